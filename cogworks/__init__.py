@@ -1,0 +1,3 @@
+"""cogworks turns a GitHub issue into reviewed pull requests."""
+
+__version__ = "0.1.0"

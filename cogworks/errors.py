@@ -1,0 +1,99 @@
+"""Deliberate failures, their exit codes and whether the same step may succeed later.
+
+CogworksError                 1   a failure whose text goes to the operator unchanged
+├── UsageError                2   the command line, the URL or the state of the item does not fit
+├── ConfigurationError        2   a file under `.cogworks/` is missing or malformed
+├── SafetyHalt                3   a protected path, injected text, altered rules
+├── PermissionRefused         4   GitHub or the model provider refused who we are
+├── BudgetReached             5   the next call would cost more than what is left
+├── NodeFailed                1   a node gave up for good
+├── InvalidReply              1   the model's reply never fitted its schema
+├── TryAgainLater            75   rate limit, outage: the same step may succeed unchanged
+├── LostRace                  0   another runner moved the ledger first
+└── Interrupted             130   Ctrl-C
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class CogworksError(Exception):
+    """A deliberate failure; its `str` goes to the operator unchanged."""
+
+    exit_code: ClassVar[int] = 1
+    outcome: ClassVar[str] = "failed"
+    """The word `--json` uses for this end of a step."""
+
+
+class UsageError(CogworksError):
+    """What was asked for does not fit: a bad URL, an item that is not ready, an unknown option value."""
+
+    exit_code = 2
+    outcome = "usage_error"
+
+
+class ConfigurationError(CogworksError):
+    """One or more problems in one configuration file, all reported at once."""
+
+    exit_code = 2
+    outcome = "configuration_error"
+
+    def __init__(self, source: str, problems: Sequence[str]) -> None:
+        self.source = source
+        self.problems = tuple(problems)
+        listed = "\n".join(f"  - {problem}" for problem in self.problems)
+        super().__init__(f"{source} has {len(self.problems)} problem(s):\n{listed}")
+
+
+class SafetyHalt(CogworksError):
+    """Going on would be unsafe; a person has to look."""
+
+    exit_code = 3
+    outcome = "halted"
+
+
+class PermissionRefused(CogworksError):
+    """GitHub or the model provider does not accept the credential for this."""
+
+    exit_code = 4
+    outcome = "permission_refused"
+
+
+class BudgetReached(CogworksError):
+    """The next call could cost more than what is left of the budget."""
+
+    exit_code = 5
+    outcome = "budget_reached"
+
+
+class NodeFailed(CogworksError):
+    """A node gave up for good; the text says what it tried."""
+
+
+class InvalidReply(CogworksError):
+    """The model's reply never fitted its schema, not even after the repair round."""
+
+
+class TryAgainLater(CogworksError):
+    """The same step may succeed unchanged after `retry_after_s` seconds (None: unknown)."""
+
+    exit_code = 75
+    outcome = "try_again_later"
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        self.retry_after_s = retry_after_s
+        super().__init__(message)
+
+
+class LostRace(CogworksError):
+    """Another runner moved the ledger first; this one effected nothing."""
+
+    exit_code = 0
+    outcome = "backed_off"
+
+
+class Interrupted(CogworksError):
+    """The operator pressed Ctrl-C; the item stays resumable."""
+
+    exit_code = 130
+    outcome = "interrupted"

@@ -1,0 +1,202 @@
+"""What the operator configured: the process environment and `.cogworks/config.toml` as frozen values."""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from cogworks.errors import ConfigurationError, UsageError
+from cogworks.vocabulary import Value
+
+CONFIG_FILE = ".cogworks/config.toml"
+PIPELINE_FILE = ".cogworks/pipeline.toml"
+INTERNAL_LABEL_PREFIX = "cogworks:node:"
+
+
+class Price(Value):
+    """US dollars per million tokens."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cache_write: float = Field(ge=0)
+    cache_read: float = Field(ge=0)
+
+
+class LlmConfig(Value):
+    """`[llm]`: which model is asked."""
+
+    model: str = Field(min_length=1)
+    """An exact model id, e.g. `claude-sonnet-5-5`; no "latest" alias."""
+    provider: Literal["anthropic", "cassette"] = "anthropic"
+    max_output_tokens: int = Field(default=16_000, ge=256, le=128_000)
+    prices: Mapping[str, Price] = Field(default_factory=dict)
+    """Additions to and corrections of the built-in price table."""
+
+
+class BudgetConfig(Value):
+    """`[budgets]`: what one work item may cost, and how often it may try."""
+
+    pipeline_max_cost_dollars: float = Field(default=10.0, gt=0, allow_inf_nan=False)
+    pipeline_max_tokens: int = Field(default=500_000, gt=0)
+    sub_work_item_max_retries: int = Field(default=5, ge=0, le=20)
+
+
+class LabelConfig(Value):
+    """`[labels]`: names of the labels that people set or that the team may rename."""
+
+    trigger: str = "cogworks:run"
+    hold: str = "cogworks:hold"
+    cancel: str = "cogworks:cancel"
+    restart: str = "cogworks:restart"
+    safety_critical: str = "cogworks:safety-critical"
+    awaiting_review: str = "cogworks:awaiting-review"
+    sub_work_item: str = "cogworks:sub-work-item"
+
+
+class PathConfig(Value):
+    """`[paths]`: where artifacts are written in the repository."""
+
+    specs: str = Field(default="docs/specs", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]*$")
+
+
+class LedgerConfig(Value):
+    """`[ledger]`: how much model spend may be unrecorded at any moment."""
+
+    checkpoint_usd: float = Field(default=0.50, gt=0, allow_inf_nan=False)
+
+
+class Config(Value):
+    """`.cogworks/config.toml`, validated."""
+
+    llm: LlmConfig
+    budgets: BudgetConfig = BudgetConfig()
+    labels: LabelConfig = LabelConfig()
+    paths: PathConfig = PathConfig()
+    ledger: LedgerConfig = LedgerConfig()
+
+
+class Environment(Value):
+    """Everything cogworks takes from the process environment; secrets are never shown by `repr`."""
+
+    github_token: str = Field(default="", repr=False)
+    github_token_source: str = ""
+    llm_api_key: str = Field(default="", repr=False)
+    llm_provider: str = ""
+    llm_base_url: str = ""
+    github_api_url: str = ""
+    github_graphql_url: str = ""
+    github_server_url: str = ""
+    cassette_dir: str = ""
+    work_dir: str = ""
+    host: str = ""
+    """What identifies this runner in a lease besides its process id, e.g. the Actions run."""
+    color: bool = True
+    is_ci: bool = False
+
+
+def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
+    """The environment as a value; `COGWORKS_GITHUB_TOKEN`, `GH_TOKEN`, `GITHUB_TOKEN` in that order."""
+    env = os.environ if environ is None else environ
+    source = next((n for n in ("COGWORKS_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN") if env.get(n)), "")
+    run = "/".join(env[n] for n in ("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT") if env.get(n))
+    return Environment(
+        github_token=env.get(source, "") if source else "",
+        github_token_source=source,
+        llm_api_key=env.get("COGWORKS_LLM_API_KEY") or env.get("ANTHROPIC_API_KEY", ""),
+        llm_provider=env.get("COGWORKS_LLM_PROVIDER", ""),
+        llm_base_url=env.get("COGWORKS_LLM_BASE_URL", ""),
+        github_api_url=env.get("GITHUB_API_URL", ""),
+        github_graphql_url=env.get("GITHUB_GRAPHQL_URL", ""),
+        github_server_url=env.get("GITHUB_SERVER_URL", ""),
+        cassette_dir=env.get("COGWORKS_CASSETTE_DIR", ""),
+        work_dir=env.get("COGWORKS_WORK_DIR") or str(_cache_home(env) / "cogworks"),
+        host=f"actions:{run}" if run else "",
+        color="NO_COLOR" not in env,
+        is_ci=bool(env.get("CI")),
+    )
+
+
+def _cache_home(env: Mapping[str, str]) -> Path:
+    return Path(env.get("XDG_CACHE_HOME") or Path(env.get("HOME") or "/tmp") / ".cache")  # noqa: S108 - only where a service account has no home
+
+
+def child_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment for a `cogworks` process of our own, with `extra` on top."""
+    return {**os.environ, **(extra or {})}
+
+
+def parse_config(text: str, *, source: str = CONFIG_FILE) -> Config:
+    """Read `config.toml`.
+
+    Raises:
+        ConfigurationError: every problem at once, each with its table and key.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(source, [f"not TOML: {error}"]) from None
+    try:
+        config = Config.model_validate(data)
+    except ValidationError as error:
+        raise ConfigurationError(source, _problems(error)) from None
+    if clashes := label_clashes(config.labels):
+        raise ConfigurationError(source, clashes)
+    return config
+
+
+def require_config(files: Mapping[str, str], *, where: str) -> Config:
+    """The configuration among a repository's files (path below `.cogworks` -> text); a missing one is an error."""
+    text = files.get("config.toml")
+    if text is None:
+        message = f'{where} has no `{CONFIG_FILE}` on its default branch. Commit one with at least:\n\n[llm]\nmodel = "claude-sonnet-5-5"\n'
+        raise UsageError(message)
+    return parse_config(text, source=CONFIG_FILE)
+
+
+def label_clashes(labels: LabelConfig) -> list[str]:
+    """Workflow labels that share one name, or take a name that cogworks keeps for itself."""
+    names: dict[str, str] = {}
+    problems = []
+    for key, name in labels.model_dump().items():
+        if not name.strip():
+            problems.append(f"`labels.{key}` is empty; give it a name of at most 50 characters")
+        elif name.casefold().startswith(INTERNAL_LABEL_PREFIX):
+            problems.append(
+                f"`labels.{key}` is {name!r}, but `{INTERNAL_LABEL_PREFIX}*` is kept for views; choose another name"
+            )
+        elif name.casefold() in names:
+            problems.append(
+                f"`labels.{key}` and `labels.{names[name.casefold()]}` are both {name!r}; give each its own name"
+            )
+        names.setdefault(name.casefold(), key)
+    return problems
+
+
+def _problems(error: ValidationError) -> list[str]:
+    return [_problem(dict(item)) for item in error.errors()]
+
+
+def _problem(item: Mapping[str, Any]) -> str:
+    place = ".".join(str(part) for part in item["loc"])
+    if item["type"] == "extra_forbidden":
+        known = _known_keys(item["loc"][:-1])
+        close = difflib.get_close_matches(str(item["loc"][-1]), known, n=1)
+        hint = f"did you mean `{close[0]}`?" if close else f"known here: {', '.join(known)}"
+        return f"`{place}` is not a key cogworks knows; {hint}"
+    if item["type"] == "missing":
+        return f"`{place}` is missing"
+    return f"`{place}` is {item['input']!r}: {item['msg']}"
+
+
+def _known_keys(table: tuple[Any, ...]) -> list[str]:
+    model: Any = Config
+    for part in table:
+        field = getattr(model, "model_fields", {}).get(part)
+        if field is None:
+            return sorted(Price.model_fields)
+        model = field.annotation
+    return sorted(getattr(model, "model_fields", {}))
