@@ -1,0 +1,1 @@
+"""The rules of a run: graph, conditions, state and the decision; no module here touches the world."""

@@ -1,0 +1,194 @@
+"""The parts of a pipeline graph: nodes, edges, conditions, settings, and the limits no file can lift."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, NamedTuple, NewType
+
+from pydantic import Field
+
+from cogworks.vocabulary import NodeId, SubItemKey, Value
+
+EdgeId = NewType("EdgeId", str)
+"""An edge of one pipeline, unique in it, e.g. `review_to_code_generation`."""
+
+MAX_VISITS_PER_RUN = 1_000
+"""No run executes more node visits than this, whatever its file says."""
+MAX_TRAVERSALS = 20
+"""No rework edge is walked more often than this per run and sub-item, whatever the file says."""
+MAX_NODES = 2_000
+MAX_EDGES = 8_000
+MAX_REWORK_EDGES = 200
+
+Scope = Literal["item", "sub-item"]
+NodeType = Literal["llm", "deterministic", "spawning"]
+Gate = Literal["auto-proceed", "human-gated"]
+Evaluation = Literal["first-matching", "all-matching", "explicit"]
+Validation = Literal["none", "domain-service", "scenario"]
+Method = Literal["builtin", "domain_service", "script"]
+Semantics = Literal["retry", "rework"]
+Overflow = Literal["halt", "escalate", "take-edge"]
+ScopeValue = str | int | bool | tuple[str, ...]
+
+
+class Instance(NamedTuple):
+    """One place of a run where a node can be visited: a node, and the sub-item it works for if it is per sub-item."""
+
+    node: NodeId
+    sub_item: SubItemKey | None = None
+
+
+class EdgeRef(NamedTuple):
+    """One edge as one source instance decides it; `sub_item` is the sub-item of the *source*."""
+
+    edge: EdgeId
+    sub_item: SubItemKey | None = None
+
+
+class SubItem(Value):
+    """A sub-work-item as the scheduler needs it."""
+
+    key: SubItemKey
+    depends_on: tuple[SubItemKey, ...] = ()
+
+
+class ExpressionCondition(Value):
+    """True when the expression is, over the JSON view of the run."""
+
+    kind: Literal["expr"] = "expr"
+    expr: str
+    """In the canonical spelling `conditions.print_expression` gives it."""
+
+
+class ModelCondition(Value):
+    """True when the model says so; `fallback` decides when it gives no usable answer."""
+
+    kind: Literal["llm"] = "llm"
+    question: str
+    fallback: bool
+
+
+class AllOf(Value):
+    """True when every member is."""
+
+    kind: Literal["all"] = "all"
+    conditions: "tuple[Condition, ...]"
+
+
+class AnyOf(Value):
+    """True when at least one member is."""
+
+    kind: Literal["any"] = "any"
+    conditions: "tuple[Condition, ...]"
+
+
+class Negation(Value):
+    """True when its condition is not."""
+
+    kind: Literal["not"] = "not"
+    condition: "Condition"
+
+
+Condition = Annotated[
+    ExpressionCondition | ModelCondition | AllOf | AnyOf | Negation, Field(discriminator="kind")
+]
+
+
+class Alignment(Value):
+    """How a node's output is compared with what was asked."""
+
+    inputs: tuple[str, ...] = ()
+    deterministic: bool = True
+    llm: bool = False
+    threshold: float = 0.9
+    """0.0 to 1.0; a score equal to it passes."""
+    max_rework: int = 3
+
+
+class ToolProfile(Value):
+    """Which tools a node may use and within which limits."""
+
+    tools: tuple[str, ...]
+    """Tool names; `domain.*` means every tool of that category."""
+    scope: Mapping[str, Mapping[str, ScopeValue]] = {}
+    """tool name -> scope parameter -> value, which may hold `{{variables}}`."""
+
+
+class Node(Value):
+    """One kind of work of a pipeline."""
+
+    id: NodeId
+    type: NodeType
+    scope: Scope = "item"
+    """`sub-item`: visited once per sub-work-item."""
+    title: str
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    gate: Gate = "auto-proceed"
+    produces_code: bool = False
+    """A safety-critical item forces a human gate on such nodes."""
+    slug: str | None = None
+    """Last part of the branch it publishes to; `-<ordinal>` is added per sub-item."""
+    timeout_seconds: int | None = None
+    cost_budget_usd: float | None = None
+    max_retries: int | None = None
+    validation: Validation = "none"
+    evaluation: Evaluation | None = None
+    next_edges: tuple[EdgeId, ...] = ()
+    """Explicit evaluation: the edges its output field `next_edges` may name."""
+    tool_profile: str | None = None
+    tool_overrides: Mapping[str, Mapping[str, ScopeValue]] = {}
+    alignment: Alignment | None = None
+    abort_siblings_on_failure: bool = False
+    method: Method | None = None
+    """Deterministic nodes (and spawning nodes decided by a script)."""
+    call: str | None = None
+    """What the method calls: a built-in, a domain-service method, or a script; none = the node's id."""
+    prompt: str | None = None
+    """A prompt of the repository; none = the built-in procedure named like the node."""
+    output_schema: str | None = None
+    """The JSON Schema of the output, `schema` in the file."""
+    issue_template: str | None = None
+    labels: tuple[str, ...] = ()
+    link: bool = True
+    """Spawned issues refer to the work item."""
+
+    def needs_human_gate(self, *, safety_critical: bool) -> bool:
+        """Whether a person has to approve its result before the run goes on."""
+        return self.gate == "human-gated" or (safety_critical and self.produces_code)
+
+
+class Rework(Value):
+    """What makes an edge a loop back that ends."""
+
+    max_traversals: int
+    """At least 1, at most MAX_TRAVERSALS; counted per run and sub-item, never reset."""
+    semantics: Semantics = "rework"
+    """`retry`: same input; `rework`: input enriched by the preserved outputs."""
+    preserve: tuple[str, ...] = ()
+    """Output slots that survive the traversal."""
+    counter: Semantics = "rework"
+    overflow: Overflow = "escalate"
+    overflow_edge: EdgeId | None = None
+    """The edge taken instead when `overflow` is `take-edge`."""
+
+
+class Edge(Value):
+    """A way from one node to another; taken when its condition holds (none = always)."""
+
+    id: EdgeId
+    source: NodeId
+    target: NodeId
+    condition: Condition | None = None
+    rework: Rework | None = None
+
+
+class Settings(Value):
+    """Limits of one pipeline."""
+
+    default_timeout_seconds: int | None = None
+    default_cost_budget_usd: float | None = None
+    max_node_retries: int = 5
+    max_concurrent_llm_calls: int = 3
+    cost_budget_usd: float | None = None
+    """For the whole run; None = what `config.toml` says."""
+    parallel_sub_items: bool = True
+    """False: nodes of two sub-items never run at the same time."""

@@ -1,0 +1,317 @@
+"""What a pipeline is, and the questions a run asks about its shape."""
+
+import hashlib
+import heapq
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from cogworks.errors import UsageError
+from cogworks.pipeline.elements import (
+    MAX_EDGES,
+    MAX_NODES,
+    MAX_REWORK_EDGES,
+    MAX_TRAVERSALS,
+    MAX_VISITS_PER_RUN,
+    Alignment,
+    AllOf,
+    AnyOf,
+    Condition,
+    Edge,
+    EdgeId,
+    EdgeRef,
+    Evaluation,
+    ExpressionCondition,
+    Gate,
+    Instance,
+    Method,
+    ModelCondition,
+    Negation,
+    Node,
+    NodeType,
+    Overflow,
+    Rework,
+    Scope,
+    ScopeValue,
+    Semantics,
+    Settings,
+    SubItem,
+    ToolProfile,
+    Validation,
+)
+from cogworks.vocabulary import NodeId
+
+__all__ = [
+    "MAX_EDGES",
+    "MAX_NODES",
+    "MAX_REWORK_EDGES",
+    "MAX_TRAVERSALS",
+    "MAX_VISITS_PER_RUN",
+    "Alignment",
+    "AllOf",
+    "AnyOf",
+    "Condition",
+    "Edge",
+    "EdgeId",
+    "EdgeRef",
+    "Evaluation",
+    "ExpressionCondition",
+    "Gate",
+    "Instance",
+    "Method",
+    "ModelCondition",
+    "Negation",
+    "Node",
+    "NodeType",
+    "Overflow",
+    "Pipeline",
+    "PipelineConfiguration",
+    "Rework",
+    "Scope",
+    "ScopeValue",
+    "Semantics",
+    "Settings",
+    "SubItem",
+    "ToolProfile",
+    "Validation",
+    "topological_order",
+]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A checked graph; every method answers for forward edges only unless it says otherwise."""
+
+    name: str
+    start: NodeId
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    settings: Settings = field(default_factory=Settings)
+    tool_profiles: Mapping[str, ToolProfile] = field(default_factory=dict)
+    default_tool_profile: str | None = None
+    description: str = ""
+
+    def node(self, node_id: NodeId) -> Node:
+        """The node of that id; KeyError when the graph has none."""
+        return self._nodes[node_id]
+
+    def edge(self, edge_id: EdgeId) -> Edge:
+        """The edge of that id, rework edges included; KeyError when the graph has none."""
+        return self._edges[edge_id]
+
+    def edges_from(self, node_id: NodeId) -> tuple[Edge, ...]:
+        """All edges that leave a node, rework edges included, in declared order."""
+        return self._leaving.get(node_id, ())
+
+    def forward_from(self, node_id: NodeId) -> tuple[Edge, ...]:
+        """The edges that lead on from a node, in declared order; none makes it terminal."""
+        return self._forward_leaving.get(node_id, ())
+
+    def forward_to(self, node_id: NodeId) -> tuple[Edge, ...]:
+        """The edges a node waits for, in declared order."""
+        return self._entering.get(node_id, ())
+
+    def is_sub_item(self, node_id: NodeId) -> bool:
+        """Whether the node is visited once per sub-item."""
+        return self._nodes[node_id].scope == "sub-item"
+
+    def downstream_of(self, node_id: NodeId) -> frozenset[NodeId]:
+        """Every node a path leads to from here, without the node itself."""
+        return frozenset(_reachable(node_id, lambda at: (edge.target for edge in self.forward_from(at))))
+
+    def upstream_of(self, node_id: NodeId) -> frozenset[NodeId]:
+        """Every node from which a path leads here, without the node itself."""
+        return frozenset(_reachable(node_id, lambda at: (edge.source for edge in self.forward_to(at))))
+
+    def span_of(self, rework: Edge) -> tuple[NodeId, ...]:
+        """The nodes a rework edge repeats, in topological order: its target, its source and all between them."""
+        after = self.downstream_of(rework.target) | {rework.target}
+        before = self.upstream_of(rework.source) | {rework.source}
+        return tuple(node_id for node_id in self.topological_order if node_id in after and node_id in before)
+
+    def required_inputs(self, node_id: NodeId) -> tuple[str, ...]:
+        """The declared inputs that must be there at the first visit.
+
+        The others come only from nodes further down a rework loop: absent at first, present on rework.
+        """
+        return tuple(slot for slot in self.node(node_id).inputs if self.can_read(node_id, slot))
+
+    def can_read(self, node_id: NodeId, slot: str) -> bool:
+        """Whether a node upstream of this one puts out the slot."""
+        position = self._slots.get(slot)
+        return position is not None and bool(self._slots_upstream[node_id] >> position & 1)
+
+    def timeout_seconds(self, node_id: NodeId) -> int | None:
+        """The node's own time-out, else the pipeline's default."""
+        own = self.node(node_id).timeout_seconds
+        return self.settings.default_timeout_seconds if own is None else own
+
+    def cost_budget_usd(self, node_id: NodeId) -> float | None:
+        """The node's own budget, else the pipeline's default."""
+        own = self.node(node_id).cost_budget_usd
+        return self.settings.default_cost_budget_usd if own is None else own
+
+    def max_retries(self, node_id: NodeId) -> int:
+        """The node's own retry budget, else the pipeline's; the first attempt is not a retry."""
+        own = self.node(node_id).max_retries
+        return self.settings.max_node_retries if own is None else own
+
+    @cached_property
+    def topological_order(self) -> tuple[NodeId, ...]:
+        """Every node after all it waits for; declared order where that leaves a choice."""
+        return topological_order(
+            (node.id for node in self.nodes), (e for e in self.edges if e.rework is None)
+        )
+
+    @cached_property
+    def sub_item_exits(self) -> tuple[NodeId, ...]:
+        """The per-sub-item nodes with no further per-sub-item node after them: a sub-item is done when they are."""
+        return tuple(
+            node.id
+            for node in self.nodes
+            if node.scope == "sub-item"
+            and not any(self.is_sub_item(edge.target) for edge in self.forward_from(node.id))
+        )
+
+    @cached_property
+    def after_sub_items(self) -> frozenset[NodeId]:
+        """The per-item nodes that wait, directly or not, for per-sub-item nodes."""
+        later: set[NodeId] = set()
+        for node_id in self.topological_order:
+            sources = [edge.source for edge in self.forward_to(node_id)]
+            if not self.is_sub_item(node_id) and any(s in later or self.is_sub_item(s) for s in sources):
+                later.add(node_id)
+        return frozenset(later)
+
+    @cached_property
+    def graph_hash(self) -> str:
+        """64 hex digits: the same for graphs that behave alike, however the file was written.
+
+        Titles, descriptions and the pipeline's name do not count; the order of nodes and edges does, because it
+        breaks ties.
+        """
+        document = self.as_json()
+        for ignored in ("name", "description"):
+            del document[ignored]
+        for node in document["nodes"]:
+            del node["title"]
+        text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+    def as_json(self) -> dict[str, Any]:
+        """The whole graph as plain JSON values, defaults filled in."""
+        profiles = {name: profile.model_dump(mode="json") for name, profile in self.tool_profiles.items()}
+        return {
+            "name": self.name,
+            "description": self.description,
+            "start": self.start,
+            "settings": self.settings.model_dump(mode="json"),
+            "default_tool_profile": self.default_tool_profile,
+            "tool_profiles": profiles,
+            "nodes": [node.model_dump(mode="json") for node in self.nodes],
+            "edges": [edge.model_dump(mode="json") for edge in self.edges],
+        }
+
+    @cached_property
+    def _slots(self) -> dict[str, int]:
+        names = dict.fromkeys(slot for node in self.nodes for slot in node.outputs)
+        return {slot: position for position, slot in enumerate(names)}
+
+    @cached_property
+    def _slots_upstream(self) -> dict[NodeId, int]:
+        # Bit sets: as sets of names, a thousand nodes in a row would hold half a million entries.
+        available: dict[NodeId, int] = {}
+        for node_id in self.topological_order:
+            available[node_id] = 0
+            for edge in self.forward_to(node_id):
+                available[node_id] |= available[edge.source]
+                for slot in self.node(edge.source).outputs:
+                    available[node_id] |= 1 << self._slots[slot]
+        return available
+
+    @cached_property
+    def _nodes(self) -> dict[NodeId, Node]:
+        return {node.id: node for node in self.nodes}
+
+    @cached_property
+    def _edges(self) -> dict[EdgeId, Edge]:
+        return {edge.id: edge for edge in self.edges}
+
+    @cached_property
+    def _leaving(self) -> dict[NodeId, tuple[Edge, ...]]:
+        return _grouped((edge.source, edge) for edge in self.edges)
+
+    @cached_property
+    def _forward_leaving(self) -> dict[NodeId, tuple[Edge, ...]]:
+        return _grouped((edge.source, edge) for edge in self.edges if edge.rework is None)
+
+    @cached_property
+    def _entering(self) -> dict[NodeId, tuple[Edge, ...]]:
+        return _grouped((edge.target, edge) for edge in self.edges if edge.rework is None)
+
+
+@dataclass(frozen=True)
+class PipelineConfiguration:
+    """Every pipeline of one file."""
+
+    source: str
+    """What the file is called in messages."""
+    pipelines: Mapping[str, Pipeline]
+    default: str
+    """The pipeline that runs until a node's output names another."""
+    warnings: tuple[str, ...] = ()
+    """Not errors, but probably not meant; `graph check` shows them."""
+
+    def choose(self, name: str | None = None) -> Pipeline:
+        """The pipeline of that name (None: the default).
+
+        Raises:
+            UsageError: there is none; the text lists those that exist.
+        """
+        wanted = self.default if name is None else name
+        if wanted not in self.pipelines:
+            known = ", ".join(repr(known) for known in self.pipelines)
+            raise UsageError(
+                f"{self.source} has no pipeline {wanted!r}; it has {known}. Name one of them or add it."
+            )
+        return self.pipelines[wanted]
+
+
+def topological_order(node_ids: Iterable[NodeId], forward: Iterable[Edge]) -> tuple[NodeId, ...]:
+    """Every node after the sources of its edges, ties in the order given; nodes on or behind a cycle are left out."""
+    position = {node_id: index for index, node_id in enumerate(node_ids)}
+    waiting = dict.fromkeys(position, 0)
+    targets: dict[NodeId, list[NodeId]] = {}
+    for edge in forward:
+        waiting[edge.target] += 1
+        targets.setdefault(edge.source, []).append(edge.target)
+    free = [(index, node_id) for node_id, index in position.items() if not waiting[node_id]]
+    ordered: list[NodeId] = []
+    while free:
+        _, node_id = heapq.heappop(free)
+        ordered.append(node_id)
+        for target in targets.get(node_id, ()):
+            waiting[target] -= 1
+            if not waiting[target]:
+                heapq.heappush(free, (position[target], target))
+    return tuple(ordered)
+
+
+def _grouped(pairs: Iterable[tuple[NodeId, Edge]]) -> dict[NodeId, tuple[Edge, ...]]:
+    groups: dict[NodeId, list[Edge]] = {}
+    for node_id, edge in pairs:
+        groups.setdefault(node_id, []).append(edge)
+    return {node_id: tuple(edges) for node_id, edges in groups.items()}
+
+
+def _reachable(start: NodeId, neighbours: Callable[[NodeId], Iterable[NodeId]]) -> set[NodeId]:
+    found: set[NodeId] = set()
+    waiting = [start]
+    while waiting:
+        for neighbour in neighbours(waiting.pop()):
+            if neighbour not in found:
+                found.add(neighbour)
+                waiting.append(neighbour)
+    return found

@@ -1,0 +1,137 @@
+"""How one node is read from its table."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from cogworks.pipeline.elements import (
+    Alignment,
+    EdgeId,
+    Evaluation,
+    Gate,
+    Method,
+    Node,
+    NodeType,
+    Scope,
+    ScopeValue,
+    ToolProfile,
+    Validation,
+)
+from cogworks.pipeline.profiles import read_scopes
+from cogworks.pipeline.tables import Shape, Table, shown
+from cogworks.vocabulary import NodeId
+
+MAX_SECONDS = 7 * 24 * 3_600
+MAX_USD = 10_000.0
+MAX_RETRIES = 20
+
+# The label `cogworks:node:<id>` has at most 50 characters, and `failed` is already one of them.
+_NODE_ID = Shape(
+    re.compile(r"(?!failed$)[a-z][a-z0-9_]{0,35}"), "snake_case, at most 36 characters, not 'failed'"
+)
+SLOT = Shape(
+    re.compile(r"(?!retry_count$)[a-z][a-z0-9_]{0,39}"),
+    "snake_case, at most 40 characters, not 'retry_count'",
+)
+_SLUG = Shape(re.compile(r"[a-z][a-z0-9-]{0,29}"), "small letters, digits and '-', at most 30 characters")
+_CALL = Shape(
+    re.compile(r"(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9_./-]{0,119}"), "a name or a relative path without '..'"
+)
+_FILE = Shape(re.compile(r"(?!.*\.\.)[A-Za-z0-9._][A-Za-z0-9._/-]{0,199}"), "a relative path without '..'")
+_LABEL = Shape(re.compile(r"[^\s,][^,\r\n]{0,49}"), "a label of at most 50 characters without commas")
+
+
+_ONLY_FOR: Mapping[str, tuple[str, ...]] = {
+    "alignment": ("llm",),
+    "prompt": ("llm", "spawning"),
+    "schema": ("llm", "spawning"),
+    "method": ("deterministic", "spawning"),
+    "issue_template": ("spawning",),
+    "labels": ("spawning",),
+    "link": ("spawning",),
+}
+
+
+def read_node(
+    table: Table, profiles: Mapping[str, ToolProfile], default_profile: str, *, built_in: bool
+) -> Node:
+    """The node a `[[…nodes]]` table declares; `built_in` files may run scripts."""
+    table.need("id")
+    node_id = table.text("id", _NODE_ID) or f"unnamed {table.where}"
+    table.where += f" ({shown(node_id)[1:-1]})"
+    table.need("type")
+    node_type: NodeType | None = table.choice("type", get_args(NodeType))
+    profile_name = table.text("tool_profile")
+    node = Node(
+        id=NodeId(node_id),
+        type=node_type or "llm",
+        scope=table.choice("scope", get_args(Scope)) or "item",
+        title=table.text("title") or node_id.replace("_", " ").capitalize(),
+        inputs=table.texts("inputs", SLOT),
+        outputs=table.texts("outputs", SLOT),
+        gate=table.choice("gate", get_args(Gate)) or "auto-proceed",
+        produces_code=table.boolean("produces_code") or False,
+        slug=table.text("slug", _SLUG),
+        timeout_seconds=table.integer("timeout_seconds", minimum=1, maximum=MAX_SECONDS),
+        cost_budget_usd=table.number("cost_budget_usd", minimum=0, maximum=MAX_USD),
+        max_retries=table.integer("max_retries", minimum=0, maximum=MAX_RETRIES),
+        validation=table.choice("validation", get_args(Validation)) or "none",
+        evaluation=table.choice("evaluation", get_args(Evaluation)),
+        next_edges=tuple(EdgeId(each) for each in table.texts("next_edges")),
+        tool_profile=profile_name,
+        tool_overrides=_overrides(table, profiles.get(profile_name or default_profile)),
+        abort_siblings_on_failure=table.boolean("abort_siblings_on_failure") or False,
+        **_work(table, node_type),
+    )
+    table.close()
+    if node.method == "script" and not built_in:
+        table.refuse(
+            "method", "is 'script', which only built-in pipelines may use; call a domain service instead"
+        )
+    return node
+
+
+def _overrides(table: Table, profile: ToolProfile | None) -> dict[str, dict[str, ScopeValue]]:
+    overrides = table.table("tool_overrides")
+    return {} if overrides is None or profile is None else read_scopes(overrides, profile.tools)
+
+
+def _work(table: Table, node_type: NodeType | None) -> dict[str, Any]:
+    """The keys that say what a node does, which differ by type."""
+    for key, types in _ONLY_FOR.items():
+        if key in table and node_type is not None and node_type not in types:
+            table.refuse(
+                key, f"is for {' and '.join(types)} nodes only, and this one is {node_type}; remove it"
+            )
+    link = table.boolean("link")
+    work = {
+        "alignment": _alignment(table.table("alignment")),
+        "method": table.choice("method", get_args(Method)),
+        "call": table.text("call", _CALL),
+        "prompt": table.text("prompt", _FILE),
+        "output_schema": table.text("schema", _FILE),
+        "issue_template": table.text("issue_template", _FILE),
+        "labels": table.texts("labels", _LABEL),
+        "link": True if link is None else link,
+    }
+    if node_type == "deterministic" and work["method"] is None:
+        work["method"] = "builtin"
+    if node_type == "spawning":
+        table.need("issue_template")
+        if "prompt" not in table and work["method"] != "script":
+            table.need("prompt")
+    return work
+
+
+def _alignment(table: Table | None) -> Alignment | None:
+    if table is None:
+        return None
+    given = {
+        "inputs": table.texts("inputs", SLOT),
+        "deterministic": table.boolean("deterministic"),
+        "llm": table.boolean("llm"),
+        "threshold": table.number("threshold", minimum=0, maximum=1),
+        "max_rework": table.integer("max_rework", minimum=0, maximum=MAX_RETRIES),
+    }
+    table.close()
+    return Alignment().model_copy(update={key: value for key, value in given.items() if value is not None})

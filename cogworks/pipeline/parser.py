@@ -1,0 +1,152 @@
+"""What a `pipeline.toml` says: its pipelines, or every problem that keeps them from running."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from cogworks.errors import ConfigurationError
+from cogworks.pipeline.checks import problems_of, warnings_of
+from cogworks.pipeline.edge_tables import read_edge
+from cogworks.pipeline.elements import Settings, ToolProfile
+from cogworks.pipeline.graph import Pipeline, PipelineConfiguration
+from cogworks.pipeline.node_tables import MAX_RETRIES, MAX_SECONDS, MAX_USD, read_node
+from cogworks.pipeline.profiles import BUILT_IN_PROFILES, DEFAULT_PROFILE, PROFILE_NAME, read_profile
+from cogworks.pipeline.tables import Shape, Table, meant, shown
+from cogworks.vocabulary import NodeId
+
+MAX_FILE_CHARS = 1_000_000
+
+_NAME = Shape(re.compile(r"[a-z][a-z0-9_-]{0,39}"), "a name of small letters, digits, '-' and '_'")
+
+
+def parse_pipelines(text: str, *, source: str, built_in: bool = False) -> PipelineConfiguration:
+    """The pipelines of one file, checked.
+
+    Args:
+        text: TOML.
+        source: what messages call the file, e.g. `.cogworks/pipeline.toml`.
+        built_in: the text ships with cogworks; only such files may run scripts.
+
+    Raises:
+        ConfigurationError: with all problems, each naming its table and key.
+    """
+    problems: list[str] = []
+    warnings: list[str] = []
+    root = Table(_toml(text, source), "", problems)
+    shared = _settings(root.table("settings"), Settings())
+    profiles = {**BUILT_IN_PROFILES, **_profiles(root.table("tool_profiles"), warnings)}
+    default = root.text("default")
+    pipelines: dict[str, Pipeline] = {}
+    tables = root.table("pipelines")
+    for name, table in tables.named_tables(_NAME) if tables is not None else ():
+        reading = _PipelineReading(name, table, shared, profiles, warnings, built_in=built_in)
+        pipelines[name] = reading.read()
+    root.close()
+    if not pipelines:
+        problems.append(
+            "declares no pipelines; add [pipelines.<name>] or remove the file to use the built-in one"
+        )
+    chosen = _default(default, pipelines, problems)
+    if problems:
+        raise ConfigurationError(source, problems)
+    return PipelineConfiguration(source=source, pipelines=pipelines, default=chosen, warnings=tuple(warnings))
+
+
+def _toml(text: str, source: str) -> dict[str, Any]:
+    if len(text) > MAX_FILE_CHARS:
+        raise ConfigurationError(
+            source, [f"has {len(text)} characters, at most {MAX_FILE_CHARS} are allowed"]
+        )
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ConfigurationError(source, ["is nested too deeply to be read as TOML"]) from None
+    except ValueError as error:  # also what int() raises for a number of thousands of digits
+        raise ConfigurationError(source, [f"is not TOML: {error}"]) from error
+
+
+def _default(named: str | None, pipelines: Mapping[str, Pipeline], problems: list[str]) -> str:
+    if named is not None:
+        if named not in pipelines:
+            problems.append(f"`default` is {shown(named)}, which is not a pipeline{meant(named, pipelines)}")
+        return named
+    if len(pipelines) <= 1 or "default" in pipelines:
+        return "default" if "default" in pipelines else next(iter(pipelines), "")
+    problems.append(f"`default` is missing; name the one of {', '.join(pipelines)} a run begins with")
+    return ""
+
+
+def _settings(table: Table | None, base: Settings) -> Settings:
+    """The settings a table declares, over those of `base`."""
+    if table is None:
+        return base
+    given = {
+        "default_timeout_seconds": table.integer("default_timeout_seconds", minimum=1, maximum=MAX_SECONDS),
+        "default_cost_budget_usd": table.number("default_cost_budget_usd", minimum=0, maximum=MAX_USD),
+        "max_node_retries": table.integer("max_node_retries", minimum=0, maximum=MAX_RETRIES),
+        "max_concurrent_llm_calls": table.integer("max_concurrent_llm_calls", minimum=1, maximum=100),
+        "cost_budget_usd": table.number("cost_budget_usd", minimum=0, maximum=MAX_USD),
+        "parallel_sub_items": table.boolean("parallel_sub_items"),
+    }
+    table.close()
+    return base.model_copy(update={key: value for key, value in given.items() if value is not None})
+
+
+def _profiles(table: Table | None, warnings: list[str]) -> dict[str, ToolProfile]:
+    tables = table.named_tables(PROFILE_NAME) if table is not None else ()
+    return {name: read_profile(profile, warnings) for name, profile in tables}
+
+
+class _PipelineReading:
+    """Reads one `[pipelines.<name>]` table."""
+
+    def __init__(
+        self,
+        name: str,
+        table: Table,
+        settings: Settings,
+        profiles: Mapping[str, ToolProfile],
+        warnings: list[str],
+        *,
+        built_in: bool,
+    ) -> None:
+        self._name = name
+        self._table = table
+        self._settings = settings
+        self._profiles = profiles
+        self._warnings = warnings
+        self._built_in = built_in
+
+    def read(self) -> Pipeline:
+        """The pipeline, which may be unfit to run; then its problems have been noted."""
+        table = self._table
+        table.need("start")
+        start = table.text("start")
+        self._profiles = {**self._profiles, **_profiles(table.table("tool_profiles"), self._warnings)}
+        default_profile = table.text("default_tool_profile") or DEFAULT_PROFILE
+        nodes = tuple(
+            read_node(each, self._profiles, default_profile, built_in=self._built_in)
+            for each in table.tables("nodes")
+        )
+        edges = tuple(read_edge(each) for each in table.tables("edges"))
+        pipeline = Pipeline(
+            name=self._name,
+            start=NodeId(start or (nodes[0].id if nodes else "")),
+            nodes=nodes,
+            edges=edges,
+            settings=_settings(table.table("settings"), self._settings),
+            tool_profiles=self._profiles,
+            default_tool_profile=default_profile,
+            description=table.text("description") or "",
+        )
+        table.close()
+        self._check(pipeline)
+        return pipeline
+
+    def _check(self, pipeline: Pipeline) -> None:
+        where = self._table.where
+        found = problems_of(pipeline)
+        self._table.problems.extend(f"{where}: {problem}" for problem in found)
+        if not found and not self._table.problems:
+            self._warnings.extend(f"{where}: {warning}" for warning in warnings_of(pipeline))

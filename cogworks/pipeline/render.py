@@ -1,0 +1,205 @@
+"""What a pipeline looks like: Mermaid as GitHub renders it, DOT, or JSON; with or without a run's state."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from cogworks.pipeline.conditions import describe
+from cogworks.pipeline.elements import Edge, Instance, SubItem
+from cogworks.pipeline.frontier import in_dependency_order
+from cogworks.pipeline.graph import Pipeline
+from cogworks.vocabulary import SubItemKey
+
+View = Literal["done", "current", "waiting", "failed", "skipped"]
+"""How an instance is coloured; one without a view is still to come."""
+
+MAX_LABEL_CHARS = 80
+
+_COLOURS: Mapping[View, tuple[str, str]] = {
+    "done": ("#dafbe1", "#1a7f37"),
+    "current": ("#ddf4ff", "#0969da"),
+    "waiting": ("#fff8c5", "#9a6700"),
+    "failed": ("#ffebe9", "#cf222e"),
+    "skipped": ("#eaeef2", "#8c959f"),
+}
+"""view -> fill and stroke; the text is always dark, so that both GitHub themes show it."""
+# Inside quotes Mermaid still reads entities, HTML and Markdown (lists, emphasis, links); code points stop all of it.
+_NOT_PLAIN = re.compile(
+    r"(?<![^\W_])_|_(?![^\W_])|(?<=\d)\.|/(?=/)|[^\w .,:?!=/()…]",
+)
+_MERMAID_BRACKETS = {"llm": ("([", "])"), "deterministic": ("[", "]"), "spawning": ("[/", "/]")}
+_DOT_SHAPES = {"llm": "oval", "deterministic": "box", "spawning": "parallelogram"}
+
+
+def mermaid(
+    pipeline: Pipeline,
+    views: Mapping[Instance, View] | None = None,
+    sub_items: Sequence[SubItem] | None = None,
+) -> str:
+    """A Mermaid flowchart, without the fence.
+
+    Per-sub-item nodes stand in a box: one for all while there are no sub-items, else one for each. Rounded nodes ask
+    a model, dotted edges go back, labels are conditions.
+    """
+    drawing = _Drawing(pipeline, views or {}, sub_items or ())
+    lines = ["flowchart TD"]
+    for title, key, members in drawing.groups:
+        indent = "  "
+        if title:
+            lines.append(f'  subgraph {drawing.box(key)}["{_mermaid_text(title)}"]')
+            indent = "    "
+        lines += (indent + _mermaid_node(drawing, at) for at in members)
+        if title:
+            lines.append("  end")
+    for edge, source, target in drawing.edges:
+        lines.append(f"  {drawing.name(source)} {_mermaid_arrow(edge)} {drawing.name(target)}")
+    used = sorted(set(drawing.views.values()))
+    for view in used:
+        fill, stroke = _COLOURS[view]
+        lines.append(f"  classDef {view} fill:{fill},stroke:{stroke},color:#1f2328")
+    return "\n".join(lines) + "\n"
+
+
+def dot(
+    pipeline: Pipeline,
+    views: Mapping[Instance, View] | None = None,
+    sub_items: Sequence[SubItem] | None = None,
+) -> str:
+    """A Graphviz digraph of the same picture."""
+    drawing = _Drawing(pipeline, views or {}, sub_items or ())
+    lines = [f"digraph {_dot_text(pipeline.name)} {{", '  node [fontname="sans-serif"]', "  rankdir=TB"]
+    for title, key, members in drawing.groups:
+        nodes = [f"  {_dot_node(drawing, at)}" for at in members]
+        if title:
+            head = f"  subgraph {_dot_text('cluster_' + drawing.box(key))} {{"
+            nodes = [head, f"    label={_dot_text(title)}", *(f"  {line}" for line in nodes), "  }"]
+        lines += nodes
+    for edge, source, target in drawing.edges:
+        attributes = [f"label={_dot_text(label)}"] if (label := _edge_label(edge)) else []
+        attributes += ["style=dashed"] if edge.rework is not None else []
+        suffix = f" [{', '.join(attributes)}]" if attributes else ""
+        lines.append(f"  {_dot_text(drawing.name(source))} -> {_dot_text(drawing.name(target))}{suffix}")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def as_json(
+    pipeline: Pipeline,
+    views: Mapping[Instance, View] | None = None,
+) -> dict[str, Any]:
+    """The whole graph with its hash; with a run's state, `instances` lists what is known of each."""
+    document = {**pipeline.as_json(), "graph_hash": pipeline.graph_hash}
+    if views is not None:
+        document["instances"] = [
+            {"node": at.node, "sub_item": at.sub_item, "state": view} for at, view in views.items()
+        ]
+    return document
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """Which instances and arrows a picture has."""
+
+    pipeline: Pipeline
+    known: Mapping[Instance, View]
+    sub_items: Sequence[SubItem]
+
+    @cached_property
+    def keys(self) -> tuple[SubItemKey | None, ...]:
+        return tuple(item.key for item in in_dependency_order(self.sub_items)) or (None,)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, SubItemKey | None, tuple[Instance, ...]], ...]:
+        """Title of the box ("" = none), its sub-item, its members."""
+        order = self.pipeline.topological_order
+        inside = [node for node in order if self.pipeline.is_sub_item(node)]
+        outside = tuple(Instance(node) for node in order if not self.pipeline.is_sub_item(node))
+        boxes = [
+            (
+                "for each sub-work-item" if key is None else f"sub-work-item {key}",
+                key,
+                tuple(Instance(node, key) for node in inside),
+            )
+            for key in self.keys
+            if inside
+        ]
+        return (("", None, outside), *boxes)
+
+    @cached_property
+    def edges(self) -> tuple[tuple[Edge, Instance, Instance], ...]:
+        """Every arrow, in declared order, sub-item after sub-item."""
+        return tuple(
+            (edge, source, target) for edge in self.pipeline.edges for source, target in self._ends(edge)
+        )
+
+    @cached_property
+    def views(self) -> Mapping[Instance, View]:
+        """What is known of the instances in the picture."""
+        return {at: self.known[at] for _, _, members in self.groups for at in members if at in self.known}
+
+    def name(self, at: Instance) -> str:
+        """An identifier no diagram language reserves."""
+        return f"n_{at.node}" if at.sub_item is None else f"{self.box(at.sub_item)}_{at.node}"
+
+    def box(self, key: SubItemKey | None) -> str:
+        """The identifier of a sub-item's box: by position, because keys may hold anything."""
+        return "each" if key is None else f"s{self.keys.index(key) + 1}"
+
+    def _ends(self, edge: Edge) -> Iterable[tuple[Instance, Instance]]:
+        inside = (self.pipeline.is_sub_item(edge.source), self.pipeline.is_sub_item(edge.target))
+        for key in self.keys if any(inside) else (None,):
+            yield (
+                Instance(edge.source, key if inside[0] else None),
+                Instance(edge.target, key if inside[1] else None),
+            )
+
+
+def _node_label(drawing: _Drawing, at: Instance) -> str:
+    node = drawing.pipeline.node(at.node)
+    gate = " (human gate)" if node.gate == "human-gated" else ""
+    view = drawing.views.get(at)
+    return _short(node.title) + gate + (f": {view}" if view else "")
+
+
+def _edge_label(edge: Edge) -> str:
+    parts = [_short(describe(edge.condition))] if edge.condition is not None else []
+    if edge.rework is not None:
+        parts.append(f"at most {edge.rework.max_traversals} times")
+    return ", ".join(parts)
+
+
+def _short(text: str) -> str:
+    flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return flat if len(flat) <= MAX_LABEL_CHARS else flat[: MAX_LABEL_CHARS - 1] + "…"
+
+
+def _mermaid_node(drawing: _Drawing, at: Instance) -> str:
+    opening, closing = _MERMAID_BRACKETS[drawing.pipeline.node(at.node).type]
+    view = drawing.views.get(at)
+    suffix = f":::{view}" if view else ""
+    return f'{drawing.name(at)}{opening}"{_mermaid_text(_node_label(drawing, at))}"{closing}{suffix}'
+
+
+def _mermaid_arrow(edge: Edge) -> str:
+    line = "-.->" if edge.rework is not None else "-->"
+    label = _edge_label(edge)
+    return f'{line}|"{_mermaid_text(label)}"|' if label else line
+
+
+def _mermaid_text(text: str) -> str:
+    return _NOT_PLAIN.sub(lambda found: f"#{ord(found.group())};", text)
+
+
+def _dot_node(drawing: _Drawing, at: Instance) -> str:
+    shape = _DOT_SHAPES[drawing.pipeline.node(at.node).type]
+    attributes = [f"label={_dot_text(_node_label(drawing, at))}", f"shape={shape}"]
+    if view := drawing.views.get(at):
+        fill, stroke = _COLOURS[view]
+        attributes += ["style=filled", f'fillcolor="{fill}"', f'color="{stroke}"']
+    return f"{_dot_text(drawing.name(at))} [{', '.join(attributes)}]"
+
+
+def _dot_text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

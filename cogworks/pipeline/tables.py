@@ -1,0 +1,185 @@
+"""How one table of a TOML file is read so that every problem is found and names its table and key."""
+
+import difflib
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+MAX_TEXT_CHARS = 4_000
+MAX_LIST_ENTRIES = 200
+_MAX_SHOWN_CHARS = 60
+_MAX_COMPARED = 500
+
+
+class Shape(NamedTuple):
+    """What a string has to look like."""
+
+    pattern: re.Pattern[str]
+    """Must match the whole string."""
+    wanted: str
+    """Completes the sentence "wanted …"."""
+
+
+class Table:
+    """One table, read key by key; what was not asked for by the time `close` is called is an unknown key.
+
+    A getter answers None when the key is absent, and also when its value is wrong, after noting the problem.
+    """
+
+    def __init__(self, data: Mapping[str, Any], where: str, problems: list[str]) -> None:
+        self.data = data
+        self.where = where
+        """Starts every problem, e.g. `pipelines.default.nodes[2] (review)`."""
+        self.problems = problems
+        self._asked: dict[str, None] = {}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.data
+
+    def refuse(self, key: str, text: str) -> None:
+        """Note a problem of one key."""
+        self.problems.append(f"{self.where}: `{key}` {text}")
+
+    def need(self, key: str) -> None:
+        """Note a problem if the key is absent."""
+        if key not in self.data:
+            self.problems.append(f"{self.where}: `{key}` is missing")
+
+    def text(self, key: str, shape: Shape | None = None) -> str | None:
+        """A non-empty string, of the shape if one is given; a badly shaped one is answered all the same."""
+        value = self._raw(key)
+        if value is None:
+            return None
+        if not isinstance(value, str) or not value.strip():
+            self._wrong(key, value, "a non-empty string")
+            return None
+        if len(value) > MAX_TEXT_CHARS:
+            self._wrong(key, value, f"at most {MAX_TEXT_CHARS} characters")
+            return None
+        if shape is not None and shape.pattern.fullmatch(value) is None:
+            self._wrong(key, value, shape.wanted)
+        return value
+
+    def choice(self, key: str, options: Sequence[str]) -> Any:
+        """One of the options."""
+        value = self._raw(key)
+        if value is None or value in options:
+            return value
+        self._wrong(key, value, "one of " + ", ".join(options) + meant(value, options))
+        return None
+
+    def boolean(self, key: str) -> bool | None:
+        """True or false."""
+        value = self._raw(key)
+        if value is None or isinstance(value, bool):
+            return value
+        self._wrong(key, value, "true or false")
+        return None
+
+    def integer(self, key: str, *, minimum: int, maximum: int) -> int | None:
+        """A whole number within the bounds."""
+        value = self._raw(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+            self._wrong(key, value, f"a whole number from {minimum} to {maximum}")
+            return None
+        return value
+
+    def number(self, key: str, *, minimum: float, maximum: float) -> float | None:
+        """A number within the bounds."""
+        value = self._raw(key)
+        if value is None:
+            return None
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
+        if not is_number or not minimum <= value <= maximum:
+            self._wrong(key, value, f"a number from {minimum:g} to {maximum:g}")
+            return None
+        return float(value)
+
+    def texts(self, key: str, shape: Shape | None = None) -> tuple[str, ...]:
+        """A list of different strings; what is wrong in it is left out."""
+        value = self._raw(key)
+        if value is None:
+            return ()
+        if not isinstance(value, list):
+            self._wrong(key, value, "a list of strings")
+            return ()
+        if len(value) > MAX_LIST_ENTRIES:
+            self.refuse(key, f"holds {len(value)} entries, at most {MAX_LIST_ENTRIES} are allowed")
+            return ()
+        found: dict[str, None] = {}
+        for each in value:
+            if not isinstance(each, str) or (shape is not None and shape.pattern.fullmatch(each) is None):
+                self._wrong(key, each, shape.wanted if shape else "strings", part="holds")
+            elif each in found:
+                self.refuse(key, f"holds {each!r} more than once")
+            else:
+                found[each] = None
+        return tuple(found)
+
+    def table(self, key: str) -> "Table | None":
+        """A table within this one."""
+        value = self._raw(key)
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            self._wrong(key, value, "a table")
+            return None
+        return Table(value, f"{self.where}.{key}" if self.where else key, self.problems)
+
+    def tables(self, key: str) -> list["Table"]:
+        """A list of tables, `[[…]]` in the file."""
+        value = self._raw(key)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            self._wrong(key, value, "a list of tables")
+            return []
+        found: list[Table] = []
+        for index, each in enumerate(value):
+            where = f"{self.where}.{key}[{index}]" if self.where else f"{key}[{index}]"
+            if isinstance(each, dict):
+                found.append(Table(each, where, self.problems))
+            else:
+                self.problems.append(f"{where}: found {shown(each)}, wanted a table")
+        return found
+
+    def named_tables(self, shape: Shape) -> list[tuple[str, "Table"]]:
+        """Every table in this one, by name; for tables whose keys are names."""
+        for key in self.data:
+            if shape.pattern.fullmatch(key) is None:
+                self.problems.append(f"{self.where}: {shown(key)} is not {shape.wanted}")
+        return [(key, table) for key in self.data if (table := self.table(key)) is not None]
+
+    def close(self) -> None:
+        """Note every key nobody asked for."""
+        for key in self.data:
+            if key not in self._asked:
+                place = f"{self.where}: " if self.where else ""
+                self.problems.append(f"{place}unknown key {shown(key)}{meant(key, self._asked)}")
+
+    def _raw(self, key: str) -> Any:
+        self._asked[key] = None
+        return self.data.get(key)
+
+    def _wrong(self, key: str, value: object, wanted: str, part: str = "is") -> None:
+        self.refuse(key, f"{part} {shown(value)}, wanted {wanted}")
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: short, on one line."""
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, list):
+        return "a list"
+    text = repr(value) if isinstance(value, str | int | float | bool) else str(value)
+    return text if len(text) <= _MAX_SHOWN_CHARS else text[: _MAX_SHOWN_CHARS - 1] + "…"
+
+
+def meant(word: object, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?` when a known word is close, else nothing."""
+    close = difflib.get_close_matches(str(word)[:_MAX_SHOWN_CHARS], list(islice(known, _MAX_COMPARED)), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,66 @@
+from cogworks.pipeline.built_in import built_in_pipelines
+from cogworks.pipeline.frontier import EdgeRef, Instance, instances, out_edges_after
+from tests.pipeline.graphs import sub_items
+
+DEFAULT = built_in_pipelines().choose()
+
+
+def test_the_default_pipeline_has_the_seven_nodes_and_no_warnings() -> None:
+    assert built_in_pipelines().warnings == ()
+    assert [(node.id, node.scope, node.type, node.outputs) for node in DEFAULT.nodes] == [
+        ("intake", "item", "llm", ("classification",)),
+        ("architecture", "item", "llm", ("specification",)),
+        ("interface_design", "item", "llm", ("interfaces",)),
+        ("planning", "item", "llm", ("plan",)),
+        ("code_generation", "sub-item", "llm", ("code",)),
+        ("review", "sub-item", "llm", ("review",)),
+        ("integration", "sub-item", "deterministic", ("integration",)),
+    ]
+
+
+def test_gates_of_the_default_pipeline() -> None:
+    def gated(*, safety_critical: bool) -> list[str]:
+        return [node.id for node in DEFAULT.nodes if node.needs_human_gate(safety_critical=safety_critical)]
+
+    assert gated(safety_critical=False) == ["architecture", "interface_design"]
+    assert gated(safety_critical=True) == ["architecture", "interface_design", "code_generation", "review"]
+
+
+def test_review_sends_back_five_times_and_then_escalates() -> None:
+    review = Instance("review", "A")
+    bad, good = {"review": {"passed": False}}, {"review": {"passed": True}}
+
+    def after(view: dict[str, dict[str, bool]], count: int) -> tuple[str | None, str | None, list[str]]:
+        counts = {EdgeRef("review_to_code_generation", "A"): count}
+        verdict = out_edges_after(DEFAULT, review, view, counts)
+        return verdict.rework, verdict.overflow, [ref.edge for ref in verdict.marks]
+
+    assert after(bad, 4) == ("review_to_code_generation", None, [])
+    assert after(bad, 5) == (None, "escalate", [])
+    assert after(good, 5) == (None, None, ["review_to_integration"])
+
+
+def test_code_generation_starts_without_a_review() -> None:
+    assert DEFAULT.required_inputs("code_generation") == (
+        "classification",
+        "specification",
+        "interfaces",
+        "plan",
+    )
+
+
+def test_each_sub_item_is_coded_reviewed_and_integrated() -> None:
+    order = [f"{node}@{key}" if key else node for node, key in instances(DEFAULT, sub_items("A B:A"))]
+
+    assert order == [
+        "intake",
+        "architecture",
+        "interface_design",
+        "planning",
+        "code_generation@A",
+        "review@A",
+        "integration@A",
+        "code_generation@B",
+        "review@B",
+        "integration@B",
+    ]

@@ -1,0 +1,65 @@
+import itertools
+from typing import Any
+
+import pytest
+
+from cogworks.errors import UsageError
+from cogworks.pipeline.conditions import describe, evaluate, needs_model
+from cogworks.pipeline.graph import AllOf, AnyOf, Condition, ExpressionCondition, ModelCondition, Negation
+
+QUESTION = ModelCondition(question="is it risky?", fallback=True)
+
+
+def _is(name: str) -> ExpressionCondition:
+    return ExpressionCondition(expr=name)
+
+
+def test_no_condition_always_holds() -> None:
+    assert evaluate(None, {}) is True
+
+
+@pytest.mark.parametrize(("a", "b"), list(itertools.product([True, False], repeat=2)))
+def test_composites_follow_their_truth_tables(*, a: bool, b: bool) -> None:
+    view = {"a": a, "b": b}
+
+    assert evaluate(AllOf(conditions=(_is("a"), _is("b"))), view) is (a and b)
+    assert evaluate(AnyOf(conditions=(_is("a"), _is("b"))), view) is (a or b)
+    assert evaluate(Negation(condition=_is("a")), view) is (not a)
+    nested: Condition = AnyOf(
+        conditions=(Negation(condition=AllOf(conditions=(_is("a"), _is("b")))), _is("b"))
+    )
+    assert evaluate(nested, view) is (not (a and b) or b)
+
+
+@pytest.mark.parametrize(("answer", "holds"), [(True, True), (False, False), (None, True)])
+def test_a_model_answers_and_the_fallback_replaces_a_missing_answer(
+    answer: bool | None, *, holds: bool
+) -> None:
+    assert evaluate(QUESTION, {}, lambda asked: answer) is holds
+
+
+def test_a_model_condition_nobody_can_ask_is_a_clear_error() -> None:
+    with pytest.raises(UsageError, match=r"'is it risky\?' has to be answered by a model"):
+        evaluate(QUESTION, {})
+
+
+def test_the_model_is_asked_only_when_the_rest_leaves_it_open() -> None:
+    asked: list[Any] = []
+
+    def ask(condition: ModelCondition) -> bool:
+        asked.append(condition)
+        return True
+
+    assert evaluate(AllOf(conditions=(QUESTION, _is("a"))), {"a": False}, ask) is False
+    assert evaluate(AnyOf(conditions=(QUESTION, _is("a"))), {"a": True}, ask) is True
+    assert asked == []
+    assert evaluate(AllOf(conditions=(QUESTION, _is("a"))), {"a": True}, ask) is True
+    assert asked == [QUESTION]
+
+
+def test_a_description_reads_on_one_line() -> None:
+    condition = AllOf(conditions=(_is("a"), AnyOf(conditions=(QUESTION, Negation(condition=_is("b"))))))
+
+    assert describe(condition) == "all(a; any(model: is it risky?; not(b)))"
+    assert needs_model(condition) is True
+    assert needs_model(Negation(condition=_is("b"))) is False

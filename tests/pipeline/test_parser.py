@@ -1,0 +1,461 @@
+import copy
+import tomllib
+from typing import Any
+
+import pytest
+import tomli_w
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogworks.errors import ConfigurationError, UsageError
+from cogworks.pipeline.graph import (
+    Alignment,
+    AllOf,
+    Edge,
+    ExpressionCondition,
+    ModelCondition,
+    Node,
+    PipelineConfiguration,
+    Rework,
+    Settings,
+)
+from cogworks.pipeline.parser import parse_pipelines
+from tests.pipeline.graphs import SOURCE, document, edge, parse
+
+WHOLE_FORM = """
+[settings]
+max_concurrent_llm_calls = 4
+[tool_profiles.careful]
+tools = ["fs.read", "fs.write", "domain.*"]
+[tool_profiles.careful.scope."fs.write"]
+allowed_write_paths = ["src/{{affected_modules}}/**"]
+
+[pipelines.feature]
+start = "code"
+[pipelines.feature.settings]
+default_timeout_seconds = 1800
+max_node_retries = 3
+cost_budget_usd = 10.0
+
+[[pipelines.feature.nodes]]
+id = "code"
+type = "llm"
+outputs = ["code"]
+inputs = ["review"]
+produces_code = true
+slug = "swi"
+timeout_seconds = 60
+cost_budget_usd = 2
+max_retries = 1
+validation = "domain-service"
+tool_profile = "careful"
+tool_overrides = { "fs.write" = { allowed_write_paths = ["docs/**"] } }
+
+[[pipelines.feature.nodes]]
+id = "review"
+type = "llm"
+inputs = ["code"]
+outputs = ["review"]
+gate = "human-gated"
+evaluation = "first-matching"
+tool_profile = "reviewer"
+alignment = { inputs = ["code"], deterministic = true, llm = false, threshold = 0.80, max_rework = 1 }
+
+[[pipelines.feature.nodes]]
+id = "follow_up"
+type = "spawning"
+title = "File what is left"
+prompt = ".cogworks/prompts/left.md.j2"
+schema = ".cogworks/schemas/left.json"
+issue_template = ".cogworks/templates/left.md"
+labels = ["follow-up"]
+link = false
+
+[[pipelines.feature.edges]]
+source = "code"
+target = "review"
+
+[[pipelines.feature.edges]]
+id = "again"
+source = "review"
+target = "code"
+condition = { all = [ { expr = "review.passed==false" },
+                      { llm = "Findings concern implementation, not architecture", fallback = true } ] }
+rework = { max_traversals = 3, semantics = "rework", preserve = ["review"], counter = "rework", overflow = "take-edge", overflow_edge = "on" }
+
+[[pipelines.feature.edges]]
+id = "on"
+source = "review"
+target = "follow_up"
+"""
+
+
+def _problems(text: str) -> tuple[str, ...]:
+    with pytest.raises(ConfigurationError) as refused:
+        parse_pipelines(text, source=SOURCE)
+    assert refused.value.source == SOURCE
+    return refused.value.problems
+
+
+def _problems_of(content: dict[str, Any]) -> tuple[str, ...]:
+    return _problems(tomli_w.dumps(content))
+
+
+def test_the_whole_form_is_read() -> None:
+    found = parse_pipelines(WHOLE_FORM, source=SOURCE).choose()
+
+    assert found.settings == Settings(
+        default_timeout_seconds=1800, max_node_retries=3, cost_budget_usd=10.0, max_concurrent_llm_calls=4
+    )
+    assert found.nodes == (
+        Node(
+            id="code",
+            type="llm",
+            title="Code",
+            inputs=("review",),
+            outputs=("code",),
+            produces_code=True,
+            slug="swi",
+            timeout_seconds=60,
+            cost_budget_usd=2.0,
+            max_retries=1,
+            validation="domain-service",
+            tool_profile="careful",
+            tool_overrides={"fs.write": {"allowed_write_paths": ("docs/**",)}},
+        ),
+        Node(
+            id="review",
+            type="llm",
+            title="Review",
+            inputs=("code",),
+            outputs=("review",),
+            gate="human-gated",
+            evaluation="first-matching",
+            tool_profile="reviewer",
+            alignment=Alignment(inputs=("code",), threshold=0.8, max_rework=1),
+        ),
+        Node(
+            id="follow_up",
+            type="spawning",
+            title="File what is left",
+            prompt=".cogworks/prompts/left.md.j2",
+            output_schema=".cogworks/schemas/left.json",
+            issue_template=".cogworks/templates/left.md",
+            labels=("follow-up",),
+            link=False,
+        ),
+    )
+    question = ModelCondition(question="Findings concern implementation, not architecture", fallback=True)
+    assert found.edges == (
+        Edge(id="code_to_review", source="code", target="review"),
+        Edge(
+            id="again",
+            source="review",
+            target="code",
+            condition=AllOf(conditions=(ExpressionCondition(expr="review.passed == false"), question)),
+            rework=Rework(
+                max_traversals=3,
+                preserve=("review",),
+                overflow="take-edge",
+                overflow_edge="on",
+            ),
+        ),
+        Edge(id="on", source="review", target="follow_up"),
+    )
+    assert found.tool_profiles["careful"].tools == ("fs.read", "fs.write", "domain.*")
+    assert (found.timeout_seconds("code"), found.timeout_seconds("review")) == (60, 1800)
+    assert (found.max_retries("code"), found.max_retries("review")) == (1, 3)
+    assert (found.cost_budget_usd("code"), found.cost_budget_usd("review")) == (2.0, None)
+    assert found.required_inputs("code") == ()
+    assert found.required_inputs("review") == ("code",)
+
+
+def test_all_problems_are_reported_at_once_with_table_and_key() -> None:
+    text = """
+surprise = 1
+[pipelines.default]
+start = "a"
+[[pipelines.default.nodes]]
+id = "a"
+type = "lmm"
+gate = "human"
+timeout_seconds = 0
+evalution = "first-matching"
+[[pipelines.default.nodes]]
+id = "B"
+type = "llm"
+inputs = ["x", 3, "x"]
+[[pipelines.default.edges]]
+source = "a"
+target = "c"
+condition = { expr = "a ==" }
+rework = { max_traversals = 99 }
+"""
+    assert _problems(text) == (
+        (
+            "pipelines.default.nodes[0] (a): `type` is 'lmm', wanted one of llm, deterministic, spawning; "
+            "did you mean 'llm'?"
+        ),
+        (
+            "pipelines.default.nodes[0] (a): `gate` is 'human', wanted one of auto-proceed, human-gated; "
+            "did you mean 'human-gated'?"
+        ),
+        "pipelines.default.nodes[0] (a): `timeout_seconds` is 0, wanted a whole number from 1 to 604800",
+        "pipelines.default.nodes[0] (a): unknown key 'evalution'; did you mean 'evaluation'?",
+        "pipelines.default.nodes[1]: `id` is 'B', wanted snake_case, at most 36 characters, not 'failed'",
+        (
+            "pipelines.default.nodes[1] (B): `inputs` holds 3, wanted snake_case, at most 40 characters, "
+            "not 'retry_count'"
+        ),
+        "pipelines.default.nodes[1] (B): `inputs` holds 'x' more than once",
+        "pipelines.default.edges[0] (a_to_c).condition: `expr` is 'a ==': column 5: expected a value, found the end",
+        "pipelines.default.edges[0] (a_to_c).rework: `max_traversals` is 99, wanted a whole number from 1 to 20",
+        "pipelines.default: edge 'a_to_c': `target` is 'c', which is not a node",
+        "pipelines.default: node 'B' has no edges; connect it or remove it",
+        "unknown key 'surprise'",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("= 3", "is not TOML: "),
+        ("a = " + "[" * 5_000, "is nested too deeply to be read as TOML"),
+        ("a = " + "9" * 5_000, "is not TOML: "),
+        ("#" * 1_000_001, "has 1000001 characters, at most 1000000 are allowed"),
+        ("", "declares no pipelines; add [pipelines.<name>] or remove the file to use the built-in one"),
+        ("pipelines = 3", "pipelines"),
+        ("[pipelines.x]", "pipelines.x: `start` is missing"),
+        ("[pipelines.'Über Plan']\nstart='a'", "pipelines: 'Über Plan' is not a name of small letters"),
+    ],
+    ids=["syntax", "depth", "digits", "length", "empty", "wrong-type", "no-start", "name"],
+)
+def test_a_file_that_is_no_pipeline_file_is_one_clear_error(text: str, problem: str) -> None:
+    assert any(problem in found for found in _problems(text))
+
+
+def test_a_key_of_another_node_type_is_refused() -> None:
+    nodes = [
+        {"id": "a", "type": "deterministic", "method": "script", "call": "x.sh", "prompt": "p.md.j2"},
+        {"id": "b", "type": "spawning"},
+        {"id": "c", "type": "llm", "labels": ["x"]},
+    ]
+    assert _problems_of(document(nodes, "a>b b>c")) == (
+        (
+            "pipelines.default.nodes[0] (a): `prompt` is for llm and spawning nodes only, and this one is deterministic; "
+            "remove it"
+        ),
+        (
+            "pipelines.default.nodes[0] (a): `method` is 'script', which only built-in pipelines may use; "
+            "call a domain service instead"
+        ),
+        "pipelines.default.nodes[1] (b): `issue_template` is missing",
+        "pipelines.default.nodes[1] (b): `prompt` is missing",
+        "pipelines.default.nodes[2] (c): `labels` is for spawning nodes only, and this one is llm; remove it",
+    )
+
+
+def test_built_in_files_may_run_scripts() -> None:
+    node = {"id": "a", "type": "deterministic", "method": "script", "call": "scripts/a"}
+    text = tomli_w.dumps(document([node]))
+
+    assert parse_pipelines(text, source=SOURCE, built_in=True).choose().node("a").call == "scripts/a"
+
+
+@pytest.mark.parametrize(
+    ("condition", "problem"),
+    [
+        ({}, ": has none of `expr`, `llm`, `all`, `any`, `not`; wanted exactly one"),
+        (
+            {"expr": "a", "llm": "b"},
+            ": has expr and llm of `expr`, `llm`, `all`, `any`, `not`; wanted exactly one",
+        ),
+        ({"llm": "is it?"}, ": `fallback` is missing"),
+        ({"expr": "a", "fallback": True}, ": unknown key 'fallback'"),
+        ({"all": []}, ": `all` is empty, wanted at least one condition"),
+        ({"all": "a"}, ": `all` is 'a', wanted a list of tables"),
+        (
+            {"any": [{"not": {"expr": "a =="}}]},
+            ".any[0].not: `expr` is 'a ==': column 5: expected a value, found the end",
+        ),
+    ],
+)
+def test_a_wrong_condition_is_found_at_any_depth(condition: dict[str, Any], problem: str) -> None:
+    content = document("a b", [edge("a>b", condition=condition)])
+
+    assert _problems_of(content) == (f"pipelines.default.edges[0] (a_to_b).condition{problem}",)
+
+
+def test_conditions_are_not_nested_for_ever() -> None:
+    condition: dict[str, Any] = {"expr": "a"}
+    for _ in range(8):
+        condition = {"not": condition}
+
+    assert (
+        "nested deeper than 8 levels" in _problems_of(document("a b", [edge("a>b", condition=condition)]))[0]
+    )
+
+
+def test_tool_profiles_are_checked() -> None:
+    content = document(
+        [{"id": "a", "type": "llm", "tool_profile": "writer", "tool_overrides": {"fs.read": {}}}]
+    )
+    content["tool_profiles"] = {
+        "writer": {
+            "tools": ["fs.write", "fs.wrote", "git.commit"],
+            "scope": {
+                "fs.write": {"allowed_write_path": ["x"], "denied_write_paths": ["../x", "{{bad name}}"]},
+                "git.commit": {"branch_pattern": "("},
+                "fs.delete": {},
+            },
+        }
+    }
+
+    where = "tool_profiles.writer.scope"
+    assert _problems_of(content) == (
+        f"{where}.fs.write: `denied_write_paths` holds '../x', which leaves the repository by '..'",
+        f"{where}.fs.write: `denied_write_paths` holds '{{{{bad name}}}}', wanted variables written as {{{{name}}}}",
+        f"{where}.fs.write: unknown key 'allowed_write_path'; did you mean 'allowed_write_paths'?",
+        (
+            f"{where}.git.commit: `branch_pattern` is not a regular expression: "
+            "missing ), unterminated subpattern at position 0"
+        ),
+        f"{where}: 'fs.delete' is not a tool of this profile",
+        (
+            "pipelines.default.nodes[0] (a).tool_overrides: 'fs.read' is not a tool of this profile; "
+            "did you mean 'fs.write'?"
+        ),
+    )
+
+
+def test_an_unknown_tool_is_only_a_warning() -> None:
+    content = document("a")
+    content["tool_profiles"] = {"writer": {"tools": ["fs.write", "fs.wrote"]}}
+
+    found = parse_pipelines(tomli_w.dumps(content), source=SOURCE)
+
+    assert found.warnings == (
+        "tool_profiles.writer: `tools` holds 'fs.wrote', which is no tool; did you mean 'fs.write'?; dropped",
+    )
+
+
+def test_two_pipelines_keep_their_own_overrides_and_profiles() -> None:
+    node = {"id": "a", "type": "llm", "tool_profile": "mine"}
+    content: dict[str, Any] = {"default": "one", "pipelines": {}}
+    for name, tool in (("one", "fs.read"), ("two", "fs.list")):
+        content["pipelines"][name] = {
+            "start": "a",
+            "nodes": [{**node, "tool_overrides": {tool: {"allowed_read_paths": [name]}}}],
+            "tool_profiles": {"mine": {"tools": [tool]}},
+        }
+
+    found = parse_pipelines(tomli_w.dumps(content), source=SOURCE)
+
+    assert found.choose("one").node("a").tool_overrides == {"fs.read": {"allowed_read_paths": ("one",)}}
+    assert found.choose("two").node("a").tool_overrides == {"fs.list": {"allowed_read_paths": ("two",)}}
+
+
+def _two_pipelines(**more: str) -> dict[str, Any]:
+    single = document("a")["pipelines"]["default"]
+    return {**more, "pipelines": {"feature": single, "hotfix": single}}
+
+
+def _parsed(content: dict[str, Any]) -> PipelineConfiguration:
+    return parse_pipelines(tomli_w.dumps(content), source=SOURCE)
+
+
+def test_a_run_begins_with_the_default_pipeline_and_may_choose_another() -> None:
+    found = _parsed(_two_pipelines(default="hotfix"))
+
+    assert found.choose().name == "hotfix"
+    assert found.choose("feature").name == "feature"
+    with pytest.raises(UsageError, match=r"has no pipeline 'bugfix'; it has 'feature', 'hotfix'"):
+        found.choose("bugfix")
+
+
+def test_several_pipelines_need_a_default() -> None:
+    assert _problems_of(_two_pipelines()) == (
+        "`default` is missing; name the one of feature, hotfix a run begins with",
+    )
+    assert _problems_of(_two_pipelines(default="hotfixx")) == (
+        "`default` is 'hotfixx', which is not a pipeline; did you mean 'hotfix'?",
+    )
+
+
+def test_the_hash_ignores_formatting_key_order_titles_and_names() -> None:
+    content = document("a b", [edge("a>b", condition={"expr": "x==1"})])
+    turned = copy.deepcopy(content)
+    single = turned["pipelines"].pop("default")
+    single["nodes"] = [dict(reversed(node.items())) for node in single["nodes"]]
+    single["nodes"][0]["title"] = "Another title"
+    single["edges"][0]["condition"] = {"expr": "( x == 1 )"}
+    single["nodes"][0]["gate"] = "auto-proceed"
+    turned["pipelines"]["renamed"] = dict(reversed(single.items()))
+
+    assert parse(turned).graph_hash == parse(content).graph_hash
+
+
+@pytest.mark.parametrize("key", ["order", "gate", "condition", "setting"])
+def test_the_hash_changes_with_what_a_run_does(key: str) -> None:
+    content = document("a b c", "a>b b>c")
+    changed = copy.deepcopy(content)
+    single = changed["pipelines"]["default"]
+    match key:
+        case "order":
+            single["nodes"].reverse()
+        case "gate":
+            single["nodes"][1]["gate"] = "human-gated"
+        case "condition":
+            single["edges"][0]["condition"] = {"expr": "x"}
+        case _:
+            single["settings"] = {"max_node_retries": 1}
+
+    assert parse(changed).graph_hash != parse(content).graph_hash
+
+
+@given(st.data())
+def test_random_damage_to_the_text_never_crashes_the_parser(data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(WHOLE_FORM)))
+    end = data.draw(st.integers(start, min(start + 30, len(WHOLE_FORM))))
+    inserted = data.draw(
+        st.text(max_size=6) | st.sampled_from(['"', "[", "]]", "=", "\n[x]\n", "1e999", "nan"])
+    )
+
+    _parse_or_name_the_place(WHOLE_FORM[:start] + inserted + WHOLE_FORM[end:])
+
+
+toml_values = st.recursive(
+    st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.datetimes(),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@given(st.data())
+def test_any_value_in_any_place_never_crashes_the_parser(data: st.DataObject) -> None:
+    content = copy.deepcopy(_WHOLE)
+    place: Any = content
+    while True:
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = data.draw(st.sampled_from(keys))
+        if not (isinstance(place[key], dict | list) and place[key] and data.draw(st.booleans())):
+            break
+        place = place[key]
+    place[key] = data.draw(toml_values)
+
+    _parse_or_name_the_place(tomli_w.dumps(content))
+
+
+def _parse_or_name_the_place(text: str) -> None:
+    try:
+        found = parse_pipelines(text, source=SOURCE)
+    except ConfigurationError as error:
+        problems = error.problems
+    else:
+        assert all(len(pipeline.graph_hash) == 64 for pipeline in found.pipelines.values())
+        return
+    assert problems
+    assert all(problem.strip() for problem in problems)
+
+
+_WHOLE = tomllib.loads(WHOLE_FORM)
