@@ -1,0 +1,152 @@
+"""The provider `anthropic`: one question over HTTPS, sent again as long as the server asks for patience."""
+
+import ipaddress
+from collections.abc import Callable
+from typing import Self
+
+import httpx
+
+from cogworks.errors import CogworksError, ConfigurationError, TryAgainLater
+from cogworks.llm.anthropic_wire import Refused, decipher, request_body, request_headers
+from cogworks.llm.provider import ModelReply, ModelRequest
+
+BASE_URL = "https://api.anthropic.com"
+MAX_ATTEMPTS = 5
+MAX_WAIT_S = 30 * 60.0
+"""Of waiting altogether before the step gives its place to others."""
+
+_FIRST_WAIT_S = 0.5
+_LONGEST_WAIT_S = 30.0
+_JITTER = 0.25
+_REPLY_TIMEOUT_S = 600.0
+
+
+class AnthropicProvider:
+    """Speaks the Messages API; see `Provider` for what it raises. Close it, or use it in a `with` statement."""
+
+    def __init__(
+        self,
+        api_key: str,
+        *,
+        sleep: Callable[[float], None],
+        jitter: Callable[[], float],
+        base_url: str = BASE_URL,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        """Args:
+            sleep: waits so many seconds.
+            jitter: 0.0 to 1.0, drawn anew at every call; shortens a wait by up to a quarter.
+            base_url: scheme, host and an optional path; `/v1/messages` is added.
+            transport: where requests go instead of the network.
+
+        Raises: ConfigurationError for a key no header can carry or a base URL that is none; neither is repeated in it.
+        """
+        self._key = _checked_key(api_key)
+        self._url = _endpoint(base_url)
+        self._sleep = sleep
+        self._jitter = jitter
+        self._client = httpx.Client(
+            headers=request_headers(self._key),
+            timeout=httpx.Timeout(connect=5.0, read=_REPLY_TIMEOUT_S, write=60.0, pool=5.0),
+            transport=transport,
+            follow_redirects=False,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"AnthropicProvider(url={_shown(self._url)!r})"
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._client.close()
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        """Send until there is a reply, the error is final, five attempts are made or the waits pass 30 minutes."""
+        waited_s = 0.0
+        attempt = 0
+        while True:
+            attempt += 1
+            answer = self._send(request)
+            if isinstance(answer, ModelReply):
+                return answer
+            wait_s = answer.wait_s if answer.wait_s is not None else self._backoff_s(attempt)
+            if not answer.is_retryable or attempt == MAX_ATTEMPTS:
+                raise answer.error
+            if waited_s + wait_s > MAX_WAIT_S:
+                raise _too_long(answer.error, wait_s) from answer.error
+            self._sleep(wait_s)
+            waited_s += wait_s
+
+    def _send(self, request: ModelRequest) -> ModelReply | Refused:
+        try:
+            response = self._client.post(self._url, json=request_body(request))
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.CookieConflict, httpx.StreamError) as error:
+            return self._failed(error)
+        # A server that quotes the key back must not carry it into a message.
+        return decipher(
+            response.status_code, response.headers, response.content.replace(self._key.encode(), b"[key]")
+        )
+
+    def _failed(self, error: Exception) -> Refused:
+        found = str(error).replace(self._key, "[key]") or "no details"
+        what = (
+            f"the model provider at {_shown(self._url)} could not be asked: {type(error).__name__}: {found}"
+        )
+        if isinstance(error, (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.LocalProtocolError)):
+            problem = f"{what}. Check the address and the key"
+            return Refused(ConfigurationError("COGWORKS_LLM_BASE_URL", [problem]), is_retryable=False)
+        later = TryAgainLater(f"{what}. Check the network, then run the same step again.")
+        # After ten minutes without an answer the reply may well be paid for; asking again would pay it again.
+        return Refused(later, is_retryable=not isinstance(error, httpx.ReadTimeout))
+
+    def _backoff_s(self, attempt: int) -> float:
+        longest = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2.0 ** (attempt - 1))
+        return longest * (1.0 - _JITTER * self._jitter())
+
+
+def _too_long(error: CogworksError, wait_s: float) -> TryAgainLater:
+    message = f"{error} It asks for {wait_s:.0f} s, more than the {MAX_WAIT_S:.0f} s a step waits."
+    return TryAgainLater(message, retry_after_s=wait_s)
+
+
+def _checked_key(api_key: str) -> str:
+    key = api_key.strip()
+    if key and key.isascii() and key.isprintable() and " " not in key:
+        return key
+    found = "is empty" if not key else "holds characters that no HTTP header can carry"
+    raise ConfigurationError("COGWORKS_LLM_API_KEY", [f"{found}; set it to the provider's API key"])
+
+
+def _endpoint(base_url: str) -> httpx.URL:
+    try:
+        url = httpx.URL(base_url.strip().rstrip("/") + "/v1/messages")
+    except (httpx.InvalidURL, ValueError):
+        url = httpx.URL("")
+    problem = None
+    if url.scheme not in {"http", "https"} or not url.host:
+        problem = f"is no web address; set it to one like {BASE_URL}"
+    elif url.query or url.fragment:
+        problem = "carries a query or a fragment; name only scheme, host and path"
+    elif url.scheme == "http" and not _is_local(url.host):
+        problem = f"would send the API key unencrypted to {url.host!r}; use https"
+    if problem is not None:
+        raise ConfigurationError("COGWORKS_LLM_BASE_URL", [problem])
+    return url
+
+
+def _is_local(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        # A name without a dot is resolved inside a container network or this machine.
+        return "." not in host or host.endswith(".localhost")
+    return address.is_loopback or address.is_private
+
+
+def _shown(url: httpx.URL) -> str:
+    return str(url.copy_with(userinfo=b""))

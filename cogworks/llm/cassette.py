@@ -1,0 +1,181 @@
+"""Replies from a directory of recordings, and the recorder that fills it."""
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from cogworks.errors import ConfigurationError, UsageError
+from cogworks.llm.cassette_files import (
+    Recording,
+    file_stem,
+    parse_recording,
+    prompt_diff,
+    prompt_text,
+    recording_of,
+    recording_text,
+)
+from cogworks.llm.provider import ModelReply, ModelRequest, Provider
+
+RECORDING_SUFFIX = ".toml"
+PROMPT_SUFFIX = ".prompt.md"
+MISS_SUFFIX = ".request.json"
+
+
+class CassetteMiss(UsageError):
+    """No reply is recorded for this request; its text shows how the prompt changed and what to do."""
+
+    def __init__(self, message: str, *, purpose: str) -> None:
+        self.purpose = purpose
+        super().__init__(message)
+
+
+class Cassette:
+    """A directory of recordings: `<purpose>.toml` the reply, `<purpose>.prompt.md` the prompt it answers."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def recordings(self) -> tuple[Recording, ...]:
+        """All of them, by file name.
+
+        Raises: ConfigurationError when the directory is missing or with every problem of its first malformed file.
+        """
+        if not self.directory.is_dir():
+            problem = "is no directory; record into it first, or name another with `--dir`"
+            raise ConfigurationError(str(self.directory), [problem])
+        paths = sorted(self.directory.glob(f"*{RECORDING_SUFFIX}"))
+        return tuple(parse_recording(_read(path), str(path)) for path in paths)
+
+    def find(self, request: ModelRequest) -> Recording | None:
+        """The recording with the request's key; where several purposes asked the same, that of its own."""
+        matches = [recording for recording in self.recordings() if recording.key == request.key]
+        own = [recording for recording in matches if recording.purpose == request.purpose]
+        return next(iter(own or matches), None)
+
+    def recorded_for(self, purpose: str) -> Recording | None:
+        """The recording of a purpose, whatever prompt it answers."""
+        path = self.recording_path(purpose)
+        return parse_recording(_read(path), str(path)) if path.is_file() else None
+
+    def recorded_prompt(self, purpose: str) -> str:
+        """The prompt a purpose was recorded with; empty when its page is gone."""
+        path = self.directory / f"{file_stem(purpose)}{PROMPT_SUFFIX}"
+        return _read(path) if path.is_file() else ""
+
+    def recording_path(self, purpose: str) -> Path:
+        """Where the reply of a purpose is, or would be."""
+        return self.directory / f"{file_stem(purpose)}{RECORDING_SUFFIX}"
+
+    def keep(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
+        """Record a reply in place of the one recorded for that purpose; returns it as it will be replayed."""
+        recording = recording_of(request, reply)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        _write(self.directory / f"{file_stem(request.purpose)}{PROMPT_SUFFIX}", prompt_text(request))
+        _write(self.recording_path(request.purpose), recording_text(recording))
+        return recording.reply
+
+
+class Misses:
+    """A directory of requests that found no recording, kept for `cogworks cassette rekey`."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def requests(self) -> tuple[ModelRequest, ...]:
+        """All of them, by file name; none when the directory is not there.
+
+        Raises: ConfigurationError for a file that is no request.
+        """
+        return tuple(_parse_miss(path) for path in sorted(self.directory.glob(f"*{MISS_SUFFIX}")))
+
+    def keep(self, request: ModelRequest) -> Path:
+        """Keep the newest request of each purpose; returns the file."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        path = self._path(request.purpose)
+        _write(path, request.model_dump_json(indent=2) + "\n")
+        return path
+
+    def drop(self, purpose: str) -> None:
+        """Forget the request of a purpose."""
+        self._path(purpose).unlink(missing_ok=True)
+
+    def _path(self, purpose: str) -> Path:
+        return self.directory / f"{file_stem(purpose)}{MISS_SUFFIX}"
+
+
+class CassetteProvider:
+    """Replays recordings, found by the request's key alone; a changed prompt is an error, never a guess.
+
+    Raises: CassetteMiss, after keeping the request in `misses`.
+    """
+
+    def __init__(self, directory: Path, *, misses: Path) -> None:
+        self._cassette = Cassette(directory)
+        self._misses = Misses(misses)
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        recording = self._cassette.find(request)
+        if recording is not None:
+            return recording.reply
+        try:
+            kept = f"The request is kept in {self._misses.keep(request)}."
+        except OSError as error:
+            # The installed recordings of the demo may lie where nobody can write; the miss matters more.
+            kept = f"The request could not be kept: {error}."
+        raise CassetteMiss(self._explain(request, kept), purpose=request.purpose)
+
+    def _explain(self, request: ModelRequest, kept: str) -> str:
+        head = f"cassette: no reply is recorded for this request of {request.purpose!r} (key {request.key[:16]}…)"
+        if self._cassette.recorded_for(request.purpose) is None:
+            return f"{head}; {self._neighbours(request.purpose)}. {kept} Record a reply for it."
+        diff = prompt_diff(
+            self._cassette.recorded_prompt(request.purpose),
+            prompt_text(request),
+            name=file_stem(request.purpose),
+        )
+        return (
+            f"{head}; {self._cassette.recording_path(request.purpose)} answers another prompt:\n"
+            f"{diff or '(both prompts read the same; the schema or the way keys are made changed)'}\n"
+            f"{kept} If the change is deliberate and the recorded reply still answers it, run:\n"
+            f"  cogworks cassette rekey --dir {self._cassette.directory} --misses {self._misses.directory}"
+        )
+
+    def _neighbours(self, purpose: str) -> str:
+        recorded = [recording.purpose for recording in self._cassette.recordings()]
+        close = get_close_matches(purpose, recorded, n=3, cutoff=0.5)
+        nearest = f" (recorded are e.g. {', '.join(map(repr, close))})" if close else ""
+        return f"nothing is recorded for that purpose in {self._cassette.directory}{nearest}"
+
+
+class RecordingProvider:
+    """Asks another provider and records what it answers; the caller gets exactly what a replay will give."""
+
+    def __init__(self, inner: Provider, directory: Path) -> None:
+        self._inner = inner
+        self._cassette = Cassette(directory)
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        return self._cassette.keep(request, self._inner.complete(request))
+
+
+def _parse_miss(path: Path) -> ModelRequest:
+    try:
+        return ModelRequest.model_validate_json(_read(path))
+    except ValidationError as error:
+        problem = f"is no kept request ({error.error_count()} problem(s)); delete it and run the step again"
+        raise ConfigurationError(str(path), [problem]) from None
+
+
+def _read(path: Path) -> str:
+    # Bytes, not text mode: line ends inside a prompt or a reply are part of it.
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(str(path), [f"is not UTF-8 text: {error}"]) from None
+
+
+def _write(path: Path, text: str) -> None:
+    unfinished = path.with_name(f"{path.name}.unfinished")
+    unfinished.write_bytes(text.encode())
+    unfinished.replace(path)

@@ -1,0 +1,252 @@
+"""How does one question become one typed reply, within its budget?"""
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, Field
+
+from cogworks.errors import BudgetReached, InvalidReply
+from cogworks.llm.budget import Budget, Dollars, PriceList, Tokens, estimate
+from cogworks.llm.prompts import Prompt, Prompts, as_json
+from cogworks.llm.provider import (
+    Message,
+    ModelReply,
+    ModelRequest,
+    Provider,
+    Usage,
+    canonical_json,
+    sha256_hex,
+)
+from cogworks.llm.replies import Fits, read_reply
+from cogworks.llm.schemas import Schema, full_schema, reduced_schema
+from cogworks.vocabulary import Value
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+FINISHED = frozenset({"end_turn", "stop_sequence"})
+"""Stop reasons after which the text is whole."""
+
+
+class ModelSettings(Value):
+    """Which model answers, and how much it may say."""
+
+    model: str
+    max_output_tokens: int = Field(default=16_000, gt=0)
+    """Thinking counts too. Above about 21 000 a reply may take longer than the ten minutes one waits for it."""
+    repair_rounds: int = Field(default=2, ge=0, le=2)
+    """How often a reply that does not fit is sent back; every round is a paid call."""
+
+
+class PromptManifest(Value):
+    """What a prompt was made of: enough to prove later which words were sent."""
+
+    template: str
+    template_sha256: str
+    system_sha256: str
+    messages_sha256: str
+    """Of the canonical JSON of the whole conversation."""
+    schema_sha256: str
+
+
+class ReplyRecord(Value):
+    """One paid reply, as the ledger keeps it."""
+
+    request_key: str
+    purpose: str
+    """As asked, with `-repair<n>` in a repair round."""
+    reply: ModelReply
+    cost_usd: Dollars
+    manifest: PromptManifest
+
+
+class Meter(Value):
+    """What asking has cost."""
+
+    calls: Tokens = 0
+    """Paid calls, repair rounds included."""
+    reused: Tokens = 0
+    """Replies taken from an earlier attempt, at no cost."""
+    input_tokens: Tokens = 0
+    """Cached input included."""
+    output_tokens: Tokens = 0
+    cost_usd: Dollars = Decimal(0)
+
+    def __add__(self, other: "Meter") -> "Meter":
+        return Meter(
+            calls=self.calls + other.calls,
+            reused=self.reused + other.reused,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost_usd=self.cost_usd + other.cost_usd,
+        )
+
+    @classmethod
+    def of_call(cls, usage: Usage, cost_usd: Decimal) -> "Meter":
+        """One paid call."""
+        return cls(
+            calls=1, input_tokens=usage.total_input, output_tokens=usage.output_tokens, cost_usd=cost_usd
+        )
+
+
+class Gateway:
+    """Asks the model, one question at a time; the node's `Asks`. Not for several threads at once."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        prompts: Prompts,
+        settings: ModelSettings,
+        *,
+        prices: PriceList,
+        budget: Budget,
+        memory: Mapping[str, ModelReply] | None = None,
+        on_reply: Callable[[ReplyRecord], None] = lambda _: None,
+    ) -> None:
+        """Args:
+            memory: request key -> reply already paid for by an earlier attempt of this visit.
+            on_reply: called after every paid reply and before it is judged, so that a crash pays it only once;
+                what it raises ends the question.
+
+        Raises: ConfigurationError when the model has no price.
+        """
+        self._provider = provider
+        self._prompts = prompts
+        self._settings = settings
+        self._price = prices.price_of(settings.model)
+        self._budget = budget
+        self._memory = memory or {}
+        self._on_reply = on_reply
+        self._meters: dict[str, Meter] = {}
+
+    @property
+    def budget(self) -> Budget:
+        """What is left now."""
+        return self._budget
+
+    @property
+    def meters(self) -> Mapping[str, Meter]:
+        """What each question has cost, by purpose, repair rounds included."""
+        return dict(self._meters)
+
+    @property
+    def meter(self) -> Meter:
+        """What all questions have cost."""
+        return sum(self._meters.values(), Meter())
+
+    def ask(
+        self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
+    ) -> Reply:
+        """One question, repaired at most `repair_rounds` times.
+
+        Args:
+            prompt: stem of a template; it may also use `output_schema`, the full JSON Schema as text.
+            purpose: names records and files; stable between runs, unique within the run.
+
+        Raises: InvalidReply when no round fits or the model stopped early; BudgetReached before a call that
+        could exceed the budget; ConfigurationError for a faulty template or reply type; what the provider raises.
+        """
+        schema = full_schema(reply_type)
+        question = self._prompts.render(prompt, {"output_schema": as_json(schema), **variables})
+        request = self._request(question, reduced_schema(schema), purpose)
+        problems: tuple[str, ...] = ()
+        for repair in range(1, self._settings.repair_rounds + 2):
+            reply = self._answer(request, question, asked_for=purpose)
+            _refuse_unfinished(reply, request)
+            verdict = read_reply(reply.text, schema, reply_type)
+            if isinstance(verdict, Fits):
+                return verdict.value
+            problems = verdict.problems
+            request = self._repair_of(request, reply.text, problems, purpose=f"{purpose}-repair{repair}")
+        raise InvalidReply(_never_fitted(purpose, self._settings, problems))
+
+    def _request(self, question: Prompt, schema: Schema, purpose: str) -> ModelRequest:
+        return ModelRequest(
+            model=self._settings.model,
+            system=question.system,
+            messages=(Message(role="user", text=question.user),),
+            output_schema=schema,
+            max_output_tokens=self._settings.max_output_tokens,
+            purpose=purpose,
+        )
+
+    def _repair_of(
+        self, request: ModelRequest, text: str, problems: tuple[str, ...], *, purpose: str
+    ) -> ModelRequest:
+        complaint = self._prompts.render_part(
+            "_repair", {"problems": "\n".join(f"- {line}" for line in problems)}
+        )
+        # Providers refuse an empty turn, and an empty reply is one of the things to repair.
+        said = Message(role="assistant", text=text if text.strip() else "(empty reply)")
+        messages = (*request.messages, said, Message(role="user", text=complaint))
+        return request.model_copy(update={"messages": messages, "purpose": purpose})
+
+    def _answer(self, request: ModelRequest, question: Prompt, *, asked_for: str) -> ModelReply:
+        known = self._memory.get(request.key)
+        if known is not None:
+            self._count(asked_for, Meter(reused=1))
+            return known
+        reply, cost_usd = self._pay(request)
+        self._count(asked_for, Meter.of_call(reply.usage, cost_usd))
+        self._on_reply(
+            ReplyRecord(
+                request_key=request.key,
+                purpose=request.purpose,
+                reply=reply,
+                cost_usd=cost_usd,
+                manifest=_manifest(request, question),
+            )
+        )
+        return reply
+
+    def _pay(self, request: ModelRequest) -> tuple[ModelReply, Decimal]:
+        need = estimate(request, self._price)
+        refusal = self._budget.refusal(need)
+        if refusal is not None:
+            raise BudgetReached(f"{refusal} (asked for: {request.purpose})")
+        before = self._budget
+        self._budget = before.reserving(need)
+        try:
+            reply = self._provider.complete(request)
+        finally:
+            self._budget = before
+        cost_usd = self._price.cost_of(reply.usage)
+        self._budget = before.spending(cost_usd, reply.usage.total_input + reply.usage.output_tokens)
+        return reply, cost_usd
+
+    def _count(self, purpose: str, cost: Meter) -> None:
+        self._meters[purpose] = self._meters.get(purpose, Meter()) + cost
+
+
+def _manifest(request: ModelRequest, question: Prompt) -> PromptManifest:
+    messages = [message.model_dump(mode="json") for message in request.messages]
+    return PromptManifest(
+        template=question.source,
+        template_sha256=question.template_sha256,
+        system_sha256=sha256_hex(request.system),
+        messages_sha256=sha256_hex(canonical_json(messages)),
+        schema_sha256=sha256_hex(canonical_json(request.output_schema)),
+    )
+
+
+def _refuse_unfinished(reply: ModelReply, request: ModelRequest) -> None:
+    if reply.stop_reason in FINISHED:
+        return
+    if reply.stop_reason == "max_tokens":
+        why = f"reached {request.max_output_tokens} output tokens; raise `[llm] max_output_tokens` or split the issue"
+    elif reply.stop_reason == "refusal":
+        why = "declined to answer; look at the issue's text, reword it and retry"
+    elif reply.stop_reason == "model_context_window_exceeded":
+        why = "filled its context window; split the issue or choose a model with a larger window"
+    else:
+        why = f"stopped with {reply.stop_reason!r} instead of finishing; retry, or choose another model"
+    raise InvalidReply(f"{request.purpose}: {reply.model} {why}. The call is paid for and counted.")
+
+
+def _never_fitted(purpose: str, settings: ModelSettings, problems: tuple[str, ...]) -> str:
+    listed = "\n".join(f"  - {problem}" for problem in problems)
+    return (
+        f"{purpose}: no reply of {settings.model} fitted its schema, not even after {settings.repair_rounds} "
+        f"repair round(s). The last one has {len(problems)} problem(s):\n{listed}\n"
+        "Retry, or choose a stronger model under `[llm] model`."
+    )

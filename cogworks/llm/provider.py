@@ -1,0 +1,84 @@
+"""What a model is asked and what it answers, whoever the provider is."""
+
+import hashlib
+import json
+from typing import Any, Literal, Protocol
+
+from cogworks.vocabulary import Value
+
+
+def canonical_json(value: object) -> str:
+    """One spelling per JSON value: keys sorted, no blanks, characters as they are.
+
+    Raises: ValueError for NaN and infinities, TypeError for what JSON cannot say.
+    """
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def sha256_hex(text: str) -> str:
+    """64 hex digits of the text's UTF-8 bytes."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Message(Value):
+    """One turn of the conversation."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+class ModelRequest(Value):
+    """Everything that decides the answer, and nothing that varies from run to run."""
+
+    model: str
+    system: str
+    messages: tuple[Message, ...]
+    output_schema: dict[str, Any]
+    """JSON Schema the reply must fit (already reduced to what providers accept)."""
+    max_output_tokens: int
+    purpose: str
+    """Why it is asked, e.g. `code_generation-A-1`; names records, is never sent and is no part of the key."""
+
+    @property
+    def key(self) -> str:
+        """64 hex digits; equal for requests that a model could not tell apart."""
+        return sha256_hex(canonical_json(self.model_dump(mode="json", exclude={"purpose"})))
+
+
+class Usage(Value):
+    """Tokens as the provider counted them; total input is the three input figures added."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    cache_read_input_tokens: int = 0
+
+    @property
+    def total_input(self) -> int:
+        return self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_creation_input_tokens=self.cache_creation_input_tokens + other.cache_creation_input_tokens,
+            cache_read_input_tokens=self.cache_read_input_tokens + other.cache_read_input_tokens,
+        )
+
+
+class ModelReply(Value):
+    """One finished reply: its text blocks joined, why it stopped, what it cost in tokens."""
+
+    text: str
+    stop_reason: str
+    usage: Usage
+    model: str
+
+
+class Provider(Protocol):
+    """Sends one request and waits for the whole reply.
+
+    Raises: TryAgainLater, PermissionRefused, BudgetReached (the provider's own spend limit), InvalidReply.
+    """
+
+    def complete(self, request: ModelRequest) -> ModelReply: ...

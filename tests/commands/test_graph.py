@@ -1,0 +1,93 @@
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cogworks.commands.graph import graph
+from cogworks.errors import CogworksError, ConfigurationError
+from cogworks.pipeline.built_in import built_in_pipelines
+from cogworks.pipeline.render import dot, mermaid
+
+TWO = """
+default = "short"
+[pipelines.short]
+start = "a"
+nodes = [{ id = "a", type = "llm" }]
+[pipelines.long]
+start = "a"
+nodes = [{ id = "a", type = "llm" }, { id = "b", type = "llm" }]
+edges = [{ source = "a", target = "b" }]
+"""
+BROKEN = (
+    '[pipelines.x]\nstart = "a"\nnodes = [{ id = "a", type = "llm", gait = 1 }, { id = "b", type = "lm" }]\n'
+)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".cogworks").mkdir()
+    return tmp_path
+
+
+def _run(*words: str) -> Result:
+    return CliRunner().invoke(graph, words)
+
+
+def _refusal(*words: str) -> CogworksError:
+    error = _run(*words).exception
+    assert isinstance(error, CogworksError)
+    return error
+
+
+def test_without_a_file_the_built_in_pipeline_is_shown(here: Path) -> None:
+    default = built_in_pipelines().choose()
+
+    assert _run().stdout == mermaid(default)
+    assert _run("--format", "dot").stdout == dot(default)
+    assert json.loads(_run("--format", "json").stdout)["graph_hash"] == default.graph_hash
+
+
+def test_the_repositorys_own_file_is_preferred(here: Path) -> None:
+    (here / ".cogworks/pipeline.toml").write_text(TWO)
+
+    assert _run().stdout == 'flowchart TD\n  n_a(["A"])\n'
+    assert "n_a --> n_b" in _run("--pipeline", "long").stdout
+    assert "it has 'short', 'long'" in str(_refusal("--pipeline", "medium"))
+
+
+def test_check_tells_what_can_run(here: Path) -> None:
+    (here / "two.toml").write_text(TWO)
+
+    found = _run("check", "two.toml")
+
+    assert found.exit_code == 0
+    assert [line.partition(", graph")[0] for line in found.stdout.splitlines()] == [
+        "two.toml: pipeline 'short' can run (1 nodes, 0 edges",
+        "two.toml: pipeline 'long' can run (2 nodes, 1 edges",
+    ]
+    assert json.loads(_run("check", "two.toml", "--json").stdout)["outcome"] == "ok"
+
+
+def test_check_lists_every_problem(here: Path) -> None:
+    (here / ".cogworks/pipeline.toml").write_text(BROKEN)
+
+    refused = _refusal("check")
+
+    assert isinstance(refused, ConfigurationError)
+    assert refused.exit_code == 2
+    assert refused.problems == (
+        "pipelines.x.nodes[0] (a): unknown key 'gait'; did you mean 'gate'?",
+        "pipelines.x.nodes[1] (b): `type` is 'lm', wanted one of llm, deterministic, spawning; did you mean 'llm'?",
+        "pipelines.x: node 'a' has no edges; connect it or remove it",
+        "pipelines.x: node 'b' has no edges; connect it or remove it",
+    )
+    assert json.loads(_run("check", "--json").stdout)["problems"] == list(refused.problems)
+
+
+def test_a_file_that_cannot_be_read_is_named(here: Path) -> None:
+    (here / "latin.toml").write_bytes(b"# caf\xe9\n")
+
+    assert str(_refusal("--file", "none.toml")).startswith("cannot read none.toml: No such file")
+    assert "is not UTF-8 text" in str(_refusal("check", "latin.toml"))

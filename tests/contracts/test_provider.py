@@ -1,0 +1,81 @@
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cogworks.llm.anthropic import AnthropicProvider
+from cogworks.llm.cassette import CassetteProvider, RecordingProvider
+from cogworks.llm.provider import Message, ModelReply, ModelRequest, Provider, Usage
+from tests.fakes import ScriptedModel
+from tests.model_server import ModelServer, replied
+
+Script = list[tuple[ModelRequest, ModelReply]]
+Telling = Callable[[Script], Provider]
+"""A provider that was told what to answer to each request, in this order."""
+
+
+def request(text: str, purpose: str) -> ModelRequest:
+    return ModelRequest(
+        model="claude-sonnet-5-5",
+        system="Be brief.",
+        messages=(Message(role="user", text=text),),
+        output_schema={"title": "T", "type": "object"},
+        max_output_tokens=100,
+        purpose=purpose,
+    )
+
+
+def reply(text: str, stop_reason: str = "end_turn") -> ModelReply:
+    usage = Usage(input_tokens=1, output_tokens=2, cache_creation_input_tokens=3, cache_read_input_tokens=4)
+    return ModelReply(text=text, stop_reason=stop_reason, usage=usage, model="claude-sonnet-5-5")
+
+
+@pytest.fixture(params=["scripted", "cassette", "recording", "anthropic"])
+def telling(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Telling]:
+    def scripted(script: Script) -> Provider:
+        return ScriptedModel(*(said for _, said in script))
+
+    def recording(script: Script) -> Provider:
+        return RecordingProvider(scripted(script), tmp_path)
+
+    def cassette(script: Script) -> Provider:
+        recorder = recording(script)
+        for asked, _ in script:
+            recorder.complete(asked)
+        return CassetteProvider(tmp_path, misses=tmp_path / "misses")
+
+    with ModelServer() as server:
+        asking = AnthropicProvider("sk-1", sleep=lambda _: None, jitter=lambda: 0.0, base_url=server.url)
+
+        def real(script: Script) -> Provider:
+            server.answers(
+                *(replied(said.text, usage=said.usage, stop_reason=said.stop_reason) for _, said in script)
+            )
+            return asking
+
+        with asking:
+            makers = {"scripted": scripted, "cassette": cassette, "recording": recording, "anthropic": real}
+            yield makers[request.param]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        reply('{"a":"größer \\"als\\"\\n1","b":[1,2.5,null]}'),
+        reply("I would rather not.", stop_reason="refusal"),
+        reply('{"cut":"of', stop_reason="max_tokens"),
+        reply(""),
+    ],
+    ids=["json", "refusal", "cut", "empty"],
+)
+def test_the_caller_gets_the_whole_reply_as_it_was_said(telling: Telling, said: ModelReply) -> None:
+    asked = request("One?", "one")
+
+    assert telling([(asked, said)]).complete(asked) == said
+
+
+def test_each_request_gets_its_own_reply(telling: Telling) -> None:
+    script = [(request(f"{word}?", word), reply(f'"{word}"')) for word in ("one", "two", "three")]
+    provider = telling(script)
+
+    assert [provider.complete(asked) for asked, _ in script] == [said for _, said in script]

@@ -1,0 +1,325 @@
+import inspect
+import json
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+
+from cogworks.errors import (
+    BudgetReached,
+    CogworksError,
+    ConfigurationError,
+    InvalidReply,
+    NodeFailed,
+    PermissionRefused,
+    TryAgainLater,
+)
+from cogworks.llm.anthropic import AnthropicProvider
+from cogworks.llm.provider import Message, ModelReply, ModelRequest, Usage
+from tests.model_server import ModelServer, failed, replied
+
+KEY = "sk-ant-secret-0123456789"
+REQUEST = ModelRequest(
+    model="claude-sonnet-5-5",
+    system="Be brief.",
+    messages=(Message(role="user", text="Hallo, Ö!"),),
+    output_schema={"title": "T", "type": "object"},
+    max_output_tokens=100,
+    purpose="p",
+)
+REPLY = ModelReply(
+    text='{"a":1}',
+    stop_reason="end_turn",
+    usage=Usage(input_tokens=3, output_tokens=5),
+    model="claude-sonnet-5-5",
+)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as running:
+        yield running
+
+
+@pytest.fixture
+def waits() -> list[float]:
+    """The seconds that a provider of this test has waited, one entry a wait."""
+    return []
+
+
+def provider(
+    waits: list[float],
+    *,
+    base_url: str = "https://api.test",
+    jitter: float = 0.0,
+    transport: httpx.BaseTransport | None = None,
+) -> AnthropicProvider:
+    return AnthropicProvider(
+        KEY, sleep=waits.append, jitter=lambda: jitter, base_url=base_url, transport=transport
+    )
+
+
+def answering(
+    waits: list[float], answer: Callable[[httpx.Request], httpx.Response], jitter: float = 0.0
+) -> AnthropicProvider:
+    return provider(waits, transport=httpx.MockTransport(answer), jitter=jitter)
+
+
+def test_a_question_is_one_post_over_real_http(server: ModelServer, waits: list[float]) -> None:
+    server.answers(replied('{"a":1}'))
+
+    with provider(waits, base_url=f"{server.url}/proxy/") as asking:
+        found = asking.complete(REQUEST)
+
+    assert found == REPLY
+    (seen,) = server.seen
+    assert (seen.method, seen.path) == ("POST", "/proxy/v1/messages")
+    assert seen.headers["authorization"] == f"Bearer {KEY}"
+    assert seen.headers["anthropic-version"] == "2026-10-21"
+    assert seen.headers["content-type"] == "application/json"
+    assert seen.body["messages"] == [{"role": "user", "content": "Hallo, Ö!"}]
+    assert "stream" not in seen.body
+    assert waits == []
+
+
+def test_a_busy_server_is_asked_again_after_longer_and_longer_waits(
+    server: ModelServer, waits: list[float]
+) -> None:
+    server.answers(failed(529, "overloaded_error"), failed(500, "api_error"), failed(503), replied('{"a":1}'))
+
+    with provider(waits, base_url=server.url, jitter=1.0) as asking:
+        found = asking.complete(REQUEST)
+
+    assert found == REPLY
+    assert waits == [0.375, 0.75, 1.5]
+    assert len({json.dumps(seen.body, sort_keys=True) for seen in server.seen}) == 1
+
+
+def test_the_wait_that_the_server_asks_for_is_obeyed(server: ModelServer, waits: list[float]) -> None:
+    server.answers(
+        failed(429, "rate_limit_error", **{"retry-after": "12"}),
+        failed(429, "rate_limit_error", **{"retry-after": "12", "retry-after-ms": "1500"}),
+        replied('{"a":1}'),
+    )
+
+    with provider(waits, base_url=server.url, jitter=1.0) as asking:
+        asking.complete(REQUEST)
+
+    assert waits == [12.0, 1.5]
+
+
+def test_five_attempts_are_the_end(server: ModelServer, waits: list[float]) -> None:
+    server.answers(*[failed(503)] * 5)
+
+    with provider(waits, base_url=server.url) as asking, pytest.raises(TryAgainLater, match="answered 503"):
+        asking.complete(REQUEST)
+
+    assert (len(server.seen), waits) == (5, [0.5, 1.0, 2.0, 4.0])
+
+
+def test_a_server_that_hangs_up_is_asked_again(server: ModelServer, waits: list[float]) -> None:
+    server.answers(None, replied('{"a":1}'))
+
+    with provider(waits, base_url=server.url) as asking:
+        assert asking.complete(REQUEST) == REPLY
+
+    assert len(server.seen) == 2
+
+
+def test_a_server_that_is_not_there_is_a_reason_to_try_later(waits: list[float]) -> None:
+    with ModelServer() as gone:
+        url = gone.url
+
+    with provider(waits, base_url=url) as asking, pytest.raises(TryAgainLater, match="ConnectError"):
+        asking.complete(REQUEST)
+
+    assert waits == [0.5, 1.0, 2.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "waited"),
+    [(["1801"], []), (["1000", "800", "1"], [1000.0, 800.0])],
+    ids=["at-once", "in-sum"],
+)
+def test_a_wait_of_more_than_half_an_hour_stops_the_step(
+    waits: list[float], asked_for: list[str], waited: list[float]
+) -> None:
+    said = iter(asked_for)
+    asking = answering(waits, lambda _: httpx.Response(429, headers={"retry-after": next(said)}))
+
+    with pytest.raises(TryAgainLater) as later:
+        asking.complete(REQUEST)
+
+    assert waits == waited
+    assert later.value.retry_after_s == float(asked_for[-1])
+    assert f"It asks for {asked_for[-1]} s, more than the 1800 s a step waits." in str(later.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (400, NodeFailed),
+        (401, PermissionRefused),
+        (402, BudgetReached),
+        (404, ConfigurationError),
+        (307, ConfigurationError),
+    ],
+)
+def test_a_final_answer_is_asked_for_once(
+    waits: list[float], status: int, error: type[CogworksError]
+) -> None:
+    seen: list[httpx.Request] = []
+
+    def refuse(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(status, headers={"location": "https://elsewhere.test/"})
+
+    with pytest.raises(error):
+        answering(waits, refuse).complete(REQUEST)
+
+    assert (len(seen), waits) == (1, [])
+
+
+def exceptions_of_httpx() -> list[type[Exception]]:
+    found = [each for each in vars(httpx).values() if inspect.isclass(each) and issubclass(each, Exception)]
+    return sorted(found, key=lambda each: each.__name__)
+
+
+def raised(kind: type[Exception]) -> Exception:
+    if kind is httpx.HTTPStatusError:
+        return httpx.HTTPStatusError(
+            "no", request=httpx.Request("POST", "https://x"), response=httpx.Response(500)
+        )
+    if issubclass(kind, httpx.StreamError) and kind is not httpx.StreamError:
+        return kind()
+    return kind("no")
+
+
+@pytest.mark.parametrize("kind", exceptions_of_httpx(), ids=lambda kind: kind.__name__)
+def test_every_exception_of_the_http_library_becomes_one_of_ours(
+    waits: list[float], kind: type[Exception]
+) -> None:
+    def fail(_: httpx.Request) -> httpx.Response:
+        raise raised(kind)
+
+    with pytest.raises(CogworksError, match="could not be asked") as mapped:
+        answering(waits, fail).complete(REQUEST)
+
+    assert kind.__name__ in str(mapped.value)
+
+
+def test_a_reply_that_took_ten_minutes_is_not_asked_for_twice(waits: list[float]) -> None:
+    def hang(_: httpx.Request) -> httpx.Response:
+        raise httpx.ReadTimeout("too slow")
+
+    with pytest.raises(TryAgainLater, match="ReadTimeout"):
+        answering(waits, hang).complete(REQUEST)
+
+    assert waits == []
+
+
+def test_one_waits_ten_minutes_for_a_reply_and_five_seconds_for_a_connection(waits: list[float]) -> None:
+    limits = []
+
+    def look(request: httpx.Request) -> httpx.Response:
+        limits.append(request.extensions["timeout"])
+        return httpx.Response(200, content=replied("{}").body)
+
+    answering(waits, look).complete(REQUEST)
+
+    assert limits == [{"connect": 5.0, "read": 600.0, "write": 60.0, "pool": 5.0}]
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 500])
+def test_a_server_that_quotes_the_key_does_not_get_it_into_a_message(waits: list[float], status: int) -> None:
+    body = {"error": {"type": "x", "message": f"invalid x-api-key: {KEY}"}, "content": KEY}
+
+    with pytest.raises(CogworksError) as refused:
+        answering(waits, lambda _: httpx.Response(status, json=body)).complete(REQUEST)
+
+    assert KEY not in str(refused.value)
+    assert KEY not in repr(refused.value.__cause__)
+
+
+def test_neither_key_nor_password_is_shown(waits: list[float]) -> None:
+    asking = provider(waits, base_url="https://user:password@proxy.test")
+
+    def fail(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError(f"no route for {request.headers['authorization']}")
+
+    hiding = AnthropicProvider(
+        KEY,
+        sleep=waits.append,
+        jitter=lambda: 0.0,
+        base_url="https://user:password@proxy.test",
+        transport=httpx.MockTransport(fail),
+    )
+    with pytest.raises(TryAgainLater) as refused:
+        hiding.complete(REQUEST)
+
+    assert repr(asking) == "AnthropicProvider(url='https://proxy.test/v1/messages')"
+    assert "https://proxy.test/v1/messages" in str(refused.value)
+    assert "password" not in str(refused.value)
+    assert KEY not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "problem"),
+    [
+        ("", "is empty"),
+        ("  \n", "is empty"),
+        ("sk ant", "holds characters"),
+        ("sk\nX-Evil: 1", "holds characters"),
+        ("schlüssel", "holds characters"),
+    ],
+)
+def test_a_key_that_no_header_can_carry_is_refused_without_repeating_it(key: str, problem: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        AnthropicProvider(key, sleep=print, jitter=float)
+
+    assert problem in str(refused.value)
+    assert not key.strip() or key not in str(refused.value)
+
+
+def test_a_line_end_after_the_key_does_no_harm(server: ModelServer, waits: list[float]) -> None:
+    server.answers(replied("{}"))
+
+    with AnthropicProvider(f"{KEY}\n", sleep=waits.append, jitter=float, base_url=server.url) as asking:
+        asking.complete(REQUEST)
+
+    assert server.seen[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize(
+    ("base_url", "problem"),
+    [
+        ("", "is no web address"),
+        ("api.anthropic.com", "is no web address"),
+        ("ftp://api.anthropic.com", "is no web address"),
+        ("https://", "is no web address"),
+        ("https://[::1", "is no web address"),
+        ("https://x.test/?a=b", "carries a query"),
+        ("http://api.anthropic.com", "would send the API key unencrypted to 'api.anthropic.com'"),
+    ],
+)
+def test_a_base_url_that_cannot_be_used_is_refused(base_url: str, problem: str) -> None:
+    with pytest.raises(ConfigurationError, match="COGWORKS_LLM_BASE_URL") as refused:
+        AnthropicProvider(KEY, sleep=print, jitter=float, base_url=base_url)
+
+    assert problem in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    ["http://127.0.0.1:1", "http://[::1]:1", "http://localhost:1", "http://10.0.0.7", "http://proxy:8080"],
+)
+def test_plain_http_is_fine_close_by(base_url: str) -> None:
+    with AnthropicProvider(KEY, sleep=print, jitter=float, base_url=base_url) as asking:
+        assert repr(asking).startswith(f"AnthropicProvider(url='{base_url}/v1/messages")
+
+
+def test_a_truncated_answer_is_no_reply(waits: list[float]) -> None:
+    half = replied('{"a":1}').body[:40]
+
+    with pytest.raises(InvalidReply):
+        answering(waits, lambda _: httpx.Response(200, content=half)).complete(REQUEST)

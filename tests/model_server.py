@@ -1,0 +1,99 @@
+"""A real HTTP server on loopback that speaks the Messages API as it is told to."""
+
+import json
+import threading
+from dataclasses import dataclass, field
+from email.message import Message
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+from cogworks.llm.provider import Usage
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One HTTP answer."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One request as it arrived."""
+
+    method: str
+    path: str
+    headers: Message
+    body: dict[str, Any]
+
+
+def replied(
+    text: str, *, usage: Usage | None = None, stop_reason: str = "end_turn", model: str = "claude-sonnet-5-5"
+) -> Answer:
+    """A finished message, a thinking block first."""
+    counts = usage or Usage(input_tokens=3, output_tokens=5)
+    message = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": [{"type": "thinking", "thinking": "…", "signature": "s"}, {"type": "text", "text": text}],
+        "stop_reason": stop_reason,
+        "usage": counts.model_dump(),
+    }
+    return Answer(200, json.dumps(message).encode())
+
+
+def failed(status: int, kind: str = "api_error", **headers: str) -> Answer:
+    """An error in the provider's own form."""
+    error = {"type": "error", "error": {"type": kind, "message": "scripted"}}
+    return Answer(status, json.dumps(error).encode(), headers)
+
+
+class ModelServer:
+    """Gives its answers in their order, None hanging up instead; remembers what it saw."""
+
+    def __init__(self) -> None:
+        self.seen: list[Seen] = []
+        self._answers: list[Answer | None] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def answers(self, *answers: Answer | None) -> None:
+        self._answers = list(answers)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        model_server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                model_server.seen.append(Seen(self.command, self.path, self.headers, body))
+                answer = model_server._answers.pop(0)
+                if answer is None:
+                    return
+                self.send_response(answer.status)
+                for name, value in {**answer.headers, "content-length": str(len(answer.body))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(answer.body)
+
+            def log_message(self, *_: object) -> None:
+                """Nothing: a test says itself what it saw."""
+
+        return Handler
