@@ -1,0 +1,1 @@
+"""Working copies of the repository and changes to its files."""

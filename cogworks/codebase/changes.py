@@ -1,0 +1,201 @@
+"""Changes to files as data, and the paths they may touch."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from cogworks.vocabulary import Value
+
+PROTECTED_PATHS = (
+    ".cogworks/**",
+    ".github/workflows/**",
+    ".git/**",
+    "CODEOWNERS",
+    ".github/CODEOWNERS",
+    "docs/CODEOWNERS",
+)
+"""Never written by a model, whatever the configuration says; `refusal` takes further patterns."""
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+
+class FileChange(Value):
+    """One file to create, modify (whole new content) or delete."""
+
+    path: str
+    """Repository-relative POSIX path, normalised."""
+    action: Literal["create", "modify", "delete"]
+    content: str = ""
+    """The whole new text; empty for a deletion."""
+
+
+class Caps(Value):
+    """How much one set of changes may write."""
+
+    files: int = 100
+    file_bytes: int = 1_000_000
+    """Of one file's new text in UTF-8."""
+    total_bytes: int = 5_000_000
+
+
+DEFAULT_CAPS = Caps()
+
+
+def normalised(path: str) -> str:
+    """The one spelling of a path: Unicode NFC, no `.` parts, no doubled slashes. Idempotent; checks nothing."""
+    parts = unicodedata.normalize("NFC", path).split("/")
+    kept = [
+        part for index, part in enumerate(parts) if part != "." and (part or index in (0, len(parts) - 1))
+    ]
+    return "/".join(kept)
+
+
+def path_problem(path: str) -> str | None:
+    """Why a path cannot name a file inside the repository, None when it can; judged in its normalised spelling."""
+    plain = normalised(path)
+    parts = plain.split("/")
+    if not plain:
+        return "the path is empty"
+    if any(unicodedata.category(char) in ("Cc", "Cs") for char in plain):
+        return "control characters and lone surrogates are not allowed in a path"
+    if "\\" in plain:
+        return "backslashes are not allowed; parts are separated by '/'"
+    if plain.startswith("/") or _DRIVE.match(plain):
+        return "the path is absolute; write it relative to the root of the repository"
+    if plain.endswith("/"):
+        return "the path names a directory, not a file"
+    if ".." in parts:
+        return "'..' is not allowed; write the path relative to the root of the repository"
+    if any(_is_git_directory(part) for part in parts):
+        return "git's own directory is never written"
+    if any(len(part.encode()) > 255 for part in parts):
+        return "a part of the path is longer than 255 bytes"
+    return None
+
+
+def protected_by(path: str, extra: Iterable[str] = ()) -> str | None:
+    """The pattern that protects a path, None when it may be written; upper and lower case are the same.
+
+    A pattern is a path in which `*` and `?` stay within one part and `**` stands for any number of parts.
+    """
+    parts = _folded(normalised(path)).split("/")
+    patterns = (*PROTECTED_PATHS, *extra)
+    return next((pattern for pattern in patterns if _matches(parts, _folded(pattern).split("/"))), None)
+
+
+def protected_touched(changes: Iterable[FileChange], extra: Iterable[str] = ()) -> tuple[str, ...]:
+    """The protected paths among the changes, in their order; such a change goes to a person, not back to the model."""
+    patterns = tuple(extra)
+    return tuple(change.path for change in changes if protected_by(change.path, patterns) is not None)
+
+
+def refusal(
+    changes: Sequence[FileChange],
+    existing: Collection[str],
+    *,
+    caps: Caps = DEFAULT_CAPS,
+    protected: Iterable[str] = (),
+) -> str | None:
+    """Why these changes may not be written, every problem at once; None when they may.
+
+    Args:
+        changes: applied as one, so a file deleted here may make room for one created here.
+        existing: every file of the working copy, normalised paths.
+        protected: patterns beyond `PROTECTED_PATHS`.
+    """
+    problems = [
+        *_size_problems(changes, caps),
+        *_each_path(changes, tuple(protected)),
+        *_duplicates(changes),
+        *_misfits(changes, existing),
+    ]
+    if not problems:
+        return None
+    return f"the change has {len(problems)} problem(s):\n" + "\n".join(
+        f"  - {problem}" for problem in problems
+    )
+
+
+def _folded(path: str) -> str:
+    """Equal for two spellings that some file system takes for the same file."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).casefold())
+
+
+def _is_git_directory(part: str) -> bool:
+    # Some file systems drop ignorable characters, trailing dots and blanks, and offer short names and streams.
+    visible = "".join(char for char in part if unicodedata.category(char) != "Cf")
+    return _folded(visible).split(":")[0].rstrip(". ") in (".git", "git~1")
+
+
+def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(_matches(parts[skipped:], pattern[1:]) for skipped in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
+
+
+def _size_problems(changes: Sequence[FileChange], caps: Caps) -> Iterator[str]:
+    if len(changes) > caps.files:
+        yield f"{len(changes)} files are changed; at most {caps.files} are allowed at once"
+    sizes = [len(change.content.encode(errors="surrogatepass")) for change in changes]
+    for change, size in zip(changes, sizes, strict=True):
+        if size > caps.file_bytes:
+            yield f"{change.path!r} has {size} bytes; at most {caps.file_bytes} are allowed in one file"
+    if sum(sizes) > caps.total_bytes:
+        yield f"the new files have {sum(sizes)} bytes together; at most {caps.total_bytes} are allowed"
+
+
+def _each_path(changes: Sequence[FileChange], protected: tuple[str, ...]) -> Iterator[str]:
+    for change in changes:
+        if (problem := path_problem(change.path)) is not None:
+            yield f"{change.path!r}: {problem}"
+        elif (pattern := protected_by(change.path, protected)) is not None:
+            yield f"{change.path!r} is protected by {pattern!r}; a person has to change it"
+        if any(unicodedata.category(char) == "Cs" for char in change.content):
+            yield f"{change.path!r}: the new text holds lone surrogates and cannot be written as UTF-8"
+
+
+def _duplicates(changes: Sequence[FileChange]) -> Iterator[str]:
+    spellings: dict[str, list[str]] = {}
+    for change in changes:
+        spellings.setdefault(_folded(normalised(change.path)), []).append(change.path)
+    for paths in spellings.values():
+        if len(paths) > 1:
+            names = ", ".join(repr(path) for path in Counter(paths))
+            yield f"{names} is named {len(paths)} times; give one change per file, whatever its case"
+
+
+def _misfits(changes: Sequence[FileChange], existing: Collection[str]) -> Iterator[str]:
+    """Changes that do not fit the files that are there."""
+    there = frozenset(existing)
+    removed = {normalised(change.path) for change in changes if change.action == "delete"}
+    created = {normalised(change.path) for change in changes if change.action == "create"}
+    after = (there - removed) | created
+    spellings = {_folded(path): path for path in there - removed}
+    directories = {parent for path in after for parent in _parents(path)}
+    for change in changes:
+        path = normalised(change.path)
+        if change.action != "create":
+            if path not in there:
+                yield f"{change.path!r} does not exist, so it cannot be {_PARTICIPLE[change.action]}"
+            continue
+        if path in there:
+            yield f"{change.path!r} exists already; use the action 'modify'"
+        elif (other := spellings.get(_folded(path), path)) != path:
+            yield f"{change.path!r} differs only in case from {other!r}"
+        if path in directories:
+            yield f"{change.path!r} is a directory"
+        if (parent := next((parent for parent in _parents(path) if parent in after), None)) is not None:
+            yield f"{change.path!r} would lie below the file {parent!r}"
+
+
+_PARTICIPLE = {"modify": "modified; use the action 'create'", "delete": "deleted"}
+
+
+def _parents(path: str) -> Iterator[str]:
+    parts = path.split("/")
+    return ("/".join(parts[:length]) for length in range(1, len(parts)))

@@ -1,0 +1,177 @@
+"""Runs one git command in a scrubbed environment: its output, or an error that shows everything."""
+
+import base64
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from cogworks.codebase.failures import GitFailed, failure_kind, redacted
+
+# Besides these, nothing of the caller's environment reaches git: no GIT_*, no credential, no editor.
+_PASSED_ON = (
+    "PATH",
+    "TMPDIR",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "http_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "GIT_SSL_CAINFO",
+    "SYSTEMROOT",
+)
+_SETTINGS = {
+    "advice.detachedHead": "false",
+    "core.autocrlf": "false",
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.protectHFS": "true",
+    "core.protectNTFS": "true",
+    "core.quotePath": "false",
+    "credential.helper": "",
+    "gc.auto": "0",
+    "init.defaultBranch": "main",
+    "maintenance.auto": "false",
+    "rerere.enabled": "false",
+}
+
+
+class Identity(NamedTuple):
+    """Who commits."""
+
+    name: str
+    email: str
+
+
+class Git:
+    """Git on this machine, deaf to the user's and the system's configuration."""
+
+    def __init__(
+        self,
+        *,
+        environment: Mapping[str, str],
+        home: Path,
+        time_limit_s: float = 300.0,
+        on_network: Callable[[str], None] | None = None,
+    ) -> None:
+        """Args:
+        environment: of this process; only PATH, proxies and certificate locations are passed on.
+        home: what git takes for the home directory.
+        on_network: called with `fetch` or `push` before each command that speaks to a remote.
+        """
+        self._environment = {name: environment[name] for name in _PASSED_ON if name in environment} | {
+            "HOME": str(home),
+            "LC_ALL": "C",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ASKPASS": "",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_ALLOW_PROTOCOL": "file:http:https",
+            "GIT_OPTIONAL_LOCKS": "0",
+        }
+        self._time_limit_s = time_limit_s
+        self._on_network = on_network
+
+    def run(
+        self,
+        *arguments: str,
+        cwd: Path,
+        extra: Mapping[str, str] | None = None,
+        stdin: str = "",
+        ok: tuple[int, ...] = (0,),
+    ) -> str:
+        """Standard output of `git <arguments>`; bytes that are not UTF-8 survive as surrogate escapes.
+
+        Args:
+            extra: further environment variables.
+            ok: exit codes that are no failure.
+
+        Raises:
+            GitFailed: for any other exit code, and when the time limit is reached.
+        """
+        environment = _configured(self._environment | dict(extra or {}), _SETTINGS)
+        return self._run(arguments, cwd, environment=environment, stdin=stdin, ok=ok)
+
+    def reach(self, url: str, token: str | None, *arguments: str, cwd: Path) -> str:
+        """Like `run`, for `fetch` and `push`; the token travels in the environment, for this URL's host only."""
+        settings, secrets = dict(_SETTINGS), tuple[str, ...]()
+        if token and urlsplit(url).scheme in ("http", "https"):
+            pair = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+            origin = urlsplit(url)._replace(path="/", query="", fragment="").geturl()
+            settings[f"http.{origin}.extraHeader"] = f"Authorization: Basic {pair}"
+            secrets = (token, pair)
+        if self._on_network is not None:
+            self._on_network(arguments[0])
+        return self._run(
+            arguments, cwd, environment=_configured(self._environment, settings), secrets=secrets
+        )
+
+    def _run(
+        self,
+        arguments: tuple[str, ...],
+        cwd: Path,
+        *,
+        environment: Mapping[str, str],
+        stdin: str = "",
+        ok: tuple[int, ...] = (0,),
+        secrets: tuple[str, ...] = (),
+    ) -> str:
+        command = ("git", *arguments)
+        code, out, err = _finish(command, cwd, environment, stdin, self._time_limit_s)
+        if code in ok:
+            return out
+        if code is None:
+            err += f"\nkilled after {self._time_limit_s:g} s"
+        kind = "time_limit" if code is None else failure_kind(err)
+        shown = [redacted(text, secrets) for text in command]
+        raise GitFailed(
+            shown, -1 if code is None else code, redacted(out, secrets), redacted(err, secrets), kind
+        )
+
+
+def _configured(environment: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:
+    """The environment with the settings in git's own form for configuration by environment."""
+    configured = dict(environment) | {"GIT_CONFIG_COUNT": str(len(settings))}
+    for index, (key, value) in enumerate(settings.items()):
+        configured[f"GIT_CONFIG_KEY_{index}"] = key
+        configured[f"GIT_CONFIG_VALUE_{index}"] = value
+    return configured
+
+
+def _finish(
+    command: tuple[str, ...], cwd: Path, environment: Mapping[str, str], stdin: str, time_limit_s: float
+) -> tuple[int | None, str, str]:
+    """Exit code (None: killed at the limit), standard output and error of a command and all its children."""
+    # A session of its own: one signal reaches git's helpers (remote-https, index-pack) as well.
+    with subprocess.Popen(
+        command,
+        cwd=cwd,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        code: int | None = None
+        try:
+            out, err = process.communicate(stdin.encode(errors="surrogateescape"), timeout=time_limit_s)
+            code = process.returncode
+        except subprocess.TimeoutExpired:
+            _kill_group(process.pid)
+            out, err = process.communicate()
+        finally:
+            if process.poll() is None:
+                _kill_group(process.pid)
+    return code, out.decode(errors="surrogateescape"), err.decode(errors="replace")
+
+
+def _kill_group(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)

@@ -1,0 +1,324 @@
+"""One working copy: read it, change it in one go, undo exactly, commit reproducibly, push with a lease."""
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from cogworks.codebase.changes import DEFAULT_CAPS, Caps, FileChange, normalised, path_problem, refusal
+from cogworks.codebase.confined import StoredFile, delete_file, obstacle, read_file, write_file
+from cogworks.codebase.failures import CodebaseError, GitFailed, understood
+from cogworks.codebase.git import Git, Identity
+from cogworks.vocabulary import BranchName, CommitOid, Value
+
+_SUBMODULE = "160000"
+_NEW_FILE_MODE = 0o644
+
+
+class Remote(NamedTuple):
+    """Where a working copy comes from and goes to."""
+
+    url: str
+    token: str | None
+
+
+class Rules(Value):
+    """What may be written into a working copy."""
+
+    protected: tuple[str, ...] = ()
+    """Patterns beyond the built-in ones."""
+    caps: Caps = DEFAULT_CAPS
+
+
+class Checkpoint(NamedTuple):
+    """A state of a working copy to come back to, ignored and untracked files included."""
+
+    head: CommitOid
+    tree: str
+    """Everything on the disk."""
+    tracked: str
+    """What of it is tracked."""
+
+
+class PushResult(Value):
+    """What became of one push."""
+
+    status: Literal["pushed", "up_to_date", "rejected"]
+    branch: BranchName
+    oid: CommitOid
+    """What was to be the branch's head."""
+    reason: str = ""
+    """Of a rejection, in git's and the server's words."""
+
+
+class WorkingCopy:
+    """A git worktree of one run and sub-item; obeys the Protocol `Workspace`. Paths are repository-relative, POSIX."""
+
+    def __init__(self, path: Path, git: Git, *, remote: Remote, identity: Identity, rules: Rules) -> None:
+        self._path = path
+        self._git = git
+        self._remote = remote
+        self._identity = identity
+        self._rules = rules
+
+    @property
+    def path(self) -> Path:
+        """The directory of the working copy, absolute."""
+        return self._path
+
+    @property
+    def head(self) -> CommitOid:
+        """The commit the working copy stands on."""
+        return CommitOid(self._run("rev-parse", "HEAD").strip())
+
+    def files(self) -> Sequence[str]:
+        """Tracked files on the disk whose names are text, sorted; a file written by `apply` is tracked at once."""
+        entries = (entry.split("\t", 1) for entry in _zsplit(self._run("ls-files", "--stage", "-z")))
+        paths = {path for stage, path in entries if not stage.startswith(_SUBMODULE) and _is_text(path)}
+        return sorted(path for path in paths if os.path.lexists(self._path / path))
+
+    def read(self, path: str) -> str | None:
+        """Text of a file with its own line ends; None when absent, behind a symbolic link or not UTF-8."""
+        if path_problem(path) is not None:
+            return None
+        found = read_file(self._path, normalised(path))
+        try:
+            return None if found is None else found.data.decode()
+        except UnicodeDecodeError:
+            return None
+
+    def apply(self, changes: Sequence[FileChange]) -> str | None:
+        """Write all changes and track them, or none; the reason when they are refused.
+
+        Raises:
+            CodebaseError: the disk refused half-way; what was written until then is taken back.
+        """
+        rules = self._rules
+        reason = refusal(changes, self.files(), caps=rules.caps, protected=rules.protected)
+        if reason is not None:
+            return reason
+        places = [normalised(change.path) for change in changes]
+        removed = {place for place, change in zip(places, changes, strict=True) if change.action == "delete"}
+        found = [obstacle(self._path, place, removed=removed) for place in places]
+        if obstacles := [text for text in found if text is not None]:
+            return "the working copy has obstacles:\n" + "\n".join(f"  - {text}" for text in obstacles)
+        self._write_all(changes)
+        # Not `git add`: a file the repository ignores belongs to the change all the same.
+        self._track("--force-remove", sorted(removed))
+        self._track("--add", [place for place in places if place not in removed])
+        return None
+
+    def checkpoint(self) -> Checkpoint:
+        """The state now, kept in git's objects; costs a pass over all files."""
+        return Checkpoint(self.head, self._tree_on_disk(), self._run("write-tree").strip())
+
+    def roll_back(self, to: Checkpoint | None = None) -> None:
+        """Make the tree byte-identical to a checkpoint, or to the last commit; untracked files, modes and links included.
+
+        Raises:
+            CodebaseError: the tree still differs afterwards; nothing in it may be trusted.
+        """
+        goal = to or self._committed()
+        self._run("read-tree", "--reset", "-u", goal.tree)
+        self._run("clean", "-ffdxq")
+        self._run("update-ref", "--no-deref", "HEAD", goal.head)
+        self._run("read-tree", goal.tracked)
+        self._run("update-index", "-q", "--refresh", ok=(0, 1))
+        found = self._tree_on_disk()
+        if found != goal.tree:
+            raise CodebaseError(
+                f"{self._path}: rolling back left tree {found}, not {goal.tree}. Remove the directory; it will be rebuilt."
+            )
+
+    def diff(self, base: str) -> str:
+        """Unified diff to the working tree from where it left `base` (a branch of the remote, or an oid).
+
+        Raises:
+            CodebaseError: there is no such base.
+        """
+        start = self._resolve(base)
+        fork = self._run("merge-base", start, "HEAD", ok=(0, 1)).strip() or start
+        options = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index")
+        text = self._run("diff", *options, fork, self._next_tree())
+        return text.encode(errors="surrogateescape").decode(errors="replace")
+
+    def commit(self, message: str) -> CommitOid:
+        """Commit everything that is not ignored; the head as it is when there is nothing to commit.
+
+        Both dates are the parent's committer date, so the same change on the same parent is the same commit.
+        """
+        head = self.head
+        self._run("add", "--all")
+        tree = self._run("write-tree").strip()
+        if tree == self._run("rev-parse", "HEAD^{tree}").strip():
+            return head
+        oid = self._run("commit-tree", tree, "-p", head, extra=self._authorship(head), stdin=message).strip()
+        self._run("update-ref", "--no-deref", "HEAD", oid, head)
+        return CommitOid(oid)
+
+    def push(self, branch: BranchName, expected: CommitOid | None) -> PushResult:
+        """Move a branch of the remote to the head if it stands at `expected` (None: if it does not exist).
+
+        Raises:
+            TryAgainLater: the remote cannot be reached.
+            PermissionRefused: the remote refused the credential.
+            GitFailed: anything else but a rejection.
+        """
+        ref, head = f"refs/heads/{branch}", self.head
+        lease = f"--force-with-lease={ref}:{expected or ''}"
+        arguments = ("push", "--porcelain", "--no-verify", lease, self._remote.url, f"{head}:{ref}")
+        try:
+            answer = self._git.reach(self._remote.url, self._remote.token, *arguments, cwd=self._path)
+        except GitFailed as error:
+            reason = _rejection(error.stdout, error.stderr)
+            if reason is None:
+                raise understood(error) from error.__cause__
+            return PushResult(status="rejected", branch=branch, oid=head, reason=reason)
+        up_to_date = any(line.startswith("=\t") for line in answer.splitlines())
+        return PushResult(status="up_to_date" if up_to_date else "pushed", branch=branch, oid=head)
+
+    def settle(self, oid: CommitOid) -> None:
+        """Stand on a commit, whatever was there before; verified like `roll_back`."""
+        # Unlike `read-tree` this also ends a merge that was under way.
+        self._run("reset", "--hard", "--quiet", oid)
+        self.roll_back()
+
+    def step_back_from(self, mark: str) -> None:
+        """Stand on the parent of the newest commit when that commit's message holds `mark`, else stay.
+
+        A visit that is repeated starts where it started first, not on what its dead runner has pushed already.
+        """
+        if mark in self._run("log", "-1", "--format=%B"):
+            self.settle(CommitOid(self._run("rev-parse", "HEAD^").strip()))
+
+    def merge(self, branch: BranchName) -> CommitOid:
+        """Merge a branch of the remote as last fetched; the head, new only if something was missing.
+
+        Raises:
+            CodebaseError: no such branch, or a conflict; the copy is as before.
+        """
+        oid, head = self._resolve(branch), self.head
+        try:
+            extra = self._authorship(head)
+            self._run(
+                "merge",
+                "--quiet",
+                "--no-ff",
+                "--no-verify",
+                "-m",
+                f"Merge branch '{branch}'",
+                oid,
+                extra=extra,
+            )
+        except GitFailed as error:
+            conflicts = _zsplit(self._run("diff", "--name-only", "--diff-filter=U", "-z"))
+            self.settle(head)
+            if not conflicts:
+                raise
+            raise CodebaseError(
+                f"branch {branch!r} does not merge into {head[:12]}: {', '.join(sorted(conflicts))} conflict. "
+                "Merge the two branches by hand, push, and run the step again."
+            ) from error
+        return self.head
+
+    def _run(
+        self,
+        *arguments: str,
+        extra: dict[str, str] | None = None,
+        stdin: str = "",
+        ok: tuple[int, ...] = (0,),
+    ) -> str:
+        return self._git.run(*arguments, cwd=self._path, extra=extra, stdin=stdin, ok=ok)
+
+    def _track(self, how: str, paths: Sequence[str]) -> None:
+        self._run(
+            "update-index", how, "--replace", "-z", "--stdin", stdin="".join(f"{path}\0" for path in paths)
+        )
+
+    def _committed(self) -> Checkpoint:
+        tree = self._run("rev-parse", "HEAD^{tree}").strip()
+        return Checkpoint(self.head, tree, tree)
+
+    def _authorship(self, parent: CommitOid) -> dict[str, str]:
+        seconds = self._run("show", "--no-patch", "--format=%ct", parent).strip()
+        date = f"{seconds} +0000"
+        name, email = self._identity
+        return {
+            "GIT_AUTHOR_NAME": name,
+            "GIT_AUTHOR_EMAIL": email,
+            "GIT_AUTHOR_DATE": date,
+            "GIT_COMMITTER_NAME": name,
+            "GIT_COMMITTER_EMAIL": email,
+            "GIT_COMMITTER_DATE": date,
+        }
+
+    def _resolve(self, base: str) -> CommitOid:
+        for name in (f"refs/remotes/origin/{base}", base):
+            found = self._run(
+                "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", ok=(0, 1, 128)
+            )
+            if oid := found.strip():
+                return CommitOid(oid)
+        raise CodebaseError(
+            f"{self._path}: {base!r} is neither a fetched branch nor a commit. Open the copy with it."
+        )
+
+    def _tree_on_disk(self) -> str:
+        """The tree of every file on the disk, hashed afresh."""
+        with _spare_index() as extra:
+            # Starting from the commit keeps submodules, whose files are not checked out.
+            self._run("read-tree", "HEAD", extra=extra)
+            self._run("add", "--all", "--force", extra=extra)
+            return self._run("write-tree", extra=extra).strip()
+
+    def _next_tree(self) -> str:
+        """The tree the next commit would have."""
+        with _spare_index() as extra:
+            self._run("read-tree", self._run("write-tree").strip(), extra=extra)
+            self._run("add", "--all", extra=extra)
+            return self._run("write-tree", extra=extra).strip()
+
+    def _write_all(self, changes: Sequence[FileChange]) -> None:
+        before: list[tuple[str, StoredFile | None]] = []
+        try:
+            # Deletions first: a removed file may make room for a directory.
+            for change in sorted(changes, key=lambda change: change.action != "delete"):
+                path = normalised(change.path)
+                old = read_file(self._path, path)
+                before.append((path, old))
+                if change.action == "delete":
+                    delete_file(self._path, path)
+                else:
+                    mode = old.mode if old else _NEW_FILE_MODE
+                    write_file(self._path, path, StoredFile(change.content.encode(), mode))
+        except OSError as error:
+            for path, old in reversed(before):
+                delete_file(self._path, path) if old is None else write_file(self._path, path, old)
+            raise CodebaseError(
+                f"{self._path}: the changes could not be written: {error}. Nothing was changed."
+            ) from error
+
+
+@contextmanager
+def _spare_index() -> Iterator[dict[str, str]]:
+    with tempfile.TemporaryDirectory(prefix="cogworks-index-") as directory:
+        yield {"GIT_INDEX_FILE": str(Path(directory, "index"))}
+
+
+def _zsplit(text: str) -> list[str]:
+    return [part for part in text.split("\0") if part]
+
+
+def _is_text(path: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in path)
+
+
+def _rejection(stdout: str, stderr: str) -> str | None:
+    """Why the server or the lease refused the branch, None when the push failed otherwise."""
+    refused = [line.rsplit("\t", 1)[-1] for line in stdout.splitlines() if line.startswith("!\t")]
+    said = [
+        line.removeprefix("remote:").strip() for line in stderr.splitlines() if line.startswith("remote:")
+    ]
+    return "; ".join(filter(None, [*refused, *said])) if refused else None

@@ -1,0 +1,1 @@
+"""The Extension API as cogworks speaks it."""

@@ -1,0 +1,233 @@
+"""The messages of the Extension API: what cogworks asks a domain service and what it answers.
+
+Framing: each message is one JSON object in UTF-8 on one line, ended by a line feed, at most `MAX_MESSAGE_BYTES` long.
+Over a Unix socket a caller sends one request and reads one response, any number of times per connection; the service
+answers in order and closes the connection when it cannot make sense of what it reads. Fields a reader does not know are
+ignored, so that a service of a later minor version is understood.
+"""
+
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from cogworks.vocabulary import Severity, Value
+
+API_VERSION = "1.0"
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+
+Category = Literal[
+    "syntax_error",
+    "type_error",
+    "constraint_violation",
+    "interface_mismatch",
+    "dependency_error",
+    "style_violation",
+    "safety_concern",
+    "performance_concern",
+    "test_failure",
+    "completeness",
+]
+"""The categories of diagnostics; any other is taken for information."""
+
+
+class TestCase(Value):
+    """One test's result."""
+
+    __test__ = False
+    id: str
+    outcome: Literal["passed", "failed", "error", "skipped"]
+    message: str = ""
+    """What failed, without durations or absolute paths."""
+
+
+class TestReport(Value):
+    """One run of a test suite in another process."""
+
+    __test__ = False
+    cases: tuple[TestCase, ...]
+    collection_errors: tuple[str, ...] = ()
+    timed_out: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """At least one test ran, none failed, nothing could not be collected, nothing timed out."""
+        ran = [case for case in self.cases if case.outcome != "skipped"]
+        bad = any(case.outcome in ("failed", "error") for case in self.cases)
+        return bool(ran) and not bad and not self.collection_errors and not self.timed_out
+
+
+class Diagnostic(Value):
+    """What a domain service says of one place in the code."""
+
+    artifact: str
+    line: int | None = None
+    severity: Severity
+    category: str
+    message: str
+
+
+class ErrorCode(StrEnum):
+    """Why a service could not do what it was asked."""
+
+    TOOL_NOT_FOUND = "tool_not_found"
+    INVALID_REQUEST = "invalid_request"
+    UNSUPPORTED_METHOD = "unsupported_method"
+    API_VERSION_MISMATCH = "api_version_mismatch"
+    ARTIFACT_NOT_FOUND = "artifact_not_found"
+    TOOL_FAILED = "tool_failed"
+    TIMEOUT = "timeout"
+    INTERNAL_ERROR = "internal_error"
+
+
+RetryClass = Literal["never", "if_recoverable"]
+_PERHAPS_LATER = frozenset({ErrorCode.TOOL_FAILED, ErrorCode.TIMEOUT, ErrorCode.INTERNAL_ERROR})
+
+
+def retry_class(code: ErrorCode) -> RetryClass:
+    """Whether the same request may be sent again after this error."""
+    return "if_recoverable" if code in _PERHAPS_LATER else "never"
+
+
+class Message(BaseModel):
+    """A frozen part of a message; fields of a later minor version are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Caller(Message):
+    """On whose behalf a request is made; for the service's log."""
+
+    system: str = "cogworks"
+    node: str | None = None
+    work_item_id: int | None = None
+    sub_work_item_id: int | None = None
+
+
+class Repository(Message):
+    """The code a request is about."""
+
+    path: str
+    """Local directory for a service on this machine, clone URL otherwise."""
+    ref: str | None = None
+    """A git ref; None: the files as they lie there, uncommitted changes included."""
+
+
+class Request(Message):
+    """One question to a service."""
+
+    request_id: str
+    api_version: str = API_VERSION
+    method: str
+    caller: Caller = Caller()
+    repository: Repository | None = None
+    """Of every method but `handshake`."""
+    params: dict[str, Any] = {}
+    """Fits the method's `…Params`."""
+    interface_contracts: tuple[dict[str, Any], ...] = ()
+
+
+class ValidateParams(Message):
+    """What `validate` is asked."""
+
+    artifacts: tuple[str, ...]
+    """Repository-relative POSIX paths."""
+
+
+class SimulateParams(Message):
+    """What `simulate` is asked."""
+
+    tests: tuple[str, ...] = ()
+    """Test files or test ids as an earlier report named them; none: the whole suite."""
+    timeout_s: float = 600.0
+    """Of the whole run; what is known by then is reported with `timed_out`."""
+
+
+class Handshake(Message):
+    """Who a service is and what it can do: the result of `handshake`."""
+
+    name: str
+    service_version: str
+    api_version: str
+    domain: str
+    capabilities: tuple[str, ...]
+    """The methods it answers."""
+    artifact_types: tuple[str, ...] = ()
+    interface_types: tuple[str, ...] = ()
+    status: Literal["ready", "degraded"] = "ready"
+    isolation: tuple[str, ...] = ()
+    """What keeps the code it runs apart from this machine, in words for the operator."""
+
+
+class Location(Message):
+    """A place in an artifact."""
+
+    line: int | None = None
+    column: int | None = None
+
+
+class ReportedDiagnostic(Message):
+    """A diagnostic as it travels."""
+
+    artifact: str
+    location: Location = Location()
+    severity: Severity
+    category: str
+    message: str
+
+
+class Metadata(Message):
+    """About the work behind a response."""
+
+    duration_ms: int = 0
+    tool_versions: dict[str, str] = {}
+    counts: dict[str, int] = {}
+
+
+class ServiceError(Message):
+    """Why there is no result."""
+
+    code: ErrorCode
+    message: str
+    recoverable: bool = False
+
+
+class Response(Message):
+    """One answer of a service."""
+
+    request_id: str
+    """The request's; empty when the request could not be read."""
+    status: Literal["success", "failure", "error"]
+    """No blocking diagnostic, at least one, could not run."""
+    result: dict[str, Any] = {}
+    diagnostics: tuple[ReportedDiagnostic, ...] = ()
+    constraint_results: tuple[dict[str, Any], ...] = ()
+    metadata: Metadata = Metadata()
+    error: ServiceError | None = None
+
+
+def frame(message: Message) -> bytes:
+    """A message as it goes over the wire."""
+    return message.model_dump_json(exclude_none=True).encode() + b"\n"
+
+
+def reported(diagnostic: Diagnostic) -> ReportedDiagnostic:
+    """A diagnostic in the form in which it travels."""
+    return ReportedDiagnostic(
+        artifact=diagnostic.artifact,
+        location=Location(line=diagnostic.line),
+        severity=diagnostic.severity,
+        category=diagnostic.category,
+        message=diagnostic.message,
+    )
+
+
+def compatible(wanted: str, offered: str) -> bool:
+    """Whether a service of API version `offered` serves a caller of version `wanted`: same major, minor not older."""
+    try:
+        (major, minor), (their_major, their_minor) = (
+            [int(part) for part in version.split(".")] for version in (wanted, offered)
+        )
+    except ValueError:
+        return False
+    return major == their_major and their_minor >= minor

@@ -1,0 +1,132 @@
+"""One domain service as a process of ours: started on a private socket, asked line by line, ended with all its children."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from cogworks.domain_services.failures import ServiceGone, ServiceSlow
+from cogworks.domain_services.messages import MAX_MESSAGE_BYTES
+
+_CHUNK = 65536
+_POLL_S = 0.02
+_FAREWELL_S = 3.0
+_TAIL_BYTES = 2000
+
+
+class ServiceProcess:
+    """A running service. Nothing of our environment reaches it but PATH; its home is a directory that ends with it."""
+
+    def __init__(self, command: Sequence[str], *, environment: Mapping[str, str], start_s: float) -> None:
+        """Start `<command> --socket <path>`; its standard input stays open for as long as cogworks lives.
+
+        Args:
+            start_s: how long it may take until it accepts a connection.
+
+        Raises:
+            ServiceGone: it cannot be started.
+        """
+        self._start_s = start_s
+        self._folder = Path(tempfile.mkdtemp(prefix="cogworks-service-"))
+        self._socket = self._folder / "socket"
+        self._log = self._folder / "log"
+        scratch = self._folder / "tmp"
+        scratch.mkdir()
+        scrubbed = {"HOME": str(self._folder), "TMPDIR": str(scratch), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+        if "PATH" in environment:
+            scrubbed["PATH"] = environment["PATH"]
+        try:
+            with self._log.open("wb") as log:
+                self._process = subprocess.Popen(
+                    [*command, "--socket", str(self._socket)],
+                    cwd=self._folder,
+                    env=scrubbed,
+                    stdin=subprocess.PIPE,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise ServiceGone(f"{' '.join(command)} cannot be started: {error}") from error
+
+    def exchange(self, line: bytes, *, limit_s: float) -> bytes:
+        """The service's answer to one line, with its line feed unless the service broke off.
+
+        Raises:
+            ServiceGone: the process or the connection ended, or the answer is too long.
+            ServiceSlow: no complete answer after `limit_s` seconds.
+        """
+        with self._connected() as connection:
+            deadline = time.monotonic() + limit_s
+            try:
+                connection.settimeout(limit_s)
+                connection.sendall(line)
+                return self._line(connection, deadline)
+            except TimeoutError:
+                raise ServiceSlow(f"no answer within {limit_s:g} s") from None
+            except OSError as error:
+                raise ServiceGone(f"the connection broke: {error}{self._last_words()}") from error
+
+    def close(self) -> None:
+        """End the service and everything in its process group; its directory goes too."""
+        with suppress(OSError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+        self._signal(signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_FAREWELL_S)
+        # Also after a polite end: a child of the service may not have followed it.
+        self._signal(signal.SIGKILL)
+        self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
+
+    def _connected(self) -> socket.socket:
+        deadline = time.monotonic() + self._start_s
+        while True:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                connection.connect(str(self._socket))
+            except OSError as error:
+                connection.close()
+                if self._process.poll() is not None:
+                    code = self._process.returncode
+                    raise ServiceGone(f"the process ended with code {code}{self._last_words()}") from error
+                if time.monotonic() > deadline:
+                    raise ServiceSlow(f"no socket within {self._start_s:g} s{self._last_words()}") from error
+                time.sleep(_POLL_S)
+            else:
+                return connection
+
+    def _line(self, connection: socket.socket, deadline: float) -> bytes:
+        received = bytearray()
+        while not received.endswith(b"\n"):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            connection.settimeout(left)
+            chunk = connection.recv(_CHUNK)
+            if not chunk:
+                break
+            received += chunk
+            if len(received) > MAX_MESSAGE_BYTES:
+                raise ServiceGone(f"the answer is longer than {MAX_MESSAGE_BYTES} bytes")
+        if not received:
+            raise ServiceGone(f"the connection was closed without an answer{self._last_words()}")
+        return bytes(received)
+
+    def _last_words(self) -> str:
+        with suppress(OSError):
+            text = self._log.read_bytes()[-_TAIL_BYTES:].decode(errors="replace").strip()
+            return f"; it said last:\n{text}" if text else ""
+        return ""

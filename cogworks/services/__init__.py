@@ -1,0 +1,1 @@
+"""The bundled domain services, each a process of its own."""

@@ -1,0 +1,1 @@
+"""The bundled domain service for Python repositories."""

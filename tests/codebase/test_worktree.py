@@ -1,0 +1,315 @@
+"""Where working copies come from, who holds them, and how they come back when they are lost."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cogworks.codebase.changes import FileChange
+from cogworks.codebase.failures import CodebaseError, GitFailed
+from cogworks.codebase.workingcopy import WorkingCopy
+from cogworks.codebase.worktree import WorkingCopies
+from cogworks.errors import PermissionRefused, TryAgainLater
+from cogworks.vocabulary import BranchName, CommitOid, RunId
+from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository, git, served_over_http
+
+RUN = RunId("r1")
+MAIN = BranchName("main")
+WORK = BranchName("cogworks/7/swi-1")
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> BareRepository:
+    repository = BareRepository(tmp_path)
+    repository.put("main", {"a.txt": "one\n", "src/b.txt": "two\n"})
+    return repository
+
+
+@pytest.fixture
+def network() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def copies(tmp_path: Path, network: list[str]) -> Iterator[WorkingCopies]:
+    with WorkingCopies(
+        tmp_path / "cache", identity=BOT, environment=os.environ, on_network=network.append
+    ) as opened:
+        yield opened
+
+
+def opened(
+    copies: WorkingCopies, url: str, *, token: str | None = None, merge: tuple[str, ...] = ()
+) -> WorkingCopy:
+    branches = [BranchName(name) for name in merge]
+    return copies.open(url=url, token=token, run=RUN, name="A", branch=WORK, base=MAIN, merge=branches)
+
+
+def changed(copy: WorkingCopy, text: str = "changed\n") -> CommitOid:
+    assert copy.apply([FileChange(path="a.txt", action="modify", content=text)]) is None
+    return copy.commit("Change a")
+
+
+def test_a_new_branch_starts_at_the_base(
+    copies: WorkingCopies, remote: BareRepository, network: list[str]
+) -> None:
+    copy = opened(copies, remote.url)
+
+    assert copy.head == remote.head("main")
+    assert copy.files() == ["a.txt", "src/b.txt"]
+    assert network == ["fetch"]
+
+
+def test_a_branch_on_the_remote_is_adopted(copies: WorkingCopies, remote: BareRepository) -> None:
+    theirs = remote.put(WORK, {"c.txt": "three\n"}, start="main")
+
+    assert opened(copies, remote.url).head == theirs
+
+
+def test_a_branch_with_a_longer_name_is_not_taken_for_it(
+    copies: WorkingCopies, remote: BareRepository
+) -> None:
+    remote.put(f"{WORK}0", {"c.txt": "three\n"}, start="main")
+
+    assert opened(copies, remote.url).head == remote.head("main")
+
+
+def test_a_branch_deleted_on_the_remote_is_not_adopted(copies: WorkingCopies, remote: BareRepository) -> None:
+    main = remote.head("main")
+    remote.put(WORK, {"c.txt": "three\n"}, start="main")
+    opened(copies, remote.url)
+    remote.delete(WORK)
+
+    assert opened(copies, remote.url).head == main
+
+
+def test_dependencies_are_merged_in_reproducibly(tmp_path: Path, remote: BareRepository) -> None:
+    remote.put("dep-1", {"c.txt": "three\n"}, start="main")
+    remote.put("dep-2", {"d.txt": "four\n"}, start="main")
+
+    heads = []
+    for cache in ("one", "two"):
+        with WorkingCopies(tmp_path / cache, identity=BOT, environment=os.environ) as copies:
+            copy = opened(copies, remote.url, merge=("dep-1", "dep-2"))
+            heads.append(copy.head)
+            assert copy.files() == ["a.txt", "c.txt", "d.txt", "src/b.txt"]
+
+    assert heads[0] == heads[1]
+
+
+def test_a_merged_dependency_is_not_merged_again(copies: WorkingCopies, remote: BareRepository) -> None:
+    remote.put("dep-1", {"c.txt": "three\n"}, start="main")
+    copy = opened(copies, remote.url, merge=("dep-1",))
+    merged = copy.head
+    copy.push(WORK, None)
+
+    assert opened(copies, remote.url, merge=("dep-1",)).head == merged
+
+
+def test_a_conflicting_dependency_is_named_with_its_files(
+    copies: WorkingCopies, remote: BareRepository
+) -> None:
+    base = remote.head("main")
+    remote.put("dep-1", {"a.txt": "theirs\n"}, start=base)
+    remote.put("dep-2", {"a.txt": "ours\n"}, start=base)
+
+    with pytest.raises(
+        CodebaseError, match=r"'dep-2' does not merge into .*: a\.txt conflict\. Merge the two"
+    ):
+        opened(copies, remote.url, merge=("dep-1", "dep-2"))
+
+    assert opened(copies, remote.url).files() == ["a.txt", "src/b.txt"]
+
+
+def test_a_missing_base_and_a_missing_dependency_are_both_named(
+    copies: WorkingCopies, remote: BareRepository
+) -> None:
+    git(remote.path, "branch", "-m", "main", "trunk")
+
+    with pytest.raises(CodebaseError, match="no branch 'main' and no branch 'dep-9'"):
+        opened(copies, remote.url, merge=("dep-9",))
+
+
+def test_left_overs_of_a_dead_process_are_gone_when_it_is_opened_again(
+    copies: WorkingCopies, remote: BareRepository
+) -> None:
+    copy = opened(copies, remote.url)
+    changed(copy)
+    (copy.path / "junk.txt").write_text("junk")
+
+    again = opened(copies, remote.url)
+
+    assert again.path == copy.path
+    assert again.head == remote.head("main")
+    assert again.read("a.txt") == "one\n"
+    assert not (again.path / "junk.txt").exists()
+
+
+def test_the_directory_is_kept_across_openings(copies: WorkingCopies, remote: BareRepository) -> None:
+    inode = opened(copies, remote.url).path.stat().st_ino
+
+    assert opened(copies, remote.url).path.stat().st_ino == inode
+
+
+def _lose_the_copy(copy: WorkingCopy, cache: Path) -> None:
+    shutil.rmtree(copy.path)
+
+
+def _lose_the_cache(copy: WorkingCopy, cache: Path) -> None:
+    shutil.rmtree(cache / "repositories")
+
+
+def _break_the_link(copy: WorkingCopy, cache: Path) -> None:
+    (copy.path / ".git").write_text("gitdir: /nowhere\n")
+
+
+def _break_the_index(copy: WorkingCopy, cache: Path) -> None:
+    for index in cache.glob("repositories/*/worktrees/*/index"):
+        index.write_bytes(b"rubbish")
+
+
+def _leave_a_lock(copy: WorkingCopy, cache: Path) -> None:
+    for index in cache.glob("repositories/*/worktrees/*/index"):
+        index.with_suffix(".lock").touch()
+
+
+def _break_the_cache(copy: WorkingCopy, cache: Path) -> None:
+    for head in cache.glob("repositories/*.git/HEAD"):
+        head.write_text("rubbish")
+
+
+def _lose_objects(copy: WorkingCopy, cache: Path) -> None:
+    for folder in cache.glob("repositories/*/objects/??"):
+        shutil.rmtree(folder)
+    for pack in cache.glob("repositories/*/objects/pack/*"):
+        pack.unlink()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        _lose_the_copy,
+        _lose_the_cache,
+        _break_the_link,
+        _break_the_index,
+        _leave_a_lock,
+        _break_the_cache,
+        _lose_objects,
+    ],
+)
+def test_a_lost_or_broken_copy_is_rebuilt(
+    damage: object, copies: WorkingCopies, remote: BareRepository, tmp_path: Path
+) -> None:
+    assert callable(damage)
+    damage(opened(copies, remote.url), tmp_path / "cache")
+
+    again = opened(copies, remote.url)
+
+    assert again.head == remote.head("main")
+    assert again.read("src/b.txt") == "two\n"
+    assert again.diff("main") == ""
+
+
+def test_a_second_process_is_told_to_wait(
+    copies: WorkingCopies, remote: BareRepository, tmp_path: Path
+) -> None:
+    opened(copies, remote.url)
+    script = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from cogworks.codebase.git import Identity\n"
+        "from cogworks.codebase.worktree import WorkingCopies\n"
+        "from cogworks.errors import TryAgainLater\n"
+        "with WorkingCopies(Path(sys.argv[1]), identity=Identity('x', 'x@y'), environment=os.environ) as copies:\n"
+        "    try:\n"
+        f"        copies.open(url=sys.argv[2], token=None, run='r1', name='A', branch={WORK!r}, base='main')\n"
+        "        print('opened')\n"
+        "    except TryAgainLater as error:\n"
+        "        print(error)\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "cache"), remote.url]
+
+    held = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    copies.close()
+    free = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert held.startswith("the working copy 'A' of run 'r1'")
+    assert "in use by another process" in held
+    assert free == "opened\n"
+
+
+def test_discarding_a_run_removes_its_copies_and_no_other(
+    copies: WorkingCopies, remote: BareRepository
+) -> None:
+    mine = opened(copies, remote.url)
+    other = copies.open(url=remote.url, token=None, run=RunId("r2"), name="A", branch=WORK, base=MAIN)
+
+    copies.discard(RUN)
+    copies.discard(RunId("never-was"))
+
+    assert not mine.path.exists()
+    assert other.read("a.txt") == "one\n"
+    assert opened(copies, remote.url).read("a.txt") == "one\n"
+
+
+def test_a_missing_remote_is_named(copies: WorkingCopies, remote: BareRepository) -> None:
+    remote.destroy()
+
+    with pytest.raises(GitFailed, match="does not appear to be a git repository") as caught:
+        opened(copies, remote.url)
+
+    assert caught.value.kind == "missing"
+
+
+def test_a_remote_that_does_not_answer_means_try_again(copies: WorkingCopies) -> None:
+    with pytest.raises(TryAgainLater, match="Run the step again"):
+        opened(copies, "http://127.0.0.1:9/none.git", token="secret-token")
+
+
+def test_a_command_over_its_time_limit_is_killed(tmp_path: Path, remote: BareRepository) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    slow = programs / "git"
+    slow.write_text("#!/bin/sh\nsleep 60 &\nwait\n")
+    slow.chmod(0o755)
+    environment = {"PATH": f"{programs}:{ENVIRONMENT['PATH']}"}
+    with (
+        WorkingCopies(tmp_path / "cache", identity=BOT, environment=environment, time_limit_s=0.2) as copies,
+        pytest.raises(TryAgainLater, match=r"killed after 0\.2 s"),
+    ):
+        opened(copies, remote.url)
+
+
+def test_http_with_a_token_fetches_and_pushes_and_stores_no_secret(
+    copies: WorkingCopies, remote: BareRepository, tmp_path: Path, network: list[str]
+) -> None:
+    token = "ghs_verysecret"
+    with served_over_http(remote, token) as url:
+        git(remote.path, "config", "http.receivepack", "true")
+        copy = opened(copies, url, token=token)
+        oid = changed(copy)
+
+        assert copy.push(WORK, None).status == "pushed"
+
+    assert remote.head(WORK) == oid
+    assert network == ["fetch", "push"]
+    stored = [
+        path
+        for path in (tmp_path / "cache").rglob("*")
+        if path.is_file() and token.encode() in path.read_bytes()
+    ]
+    assert stored == []
+
+
+def test_a_refused_token_is_not_shown(copies: WorkingCopies, remote: BareRepository) -> None:
+    with (
+        served_over_http(remote, "right") as url,
+        pytest.raises(PermissionRefused, match="Give a token") as caught,
+    ):
+        opened(copies, url, token="wrong-and-secret")
+
+    assert "wrong-and-secret" not in str(caught.value)

@@ -1,0 +1,191 @@
+"""How cogworks gets along with a domain service that breaks, hangs, lies or refuses."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from cogworks.domain_services.client import Limits, ProcessService
+from cogworks.domain_services.failures import ServiceFailed
+from cogworks.domain_services.messages import Diagnostic, ErrorCode
+from cogworks.errors import TryAgainLater
+from cogworks.vocabulary import Severity
+
+SCRIPT = Path(__file__).with_name("scripted_service.py")
+
+
+class Copy:
+    """A working copy, as far as a service needs one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+
+class Bench:
+    """One scripted service and what it was asked."""
+
+    def __init__(self, behaviour: str, folder: Path, limits: Limits) -> None:
+        self.journal = folder / "journal"
+        self.journal.touch()
+        self.pauses: list[float] = []
+        self.copy = Copy(folder)
+        self.service = ProcessService(
+            [sys.executable, "-S", "-E", str(SCRIPT), behaviour, str(self.journal)],
+            name="scripted",
+            environment=os.environ,
+            limits=limits,
+            sleep=self.pauses.append,
+        )
+
+    @property
+    def asked(self) -> list[str]:
+        return self.journal.read_text().split()
+
+
+def bench(behaviour: str, folder: Path, limits: Limits | None = None) -> Bench:
+    return Bench(behaviour, folder, limits or Limits(pause_s=0.25))
+
+
+def test_a_good_service_is_started_once_and_shakes_hands_once(tmp_path: Path) -> None:
+    good = bench("good", tmp_path)
+    with good.service as service:
+        assert service.validate(good.copy, ["a"]) == ()
+        assert service.validate(good.copy, ["b"]) == ()
+        assert service.handshake().name == "scripted"
+
+    assert good.asked == ["handshake", "validate", "validate"]
+    assert good.pauses == []
+
+
+def test_a_service_nobody_asks_is_never_started(tmp_path: Path) -> None:
+    with bench("not-starting", tmp_path).service:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        ("crash", "the connection"),
+        ("break-off", "the answer breaks off after"),
+        ("close", "closed without an answer"),
+        ("wrong-id", "the answer is to request 'other'"),
+        ("contradiction", "success with 1 blocking diagnostic"),
+        ("looked-at-nothing", "asked about 1 artifact(s) and looked at none"),
+        ("oversized", "longer than 16777216 bytes"),
+        ("not-utf-8", "does not fit the schema"),
+        ("not-json", "does not fit the schema"),
+        ("schema", "status: Input should be 'success', 'failure' or 'error'"),
+        ("bare-error", "reports an error and does not say which"),
+    ],
+)
+def test_an_answer_that_cannot_be_used_is_asked_for_again_and_then_given_up(
+    behaviour: str, words: str, tmp_path: Path
+) -> None:
+    broken = bench(behaviour, tmp_path)
+    with broken.service as service, pytest.raises(ServiceFailed) as caught:
+        service.validate(broken.copy, ["a"])
+
+    assert "service 'scripted' failed at validate 3 times" in str(caught.value)
+    assert words in str(caught.value)
+    assert broken.asked.count("validate") == 3
+    assert broken.pauses == [0.25, 0.5]
+
+
+def test_a_service_that_crashes_once_is_started_again(tmp_path: Path) -> None:
+    once = bench("crash-once", tmp_path)
+    with once.service as service:
+        assert service.validate(once.copy, ["a"]) == ()
+
+    assert once.pauses == [0.25]
+
+
+def test_a_hanging_service_is_ended_and_not_asked_again(tmp_path: Path) -> None:
+    stuck = bench("hang", tmp_path, Limits(validate_s=0.2))
+    with stuck.service as service, pytest.raises(ServiceFailed, match="stuck at validate") as caught:
+        service.validate(stuck.copy, ["a"])
+
+    assert caught.value.code is ErrorCode.TIMEOUT
+    assert stuck.asked.count("validate") == 1
+
+
+def test_a_recoverable_error_ends_in_try_again_later(tmp_path: Path) -> None:
+    later = bench("recoverable", tmp_path)
+    with later.service as service, pytest.raises(TryAgainLater, match="tool_failed: no compiler"):
+        service.validate(later.copy, ["a"])
+
+    assert later.asked.count("validate") == 3
+
+
+def test_an_error_for_good_is_not_asked_again(tmp_path: Path) -> None:
+    refused = bench("error", tmp_path)
+    with refused.service as service, pytest.raises(ServiceFailed, match="refused validate") as caught:
+        service.validate(refused.copy, ["a"])
+
+    assert caught.value.code is ErrorCode.TOOL_FAILED
+    assert refused.asked.count("validate") == 1
+
+
+def test_an_unknown_category_is_only_information(tmp_path: Path) -> None:
+    novel = bench("unknown-category", tmp_path)
+    with novel.service as service:
+        found = service.validate(novel.copy, ["a"])
+
+    expected = Diagnostic(artifact="a", severity=Severity.INFORMATIONAL, category="novelty", message="m")
+    assert found == (expected,)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        ("wrong-version", "speaks API 2.0, cogworks needs 1.0"),
+        ("odd-handshake", "the handshake does not fit the schema"),
+        ("not-starting", "no licence"),
+        ("no-simulate", "does not offer 'simulate', only validate"),
+        ("bad-report", "the test report does not fit the schema"),
+        ("no-tests", "reports success, but its test report does not pass"),
+    ],
+)
+def test_a_service_that_does_not_fit_is_named_with_the_reason(
+    behaviour: str, words: str, tmp_path: Path
+) -> None:
+    odd = bench(behaviour, tmp_path)
+    with odd.service as service, pytest.raises(ServiceFailed) as caught:
+        service.simulate(odd.copy)
+
+    assert words in str(caught.value)
+
+
+def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
+    service = ProcessService(
+        ["/no/such/program"], name="lost", environment={}, limits=Limits(attempts=1), sleep=lambda _: None
+    )
+    with service, pytest.raises(ServiceFailed, match="/no/such/program cannot be started"):
+        service.simulate(Copy(tmp_path))
+
+
+def test_nothing_of_our_environment_reaches_the_service_but_path(tmp_path: Path) -> None:
+    program = tmp_path / "service.py"
+    program.write_text("import json, os, sys\njson.dump(dict(os.environ), open(sys.argv[1], 'w'))\n")
+    environment = {
+        "PATH": os.environ["PATH"],
+        "GITHUB_TOKEN": "t",
+        "COGWORKS_LLM_API_KEY": "k",
+        "HOME": "/home/me",
+    }
+    seen = tmp_path / "seen"
+    service = ProcessService(
+        [sys.executable, str(program), str(seen)],
+        name="nosy",
+        environment=environment,
+        limits=Limits(attempts=1),
+        sleep=lambda _: None,
+    )
+    with service, pytest.raises(ServiceFailed):
+        service.simulate(Copy(tmp_path))
+
+    found = json.loads(seen.read_text())
+    assert found["PATH"] == environment["PATH"]
+    assert found["HOME"] != "/home/me"
+    assert set(found) - {"LC_CTYPE"} == {"PATH", "HOME", "TMPDIR", "LC_ALL", "TZ"}

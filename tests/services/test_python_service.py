@@ -1,0 +1,385 @@
+"""The Python service as cogworks meets it: another process, on real repositories with real pytest runs."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from cogworks.domain_services.client import Limits, ProcessService
+from cogworks.domain_services.failures import ServiceFailed
+from cogworks.domain_services.messages import Diagnostic, ErrorCode, TestCase, TestReport
+from cogworks.services.python.answering import PythonService
+from cogworks.services.python.isolation import NO_NAMESPACES, Isolation, strongest
+from cogworks.services.python.testrun import run_tests
+from cogworks.vocabulary import Severity
+
+COMMAND = [sys.executable, "-m", "cogworks.services.python", "--until-stdin-closes"]
+HERE = strongest(os.environ)
+
+
+class Copy:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+
+def repository(folder: Path, files: Mapping[str, str]) -> Copy:
+    for path, text in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    return Copy(folder)
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[ProcessService]:
+    environment = {"PATH": os.environ["PATH"], "GITHUB_TOKEN": "ghs_secret"}
+    with ProcessService(
+        COMMAND, name="python", environment=environment, limits=Limits(simulate_s=60)
+    ) as opened:
+        yield opened
+
+
+SAMPLE = {
+    "src/shop/__init__.py": "def total(prices):\n    return sum(prices)\n",
+    "tests/test_total.py": (
+        "import pytest\n"
+        "from shop import total\n"
+        "\n"
+        "def test_sums():\n"
+        "    assert total([1, 2]) == 3\n"
+        "\n"
+        "def test_wrong():\n"
+        "    assert total([1, 2]) == 4\n"
+        "\n"
+        "@pytest.mark.skip(reason='later')\n"
+        "def test_later():\n"
+        "    pass\n"
+        "\n"
+        "class TestMany:\n"
+        "    @pytest.mark.parametrize('prices', [[], [1]], ids=['none', 'one'])\n"
+        "    def test_many(self, prices):\n"
+        "        assert total(prices) == len(prices)\n"
+    ),
+}
+
+
+def test_the_handshake_says_what_it_can_do_and_how_well_tests_are_walled_in(service: ProcessService) -> None:
+    handshake = service.handshake()
+
+    assert (handshake.name, handshake.domain, handshake.capabilities) == (
+        "python",
+        "python",
+        ("validate", "simulate"),
+    )
+    assert handshake.isolation == HERE.layers
+
+
+def test_validate_reports_each_problem_and_runs_nothing(service: ProcessService, tmp_path: Path) -> None:
+    copy = repository(tmp_path, {"good.py": "raise SystemExit\n", "bad.py": "x = (\n", "notes.txt": "x = ("})
+
+    found = service.validate(copy, ["good.py", "bad.py", "notes.txt", "gone.py"])
+
+    assert found == (
+        Diagnostic(
+            artifact="bad.py",
+            line=1,
+            severity=Severity.BLOCKING,
+            category="syntax_error",
+            message="'(' was never closed, column 5: x = (",
+        ),
+        Diagnostic(
+            artifact="gone.py",
+            severity=Severity.BLOCKING,
+            category="completeness",
+            message="there is no such file in the working copy",
+        ),
+    )
+
+
+def test_every_test_is_reported_by_its_own_id(service: ProcessService, tmp_path: Path) -> None:
+    report = service.simulate(repository(tmp_path, SAMPLE))
+
+    assert report == TestReport(
+        cases=(
+            TestCase(id="tests/test_total.py::test_sums", outcome="passed"),
+            TestCase(
+                id="tests/test_total.py::test_wrong",
+                outcome="failed",
+                message=(
+                    "tests/test_total.py:8: in test_wrong\n"
+                    "    assert total([1, 2]) == 4\n"
+                    "E   assert 3 == 4\n"
+                    "E    +  where 3 = total([1, 2])"
+                ),
+            ),
+            TestCase(id="tests/test_total.py::test_later", outcome="skipped", message="Skipped: later"),
+            TestCase(id="tests/test_total.py::TestMany::test_many[none]", outcome="passed"),
+            TestCase(id="tests/test_total.py::TestMany::test_many[one]", outcome="passed"),
+        )
+    )
+
+
+def test_only_the_given_tests_run_and_a_missing_file_is_named(
+    service: ProcessService, tmp_path: Path
+) -> None:
+    copy = repository(tmp_path, SAMPLE)
+
+    report = service.simulate(copy, ["tests/test_total.py::TestMany::test_many[one]", "tests/test_gone.py"])
+
+    assert report == TestReport(
+        cases=(TestCase(id="tests/test_total.py::TestMany::test_many[one]", outcome="passed"),),
+        collection_errors=("tests/test_gone.py: there is no such test file in the working copy",),
+    )
+    assert service.simulate(copy, ["tests/test_gone.py"]).cases == ()
+
+
+def test_a_module_that_cannot_be_imported_does_not_hide_the_other_tests(
+    service: ProcessService, tmp_path: Path
+) -> None:
+    copy = repository(tmp_path, {"test_a.py": "def test_a(): pass\n", "test_b.py": "import not_there\n"})
+
+    report = service.simulate(copy)
+
+    assert report.cases == (TestCase(id="test_a.py::test_a", outcome="passed"),)
+    (error,) = report.collection_errors
+    assert error.startswith("test_b.py: ImportError")
+    assert error.endswith("E   ModuleNotFoundError: No module named 'not_there'")
+
+
+def test_a_broken_conftest_is_a_collection_error(service: ProcessService, tmp_path: Path) -> None:
+    report = service.simulate(
+        repository(tmp_path, {"conftest.py": "1 / 0\n", "test_a.py": "def test_a(): pass\n"})
+    )
+
+    assert not report.passed
+    assert "ZeroDivisionError" in report.collection_errors[0]
+
+
+def test_a_repository_without_tests_does_not_pass(service: ProcessService, tmp_path: Path) -> None:
+    assert service.simulate(repository(tmp_path, {"a.py": ""})) == TestReport(cases=())
+
+
+def test_the_project_s_own_options_do_not_hide_failures(service: ProcessService, tmp_path: Path) -> None:
+    copy = repository(
+        tmp_path,
+        {
+            "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-x --strict-markers'\n",
+            "test_a.py": "def test_a(): assert 0\ndef test_b(): assert 0\n",
+        },
+    )
+
+    assert [case.outcome for case in service.simulate(copy).cases] == ["failed", "failed"]
+
+
+def test_two_runs_report_the_same_words(service: ProcessService, tmp_path: Path) -> None:
+    copy = repository(
+        tmp_path,
+        {
+            "test_a.py": (
+                "import os, time\n"
+                "def test_a(tmp_path): assert str(tmp_path) == object()\n"
+                "def test_b(): assert {'b', 'a', 'c', str(len(os.getcwd()) * 0)} == set()\n"
+                "def test_c(): raise ValueError(f'took {time.time()}s in {__file__}')\n"
+            )
+        },
+    )
+
+    assert service.simulate(copy) == service.simulate(copy)
+
+
+def test_the_working_copy_is_not_touched(service: ProcessService, tmp_path: Path) -> None:
+    copy = repository(
+        tmp_path,
+        {
+            "a.py": "x = 1\n",
+            "test_a.py": "import a\ndef test_a(): open('a.py', 'w').write('spoilt'); open('new', 'w')\n",
+        },
+    )
+
+    assert service.simulate(copy).passed
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.py", "test_a.py"]
+    assert (tmp_path / "a.py").read_text() == "x = 1\n"
+
+
+def test_tests_see_no_secret_and_no_home(service: ProcessService, tmp_path: Path) -> None:
+    copy = repository(
+        tmp_path, {"test_a.py": "import os\ndef test_a(): raise ValueError(sorted(os.environ))\n"}
+    )
+
+    (case,) = service.simulate(copy).cases
+
+    assert "GITHUB_TOKEN" not in case.message
+    assert "COGWORKS" not in case.message
+    assert "'HOME'" in case.message
+
+
+def test_a_test_that_kills_its_process_is_named(service: ProcessService, tmp_path: Path) -> None:
+    copy = repository(
+        tmp_path,
+        {
+            "test_a.py": "import os\ndef test_a(): pass\ndef test_b(): os.kill(os.getpid(), 9)\ndef test_c(): pass\n"
+        },
+    )
+
+    report = service.simulate(copy)
+
+    assert [(case.id, case.outcome) for case in report.cases] == [
+        ("test_a.py::test_a", "passed"),
+        ("test_a.py::test_b", "error"),
+    ]
+    assert "signal 9" in report.cases[1].message
+    assert not report.passed
+
+
+@pytest.mark.parametrize("isolation", [HERE, NO_NAMESPACES], ids=["strongest", "plain"])
+def test_a_suite_over_its_time_limit_is_ended_with_what_it_started(
+    isolation: Isolation, tmp_path: Path
+) -> None:
+    folder = tmp_path / "repository"
+    alive = tmp_path / "alive"
+    os.mkfifo(alive)
+    repository(
+        folder,
+        {
+            "test_a.py": (
+                "import subprocess, sys, time\n"
+                "def test_a(): pass\n"
+                "def test_b():\n"
+                f"    subprocess.Popen([sys.executable, '-c', 'open(\"{alive}\"); import time; time.sleep(600)'])\n"
+                "    time.sleep(600)\n"
+            )
+        },
+    )
+
+    report = run_tests(folder, [], timeout_s=5, isolation=isolation, search_path=os.environ["PATH"])
+
+    assert report.timed_out
+    assert report.cases[0] == TestCase(id="test_a.py::test_a", outcome="passed")
+    assert report.cases[1].message == "still running at the time limit of the whole run"
+    # A pipe can be opened for writing without waiting only while somebody reads it; nobody is left who could.
+    with pytest.raises(OSError, match="No such device"):
+        os.open(alive, os.O_WRONLY | os.O_NONBLOCK)
+
+
+@pytest.mark.skipif("no network" not in HERE.layers, reason="this machine gives no network namespaces")
+def test_tests_reach_themselves_but_no_network(service: ProcessService, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as ours:
+        copy = repository(
+            tmp_path,
+            {
+                "test_a.py": (
+                    "import socket\n"
+                    "def test_self():\n"
+                    "    with socket.create_server(('127.0.0.1', 0)) as server:\n"
+                    "        socket.create_connection(server.getsockname()).close()\n"
+                    "def test_ours():\n"
+                    f"    socket.create_connection({ours.getsockname()!r}).close()\n"
+                )
+            },
+        )
+
+        report = service.simulate(copy)
+
+    assert [case.outcome for case in report.cases] == ["passed", "failed"]
+
+
+@pytest.mark.parametrize("tests", [["-h"], ["../test_x.py"], ["/etc/passwd"], [".git/test_a.py"]])
+def test_a_test_id_that_leads_elsewhere_is_refused(
+    tests: list[str], service: ProcessService, tmp_path: Path
+) -> None:
+    with pytest.raises(ServiceFailed) as caught:
+        service.simulate(repository(tmp_path, SAMPLE), tests)
+
+    assert caught.value.code is ErrorCode.INVALID_REQUEST
+
+
+@pytest.mark.parametrize(
+    ("request_line", "code"),
+    [
+        (b"hello\n", "invalid_request"),
+        (b'{"request_id": "1", "method": "fly", "api_version": "1.0"}\n', "unsupported_method"),
+        (b'{"request_id": "1", "method": "validate", "api_version": "2.0"}\n', "api_version_mismatch"),
+        (
+            b'{"request_id": "1", "method": "validate", "repository": {"path": "/none"}}\n',
+            "artifact_not_found",
+        ),
+        (b'{"request_id": "1", "method": "validate", "repository": {"path": "/"}}\n', "invalid_request"),
+    ],
+)
+def test_a_request_it_cannot_serve_is_answered_with_a_code(request_line: bytes, code: str) -> None:
+    response = PythonService(search_path=os.defpath, isolation=NO_NAMESPACES).answer(request_line)
+
+    assert response.status == "error"
+    assert response.error is not None
+    assert response.error.code.value == code
+
+
+def _gone(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return True
+    return state.rsplit(")", 1)[1].split()[0] in "ZX"
+
+
+def _eventually(holds: object) -> None:
+    assert callable(holds)
+    for _ in range(500):
+        if holds():
+            return
+        time.sleep(0.02)
+    pytest.fail("did not come true")
+
+
+@pytest.mark.parametrize("how", ["killed", "stdin closed"])
+def test_a_service_that_dies_takes_its_test_run_along(how: str, tmp_path: Path) -> None:
+    folder, pids = tmp_path / "repository", tmp_path / "pids"
+    copy = repository(
+        folder,
+        {
+            "test_a.py": f"import time\ndef test_a():\n    open({str(pids)!r}, 'w').close()\n    time.sleep(600)\n"
+        },
+    )
+    path = tmp_path / "s"
+    process = subprocess.Popen(
+        [*COMMAND, "--socket", str(path)], stdin=subprocess.PIPE, start_new_session=True
+    )
+    with process, socket.socket(socket.AF_UNIX) as connection:
+        _eventually(path.exists)
+        _eventually(lambda: connection.connect_ex(str(path)) == 0)
+        request = {"request_id": "1", "method": "simulate", "repository": {"path": str(copy.path)}}
+        connection.sendall(json.dumps(request).encode() + b"\n")
+        _eventually(pids.exists)
+        children = _descendants(process.pid)
+        assert children
+        if how == "killed":
+            process.send_signal(signal.SIGKILL)
+        else:
+            assert process.stdin is not None
+            process.stdin.close()
+        process.wait()
+
+        _eventually(lambda: all(_gone(pid) for pid in children))
+
+
+def _descendants(pid: int) -> list[int]:
+    children = [
+        int(each)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for each in (task / "children").read_text().split()
+    ]
+    return children + [deeper for child in children for deeper in _descendants(child)]
+
+
+def test_the_command_line_starts_the_service(tmp_path: Path) -> None:
+    starter = "import sys; from cogworks.commands.service import service; service(sys.argv[1:])"
+    command = [sys.executable, "-c", starter, "python", "--until-stdin-closes"]
+    with ProcessService(command, name="python", environment=os.environ) as opened:
+        assert opened.handshake().name == "python"
