@@ -1,0 +1,1 @@
+"""What cogworks reads from GitHub and writes to it."""

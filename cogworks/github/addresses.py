@@ -1,0 +1,113 @@
+"""Which issue a URL names, and where the APIs of its server are."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from cogworks.errors import UsageError
+from cogworks.vocabulary import IssueNumber
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+_MAX_NUMBER = 2**31 - 1
+_EXAMPLE = "https://github.com/owner/repository/issues/42"
+
+
+@dataclass(frozen=True)
+class IssueAddress:
+    """One issue on one server."""
+
+    server_url: str
+    """Scheme, host and port, e.g. `https://github.com`; no trailing slash."""
+    owner: str
+    name: str
+    number: IssueNumber
+
+    @property
+    def repository(self) -> str:
+        """owner/name"""
+        return f"{self.owner}/{self.name}"
+
+    @property
+    def url(self) -> str:
+        return f"{self.server_url}/{self.repository}/issues/{self.number}"
+
+
+@dataclass(frozen=True)
+class ApiAddresses:
+    """The two APIs of one server; no trailing slashes."""
+
+    rest_url: str
+    graphql_url: str
+
+    @property
+    def is_github_com(self) -> bool:
+        """Whether GitHub's own pacing rules hold there."""
+        host = urlsplit(self.graphql_url).hostname or ""
+        return host == "api.github.com" or host.endswith(".ghe.com")
+
+
+def parse_issue_url(text: str) -> IssueAddress:
+    """The issue that a browser's address names; a trailing slash, query or `#issuecomment-…` is ignored.
+
+    Raises:
+        UsageError: it is no such address, or names a pull request.
+    """
+    text = text.strip()
+    server_url, parts = _split(text)
+    if len(parts) < 4:
+        raise UsageError(f"{text!r} is not the URL of an issue; wanted is one like {_EXAMPLE}.")
+    owner, name, kind, number = parts[:4]
+    if kind in ("pull", "pulls"):
+        raise UsageError(
+            f"{text!r} is a pull request; cogworks works on issues. Give the URL of the issue it belongs to, like {_EXAMPLE}."
+        )
+    if kind != "issues" or len(parts) > 4 or not _is_number(number):
+        raise UsageError(f"{text!r} is not the URL of an issue; wanted is one like {_EXAMPLE}.")
+    return IssueAddress(server_url, owner, name, IssueNumber(int(number)))
+
+
+def api_addresses(
+    server_url: str, *, rest_url: str | None = None, graphql_url: str | None = None
+) -> ApiAddresses:
+    """Where the APIs of a server are: `api.github.com`, `api.<tenant>.ghe.com`, else `/api/v3` and `/api/graphql` below it.
+
+    Args:
+        rest_url, graphql_url: say so instead (`GITHUB_API_URL`, `GITHUB_GRAPHQL_URL`).
+    """
+    parts = urlsplit(server_url)
+    host = parts.hostname or ""
+    if host in ("github.com", "www.github.com"):
+        usual = ApiAddresses("https://api.github.com", "https://api.github.com/graphql")
+    elif host.endswith(".ghe.com"):
+        usual = ApiAddresses(f"https://api.{host}", f"https://api.{host}/graphql")
+    else:
+        root = server_url.rstrip("/")
+        usual = ApiAddresses(f"{root}/api/v3", f"{root}/api/graphql")
+    return ApiAddresses(
+        (rest_url or usual.rest_url).rstrip("/"), (graphql_url or usual.graphql_url).rstrip("/")
+    )
+
+
+def _split(text: str) -> tuple[str, list[str]]:
+    try:
+        url = urlsplit(text)
+        port = url.port
+    except ValueError:
+        raise UsageError(f"{text!r} is not a URL; wanted is one like {_EXAMPLE}.") from None
+    if url.scheme not in ("http", "https") or not url.hostname:
+        raise UsageError(f"{text!r} is not a web address; wanted is one like {_EXAMPLE}.")
+    if url.username is not None or url.password is not None:
+        # Not shown: it may be a token.
+        raise UsageError(f"the URL carries a user or a password; give it without, like {_EXAMPLE}.")
+    parts = [part for part in url.path.split("/") if part]
+    for part in parts[:2]:
+        if not _NAME.fullmatch(part) or part in (".", ".."):
+            raise UsageError(
+                f"{text!r} names {part!r}, which is no owner or repository; wanted is one like {_EXAMPLE}."
+            )
+    host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
+    return f"{url.scheme}://{host}" + (f":{port}" if port is not None else ""), parts
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 10 and 0 < int(text) <= _MAX_NUMBER

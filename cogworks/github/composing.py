@@ -1,0 +1,238 @@
+"""What to send for an effect that is not there yet, and what the answer says of it."""
+
+import base64
+
+from cogworks.errors import CogworksError, UsageError
+from cogworks.github.bodies import capped, capped_title
+from cogworks.github.effects import (
+    CommitFiles,
+    CreateSubIssue,
+    EditComment,
+    Effect,
+    LinkDependency,
+    OpenPullRequest,
+    PostComment,
+    PushBranch,
+    SetLabels,
+)
+from cogworks.github.markers import marked
+from cogworks.github.mutations import Operation
+from cogworks.github.publication import (
+    Known,
+    Learned,
+    PublishedComment,
+    PublishedCommit,
+    PublishedPull,
+    PublishedSubIssue,
+    Repeatable,
+    commit_body,
+    label_changes,
+)
+from cogworks.github.snapshot import Node
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey
+
+MAX_FILE_BYTES = 1_000_000
+"""What a commit through the API carries safely; larger files go by `git push`."""
+
+
+def describe(effect: Effect) -> str:
+    """What an effect does, to follow `GitHub refused to`."""
+    match effect:
+        case CommitFiles():
+            return f"commit {len(effect.files)} file(s) to branch {effect.branch!r}"
+        case PushBranch():
+            return f"take {effect.oid[:10]} as head of branch {effect.branch!r}"
+        case OpenPullRequest():
+            return f"open a pull request from {effect.head!r} to {effect.base!r}"
+        case CreateSubIssue():
+            return f"create the sub-issue {effect.key!r} ({effect.title!r})"
+        case LinkDependency():
+            return f"say that sub-item {effect.blocked!r} is blocked by {effect.blocking!r}"
+        case PostComment():
+            return f"post the comment {effect.topic!r} on #{effect.number}"
+        case EditComment():
+            return f"edit the comment {effect.comment_id}"
+        case SetLabels():
+            return f"add labels {', '.join(effect.add) or '-'} to and remove {', '.join(effect.remove) or '-'} from #{effect.number}"
+
+
+def missing_labels(effect: Effect, known: Known) -> tuple[str, ...]:
+    """Names of labels that must exist before the effect can be sent."""
+    wanted: tuple[str, ...] = ()
+    if isinstance(effect, SetLabels):
+        wanted = label_changes(effect, known)[0]
+    elif isinstance(effect, CreateSubIssue):
+        wanted = effect.labels
+    return tuple(name for name in wanted if name not in known.label_ids)
+
+
+def operations(index: int, effect: Effect, known: Known) -> list[Operation]:
+    """What to send for one effect; the alias `e<index>` is the one that `learned` reads.
+
+    Raises:
+        CogworksError: what the effect builds on is not there.
+    """
+    alias = f"e{index}"
+    match effect:
+        case CommitFiles():
+            return _commit(index, effect, known)
+        case OpenPullRequest():
+            return [_pull(alias, effect, known)]
+        case CreateSubIssue():
+            return [_sub_issue(alias, effect, known)]
+        case PostComment():
+            body = marked(capped(effect.body), visit_key=effect.visit_key, topic=effect.topic)
+            return [
+                Operation(alias, "addComment", {"subjectId": _subject(effect.number, known), "body": body})
+            ]
+        case LinkDependency():
+            ids = {
+                "issueId": _sub_item(effect.blocked, known),
+                "blockingIssueId": _sub_item(effect.blocking, known),
+            }
+            return [Operation(alias, "addBlockedBy", ids)]
+        case EditComment():
+            return [
+                Operation(alias, "updateIssueComment", {"id": effect.comment_id, "body": capped(effect.body)})
+            ]
+        case SetLabels():
+            return _labels(index, effect, known)
+        case PushBranch():
+            raise CogworksError(
+                f"branch {effect.branch!r} has to be pushed by git; no document can carry it."
+            )
+
+
+def _commit(index: int, effect: CommitFiles, known: Known) -> list[Operation]:
+    for file in effect.files:
+        if (size := len(file.text.encode())) > MAX_FILE_BYTES:
+            raise CogworksError(
+                f"{effect.branch}: {file.path!r} has {size} bytes; a commit through the API carries {MAX_FILE_BYTES} "
+                "per file at most. Split the file."
+            )
+    repository = known.repository.repository
+    branch = known.branches.get(effect.branch)
+    start = branch.oid if branch else _head_of(effect.base, known)
+    additions = [
+        {"path": file.path, "contents": base64.b64encode(file.text.encode()).decode()}
+        for file in effect.files
+    ]
+    commit = Operation(
+        f"e{index}",
+        "createCommitOnBranch",
+        {
+            "branch": {"repositoryNameWithOwner": repository.name_with_owner, "branchName": effect.branch},
+            "expectedHeadOid": start,
+            "message": {"headline": effect.headline, "body": commit_body(effect.visit_key)},
+            "fileChanges": {"additions": additions},
+        },
+    )
+    if branch:
+        return [commit]
+    name = f"refs/heads/{effect.branch}"
+    reference = {"repositoryId": repository.node_id, "name": name, "oid": start}
+    return [Operation(f"r{index}", "createRef", reference, is_needed=False), commit]
+
+
+def _head_of(base: BranchName, known: Known) -> CommitOid:
+    repository = known.repository.repository
+    if base == repository.default_branch:
+        return repository.head_oid
+    if base not in known.branches:
+        raise UsageError(
+            f"branch {base!r}, which the work builds on, is gone; restore it or restart the item."
+        )
+    return known.branches[base].oid
+
+
+def _pull(alias: str, effect: OpenPullRequest, known: Known) -> Operation:
+    return Operation(
+        alias,
+        "createPullRequest",
+        {
+            "repositoryId": known.repository.repository.node_id,
+            "headRefName": effect.head,
+            "baseRefName": effect.base,
+            "title": capped_title(effect.title),
+            "body": capped(effect.body),
+        },
+    )
+
+
+def _sub_issue(alias: str, effect: CreateSubIssue, known: Known) -> Operation:
+    return Operation(
+        alias,
+        "createIssue",
+        {
+            "repositoryId": known.repository.repository.node_id,
+            "parentIssueId": known.repository.issue.node_id,
+            "title": capped_title(effect.title),
+            "body": marked(capped(effect.body), visit_key=effect.visit_key, topic=effect.key),
+            "labelIds": [known.label_ids[name] for name in effect.labels],
+        },
+    )
+
+
+def _labels(index: int, effect: SetLabels, known: Known) -> list[Operation]:
+    labelable = _subject(effect.number, known)
+    add, remove = label_changes(effect, known)
+    changes = (("e", "addLabelsToLabelable", add), ("x", "removeLabelsFromLabelable", remove))
+    return [
+        Operation(
+            f"{letter}{index}",
+            mutation,
+            {"labelableId": labelable, "labelIds": [known.label_ids[name] for name in names]},
+        )
+        for letter, mutation, names in changes
+        if names
+    ]
+
+
+def _subject(number: IssueNumber, known: Known) -> str:
+    if number not in known.subjects:
+        raise UsageError(
+            f"#{number} is no issue or pull request of this work item; it may have been deleted."
+        )
+    return known.subjects[number]
+
+
+def _sub_item(key: SubItemKey, known: Known) -> str:
+    if key not in known.sub_items:
+        raise UsageError(f"sub-item {key!r} has no sub-issue (any more); restore it or restart the item.")
+    return known.sub_items[key]
+
+
+def learned(effect: Effect, payload: Node | None) -> Learned | None:
+    """What the answer to an effect's main operation says; None when it does not show that it was done."""
+    if payload is None:
+        return None
+    match effect:
+        case CommitFiles():
+            commit = payload.get("commit")
+            return PublishedCommit(branch=effect.branch, oid=CommitOid(commit["oid"])) if commit else None
+        case OpenPullRequest():
+            pull = payload.get("pullRequest")
+            return pull and PublishedPull(
+                slug=effect.slug,
+                number=IssueNumber(pull["number"]),
+                node_id=pull["id"],
+                url=pull["url"],
+                head=effect.head,
+                base=effect.base,
+            )
+        case CreateSubIssue():
+            issue = payload.get("issue")
+            return issue and PublishedSubIssue(
+                key=effect.key, number=IssueNumber(issue["number"]), node_id=issue["id"], url=issue["url"]
+            )
+        case PostComment():
+            comment = (payload.get("commentEdge") or {}).get("node")
+            return comment and PublishedComment(
+                topic=effect.topic,
+                number=effect.number,
+                node_id=comment["id"],
+                database_id=int(comment["fullDatabaseId"]),
+                url=comment["url"],
+            )
+        case LinkDependency() | EditComment() | SetLabels() | PushBranch():
+            return Repeatable()

@@ -1,0 +1,108 @@
+"""Writes to GitHub as data; what makes each safe to repeat is its key.
+
+Keyed effects may be repeated freely. Un-keyed ones (sub-issue, comment) carry a marker and are read before they are
+repeated (protocol §2.5).
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey, Value, VisitKey
+
+
+class FileText(Value):
+    """One file of a commit made through the API: mode 100644, UTF-8, at most 1 MB."""
+
+    path: str
+    text: str
+
+
+class CommitFiles(Value):
+    """Create the branch at `start` if absent and put one commit with these files on it. Key: branch and visit key."""
+
+    kind: Literal["commit_files"] = "commit_files"
+    branch: BranchName
+    base: BranchName
+    """The branch it starts from when it does not exist yet (its head as last read)."""
+    files: tuple[FileText, ...]
+    headline: str
+    visit_key: VisitKey
+
+
+class PushBranch(Value):
+    """Push the working copy's head to the branch. Key: branch; fast-forward of what was last read, or a lease on it."""
+
+    kind: Literal["push_branch"] = "push_branch"
+    branch: BranchName
+    oid: CommitOid
+
+
+class OpenPullRequest(Value):
+    """Open a pull request, or adopt the one that exists. Key: (head, base)."""
+
+    kind: Literal["open_pull_request"] = "open_pull_request"
+    slug: str
+    head: BranchName
+    base: BranchName
+    title: str
+    body: str
+
+
+class CreateSubIssue(Value):
+    """Create a sub-issue. No natural key: the marker `(visit key, key)` in its body is one."""
+
+    kind: Literal["create_sub_issue"] = "create_sub_issue"
+    key: SubItemKey
+    title: str
+    body: str
+    labels: tuple[str, ...] = ()
+    visit_key: VisitKey
+
+
+class LinkDependency(Value):
+    """Say that one sub-item is blocked by another. Key: the pair."""
+
+    kind: Literal["link_dependency"] = "link_dependency"
+    blocked: SubItemKey
+    blocking: SubItemKey
+
+
+class PostComment(Value):
+    """Post a comment. No natural key: the marker `(visit key, topic)` in its first line is one."""
+
+    kind: Literal["post_comment"] = "post_comment"
+    number: IssueNumber
+    topic: str
+    body: str
+    visit_key: VisitKey
+
+
+class EditComment(Value):
+    """Replace a comment's body. Key: the comment's node id."""
+
+    kind: Literal["edit_comment"] = "edit_comment"
+    comment_id: str
+    body: str
+
+
+class SetLabels(Value):
+    """Add and remove labels; set semantics, never replace-all."""
+
+    kind: Literal["set_labels"] = "set_labels"
+    number: IssueNumber
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+
+
+Effect = Annotated[
+    CommitFiles
+    | PushBranch
+    | OpenPullRequest
+    | CreateSubIssue
+    | LinkDependency
+    | PostComment
+    | EditComment
+    | SetLabels,
+    Field(discriminator="kind"),
+]

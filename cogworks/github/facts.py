@@ -1,0 +1,156 @@
+"""The facts of one work item as GitHub tells them: people, comments, labels, branches, pull requests."""
+
+from datetime import datetime
+from typing import Literal
+
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login, Value
+
+
+class Account(Value):
+    """Somebody on GitHub; compare by `id`, because an App's login differs between viewer and author."""
+
+    login: Login
+    id: int | None
+    """`databaseId`; None for kinds that have none, such as a mannequin."""
+    is_bot: bool = False
+
+
+class Viewer(Value):
+    """Who the token speaks for."""
+
+    login: Login
+    id: int | None
+    is_app: bool
+    """An installation, whose login is `name[bot]` here."""
+
+
+class Comment(Value):
+    """A comment on the issue."""
+
+    node_id: str
+    database_id: int
+    """Grows with time; above 2³¹ on github.com."""
+    author: Account | None
+    """None when the account is gone."""
+    body: str
+    created_at: datetime
+    edited: bool
+    """Changed after it was posted."""
+    viewer_did_author: bool
+    url: str = ""
+
+
+class LabelEvent(Value):
+    """A label was put on the issue or taken off."""
+
+    id: str
+    label: str
+    added: bool
+    actor: Account | None
+    created_at: datetime
+
+
+class SubIssue(Value):
+    """A sub-issue of the work item."""
+
+    node_id: str
+    number: IssueNumber
+    title: str
+    body: str
+    state: Literal["open", "closed"]
+    author: Account | None = None
+    url: str = ""
+    blocked_by: tuple[IssueNumber, ...] | None = None
+    """Issues that block it, closed ones included; None where this GitHub does not say."""
+
+
+class Branch(Value):
+    """A branch below the work item's prefix."""
+
+    oid: CommitOid
+    message: str
+    """The tip's whole commit message."""
+
+
+class Review(Value):
+    """The last opinion of one reviewer with write permission."""
+
+    author: Account | None
+    state: Literal["approved", "changes_requested", "commented", "dismissed", "pending"]
+    oid: CommitOid | None
+    """The head it was given for."""
+    can_push: bool
+
+
+class Checks(Value):
+    """What the checks say of a pull request's head."""
+
+    is_known: bool = True
+    """False when the token may not read them: only gates that need checks wait for that."""
+    state: Literal["success", "pending", "failure", "error", "expected"] | None = None
+    """None: there are none."""
+    failed: tuple[str, ...] = ()
+    """Names of the checks that did not pass, sorted; at most the first 50 checks are looked at."""
+
+
+class PullRequest(Value):
+    """A pull request of this repository that belongs to the work item; forks never count."""
+
+    node_id: str
+    number: IssueNumber
+    title: str
+    body: str
+    url: str
+    head: BranchName
+    base: BranchName
+    head_oid: CommitOid
+    base_oid: CommitOid
+    state: Literal["open", "closed", "merged"]
+    """`closed` is closed without a merge."""
+    author: Account | None = None
+    merged_by: Account | None = None
+    reviews: tuple[Review, ...] = ()
+    checks: Checks = Checks(is_known=False)
+    """Known for pull requests whose branch exists."""
+
+
+class LedgerCommit(Value):
+    """One commit of the item's ledger."""
+
+    oid: CommitOid
+    message: str
+    committed_date: datetime
+    """GitHub's clock."""
+
+
+class Ledger(Value):
+    """The tip of the item's ledger branch."""
+
+    oid: CommitOid
+    message: str
+    committed_date: datetime
+    state_text: str | None
+    """Text of `state.json`; None before the first record."""
+    history: tuple[LedgerCommit, ...]
+    """The newest 50 commits, the tip first."""
+
+
+class Issue(Value):
+    """The work item's issue."""
+
+    node_id: str
+    number: IssueNumber
+    title: str
+    body: str
+    state: Literal["open", "closed"]
+    locked: bool
+    url: str
+    author: Account | None
+    labels: tuple[str, ...]
+    """In GitHub's order."""
+    comments: tuple[Comment, ...]
+    """The newest 100, oldest first by database id."""
+    label_events: tuple[LabelEvent, ...]
+    """The newest 100, oldest first."""
+    sub_issues: tuple[SubIssue, ...]
+    parent: IssueNumber | None

@@ -1,0 +1,82 @@
+"""Who may command: what people may do in the repository, asked for in one document."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from cogworks.github.answers import Answer, as_error, is_forbidden
+from cogworks.github.reading import Queries
+from cogworks.vocabulary import Login
+
+_COMMANDING = frozenset({"admin", "maintain", "write"})
+_PER_DOCUMENT = 20
+
+
+class PermissionSource(Protocol):
+    """Asks about one person; costs a request each."""
+
+    def permission_of(self, login: Login) -> str: ...
+
+
+def may_command(permission: str) -> bool:
+    """Whether somebody with this permission is obeyed: write or better."""
+    return permission.lower() in _COMMANDING
+
+
+def permissions_of(
+    client: Queries, rest: PermissionSource, repository: str, logins: Sequence[Login]
+) -> dict[Login, str]:
+    """What each of them may do: `admin`, `maintain`, `write`, `triage`, `read` or `none` (also for Apps).
+
+    One GraphQL request for 20 people; where GitHub forbids that, one REST request each.
+
+    Args:
+        repository: owner/name
+    """
+    found: dict[Login, str] = {}
+    unique = list(dict.fromkeys(logins))
+    for start in range(0, len(unique), _PER_DOCUMENT):
+        some = unique[start : start + _PER_DOCUMENT]
+        answer = client.query(*permission_document(repository, some))
+        found.update(
+            parse_permissions(answer, some) or {login: rest.permission_of(login).lower() for login in some}
+        )
+    return found
+
+
+def permission_document(repository: str, logins: Sequence[Login]) -> tuple[str, dict[str, Any]]:
+    """The document and its variables; `c0`, `c1`, … are the people in order."""
+    owner, _, name = repository.partition("/")
+    people = "".join(f", $l{index}: String!" for index in range(len(logins)))
+    fields = "\n".join(
+        # `login` matches names that begin alike as well, so more than one may come back.
+        f"    c{index}: collaborators(login: $l{index}, first: 10) {{ edges {{ permission node {{ login }} }} }}"
+        for index in range(len(logins))
+    )
+    document = f"query Permissions($owner: String!, $name: String!{people}) {{\n  repository(owner: $owner, name: $name) {{\n{fields}\n  }}\n}}\n"
+    return document, {
+        "owner": owner,
+        "name": name,
+        **{f"l{index}": login for index, login in enumerate(logins)},
+    }
+
+
+def parse_permissions(answer: Answer, logins: Sequence[Login]) -> dict[Login, str] | None:
+    """Permission by login; None when the token may not ask this way.
+
+    Raises:
+        CogworksError: any other error beside the data.
+    """
+    for problem in answer.errors:
+        if not is_forbidden(problem):
+            raise as_error(problem, doing="say what people may do in the repository")
+    repository: Mapping[str, Any] = answer.data.get("repository") or {}
+    if answer.errors or any(repository.get(f"c{index}") is None for index in range(len(logins))):
+        return None
+    return {login: _permission(repository[f"c{index}"], login) for index, login in enumerate(logins)}
+
+
+def _permission(connection: Mapping[str, Any], login: Login) -> str:
+    for edge in connection["edges"]:
+        if edge["node"]["login"].casefold() == login.casefold():
+            return str(edge["permission"]).lower()
+    return "none"

@@ -1,0 +1,351 @@
+"""Carries the effects of one visit out: as few documents as possible, nothing twice, whatever becomes of an answer."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from cogworks.errors import CogworksError, TryAgainLater
+from cogworks.github.answers import (
+    Answer,
+    GraphQLProblem,
+    OutcomeUnknown,
+    as_error,
+    is_internal,
+    is_limited,
+    is_undefined_field,
+)
+from cogworks.github.composing import describe, learned, missing_labels, operations
+from cogworks.github.documents import document
+from cogworks.github.effects import (
+    CommitFiles,
+    CreateSubIssue,
+    EditComment,
+    Effect,
+    LinkDependency,
+    OpenPullRequest,
+    PostComment,
+    PushBranch,
+    SetLabels,
+)
+from cogworks.github.labels import LabelSource, appearance
+from cogworks.github.mutations import Operation, compose
+from cogworks.github.publication import (
+    Known,
+    Learned,
+    Published,
+    PublishedComment,
+    PublishedCommit,
+    PublishedPull,
+    PublishedSubIssue,
+    Repeatable,
+    adopted,
+    with_sub_item,
+)
+from cogworks.github.reading import work_prefix
+from cogworks.github.snapshot import branches_of, comments_of, pulls_of_branches, sub_issues_of
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
+
+Push = Callable[[BranchName, CommitOid, CommitOid | None], None]
+"""Push a commit to a branch whose head must be the third argument (None: must not exist); raises when it cannot."""
+
+SUB_ISSUES_PER_DOCUMENT = 5
+_RE_READ_PAUSE_S = 2.0
+_MAX_TRIES = 2
+_NOT_VISIBLE_YET = (
+    "no commits between",
+    "head sha can't be blank",
+    "head ref must be a branch",
+    "not all refs are readable",
+)
+
+
+class Client(Protocol):
+    """Reads and writes through GraphQL; see `GraphQLClient` for what each raises."""
+
+    def query(self, document: str, variables: Mapping[str, Any]) -> Answer: ...
+    def mutate(self, document: str, variables: Mapping[str, Any]) -> Answer: ...
+
+
+def with_labels(effects: Sequence[Effect], known: Known, labels: Callable[[], LabelSource]) -> Known:
+    """The same, knowing the ids of all labels that the effects need; missing ones are created."""
+    names = {name for effect in effects for name in missing_labels(effect, known)}
+    if not names:
+        return known
+    source = labels()
+    found = {name: source.ensure_label(name, *appearance(name)) for name in sorted(names)}
+    return replace(known, label_ids={**known.label_ids, **found})
+
+
+class Publication:
+    """The effects of one visit on their way."""
+
+    def __init__(
+        self,
+        client: Client,
+        labels: Callable[[], LabelSource],
+        sleep: Callable[[float], None],
+        effects: Sequence[Effect],
+        known: Known,
+    ) -> None:
+        self._client = client
+        self._labels = labels
+        self._sleep = sleep
+        self._effects = effects
+        self._known = known
+        self._learned: dict[int, Learned] = {}
+        self._opened: set[int] = set()
+        """Pull requests opened by this call, by the place of their effect."""
+        self._warnings: list[str] = []
+
+    def published(self, push: Push | None) -> Published:
+        self._read_other_threads()
+        self._adopt()
+        self._known = with_labels(
+            [self._effects[index] for index in self._left(object)], self._known, self._labels
+        )
+        self._push_branches(push)
+        self._send(self._left(CommitFiles, OpenPullRequest, EditComment, SetLabels, PostComment))
+        sub_issues = self._left(CreateSubIssue)
+        for start in range(0, len(sub_issues), SUB_ISSUES_PER_DOCUMENT):
+            self._send(sub_issues[start : start + SUB_ISSUES_PER_DOCUMENT])
+        self._link(self._left(LinkDependency))
+        return self._summary()
+
+    def _left(self, *kinds: type) -> list[int]:
+        return [
+            index
+            for index, effect in enumerate(self._effects)
+            if index not in self._learned and isinstance(effect, kinds)
+        ]
+
+    def _learn(self, index: int, fact: Learned) -> None:
+        self._learned[index] = fact
+        if isinstance(fact, PublishedSubIssue):
+            self._known = with_sub_item(self._known, fact)
+
+    def _adopt(self) -> None:
+        for index in self._left(object):
+            fact = adopted(self._effects[index], self._known)
+            if fact is not None:
+                self._learn(index, fact)
+
+    def _push_branches(self, push: Push | None) -> None:
+        for index in self._left(PushBranch):
+            effect = self._effects[index]
+            if not isinstance(effect, PushBranch):
+                continue
+            if push is None:
+                raise CogworksError(
+                    f"branch {effect.branch!r} has to be pushed, but no way to push was given; report this."
+                )
+            tip = self._known.branches.get(effect.branch)
+            push(effect.branch, effect.oid, tip.oid if tip else None)
+            self._learn(index, PublishedCommit(branch=effect.branch, oid=effect.oid))
+
+    def _send(self, indices: Sequence[int]) -> None:
+        """Until all of them are done: one document, and if need be one more after a look at what became of the first."""
+        failure: CogworksError | None = None
+        for _ in range(_MAX_TRIES):
+            indices = [index for index in indices if index not in self._learned]
+            if not indices:
+                return
+            problems, failure = self._mutate(indices)
+            left = [index for index in indices if index not in self._learned]
+            if left:
+                failure = self._after_failure(left, problems, failure)
+        if failure is not None and any(index not in self._learned for index in indices):
+            raise failure
+
+    def _mutate(self, indices: Sequence[int]) -> tuple[Mapping[int, GraphQLProblem], OutcomeUnknown | None]:
+        """Send what the effects need and learn from the answer; what went wrong, by effect."""
+        parts = {index: operations(index, self._effects[index], self._known) for index in indices}
+        try:
+            answer = self._client.mutate(*compose([part for index in indices for part in parts[index]]))
+        except OutcomeUnknown as error:
+            return {}, error
+        general = next((problem for problem in answer.errors if not problem.path), None)
+        problems: dict[int, GraphQLProblem] = {}
+        for index in indices:
+            needed = [part for part in parts[index] if part.is_needed]
+            fact = self._fact(index, needed, answer)
+            problem = next((found for part in needed if (found := answer.problem_at(part.alias))), general)
+            if fact is not None:
+                self._learn(index, fact)
+                if isinstance(fact, PublishedPull):
+                    self._opened.add(index)
+            elif problem is not None:
+                problems[index] = problem
+        return problems, None
+
+    def _fact(self, index: int, needed: Sequence[Operation], answer: Answer) -> Learned | None:
+        payloads = [answer.data.get(part.alias) for part in needed]
+        if any(payload is None for payload in payloads):
+            return None
+        return learned(self._effects[index], payloads[0])
+
+    def _after_failure(
+        self, left: Sequence[int], problems: Mapping[int, GraphQLProblem], unknown: OutcomeUnknown | None
+    ) -> CogworksError:
+        """Look at what is there now, unless trying again cannot help.
+
+        Raises:
+            CogworksError: a part was refused for good, or a branch belongs to somebody else now.
+        """
+        for index, problem in problems.items():
+            if not _may_pass(self._effects[index], problem):
+                raise as_error(problem, doing=describe(self._effects[index]))
+        if unknown is None and all(
+            index in problems and _is_not_visible_yet(problems[index]) for index in left
+        ):
+            # Only pull requests of branches made in the same document come here: they pass on their own.
+            return as_error(problems[left[0]], doing=describe(self._effects[left[0]]))
+        expected = {index: self._expected_head(index) for index in left}
+        self._look_again()
+        unkeyed = [index for index in self._left(PostComment, CreateSubIssue) if index in left]
+        if any(index not in problems or is_internal(problems[index]) for index in unkeyed):
+            # A list may lag behind a write. What is absent twice is taken for not done.
+            self._look_again()
+        self._refuse_foreign(expected)
+        if unknown is not None:
+            return unknown
+        index = next(iter(problems), left[0])
+        if index in problems:
+            return as_error(problems[index], doing=describe(self._effects[index]))
+        return OutcomeUnknown(
+            f"GitHub did not say whether it did this: {describe(self._effects[index])}. Run the step again."
+        )
+
+    def _expected_head(self, index: int) -> CommitOid | None:
+        effect = self._effects[index]
+        if not isinstance(effect, CommitFiles):
+            return None
+        parts = operations(index, effect, self._known)
+        return CommitOid(parts[-1].input["expectedHeadOid"])
+
+    def _refuse_foreign(self, expected: Mapping[int, CommitOid | None]) -> None:
+        """Stop where somebody else moved a branch between our read and our commit."""
+        for index, head in expected.items():
+            effect = self._effects[index]
+            if index in self._learned or not isinstance(effect, CommitFiles):
+                continue
+            tip = self._known.branches.get(effect.branch)
+            if tip is None or tip.oid == head:
+                continue
+            self._close_pulls_from(effect.branch)
+            raise TryAgainLater(
+                f"branch {effect.branch!r} was at {str(head)[:10]} and is at {tip.oid[:10]} now, by somebody else; "
+                "nothing of theirs was touched. Run the step again, it starts from what is there."
+            )
+
+    def _close_pulls_from(self, branch: BranchName) -> None:
+        """Take back pull requests that this call opened for a branch without its commit."""
+        pulls = [fact for index in self._opened if isinstance(fact := self._learned[index], PublishedPull)]
+        parts = [
+            Operation(f"c{number}", "closePullRequest", {"pullRequestId": pull.node_id})
+            for number, pull in enumerate(pulls)
+            if pull.head == branch
+        ]
+        if parts:
+            self._client.mutate(*compose(parts))
+
+    def _look_again(self) -> None:
+        self._sleep(_RE_READ_PAUSE_S)
+        issue = self._known.repository.issue
+        answer = self._client.query(
+            document("re-read"),
+            {
+                **self._repository(),
+                "number": issue.number,
+                "branchPrefix": f"refs/heads/{work_prefix(issue.number)}",
+            },
+        )
+        repository = answer.data.get("repository")
+        if answer.errors or not repository or not repository["issue"]:
+            problem = next(iter(answer.errors), GraphQLProblem((), "NOT_FOUND", "the issue is gone"))
+            raise as_error(problem, doing=f"look at {issue.url} again after a write without an answer")
+        self._known = replace(
+            self._known,
+            branches=branches_of(repository),
+            pulls=_merged(self._known, pulls_of_branches(repository, checks_hidden=True)),
+            sub_issues=sub_issues_of(repository["issue"]),
+            comments={**self._known.comments, issue.number: comments_of(repository["issue"])},
+        )
+        self._read_other_threads()
+        self._adopt()
+
+    def _read_other_threads(self) -> None:
+        """Comments elsewhere than on the issue are not in the snapshot, and a dead run may have posted them."""
+        issue = self._known.repository.issue
+        posts = (self._effects[index] for index in self._left(PostComment))
+        numbers = {effect.number for effect in posts if isinstance(effect, PostComment)} - {issue.number}
+        for number in sorted(numbers):
+            self._read_thread(number)
+
+    def _read_thread(self, number: IssueNumber) -> None:
+        answer = self._client.query(document("thread"), {**self._repository(), "number": number})
+        thread = (answer.data.get("repository") or {}).get("thread")
+        if answer.errors or not thread:
+            problem = next(iter(answer.errors), GraphQLProblem((), "NOT_FOUND", "there is no such issue"))
+            raise as_error(problem, doing=f"read #{number}")
+        self._known = replace(
+            self._known,
+            comments={**self._known.comments, number: comments_of(thread)},
+            subjects={**self._known.subjects, number: thread["id"]},
+        )
+
+    def _repository(self) -> dict[str, str]:
+        owner, _, name = self._known.repository.repository.name_with_owner.partition("/")
+        return {"owner": owner, "name": name}
+
+    def _link(self, indices: Sequence[int]) -> None:
+        """Links are a convenience: the plan in the ledger decides, so one that fails is a warning."""
+        if not indices:
+            return
+        try:
+            problems, unknown = self._mutate(indices)
+        except TryAgainLater as error:
+            self._warnings.append(f"dependency links are missing: {error}")
+            return
+        if unknown is not None:
+            self._warnings.append(f"dependency links may be missing: {unknown}")
+        for index, problem in problems.items():
+            if "already" in problem.message.lower():
+                self._learn(index, Repeatable())
+            elif is_undefined_field(problem):
+                self._warnings.append(
+                    "this GitHub has no dependencies between issues; the plan in the ledger has them"
+                )
+                return
+            else:
+                self._warnings.append(str(as_error(problem, doing=describe(self._effects[index]))))
+
+    def _summary(self) -> Published:
+        facts = [self._learned[index] for index in sorted(self._learned)]
+        return Published(
+            commits=tuple(fact for fact in facts if isinstance(fact, PublishedCommit)),
+            pull_requests=tuple(fact for fact in facts if isinstance(fact, PublishedPull)),
+            sub_issues=tuple(fact for fact in facts if isinstance(fact, PublishedSubIssue)),
+            comments=tuple(fact for fact in facts if isinstance(fact, PublishedComment)),
+            warnings=tuple(self._warnings),
+        )
+
+
+def _merged(known: Known, newer: Sequence[Any]) -> tuple[Any, ...]:
+    pulls = {pull.number: pull for pull in known.pulls}
+    pulls.update((pull.number, pull) for pull in newer)
+    return tuple(pulls[number] for number in sorted(pulls))
+
+
+def _is_not_visible_yet(problem: GraphQLProblem) -> bool:
+    return any(words in problem.message.lower() for words in _NOT_VISIBLE_YET)
+
+
+def _may_pass(effect: Effect, problem: GraphQLProblem) -> bool:
+    """Whether a second try, after a look at what is there, can end differently."""
+    if is_internal(problem) or is_limited(problem):
+        return True
+    if isinstance(effect, CommitFiles):
+        return problem.type == "STALE_DATA" or "expected branch to point to" in problem.message.lower()
+    if isinstance(effect, OpenPullRequest):
+        return _is_not_visible_yet(problem) or "already exists" in problem.message.lower()
+    return False

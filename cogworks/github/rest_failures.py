@@ -1,0 +1,98 @@
+"""What an answer of the REST API other than success means."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from cogworks.errors import CogworksError, LostRace, PermissionRefused, TryAgainLater, UsageError
+from cogworks.github.answers import OutcomeUnknown
+from cogworks.github.responses import Limited, Refused, judge_forbidden
+
+
+class AlreadyExists(CogworksError):
+    """What should be made is there already."""
+
+
+def failure(
+    call: str, status: int, body: str, headers: Mapping[str, str], *, is_write: bool
+) -> CogworksError:
+    """The error for one answer outside 200 to 299.
+
+    Args:
+        call: verb and URL, for the message.
+        headers: looked up by lower-case names.
+    """
+    said = f"{call} answered {status}: {said_by(body)}"
+    if status < 400:
+        # PyGithub takes these for success and would return an empty object.
+        return UsageError(
+            f"{said}. It has moved to {headers.get('location', 'an unknown place')}; nothing was done. Use the new name."
+        )
+    if status == 401:
+        return PermissionRefused(
+            f"{said}. The token is not valid (any more): set a new one and run the step again."
+        )
+    if status in (403, 429):
+        return _forbidden(status, headers, said)
+    if status in (404, 410):
+        return UsageError(
+            f"{said}. It does not exist (any more) or the token cannot see it; check the name and the token's access."
+        )
+    if status == 409:
+        return LostRace(f"{said}. Somebody else was first; nothing was done.")
+    if status == 422:
+        return _unprocessable(said, body)
+    if status >= 500 and is_write:
+        return OutcomeUnknown(
+            f"{said}. Whether it was done is unknown; run the step again, it looks before it repeats."
+        )
+    if status >= 500:
+        return TryAgainLater(f"{said}. GitHub is out of order; run the step again later.")
+    return CogworksError(f"{said}. Nothing was done.")
+
+
+def parsed(body: str) -> Any:
+    """The body as JSON; None when it is empty or is not JSON."""
+    try:
+        return json.loads(body)
+    except ValueError:
+        return None
+
+
+def said_by(body: str) -> str:
+    """GitHub's message and the messages of its single errors, in one line of at most 400 characters."""
+    content = parsed(body)
+    if not isinstance(content, dict):
+        return " ".join(body.split())[:400] or "an empty body"
+    errors = content.get("errors")
+    details = [_detail(entry) for entry in errors] if isinstance(errors, list) else []
+    return "; ".join([str(content.get("message", "no message")).rstrip("."), *details])[:400]
+
+
+def _detail(entry: object) -> str:
+    if not isinstance(entry, dict):
+        return str(entry)
+    if entry.get("message"):
+        return str(entry["message"])
+    return " ".join(str(entry[key]) for key in ("resource", "field", "code") if entry.get(key))
+
+
+def _forbidden(status: int, headers: Mapping[str, str], said: str) -> CogworksError:
+    match judge_forbidden(status, headers, said, said):
+        case Limited(_, wait_s):
+            return TryAgainLater(
+                f"{said}. The rate limit is used up; run the step again later.", retry_after_s=wait_s
+            )
+        case Refused(error):
+            return error
+
+
+def _unprocessable(said: str, body: str) -> CogworksError:
+    text = body.lower()
+    if "already exists" in text or "already_exists" in text:
+        return AlreadyExists(f"{said}.")
+    if "rule violation" in text or "creations being restricted" in text:
+        return PermissionRefused(
+            f"{said}. A rule of the repository forbids it; allow the branches `cogworks/**` in its rulesets and run the step again."
+        )
+    return CogworksError(f"{said}. Nothing was done.")

@@ -1,0 +1,227 @@
+"""What people see of a run: labels and the status comment, projected from the state and repaired when they differ."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from cogworks.github.bodies import capped
+from cogworks.github.effects import EditComment, Effect, SetLabels
+from cogworks.github.markers import marked
+from cogworks.github.snapshot import Snapshot
+from cogworks.pipeline.decision import Facts, Position, WaitingFor, locate, slug_of, waiting_for
+from cogworks.pipeline.frontier import InstanceStatus
+from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.render import View, mermaid
+from cogworks.pipeline.state import RunState, VisitRecord
+from cogworks.pipeline.transitions import instance_name
+from cogworks.settings import Config
+from cogworks.vocabulary import Value, VisitKey
+
+STATUS_TOPIC = "status"
+NODE_LABEL = "cogworks:node:"
+KIND_LABEL = "cogworks:kind:"
+FAILED_LABEL = "cogworks:node:failed"
+
+
+class Surface(Value):
+    """The views of one run as they should be."""
+
+    labels: frozenset[str]
+    """Of those that cogworks writes; labels of people are never among them."""
+    comment: str
+    """The status comment without its marker."""
+
+
+class Standing(Value):
+    """What a projection is made of."""
+
+    state: RunState
+    facts: Facts
+    problem: str = ""
+    """Why the last step could not even decide, e.g. a malformed file."""
+
+
+def project(standing: Standing, pipeline: Pipeline, config: Config) -> Surface:
+    """The surface of a run: the same for the same state and facts, no clock takes part."""
+    state, facts = standing.state, standing.facts
+    position = locate(state, facts, pipeline)
+    waits = waiting_for(state, facts, pipeline)
+    return Surface(
+        labels=_labels(state, position, waits, config),
+        comment=_comment(standing, pipeline, position, waits),
+    )
+
+
+def differences(surface: Surface, snapshot: Snapshot, state: RunState, config: Config) -> tuple[Effect, ...]:
+    """The effects that make GitHub show the surface; none where it does already."""
+    present = {name for name in snapshot.issue.labels if _is_view(name, config)}
+    effects: list[Effect] = []
+    if present != surface.labels:
+        add, remove = sorted(surface.labels - present), sorted(present - surface.labels)
+        effects.append(SetLabels(number=state.issue, add=tuple(add), remove=tuple(remove)))
+    effects.extend(comment_difference(surface.comment, snapshot, state))
+    return tuple(effects)
+
+
+def comment_difference(body: str, snapshot: Snapshot, state: RunState) -> tuple[Effect, ...]:
+    """The edit that makes the status comment say `body`; none where it does, or where it is not there."""
+    if state.status_comment is None:
+        return ()
+    wanted = marked(capped(body), visit_key=status_visit(state), topic=STATUS_TOPIC)
+    shown = next((c.body for c in snapshot.issue.comments if c.node_id == state.status_comment.node_id), None)
+    if shown is not None and _same(shown, wanted):
+        return ()
+    return (EditComment(comment_id=state.status_comment.node_id, body=wanted),)
+
+
+def problem_comment(problem: str) -> str:
+    """The status comment while a configuration keeps the run from being decided."""
+    return f"### cogworks · stopped before it could decide\n\n```text\n{problem}\n```\n\nNothing else was written. The next step goes on by itself once this is put right.\n"
+
+
+def status_visit(state: RunState) -> VisitKey:
+    """The visit that posted the status comment: the first of the run."""
+    known = {visit.index: visit.visit_key for visit in state.visits}
+    known.update((lease.index, lease.visit_key) for lease in state.leases)
+    return known[min(known)]
+
+
+def _labels(
+    state: RunState, position: Position, waits: tuple[WaitingFor, ...], config: Config
+) -> frozenset[str]:
+    wanted = {f"{KIND_LABEL}{state.kind}"} if state.kind else set()
+    if state.status == "done":
+        return frozenset(wanted)
+    active = {instance.node for instance in position.frontier.ready}
+    for instance, status in position.statuses.items():
+        if status in (InstanceStatus.RUNNING, InstanceStatus.WAITING_GATE):
+            active.add(instance.node)
+    wanted |= {f"{NODE_LABEL}{node}" for node in active}
+    if any(status is InstanceStatus.FAILED for status in position.statuses.values()):
+        wanted.add(FAILED_LABEL)
+    if waits:
+        wanted.add(config.labels.awaiting_review)
+    return frozenset(wanted)
+
+
+def _is_view(name: str, config: Config) -> bool:
+    return name.startswith((NODE_LABEL, KIND_LABEL)) or name == config.labels.awaiting_review
+
+
+def _comment(
+    standing: Standing, pipeline: Pipeline, position: Position, waits: tuple[WaitingFor, ...]
+) -> str:
+    state, facts = standing.state, standing.facts
+    parts = [f"### cogworks · {_headline(state, position, waits)}"]
+    parts += [f"- **Waiting:** {wait.ask}. Who: {wait.who}." for wait in waits]
+    parts += _failures(state, position, facts)
+    drawn = mermaid(pipeline, _drawn(position), state.schedule)
+    parts.append(f"```mermaid\n{drawn.rstrip()}\n```")
+    parts.append(_table(state, pipeline))
+    parts.append(_cost(state, facts))
+    parts.append(_folded(state))
+    return "\n\n".join(parts) + "\n"
+
+
+def _headline(state: RunState, position: Position, waits: tuple[WaitingFor, ...]) -> str:
+    if state.status == "done":
+        return "done: every sub-work-item has a reviewed pull request"
+    if any(status is InstanceStatus.FAILED for status in position.statuses.values()):
+        return "stopped: a node failed"
+    if waits:
+        return "waiting for a person"
+    ahead = ", ".join(instance_name(instance) for instance in position.frontier.ready[:3])
+    return f"next: {ahead}" if ahead else "at work"
+
+
+def _failures(state: RunState, position: Position, facts: Facts) -> list[str]:
+    lines = [
+        f"- **{instance_name(v.instance)} failed:** {v.summary}"
+        for v in state.visits
+        if v.status == "failed" and not v.is_discarded
+    ]
+    lines += [
+        f"- **{instance_name(instance)} was rejected:** pull request #{number} was closed unmerged; reopen it to go on."
+        for instance, number in position.rejected.items()
+    ]
+    if lines:
+        lines.append(f"- To retry, remove the label `{facts.trigger}` and set it again.")
+    return ["\n".join(lines)] if lines else []
+
+
+def _drawn(position: Position) -> Mapping[Instance, View]:
+    names: Mapping[InstanceStatus, View] = {
+        InstanceStatus.SUCCEEDED: "done",
+        InstanceStatus.FAILED: "failed",
+        InstanceStatus.RUNNING: "current",
+        InstanceStatus.WAITING_GATE: "waiting",
+    }
+    drawn: dict[Instance, View] = {instance: names[status] for instance, status in position.statuses.items()}
+    for instance in position.frontier.ready:
+        drawn[instance] = "current"
+    for instance in position.frontier.skipped:
+        drawn[instance] = "skipped"
+    return drawn
+
+
+def _table(state: RunState, pipeline: Pipeline) -> str:
+    rows = ["| | Node | Result | Visits | Cost | Link |", "|---|---|---|---|---|---|"]
+    shown: dict[Instance, list[VisitRecord]] = {}
+    for visit in state.visits:
+        shown.setdefault(visit.instance, []).append(visit)
+    for instance, visits in shown.items():
+        last = visits[-1]
+        sign = "❌" if last.status == "failed" else "↩️" if last.is_discarded else "✅"
+        cost = sum(visit.spend.cost_usd for visit in visits)
+        rows.append(
+            f"| {sign} | {pipeline.node(instance.node).title} {_of(state, instance)} | {_cell(last.summary)} "
+            f"| {len(visits)} | ${cost:.4f} | {_link(state, pipeline, instance)} |"
+        )
+    return "\n".join(rows)
+
+
+def _of(state: RunState, instance: Instance) -> str:
+    if instance.sub_item is None:
+        return ""
+    number = state.sub_item(instance.sub_item).number
+    return f"of #{number}" if number else f"of {instance.sub_item}"
+
+
+def _link(state: RunState, pipeline: Pipeline, instance: Instance) -> str:
+    slug = slug_of(state, pipeline.node(instance.node), instance.sub_item)
+    pull = state.pull(slug) if slug else None
+    return f"#{pull.number}" if pull else ""
+
+
+def _cell(text: str) -> str:
+    line = " ".join(text.split()).replace("|", "\\|")
+    return line if len(line) <= 200 else f"{line[:199]}…"
+
+
+def _cost(state: RunState, facts: Facts) -> str:
+    spent = state.spent
+    tokens = spent.input_tokens + spent.output_tokens
+    return (
+        f"**Cost so far:** ${spent.cost_usd:.4f} of ${facts.max_cost_usd:.2f} · {tokens:,} of {facts.max_tokens:,} tokens "
+        f"· {spent.model_calls} model calls"
+    )
+
+
+def _folded(state: RunState) -> str:
+    settled = state.model_copy(update={"leases": (), "status_comment": None})
+    # Sorted, because a state that was read back has its mappings in another order.
+    text = json.dumps(settled.model_dump(mode="json"), sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    lines = [
+        f"Run `{state.run_id}` of pipeline `{state.pipeline}` (graph `{state.graph_hash[:12]}`).",
+        f"The truth is on branch `cogworks/ledger/{state.issue}`; this comment is a view of it and is repaired when it differs.",
+        f"State digest: `{digest}`",
+    ]
+    return "<details><summary>State</summary>\n\n" + "\n".join(lines) + "\n\n</details>"
+
+
+def _same(shown: str, wanted: str) -> bool:
+    # GitHub returns bodies with its own line ends and trims the last one.
+    return [line.rstrip() for line in shown.strip().splitlines()] == [
+        line.rstrip() for line in wanted.strip().splitlines()
+    ]

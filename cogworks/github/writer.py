@@ -1,0 +1,71 @@
+"""Publishes what a visit wants on GitHub and keeps the views up to date."""
+
+from collections.abc import Callable, Sequence
+
+from cogworks.errors import CogworksError
+from cogworks.github.answers import as_error
+from cogworks.github.composing import operations
+from cogworks.github.effects import EditComment, Effect, SetLabels
+from cogworks.github.labels import LabelSource
+from cogworks.github.mutations import compose
+from cogworks.github.publication import PublicationContext, Published, adopted, known_from
+from cogworks.github.publishing import Client, Publication, Push, with_labels
+from cogworks.github.snapshot import Snapshot
+
+
+class Writer:
+    """Carries effects out on one server."""
+
+    def __init__(
+        self, client: Client, labels: Callable[[], LabelSource], *, sleep: Callable[[float], None]
+    ) -> None:
+        """
+        Args:
+            labels: called at most once per call, and only when a label is missing.
+        """
+        self._client = client
+        self._labels = labels
+        self._sleep = sleep
+
+    def publish(
+        self,
+        effects: Sequence[Effect],
+        snapshot: Snapshot,
+        context: PublicationContext,
+        *,
+        push: Push | None = None,
+    ) -> Published:
+        """Carry out what is not there yet and adopt what is; ids of all of it come back, in the effects' order.
+
+        Pushes go first, then one document with commits, pull requests, comments, labels; then sub-issues, five a
+        document, then one document of dependency links. A link that cannot be made is a warning.
+
+        Args:
+            push: needed when there is a `PushBranch`.
+
+        Raises:
+            OutcomeUnknown: GitHub never said whether a part was done; the next step adopts it if it was.
+            TryAgainLater: a branch moved meanwhile, or as the client says.
+            PermissionRefused, UsageError, CogworksError: a part was refused; parts before it may be there.
+        """
+        known = known_from(snapshot, context)
+        return Publication(self._client, self._labels, self._sleep, effects, known).published(push)
+
+    def apply_views(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
+        """Bring labels and comments of ours up to date in one document; a reason if that failed, which stops nothing."""
+        views = [effect for effect in effects if isinstance(effect, SetLabels | EditComment)]
+        known = known_from(snapshot, PublicationContext())
+        try:
+            known = with_labels(views, known, self._labels)
+            parts = [
+                operation
+                for index, effect in enumerate(views)
+                if adopted(effect, known) is None
+                for operation in operations(index, effect, known)
+            ]
+            answer = self._client.mutate(*compose(parts)) if parts else None
+        except CogworksError as error:
+            return str(error)
+        if answer is None or not answer.errors:
+            return None
+        return str(as_error(answer.errors[0], doing="bring labels and status comment up to date"))

@@ -1,0 +1,164 @@
+import copy
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cogworks.errors import CogworksError, PermissionRefused
+from cogworks.github.addresses import IssueAddress
+from cogworks.github.answers import Answer, GraphQLProblem
+from cogworks.github.reading import SnapshotReader
+from cogworks.vocabulary import IssueNumber
+
+RECORDED = json.loads(
+    (Path(__file__).parents[1] / "data" / "github" / "answers" / "work-item.json").read_text("utf-8")
+)
+ADDRESS = IssueAddress("https://github.com", "octo-org", "old-name", IssueNumber(42))
+NOW = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
+WHOLE = Answer(RECORDED["data"], (), NOW)
+
+
+@dataclass
+class Scripted:
+    """Answers in the given order and keeps what it was asked."""
+
+    answers: list[Answer]
+    asked: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+
+    def query(self, document: str, variables: Mapping[str, Any]) -> Answer:
+        self.asked.append((document, variables))
+        return self.answers[len(self.asked) - 1]
+
+
+def behind() -> Answer:
+    data = copy.deepcopy(RECORDED["data"])
+    data["repository"]["issue"]["comments"]["nodes"].pop()
+    return Answer(data, (), NOW)
+
+
+def unknown_field(name: str) -> Answer:
+    return Answer(
+        {}, (GraphQLProblem((), "undefinedField", f"Field '{name}' doesn't exist on type 'Issue'"),), NOW
+    )
+
+
+def test_a_work_item_is_read_in_one_request() -> None:
+    github, slept = Scripted([WHOLE]), list[float]()
+
+    snapshot = SnapshotReader(github, sleep=slept.append).read(ADDRESS)
+
+    assert snapshot.issue.number == 42
+    assert [variables for _, variables in github.asked] == [
+        {
+            "owner": "octo-org",
+            "name": "old-name",
+            "number": 42,
+            "ledger": "refs/heads/cogworks/ledger/42",
+            "root": "refs/heads/cogworks/ledger/root",
+            "branchPrefix": "refs/heads/cogworks/42/",
+        }
+    ]
+    assert slept == []
+
+
+def test_a_list_shorter_than_its_count_is_read_again() -> None:
+    github, slept = Scripted([behind(), WHOLE]), list[float]()
+
+    snapshot = SnapshotReader(github, sleep=slept.append).read(ADDRESS)
+
+    assert len(snapshot.issue.comments) == 2
+    assert slept == [0.5]
+
+
+def test_a_list_that_stays_short_is_taken_as_it_is_after_three_more_reads() -> None:
+    github, slept = Scripted([behind()] * 4), list[float]()
+
+    snapshot = SnapshotReader(github, sleep=slept.append).read(ADDRESS)
+
+    assert len(snapshot.issue.comments) == 1
+    assert slept == [0.5, 0.5, 0.5]
+
+
+def test_a_server_without_dependencies_is_asked_without_them_from_then_on() -> None:
+    data = copy.deepcopy(RECORDED["data"])
+    del data["repository"]["issue"]["subIssues"]["nodes"][0]["blockedBy"]
+    github = Scripted([unknown_field("blockedBy"), Answer(data, (), NOW), Answer(data, (), NOW)])
+    reader = SnapshotReader(github, sleep=lambda _: None)
+
+    snapshots = [reader.read(ADDRESS), reader.read(ADDRESS)]
+
+    assert ["blockedBy" in document for document, _ in github.asked] == [True, False, False]
+    assert [snapshot.issue.sub_issues[0].blocked_by for snapshot in snapshots] == [None, None]
+
+
+def test_a_server_that_is_too_old_is_told_from_one_that_refuses() -> None:
+    reader = SnapshotReader(Scripted([unknown_field("subIssues")] * 2), sleep=lambda _: None)
+
+    with pytest.raises(
+        CogworksError, match=r"Field 'subIssues' doesn't exist .* Enterprise Server 3\.17 or newer"
+    ):
+        reader.read(ADDRESS)
+
+
+def page(number: int, *, is_last: bool) -> dict[str, Any]:
+    branch = copy.deepcopy(RECORDED["data"]["repository"]["refs"]["nodes"][1])
+    branch["name"] = f"swi-{number}"
+    return {
+        "totalCount": 3,
+        "pageInfo": {"hasNextPage": not is_last, "endCursor": f"c{number}"},
+        "nodes": [branch],
+    }
+
+
+def test_branches_of_further_pages_are_read_as_well() -> None:
+    data = copy.deepcopy(RECORDED["data"])
+    data["repository"]["refs"] = page(1, is_last=False)
+    further = [Answer({"repository": {"refs": page(place, is_last=place == 3)}}, (), NOW) for place in (2, 3)]
+    github = Scripted([Answer(data, (), NOW), *further])
+
+    snapshot = SnapshotReader(github, sleep=lambda _: None).read(ADDRESS)
+
+    assert list(snapshot.branches) == ["cogworks/42/swi-1", "cogworks/42/swi-2", "cogworks/42/swi-3"]
+    assert [variables["after"] for _, variables in github.asked[1:]] == ["c1", "c2"]
+
+
+def test_a_further_page_that_is_refused_leaves_no_room_for_a_decision() -> None:
+    data = copy.deepcopy(RECORDED["data"])
+    data["repository"]["refs"] = page(1, is_last=False)
+    refusal = GraphQLProblem(("repository", "refs"), "FORBIDDEN", "no")
+    github = Scripted([Answer(data, (), NOW), Answer({"repository": {"refs": None}}, (refusal,), NOW)])
+
+    with pytest.raises(PermissionRefused, match="list the branches"):
+        SnapshotReader(github, sleep=lambda _: None).read(ADDRESS)
+
+
+def test_recorded_pull_requests_that_are_missing_are_read_by_id() -> None:
+    missing = copy.deepcopy(
+        RECORDED["data"]["repository"]["refs"]["nodes"][0]["associatedPullRequests"]["nodes"][0]
+    )
+    missing.update(id="PR_40", number=40, pullRequestState="MERGED")
+    gone = GraphQLProblem(("nodes", 1), "NOT_FOUND", "Could not resolve to a node")
+    github = Scripted([WHOLE, Answer({"nodes": [missing, None]}, (gone,), NOW)])
+    reader = SnapshotReader(github, sleep=lambda _: None)
+
+    snapshot = reader.complete(reader.read(ADDRESS), ["PR_43", "PR_40", "PR_39"])
+
+    assert [(pull.number, pull.state) for pull in snapshot.pulls] == [
+        (40, "merged"),
+        (41, "merged"),
+        (43, "open"),
+    ]
+    assert github.asked[1][1] == {"ids": ["PR_40", "PR_39"]}
+
+
+def test_nothing_is_asked_when_every_recorded_pull_request_is_there() -> None:
+    github = Scripted([WHOLE])
+    reader = SnapshotReader(github, sleep=lambda _: None)
+    snapshot = reader.read(ADDRESS)
+
+    assert reader.complete(snapshot, ["PR_43", "PR_41"]) is snapshot
+    assert len(github.asked) == 1
