@@ -1,0 +1,1 @@
+"""Code generation: propose, apply, test, keep or roll back."""

@@ -1,0 +1,140 @@
+"""What the model is told of an attempt that failed, and whether another one makes sense."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+
+from cogworks.coding.comparison import Comparison
+from cogworks.domain_services.messages import Diagnostic
+from cogworks.vocabulary import Severity, Value
+
+STALLING_THRESHOLD = 3
+"""So many consecutive attempts with the same kind of problem are no progress."""
+MAX_PROBLEMS = 12
+MAX_MESSAGE_CHARS = 3_000
+_MARKERS = re.compile(r"^[ ^~]*[\^~][ ^~]*(?:\n|\Z)", re.MULTILINE)
+
+
+class Trial(Value):
+    """How a change fared: kept, or refused with every problem."""
+
+    category: str = ""
+    """The kind of problem, e.g. `failing_tests tests/test_a.py::test_b`; empty when there is none."""
+    problems: tuple[str, ...] = ()
+    """In words the model can act on, most important first."""
+
+    @property
+    def is_kept(self) -> bool:
+        return not self.problems
+
+
+class Attempt(Value):
+    """One change that was not kept."""
+
+    fingerprint: str
+    """Equal for equal changes."""
+    trial: Trial
+
+
+def fingerprint(files: Iterable[tuple[str, str, str]]) -> str:
+    """64 hex digits naming a change: (path, what is done with it, content) in any order."""
+    digest = hashlib.sha256()
+    for parts in sorted(files):
+        for part in parts:
+            digest.update(part.encode() + b"\x1f")
+    return digest.hexdigest()
+
+
+def judge_diagnostics(diagnostics: Sequence[Diagnostic]) -> Trial:
+    """A refusal that lists the blocking diagnostics; kept when there are none."""
+    blocking = [found for found in diagnostics if found.severity is Severity.BLOCKING]
+    if not blocking:
+        return Trial()
+    kinds = ", ".join(sorted({found.category for found in blocking}))
+    return Trial(
+        category=f"diagnostics {kinds}", problems=_limited([_diagnostic(found) for found in blocking])
+    )
+
+
+def judge_comparison(comparison: Comparison) -> Trial:
+    """A refusal that lists what became worse; kept when nothing did."""
+    kinds = {
+        "timed_out": ["The test suite did not finish in time. Look for an endless loop."]
+        if comparison.timed_out
+        else [],
+        "uncollected": [
+            f"The tests could not be loaded:\n{_shortened(error)}" for error in comparison.uncollected
+        ],
+        "failing_tests": [
+            f"{case.id} {'failed' if case.outcome == 'failed' else 'ended with an error'}:\n{_shortened(case.message)}"
+            for case in comparison.broken
+        ],
+        "vanished_tests": [
+            f"{test} passed before and is gone or skipped now; restore it" for test in comparison.vanished
+        ],
+        "unproven": [
+            f"no test of {path} passed, although it is listed in `tests`; make it contain tests that run"
+            for path in comparison.unproven
+        ],
+    }
+    found = {kind: problems for kind, problems in kinds.items() if problems}
+    if not found:
+        return Trial()
+    subjects = (
+        ", ".join(sorted(case.id for case in comparison.broken))
+        if next(iter(found)) == "failing_tests"
+        else ""
+    )
+    problems = [problem for each in found.values() for problem in each]
+    return Trial(category=f"{next(iter(found))} {subjects}".strip(), problems=_limited(problems))
+
+
+def reason_to_stop(attempts: Sequence[Attempt], *, max_retries: int) -> str | None:
+    """Why another attempt makes no sense, or None.
+
+    Three patterns end the loop: the same change failing in the same way, the same kind of problem
+    `STALLING_THRESHOLD` times running, and the retries being used up.
+    """
+    if len(attempts) >= 2 and attempts[-1].fingerprint == attempts[-2].fingerprint:
+        if attempts[-1].trial == attempts[-2].trial:
+            return "the model gave the same change twice and it failed in the same way"
+        return "the same change failed in two different ways; the tests are not reliable"
+    last = [attempt.trial.category for attempt in attempts[-STALLING_THRESHOLD:]]
+    if max_retries >= STALLING_THRESHOLD and len(last) == STALLING_THRESHOLD and len(set(last)) == 1:
+        return (
+            f"the last {STALLING_THRESHOLD} attempts failed with the same kind of problem ({last[0]}); "
+            "the specification or the interfaces may need revision"
+        )
+    if len(attempts) > max_retries:
+        return f"{max_retries} retries are used up"
+    return None
+
+
+def history(attempts: Sequence[Attempt]) -> tuple[str, ...]:
+    """One line per attempt: its number and first problem, for people and for the next prompt."""
+    return tuple(
+        f"attempt {number}: {_first_line(attempt.trial.problems[0])}"
+        for number, attempt in enumerate(attempts, 1)
+    )
+
+
+def _diagnostic(found: Diagnostic) -> str:
+    place = found.artifact if found.line is None else f"{found.artifact}:{found.line}"
+    return f"{place}: {found.category}: {_shortened(found.message)}"
+
+
+def _limited(problems: Sequence[str]) -> tuple[str, ...]:
+    more = len(problems) - MAX_PROBLEMS
+    return (*problems[:MAX_PROBLEMS], f"and {more} more problem(s)") if more > 0 else tuple(problems)
+
+
+def _shortened(text: str) -> str:
+    # Lines of `^^^` under an expression differ between versions of the interpreter and say nothing new.
+    text = _MARKERS.sub("", text)
+    # The end of a test's output says what failed; the beginning only says where it started.
+    return text if len(text) <= MAX_MESSAGE_CHARS else f"[…]{text[-MAX_MESSAGE_CHARS:]}"
+
+
+def _first_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[0].rstrip(":")[:200]

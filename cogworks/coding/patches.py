@@ -1,0 +1,36 @@
+"""What a unified diff of git says about files."""
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+Action = Literal["create", "modify", "delete"]
+
+_FILE = re.compile(r'^diff --git "?a/.+ ("?b/.+)\n(new file|deleted file)?', re.MULTILINE)
+_INDEX = re.compile(r"^index [0-9a-f]+\.\.[0-9a-f]+.*\n", re.MULTILINE)
+_ACTIONS: Mapping[str, Action] = {"new file": "create", "deleted file": "delete", "": "modify"}
+
+
+def file_actions(diff: str) -> dict[str, Action]:
+    """Path of every file in a diff -> what the diff does to it, in the diff's order; renames must be off."""
+    return {_plain(name): _ACTIONS[mark] for name, mark in _FILE.findall(diff)}
+
+
+def added_files(diff: str) -> frozenset[str]:
+    """Paths of the files that a diff creates."""
+    return frozenset(path for path, action in file_actions(diff).items() if action == "create")
+
+
+def without_object_names(diff: str) -> str:
+    """The diff without its `index` lines: how far git abbreviates them depends on the repository."""
+    return _INDEX.sub("", diff)
+
+
+def _plain(name: str) -> str:
+    """A path as it is: git ends names that hold blanks with a tab and quotes those that are not ASCII, byte by byte."""
+    name = name.rstrip("\t")
+    if name.startswith('"'):
+        name = (
+            name[1:-1].encode("latin-1").decode("unicode_escape").encode("latin-1").decode(errors="replace")
+        )
+    return name.removeprefix("b/")

@@ -1,0 +1,140 @@
+"""One visit's lease, from the claim to the record: it is renewed, checkpointed and given up in one place."""
+
+from collections.abc import Callable, Mapping, Sequence
+from threading import RLock
+from typing import Protocol
+
+from cogworks.errors import LostRace
+from cogworks.ledger.record import Change, change_for, ledger_branch, read_state
+from cogworks.ledger.store import LedgerCommit, StaleTip, Tip
+from cogworks.pipeline.state import Lease, RunState, Spend
+from cogworks.vocabulary import CommitOid
+
+MAX_RECORD_TRIES = 5
+
+
+class Store(Protocol):
+    """A ledger branch that moves by compare-and-swap."""
+
+    def tip(self) -> Tip | None: ...
+    def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> LedgerCommit: ...
+
+
+class Keeper:
+    """Holds the lease of one visit; safe to use from the node's thread and the heartbeat's at once.
+
+    Args:
+        state: as committed by the claim, the lease included.
+        tip: the claim's commit.
+    """
+
+    def __init__(self, store: Store, *, state: RunState, tip: CommitOid, lease: Lease) -> None:
+        self._store = store
+        self._lock = RLock()
+        self._sequence = 1
+        self._pending: dict[str, str] = {}
+        self._lost = ""
+        self._stop_reason = ""
+        self.state = state
+        self.tip = tip
+        self.lease = lease
+        self.spent = lease.spent
+
+    @property
+    def is_lost(self) -> bool:
+        """True when the lease is known to be somebody else's."""
+        return bool(self._lost)
+
+    @property
+    def has_pending(self) -> bool:
+        """True when paid replies are not in the ledger yet."""
+        return bool(self._pending)
+
+    def check(self) -> None:
+        """Raise LostRace when the visit is no longer ours, or a person wants it to stop."""
+        if self._lost:
+            raise LostRace(self._lost)
+        if self._stop_reason:
+            raise LostRace(self._stop_reason)
+
+    def spend(self, more: Spend, files: Mapping[str, str]) -> Spend:
+        """Note a paid call and the files that keep its reply; returns what is not in the ledger yet."""
+        with self._lock:
+            self.spent = self.spent + more
+            self._pending.update(files)
+            return self.spent - self._recorded()
+
+    def checkpoint(self, *, stop_labels: frozenset[str] = frozenset()) -> None:
+        """Renew the lease; what was paid for since the last time goes into the same commit."""
+        with self._lock:
+            self.check()
+            commit = self._commit(
+                lambda state: state.checkpointed(self.lease, self.spent), "checkpoint", self._pending
+            )
+            self._pending = {}
+            if not commit.issue_is_open:
+                self._stop_reason = "the issue was closed while its node ran; nothing was published"
+            elif held := sorted(stop_labels & commit.labels):
+                self._stop_reason = f"the label {held[0]!r} was set while the node ran; nothing was published"
+
+    def finish(
+        self,
+        transition: Callable[[RunState], RunState],
+        verb: str,
+        files: Callable[[RunState], Mapping[str, str]],
+        *,
+        waits_for: Callable[[RunState], str],
+    ) -> RunState:
+        """Commit the visit's end; a lost race re-reads and re-applies the transition while the lease stands.
+
+        Raises:
+            LostRace: the lease is somebody else's by now, or five races were lost in a row.
+        """
+        with self._lock:
+            self._commit(transition, verb, {}, files=files, waits_for=waits_for)
+            return self.state
+
+    def _recorded(self) -> Spend:
+        held = next(
+            (lease for lease in self.state.leases if lease.visit_key == self.lease.visit_key), self.lease
+        )
+        return held.spent
+
+    def _commit(
+        self,
+        transition: Callable[[RunState], RunState],
+        verb: str,
+        ready: Mapping[str, str],
+        *,
+        files: Callable[[RunState], Mapping[str, str]] = lambda _: {},
+        waits_for: Callable[[RunState], str] = lambda _: "",
+    ) -> LedgerCommit:
+        for _ in range(MAX_RECORD_TRIES):
+            after = transition(self.state)
+            content = {**self._pending, **ready, **files(after)}
+            change = change_for(
+                after, self.lease, verb, content, sequence=self._sequence, waits_for=waits_for(after)
+            )
+            try:
+                commit = self._store.append(self.tip, change)
+            except StaleTip:
+                self._reread()
+                continue
+            self._sequence += 1
+            self.state, self.tip = after, commit.oid
+            return commit
+        raise LostRace(
+            f"the ledger moved {MAX_RECORD_TRIES} times while {self.lease.node} was being recorded; run it again."
+        )
+
+    def _reread(self) -> None:
+        branch = ledger_branch(self.state.issue)
+        tip = self._store.tip()
+        if tip is None:
+            self._lost = f"branch {branch!r} is gone; the result of {self.lease.node} was thrown away."
+            raise LostRace(self._lost)
+        state = read_state(tip.state_text, branch=branch)
+        if not state.lease_stands(self.lease):
+            self._lost = f"another runner took {self.lease.node} over; this one's result was thrown away."
+            raise LostRace(self._lost)
+        self.state, self.tip = state, tip.oid

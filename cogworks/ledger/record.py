@@ -1,0 +1,130 @@
+"""How a run's state and its visits are written to files of the ledger branch, and read back."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from cogworks.errors import CogworksError
+from cogworks.pipeline.state import SCHEMA_VERSION, Lease, RunState, VisitRecord
+from cogworks.vocabulary import IssueNumber, Value
+
+STATE_FILE = "state.json"
+ROOT_BRANCH = "cogworks/ledger/root"
+
+
+class LedgerUnreadable(CogworksError):
+    """The ledger holds something this version cannot read; nothing may be written over it."""
+
+    exit_code = 2
+    outcome = "ledger_unreadable"
+
+
+class Change(Value):
+    """One commit to the ledger: files to add or replace, and the message that explains it."""
+
+    headline: str
+    body: str
+    files: Mapping[str, str]
+
+    @property
+    def message(self) -> str:
+        return f"{self.headline}\n\n{self.body}"
+
+
+def ledger_branch(issue: IssueNumber) -> str:
+    """The branch that is the truth about one work item."""
+    return f"cogworks/ledger/{issue}"
+
+
+def read_state(text: str, *, branch: str) -> RunState:
+    """The state kept in `state.json`.
+
+    Raises:
+        LedgerUnreadable: not JSON, an unknown schema version, or fields of the wrong shape.
+    """
+    where = f"`{STATE_FILE}` on branch `{branch}`"
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        message = f"{where} is not JSON ({error}). Restore it with `git revert` on that branch; nothing was written."
+        raise LedgerUnreadable(message) from None
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if version != SCHEMA_VERSION:
+        message = (
+            f"{where} has schema version {version!r}; this cogworks reads {SCHEMA_VERSION!r}. "
+            "Run the version of cogworks that wrote it, or a newer one; nothing was written."
+        )
+        raise LedgerUnreadable(message)
+    try:
+        return RunState.model_validate_json(text)
+    except ValidationError as error:
+        places = ", ".join(sorted({".".join(str(part) for part in item["loc"]) for item in error.errors()}))
+        message = f"{where} does not have the expected shape at: {places}. Restore it with `git revert` on that branch; nothing was written."
+        raise LedgerUnreadable(message) from None
+
+
+def state_text(state: RunState) -> str:
+    """`state.json`: the same text for equal states, one field a line so that history reads as diffs."""
+    return canonical(state.model_dump(mode="json"))
+
+
+def canonical(data: Any) -> str:
+    """JSON with sorted keys and a final newline."""
+    return json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def visit_files(state: RunState, visit: VisitRecord, output: Mapping[str, Any] | None) -> dict[str, str]:
+    """The files that finish a visit: `visit.json`, and `output.json` where the node produced one."""
+    folder = state.folder(visit.index, visit.instance)
+    files = {f"{folder}/visit.json": canonical(visit.model_dump(mode="json"))}
+    if output is not None:
+        files[f"{folder}/output.json"] = canonical(dict(output))
+    return files
+
+
+def reply_files(
+    folder: str, number: int, reply: Mapping[str, Any], manifest: Mapping[str, Any]
+) -> dict[str, str]:
+    """The files of one finished model reply; `number` counts from 1 within the visit."""
+    return {
+        f"{folder}/reply-{number}.json": canonical(dict(reply)),
+        f"{folder}/manifest-{number}.json": canonical(dict(manifest)),
+    }
+
+
+def change_for(
+    state: RunState,
+    lease: Lease,
+    verb: str,
+    files: Mapping[str, str],
+    *,
+    sequence: int,
+    waits_for: str = "",
+) -> Change:
+    """The commit that moves a visit on.
+
+    Args:
+        verb: `claim`, `checkpoint`, `succeeded`, `failed`, `released`, …
+        sequence: how many ledger commits this runner made for this visit before; makes each message unique,
+            so that a runner recognises its own commit after a lost answer.
+        waits_for: `<kind> <number>@<oid>` when the item now waits for a person.
+    """
+    lines = [
+        f"Visit: {lease.visit_key}",
+        f"Run: {state.run_id}",
+        f"Holder: {lease.holder}",
+        f"Attempt: {lease.attempt}",
+        f"Sequence: {sequence}",
+        "",
+    ]
+    if waits_for:
+        lines.append(f"Cogworks-Waits-For: {waits_for}")
+    lines.append("skip-checks: true")
+    node = f"{lease.node}@{lease.sub_item}" if lease.sub_item else lease.node
+    return Change(
+        headline=f"cogworks: {node} {verb} [skip ci]",
+        body="\n".join(lines),
+        files={STATE_FILE: state_text(state), **files},
+    )

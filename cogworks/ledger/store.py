@@ -1,0 +1,209 @@
+"""The ledger branch of one work item on GitHub: read its tip, move it by compare-and-swap, and nothing else."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from cogworks.errors import CogworksError, LostRace, PermissionRefused, TryAgainLater
+from cogworks.ledger import documents
+from cogworks.ledger.record import Change, ledger_branch
+from cogworks.vocabulary import CommitOid, IssueNumber, Value
+
+
+class Problem(Protocol):
+    """One entry of `errors` in an answer."""
+
+    @property
+    def path(self) -> tuple[str | int, ...]: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+
+
+class Answered(Protocol):
+    """What the GraphQL client answers."""
+
+    @property
+    def data(self) -> Mapping[str, Any]: ...
+    @property
+    def errors(self) -> Sequence[Problem]: ...
+    @property
+    def server_date(self) -> datetime: ...
+
+
+class Speaks(Protocol):
+    """The GraphQL client as the ledger uses it."""
+
+    def query(self, document: str, variables: Mapping[str, Any]) -> Answered: ...
+    def mutate(self, document: str, variables: Mapping[str, Any]) -> Answered: ...
+
+
+class LedgerCommit(Value):
+    """A commit that moved the ledger, and what its answer told beside."""
+
+    oid: CommitOid
+    echoed: Mapping[str, str]
+    """The files that were asked back, path -> text; those under a folder by their full path."""
+    issue_is_open: bool
+    labels: frozenset[str]
+
+
+class Tip(Value):
+    """The ledger as it is now."""
+
+    oid: CommitOid
+    state_text: str
+    history: tuple[tuple[str, datetime], ...]
+    """Message and committed date, newest first, at most 50."""
+    server_date: datetime
+
+
+class StaleTip(LostRace):
+    """The branch was moved by somebody else since it was read; nothing was written."""
+
+
+class LedgerStore:
+    """One item's ledger branch. Every write is one request and either moves the branch from the given tip or does nothing."""
+
+    def __init__(self, client: Speaks, *, repository: str, repository_id: str, issue: IssueNumber) -> None:
+        self._client = client
+        self._owner, self._name = repository.split("/", 1)
+        self._repository_id = repository_id
+        self._issue = issue
+        self._branch = ledger_branch(issue)
+
+    def tip(self) -> Tip | None:
+        """The branch as it is now; None where it does not exist."""
+        answer = self._client.query(
+            documents.TIP, {"owner": self._owner, "name": self._name, "ledger": f"refs/heads/{self._branch}"}
+        )
+        _refuse_errors(answer, doing=f"read branch {self._branch!r}")
+        ref = (answer.data.get("repository") or {}).get("ledger")
+        if not ref:
+            return None
+        target = ref["target"]
+        blob = (target.get("file") or {}).get("object") or {}
+        history = tuple((c["message"], _date(c["committedDate"])) for c in target["history"]["nodes"])
+        return Tip(
+            oid=CommitOid(target["oid"]),
+            state_text=blob.get("text") or "",
+            history=history,
+            server_date=answer.server_date,
+        )
+
+    def create(self, root: CommitOid, change: Change) -> LedgerCommit:
+        """Birth of the item's ledger: its branch at the root and its first commit, in one document.
+
+        Raises:
+            StaleTip: another first claim won.
+        """
+        ref = {"repositoryId": self._repository_id, "name": f"refs/heads/{self._branch}", "oid": root}
+        variables = {"ref": ref, "commit": self._input(root, change), "issue": self._issue}
+        return self._move(documents.first_claim(), variables, change, echoes=(), before=root)
+
+    def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> LedgerCommit:
+        """One commit on top of `tip`; `echoes` names files and folders of the new tree to read back with it.
+
+        Raises:
+            StaleTip: the branch is no longer at `tip`.
+        """
+        paths = {f"p{number}": path for number, path in enumerate(echoes)}
+        variables = {"commit": self._input(tip, change), "issue": self._issue, **paths}
+        return self._move(documents.append(len(echoes)), variables, change, echoes=echoes, before=tip)
+
+    def _move(
+        self,
+        document: str,
+        variables: Mapping[str, Any],
+        change: Change,
+        *,
+        echoes: Sequence[str],
+        before: CommitOid,
+    ) -> LedgerCommit:
+        try:
+            answer = self._client.mutate(document, variables)
+        except TryAgainLater:
+            # The answer may be lost while the commit is not: our own message at the tip tells.
+            committed = self._newest(echoes)
+            if committed is None or committed["message"].strip() != change.message.strip():
+                raise
+        else:
+            committed = (answer.data.get("lease") or {}).get("commit")
+            if committed is None:
+                raise self._refusal(answer, before)
+        return _ledger_commit(committed, echoes)
+
+    def _newest(self, echoes: Sequence[str]) -> Mapping[str, Any] | None:
+        paths = {f"p{number}": path for number, path in enumerate(echoes)}
+        names = {"owner": self._owner, "name": self._name, "ledger": f"refs/heads/{self._branch}"}
+        answer = self._client.query(
+            documents.read_back(len(echoes)), {**names, "issue": self._issue, **paths}
+        )
+        found = ((answer.data.get("repository") or {}).get("ledger") or {}).get("target")
+        return found if isinstance(found, Mapping) else None
+
+    def _refusal(self, answer: Answered, before: CommitOid) -> CogworksError:
+        for problem in answer.errors:
+            if problem.type == "STALE_DATA" or "already exists" in problem.message:
+                return StaleTip(f"branch {self._branch!r} is no longer at {before[:12]}: {problem.message}")
+        _refuse_errors(answer, doing=f"write to branch {self._branch!r}")
+        return TryAgainLater(f"GitHub returned no commit for branch {self._branch!r}. Run the command again.")
+
+    def _input(self, head: CommitOid, change: Change) -> dict[str, Any]:
+        return {
+            "branch": {"repositoryNameWithOwner": f"{self._owner}/{self._name}", "branchName": self._branch},
+            "expectedHeadOid": head,
+            "message": {"headline": change.headline, "body": change.body},
+            "fileChanges": {
+                "additions": [
+                    {"path": path, "contents": base64.b64encode(text.encode()).decode()}
+                    for path, text in sorted(change.files.items())
+                ]
+            },
+        }
+
+
+def _ledger_commit(committed: Mapping[str, Any], echoes: Sequence[str]) -> LedgerCommit:
+    issue = (committed.get("repository") or {}).get("issue") or {}
+    echoed: dict[str, str] = {}
+    for number, path in enumerate(echoes):
+        echoed.update(_texts(path, committed.get(f"e{number}")))
+    return LedgerCommit(
+        oid=CommitOid(committed["oid"]),
+        echoed=echoed,
+        issue_is_open=issue.get("state", "OPEN") == "OPEN",
+        labels=frozenset(node["name"] for node in (issue.get("labels") or {}).get("nodes") or ()),
+    )
+
+
+def _texts(path: str, entry: Mapping[str, Any] | None) -> dict[str, str]:
+    found = (entry or {}).get("object") or {}
+    if found.get("text") is not None:
+        return {path: found["text"]}
+    inside = {
+        f"{path}/{child['name']}": (child.get("object") or {}).get("text")
+        for child in found.get("entries") or ()
+    }
+    return {name: text for name, text in inside.items() if text is not None}
+
+
+def _refuse_errors(answer: Answered, *, doing: str) -> None:
+    for problem in answer.errors:
+        if problem.type == "NOT_FOUND":
+            continue
+        text = f"GitHub refused to {doing}: {problem.type or 'error'}, {problem.message}."
+        if problem.type in ("FORBIDDEN", "INSUFFICIENT_SCOPES") or "not accessible" in problem.message:
+            raise PermissionRefused(
+                f"{text} Give the token `contents: write`; if a ruleset restricts branches, exempt `cogworks/ledger/*`."
+            )
+        if "rule" in problem.message.lower():
+            raise PermissionRefused(
+                f"{text} Exempt `cogworks/ledger/*` from that ruleset and run the command again."
+            )
+        raise CogworksError(f"{text} Nothing was written; run the command again, and report it if it stays.")
+
+
+def _date(text: str) -> datetime:
+    return datetime.fromisoformat(text)

@@ -1,0 +1,1 @@
+"""What each node of the default pipeline does."""

@@ -1,0 +1,93 @@
+"""What shall be built and why: a specification in Markdown, put to people as a pull request."""
+
+from collections.abc import Sequence
+
+from cogworks.github.effects import CommitFiles, FileText, OpenPullRequest
+from cogworks.nodes.artifacts import output_of, spec_path
+from cogworks.nodes.asking import Question, ask_until_sound
+from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.excerpts import survey
+from cogworks.nodes.intake import issue
+from cogworks.nodes.module_names import close_to, files_of
+from cogworks.nodes.pull_request_texts import specification_body
+from cogworks.nodes.replies import Specification
+
+SLUG = "spec"
+
+
+def run(task: NodeTask, shell: NodeShell) -> Outcome:
+    """Write the specification and open its pull request; merging or approving that is how people accept it."""
+    workspace = shell.workspace()
+    classification = output_of(task, "classification")
+    path = spec_path(task)
+    view = survey(
+        workspace,
+        wanted=classification["affected_modules"],
+        text=f"{task.item.title}\n{task.item.body}",
+        without=[path],
+    )
+    shell.say("writing the specification")
+    files = workspace.files()
+    question = Question(
+        prompt="architecture",
+        variables={"item": issue(task.item), "classification": classification, **view.variables()},
+        reply_type=Specification,
+        check=lambda reply: problems_of(reply, files),
+    )
+    reply = ask_until_sound(shell, task.visit, question)
+    if isinstance(reply, Failed):
+        return reply
+    text = reply.markdown.rstrip() + "\n"
+    return Succeeded(
+        output={**reply.model_dump(mode="json"), "path": path},
+        effects=(
+            CommitFiles(
+                branch=task.branch,
+                base=task.base_branch,
+                files=(FileText(path=path, text=text),),
+                headline=f"Specify {reply.title}"[:72],
+                visit_key=task.visit.visit_key,
+            ),
+            OpenPullRequest(
+                slug=SLUG,
+                head=task.branch,
+                base=task.base_branch,
+                title=f"Specification: {reply.title}",
+                body=specification_body(task, reply, path),
+            ),
+        ),
+        summary=f"specification with {len(reply.requirements)} requirements: {reply.title}",
+    )
+
+
+def problems_of(reply: Specification, files: Sequence[str]) -> list[str]:
+    """What the model has to correct: unknown modules, requirements that the text does not hold."""
+    problems = [*_module_problems(reply, files), *_requirement_problems(reply)]
+    if not reply.markdown.lstrip().startswith("# "):
+        problems.append("the Markdown must begin with a first-level heading (`# …`)")
+    return problems
+
+
+def _module_problems(reply: Specification, files: Sequence[str]) -> list[str]:
+    problems = []
+    for module in reply.affected_modules:
+        there = files_of(module.name, files)
+        if not there and not module.new:
+            near = ", ".join(close_to(module.name, files)) or "none with a similar name"
+            problems.append(
+                f"module {module.name!r} is not in the repository (there is {near}); correct the name or mark it new"
+            )
+        elif there and module.new:
+            problems.append(f"module {module.name!r} is marked new, but the repository has it ({there[0]})")
+    return problems
+
+
+def _requirement_problems(reply: Specification) -> list[str]:
+    ids = [requirement.id for requirement in reply.requirements]
+    repeated = [f"requirement {each} is listed twice" for each in sorted(set(ids)) if ids.count(each) > 1]
+    unsaid = [
+        f"requirement {each} does not appear in the Markdown; state it there under its id"
+        for each in dict.fromkeys(ids)
+        if each not in reply.markdown
+    ]
+    return repeated + unsaid

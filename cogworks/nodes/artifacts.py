@@ -1,0 +1,84 @@
+"""What earlier nodes delivered, as it stands in the repository now: a person may have edited it before merging."""
+
+from typing import Any
+
+from cogworks.errors import NodeFailed
+from cogworks.nodes.contract import NodeTask, PullRequestRef, Workspace
+from cogworks.nodes.replies import InterfaceName, PlannedItem
+from cogworks.vocabulary import SubItemKey, Value
+
+
+class InterfaceFile(Value):
+    """One interface file, whole."""
+
+    path: str
+    content: str
+
+
+def spec_path(task: NodeTask) -> str:
+    """Where the specification of the issue is kept."""
+    return f"{task.conventions.specs.rstrip('/')}/{task.item.number}.md"
+
+
+def output_of(task: NodeTask, slot: str) -> Any:
+    """The output JSON of an earlier node.
+
+    Raises: NodeFailed naming the slot when no node has produced it.
+    """
+    if slot not in task.inputs:
+        given = ", ".join(sorted(task.inputs)) or "none"
+        message = (
+            f"{task.visit.node} needs the output {slot!r} and was handed {given}. "
+            f"Declare it among the node's `inputs` in the pipeline."
+        )
+        raise NodeFailed(message)
+    return task.inputs[slot]
+
+
+def specification_text(task: NodeTask, workspace: Workspace) -> str:
+    """The approved specification in Markdown, without trailing white space."""
+    merged = workspace.read(spec_path(task))
+    text: str = merged if merged is not None else output_of(task, "specification")["markdown"]
+    return text.rstrip()
+
+
+def interface_files(task: NodeTask, workspace: Workspace) -> tuple[InterfaceFile, ...]:
+    """The approved interface files, in the order in which they were proposed."""
+    found = []
+    for file in output_of(task, "interfaces")["files"]:
+        merged = workspace.read(file["path"])
+        found.append(InterfaceFile(path=file["path"], content=file["content"] if merged is None else merged))
+    return tuple(found)
+
+
+def interface_names(task: NodeTask) -> tuple[InterfaceName, ...]:
+    """The public names that the plan has to cover, in the order in which they were proposed."""
+    return tuple(InterfaceName.model_validate(name) for name in output_of(task, "interfaces")["interfaces"])
+
+
+def planned_items(task: NodeTask) -> tuple[PlannedItem, ...]:
+    """The plan in dependency order."""
+    return tuple(PlannedItem.model_validate(item) for item in output_of(task, "plan")["sub_work_items"])
+
+
+def planned_item(task: NodeTask) -> PlannedItem:
+    """The sub-work-item this task is about.
+
+    Raises: NodeFailed when the task has none or the plan does not know it.
+    """
+    key = task.visit.sub_item
+    for item in planned_items(task):
+        if item.key == key:
+            return item
+    message = f"{task.visit.node} works on a sub-work-item of the plan, and {key!r} is none. Restart the run."
+    raise NodeFailed(message)
+
+
+def pull_request(task: NodeTask, slug: str) -> PullRequestRef | None:
+    """The run's pull request with this slug, if it is open or merged."""
+    return next((pull for pull in task.pull_requests if pull.slug == slug), None)
+
+
+def sub_item_slug(task: NodeTask, key: SubItemKey) -> str:
+    """`swi-<ordinal>` of a sub-work-item."""
+    return next(f"swi-{item.ordinal}" for item in task.sub_items if item.key == key)

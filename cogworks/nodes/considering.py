@@ -1,0 +1,108 @@
+"""Everything that follows from one snapshot of a work item: its configuration, its state, and the next move."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cogworks.errors import UsageError
+from cogworks.github.observe import facts_of
+from cogworks.github.snapshot import Snapshot
+from cogworks.ledger.lease import lease_ages_s
+from cogworks.ledger.record import ledger_branch, read_state
+from cogworks.pipeline.built_in import built_in_pipelines
+from cogworks.pipeline.decision import Decision, Facts, decide, obey
+from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.parser import parse_pipelines
+from cogworks.pipeline.state import RunState, issue_digest
+from cogworks.settings import PIPELINE_FILE, Config, require_config
+from cogworks.vocabulary import NodeId, RunId, Value
+
+
+class Wanted(Value):
+    """What the operator asked for beside the URL."""
+
+    node: str = ""
+    """`<node>` or `<node>@<sub-item key or number>`; empty = whatever is next."""
+    take_over: bool = False
+
+
+@dataclass(frozen=True)
+class Considered:
+    """Everything known before anything is written."""
+
+    snapshot: Snapshot
+    config: Config
+    pipeline: Pipeline
+    state: RunState
+    facts: Facts
+    decision: Decision
+
+
+def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], RunId]) -> Considered:
+    """Everything that follows from one snapshot; writes nothing, so that `process` and `status` agree.
+
+    Raises:
+        CogworksError: a file of the repository or the ledger cannot be understood.
+    """
+    files = snapshot.repository.config_files
+    config = require_config(files, where=snapshot.repository.name_with_owner)
+    declared = files.get("pipeline.toml")
+    pipelines = built_in_pipelines() if declared is None else parse_pipelines(declared, source=PIPELINE_FILE)
+    state = state_of(snapshot)
+    pipeline = pipelines.choose(state.pipeline if state else None)
+    if state is None:
+        state = _new_run(snapshot, pipeline, new_run_id())
+    history = [(c.message, c.committed_date) for c in (snapshot.ledger.history if snapshot.ledger else ())]
+    facts = facts_of(
+        snapshot,
+        config,
+        lease_ages_s=lease_ages_s(state.leases, history, server_date=snapshot.server_date),
+        take_over=wanted.take_over,
+        wanted=_instance(wanted.node, state, pipeline),
+    )
+    obeyed = obey(state, facts)
+    return Considered(
+        snapshot=snapshot,
+        config=config,
+        pipeline=pipeline,
+        state=obeyed,
+        facts=facts,
+        decision=decide(obeyed, facts, pipeline),
+    )
+
+
+def state_of(snapshot: Snapshot) -> RunState | None:
+    """The run's state in the ledger; None before the first claim.
+
+    Raises:
+        LedgerUnreadable: the ledger holds something else.
+    """
+    if snapshot.ledger is None:
+        return None
+    return read_state(snapshot.ledger.state_text or "", branch=ledger_branch(snapshot.issue.number))
+
+
+def _new_run(snapshot: Snapshot, pipeline: Pipeline, run_id: RunId) -> RunState:
+    return RunState(
+        run_id=run_id,
+        repository_id=snapshot.repository.node_id,
+        repository=snapshot.repository.name_with_owner,
+        issue=snapshot.issue.number,
+        issue_digest=issue_digest(snapshot.issue.title, snapshot.issue.body),
+        pipeline=pipeline.name,
+        graph_hash=pipeline.graph_hash,
+    )
+
+
+def _instance(text: str, state: RunState, pipeline: Pipeline) -> Instance | None:
+    if not text:
+        return None
+    node, _, sub = text.partition("@")
+    known = ", ".join(n.id for n in pipeline.nodes)
+    if node not in {n.id for n in pipeline.nodes}:
+        raise UsageError(f"pipeline {pipeline.name!r} has no node {node!r}; it has {known}.")
+    for item in state.sub_items or ():
+        if sub in (item.key, str(item.number)):
+            return Instance(NodeId(node), item.key)
+    if sub:
+        raise UsageError(f"{text!r} names sub-work-item {sub!r}, which is not in the plan.")
+    return Instance(NodeId(node), None)

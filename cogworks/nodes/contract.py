@@ -1,0 +1,185 @@
+"""What a node is handed and what it hands back.
+
+A node is a procedure `(task, shell) -> Outcome`. It reads only its task, speaks to the world only through the
+shell, and never writes to GitHub: what it wants published it returns as effects, which the step applies under the lease.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar
+
+from pydantic import BaseModel, Field
+
+from cogworks.codebase.changes import FileChange
+from cogworks.domain_services.messages import Diagnostic, TestReport
+from cogworks.github.effects import Effect
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+
+class Visit(Value):
+    """One execution of one node."""
+
+    index: int
+    """Position among all visits of the run, from 1."""
+    node: NodeId
+    sub_item: SubItemKey | None
+    visit_key: VisitKey
+    attempt: int
+    """1 for the first runner, 2 after a take-over."""
+    ordinal: int
+    """1 for the first visit of this node (and sub-item), 2 for the first rework, …"""
+
+
+class WorkItem(Value):
+    """What a node may know of the issue; nothing in it varies between runs of the same item."""
+
+    number: IssueNumber
+    title: str
+    body: str
+    labels: tuple[str, ...]
+    repository: str
+    """owner/name"""
+    default_branch: BranchName
+
+
+class PullRequestRef(Value):
+    """A pull request of this run."""
+
+    slug: str
+    """`spec`, `interfaces`, `swi-1`, …"""
+    number: IssueNumber
+    head: BranchName
+    base: BranchName
+
+
+class SubItemRef(Value):
+    """A sub-work-item as the run knows it."""
+
+    key: SubItemKey
+    ordinal: int
+    """Position in dependency order, from 1; its branch slug is `swi-<ordinal>`."""
+    number: IssueNumber | None
+    depends_on: tuple[SubItemKey, ...]
+
+
+class Conventions(Value):
+    """What the repository configured about how nodes work."""
+
+    specs: str = "docs/specs"
+    """Where specifications are written, without a trailing slash."""
+    sub_item_label: str = "cogworks:sub-work-item"
+    max_retries: int = 5
+    """Attempts of this node after the first."""
+
+
+class NodeTask(Value):
+    """Everything one visit is about."""
+
+    visit: Visit
+    item: WorkItem
+    inputs: Mapping[str, Any]
+    """Declared input slot -> output JSON of the latest visit that produced it (the same sub-item's first)."""
+    dependency_outputs: Mapping[SubItemKey, Mapping[str, Any]]
+    """For a sub-item: what its dependencies' nodes produced, slot -> JSON."""
+    sub_item: SubItemRef | None
+    sub_items: tuple[SubItemRef, ...]
+    pull_requests: tuple[PullRequestRef, ...]
+    branch: BranchName
+    """The branch this node publishes to, e.g. `cogworks/42/spec`."""
+    base_branch: BranchName
+    """What that branch starts from: the default branch, or the branch of an unmerged dependency."""
+    merge_branches: tuple[BranchName, ...]
+    """Further unmerged dependencies to merge into the working copy before starting."""
+    conventions: Conventions = Conventions()
+
+
+class Workspace(Protocol):
+    """One working copy of the repository: a git worktree on this machine."""
+
+    @property
+    def path(self) -> Path: ...
+    def files(self) -> Sequence[str]:
+        """Tracked files, repository-relative POSIX paths, sorted."""
+
+    def read(self, path: str) -> str | None:
+        """Text of a file, None when absent or not UTF-8 text."""
+
+    def apply(self, changes: Sequence[FileChange]) -> str | None:
+        """Write the changes; a reason when refused (outside the tree, protected, symlink), and then nothing is written."""
+
+    def roll_back(self) -> None:
+        """Make the tree byte-identical to the last commit, untracked files included."""
+
+    def diff(self, base: str) -> str:
+        """Unified diff from `base` (a branch or oid) to the working tree."""
+
+    def commit(self, message: str) -> CommitOid:
+        """Commit everything; returns the head when there is nothing to commit."""
+
+
+class DomainService(Protocol):
+    """The language's own process: checks and tests run there, never in ours."""
+
+    def validate(self, workspace: Workspace, paths: Sequence[str]) -> Sequence[Diagnostic]: ...
+    def simulate(self, workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
+        """Run the given test files or ids (none = the whole suite)."""
+
+
+class Asks(Protocol):
+    """Asks the model one question; the reply fits `reply_type` or an InvalidReply is raised."""
+
+    def ask(
+        self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
+    ) -> Reply:
+        """Args:
+        prompt: stem of a template, e.g. `intake`.
+        variables: what the template needs; StrictUndefined refuses a missing one.
+        purpose: `<node>[-<sub-item>][-<n>]`, stable between runs, unique within the run.
+        """
+
+
+class NodeShell(Protocol):
+    """The world as a node may use it."""
+
+    @property
+    def model(self) -> Asks: ...
+    @property
+    def service(self) -> DomainService: ...
+    def say(self, line: str, /) -> None:
+        """One line of progress for the person who watches; raises when the visit has to stop."""
+
+    def workspace(self) -> Workspace:
+        """The working copy of this run and sub-item at the task's branch (its base where the branch does not exist yet), dependencies merged in; opened at the first call."""
+
+
+class Succeeded(Value):
+    """The node did its work."""
+
+    output: dict[str, Any]
+    """Kept as `output.json`; must fit the node's output schema."""
+    effects: tuple[Effect, ...] = ()
+    """To be published before the visit is recorded."""
+    summary: str
+    """One line for the status table."""
+
+
+class Failed(Value):
+    """The node gave up for good; a person has to look."""
+
+    reason: str
+    """Where, what was found, what to do; shown on the issue."""
+    category: Literal[
+        "retry_exhausted",
+        "rework_exhausted",
+        "invalid_reply",
+        "refused_change",
+        "escalated",
+        "service_failed",
+    ]
+    output: dict[str, Any] = Field(default_factory=dict)
+
+
+Outcome = Succeeded | Failed
+NodeProcedure = Callable[[NodeTask, NodeShell], Outcome]

@@ -1,0 +1,126 @@
+"""Which files of the repository a prompt shows, chosen the same way every time."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from cogworks.nodes.contract import Workspace
+from cogworks.nodes.module_names import files_of
+from cogworks.vocabulary import Value
+
+MAX_LISTED_FILES = 400
+MAX_EXCERPT_CHARS = 120_000
+"""All excerpts of one prompt together; about 40 000 tokens."""
+MAX_FILE_CHARS = 40_000
+"""A longer file is named and not shown."""
+_HIDDEN = (".cogworks/", ".git/")
+"""Configuration of the pipeline and held-out scenarios are no model's business."""
+_OVERVIEWS = frozenset(
+    {
+        "readme.md",
+        "readme.rst",
+        "readme",
+        "pyproject.toml",
+        "cargo.toml",
+        "package.json",
+        "go.mod",
+        "contributing.md",
+    }
+)
+_REST = 4
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
+
+
+class Excerpt(Value):
+    """One file, whole."""
+
+    path: str
+    text: str
+
+
+class RepositoryView(Value):
+    """What a prompt shows of a repository."""
+
+    files: tuple[str, ...]
+    """Paths, sorted, at most `MAX_LISTED_FILES`."""
+    unlisted: int
+    """How many more there are."""
+    excerpts: tuple[Excerpt, ...]
+    left_out: tuple[str, ...]
+    """Files that were wanted by name but did not fit."""
+
+    def variables(self) -> dict[str, Any]:
+        """What the template part `_repository` needs."""
+        return {"repository_view": self.model_dump(mode="json")}
+
+
+def survey(
+    workspace: Workspace, *, wanted: Sequence[str] = (), text: str = "", without: Iterable[str] = ()
+) -> RepositoryView:
+    """The repository as a prompt shows it.
+
+    Args:
+        wanted: paths and module names that matter most, most important first.
+        text: what the work is about; files it names come next.
+        without: paths that the prompt shows elsewhere.
+    """
+    hidden = frozenset(without)
+    files = [path for path in workspace.files() if not path.startswith(_HIDDEN)]
+    candidates = rank([path for path in files if path not in hidden], wanted=wanted, text=text)
+    excerpts, left_out = _fill(workspace, candidates)
+    return RepositoryView(
+        files=tuple(files[:MAX_LISTED_FILES]),
+        unlisted=max(0, len(files) - MAX_LISTED_FILES),
+        excerpts=excerpts,
+        left_out=left_out,
+    )
+
+
+def rank(files: Sequence[str], *, wanted: Sequence[str], text: str) -> Mapping[str, int]:
+    """Path -> tier, in the order in which files are shown.
+
+    0 wanted by name; 1 named in the text; 2 tests of those; 3 what introduces a repository; 4 all others. Within a
+    tier, by path.
+    """
+    named = {path for name in wanted for path in files_of(name, files)}
+    words = {word.lower() for word in _WORD.findall(text)}
+    tiers: dict[str, int] = {}
+    for path in files:
+        if path in named:
+            tiers[path] = 0
+        elif path in text or _stem(path) in words:
+            tiers[path] = 1
+    subjects = {_stem(path) for path in tiers}
+    for path in files:
+        if path not in tiers:
+            tiers[path] = _remaining_tier(path, subjects)
+    return dict(sorted(tiers.items(), key=lambda item: (item[1], item[0])))
+
+
+def _remaining_tier(path: str, subjects: Iterable[str]) -> int:
+    stem = _stem(path)
+    if any(stem in (f"test_{subject}", f"{subject}_test", f"{subject}.test") for subject in subjects):
+        return 2
+    return 3 if path.lower() in _OVERVIEWS else _REST
+
+
+def _stem(path: str) -> str:
+    return PurePosixPath(path).stem.lower()
+
+
+def _fill(workspace: Workspace, candidates: Mapping[str, int]) -> tuple[tuple[Excerpt, ...], tuple[str, ...]]:
+    excerpts: list[Excerpt] = []
+    left_out: list[str] = []
+    room = MAX_EXCERPT_CHARS
+    for path, tier in candidates.items():
+        is_incidental = tier == _REST and path.startswith(".")
+        text = None if is_incidental else workspace.read(path)
+        if text is None or not text.strip():
+            continue
+        if len(text) > min(room, MAX_FILE_CHARS):
+            left_out += [path] if tier < 2 else []
+            continue
+        room -= len(text)
+        excerpts.append(Excerpt(path=path, text=text))
+    return tuple(excerpts), tuple(left_out)

@@ -1,0 +1,37 @@
+"""The reviewed change of one sub-work-item as a pull request. Deterministic; nothing is merged."""
+
+from cogworks.github.effects import OpenPullRequest
+from cogworks.nodes.artifacts import output_of, planned_item
+from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.pull_request_texts import change_body
+
+
+def run(task: NodeTask, shell: NodeShell) -> Outcome:
+    """Open the pull request of a change that passed its review."""
+    item = planned_item(task)
+    code, review = output_of(task, "code"), output_of(task, "review")
+    if not review["passed"]:
+        return Failed(
+            reason=f"integration: the review of {item.key} did not pass, so no pull request is opened. "
+            "Check the edge from `review` to `integration` in the pipeline.",
+            category="escalated",
+        )
+    if task.sub_item is None:
+        return Failed(
+            reason='integration works on a sub-work-item; give its node `scope = "sub-item"` in the pipeline.',
+            category="escalated",
+        )
+    shell.say(f"opening the pull request of {item.key}")
+    effect = OpenPullRequest(
+        slug=f"swi-{task.sub_item.ordinal}",
+        head=task.branch,
+        base=task.base_branch,
+        title=item.title,
+        body=change_body(task, item, code, review),
+    )
+    remarks = len(review["findings"])
+    return Succeeded(
+        output={"sub_item": item.key, "head": task.branch, "base": task.base_branch, "title": item.title},
+        effects=(effect,),
+        summary=f"pull request from {task.branch} into {task.base_branch}, {remarks} remark(s)",
+    )

@@ -1,0 +1,122 @@
+"""Which names, types and signatures will the work have: complete interface files, put to people as a pull request."""
+
+from collections.abc import Sequence
+
+from cogworks.codebase.changes import FileChange, protected_touched
+from cogworks.domain_services.messages import Diagnostic
+from cogworks.github.effects import CommitFiles, FileText, OpenPullRequest
+from cogworks.nodes.artifacts import output_of, spec_path, specification_text
+from cogworks.nodes.asking import Question, ask_until_sound
+from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded, Workspace
+from cogworks.nodes.excerpts import survey
+from cogworks.nodes.intake import issue
+from cogworks.nodes.pull_request_texts import interfaces_body
+from cogworks.nodes.replies import Interfaces, ProposedFile
+from cogworks.vocabulary import Severity
+
+SLUG = "interfaces"
+
+
+def run(task: NodeTask, shell: NodeShell) -> Outcome:
+    """Design the interfaces, have them checked by the domain service, and open their pull request."""
+    workspace = shell.workspace()
+    specification = specification_text(task, workspace)
+    modules = [module["name"] for module in output_of(task, "specification")["affected_modules"]]
+    view = survey(workspace, wanted=modules, text=specification, without=[spec_path(task)])
+    shell.say("designing the interfaces")
+    question = Question(
+        prompt="interface_design",
+        variables={"item": issue(task.item), "specification": specification, **view.variables()},
+        reply_type=Interfaces,
+        check=lambda reply: problems_of(reply, workspace, shell),
+    )
+    reply = ask_until_sound(shell, task.visit, question)
+    if isinstance(reply, Failed):
+        return reply
+    if refused := _reason_for_a_person(reply):
+        return refused
+    names = [interface.name for interface in reply.interfaces]
+    title = output_of(task, "specification")["title"]
+    return Succeeded(
+        output=reply.model_dump(mode="json"),
+        effects=(
+            CommitFiles(
+                branch=task.branch,
+                base=task.base_branch,
+                files=tuple(FileText(path=file.path, text=file.content) for file in reply.files),
+                headline=f"Declare the interfaces of #{task.item.number}",
+                visit_key=task.visit.visit_key,
+            ),
+            OpenPullRequest(
+                slug=SLUG,
+                head=task.branch,
+                base=task.base_branch,
+                title=f"Interfaces: {title}",
+                body=interfaces_body(task, title, reply),
+            ),
+        ),
+        summary=f"{len(names)} interface(s): {', '.join(names)}",
+    )
+
+
+def problems_of(reply: Interfaces, workspace: Workspace, shell: NodeShell) -> list[str]:
+    """What the model has to correct; the working copy is left as it was found.
+
+    A change that a person has to decide on (protected path, missing capability) is no problem here: it ends the node.
+    """
+    if _reason_for_a_person(reply):
+        return []
+    problems = [f"{file.path} is deleted; an interface is created or modified" for file in _deleted(reply)]
+    paths = {file.path for file in reply.files}
+    problems += [
+        f"interface {interface.name!r} is declared in {interface.path!r}, which is not among `files`"
+        for interface in reply.interfaces
+        if interface.path not in paths
+    ]
+    names = [interface.name for interface in reply.interfaces]
+    problems += [
+        f"interface {name!r} is listed twice" for name in sorted(set(names)) if names.count(name) > 1
+    ]
+    return problems or _checked_in_place(reply, workspace, shell)
+
+
+def changes(files: Sequence[ProposedFile]) -> tuple[FileChange, ...]:
+    """Proposed files as changes to a working copy."""
+    return tuple(FileChange(path=file.path, action=file.action, content=file.content) for file in files)
+
+
+def diagnostic_line(found: Diagnostic) -> str:
+    """One diagnostic in one line."""
+    place = found.artifact if found.line is None else f"{found.artifact}:{found.line}"
+    return f"{place}: {found.message}"
+
+
+def _checked_in_place(reply: Interfaces, workspace: Workspace, shell: NodeShell) -> list[str]:
+    workspace.roll_back()
+    if reason := workspace.apply(changes(reply.files)):
+        return [reason]
+    try:
+        found = shell.service.validate(workspace, sorted(file.path for file in reply.files))
+    finally:
+        workspace.roll_back()
+    return [diagnostic_line(each) for each in found if each.severity is Severity.BLOCKING]
+
+
+def _reason_for_a_person(reply: Interfaces) -> Failed | None:
+    if reply.missing_capability:
+        return Failed(
+            reason=f"interface_design needs what the specification does not allow: {reply.missing_capability} "
+            "Extend the specification, merge it, then remove the trigger label and set it again.",
+            category="escalated",
+        )
+    if touched := protected_touched(changes(reply.files)):
+        return Failed(
+            reason=f"interface_design proposed to change protected path(s) {', '.join(touched)}; nothing was written. "
+            "If that change is wanted, make it by hand.",
+            category="refused_change",
+        )
+    return None
+
+
+def _deleted(reply: Interfaces) -> list[ProposedFile]:
+    return [file for file in reply.files if file.action == "delete"]

@@ -1,0 +1,152 @@
+"""The words under pull requests and sub-issues: for people who have not read the program's documentation."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cogworks.nodes.artifacts import pull_request, sub_item_slug
+from cogworks.nodes.contract import NodeTask
+from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
+
+_HOW_TO_ACCEPT = (
+    "**To accept**, merge this pull request (or approve it). **To change it**, edit the files on this branch before "
+    "you merge; what is merged is what the next step reads. **To refuse**, close it without merging."
+)
+
+
+def specification_body(task: NodeTask, reply: Specification, path: str) -> str:
+    """Body of the specification's pull request."""
+    requirements = _table(("", "requirement"), [(each.id, each.text) for each in reply.requirements])
+    risks = _section("Risks", _bullets(reply.risks))
+    decisions = _section("Decision records to write", _bullets(reply.required_adrs))
+    modules = _bullets([f"`{each.name}`{' (new)' if each.new else ''}" for each in reply.affected_modules])
+    return _paragraphs(
+        f"Part of #{task.item.number}.",
+        f"This is the specification of *{_plain(task.item.title)}*. It adds one file, `{path}`, and no code.",
+        f"### What will be true afterwards\n\n{requirements}",
+        f"### Modules it touches\n\n{modules}",
+        risks,
+        decisions,
+        f"### What to do with it\n\n{_HOW_TO_ACCEPT} Next comes the design of the interfaces.",
+    )
+
+
+def interfaces_body(task: NodeTask, title: str, reply: Interfaces) -> str:
+    """Body of the interfaces' pull request; `title` is the specification's."""
+    rows = [(f"`{each.name}`", f"`{each.path}`", each.purpose) for each in reply.interfaces]
+    return _paragraphs(
+        f"Part of #{task.item.number}. Follows the specification{_reference(task, 'spec')}.",
+        f"These are the names, types and signatures of *{_plain(title)}*. Nothing behaves differently yet.",
+        _table(("interface", "file", "purpose"), rows),
+        _section("Notes", reply.notes),
+        f"### What to do with it\n\n{_HOW_TO_ACCEPT} Next comes the plan: sub-issues of #{task.item.number}, each of "
+        "which gets a pull request of its own.",
+    )
+
+
+def sub_issue_body(task: NodeTask, item: PlannedItem) -> str:
+    """Body of a sub-issue."""
+    needs = ", ".join(sorted(set(item.depends_on))) or "nothing"
+    return _paragraphs(
+        f"Part of #{task.item.number}. Sub-work-item {item.key}; depends on {needs}.",
+        item.description,
+        _section("Done when", "\n".join(f"- [ ] {criterion}" for criterion in item.acceptance_criteria)),
+        _section("Tests", item.test_specification),
+        _section("Interfaces", _bullets([f"`{name}`" for name in item.interfaces])),
+        _section("Files", _bullets([f"`{path}`" for path in item.files])),
+    )
+
+
+def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], review: Mapping[str, Any]) -> str:
+    """Body of a sub-work-item's pull request.
+
+    Args:
+        code: output of `code_generation`.
+        review: output of `review`.
+    """
+    files = [f"`{file['path']}` ({_PARTICIPLE[file['action']]})" for file in code["files"]]
+    return _paragraphs(
+        _opening(task, item),
+        item.description,
+        _stacking(task),
+        f"### Changes\n\n{_bullets(files)}",
+        _section("Notes for the reviewer", code["notes"]),
+        f"### Tests\n\n{_test_figures(code)}",
+        f"### Review\n\n{_findings(review)}",
+        "### What to do with it\n\nReview it like any other pull request and merge it when you are content; it is "
+        "never merged by the program that wrote it.",
+    )
+
+
+_PARTICIPLE = {"create": "new", "modify": "changed", "delete": "deleted"}
+
+
+def _opening(task: NodeTask, item: PlannedItem) -> str:
+    number = task.sub_item.number if task.sub_item else None
+    closes = f"Closes #{number}. " if number else f"Sub-work-item {item.key}. "
+    return (
+        f"{closes}Part of #{task.item.number}. Follows the specification{_reference(task, 'spec')} and the "
+        f"interfaces{_reference(task, 'interfaces')}."
+    )
+
+
+def _stacking(task: NodeTask) -> str:
+    depends_on = task.sub_item.depends_on if task.sub_item else ()
+    if not depends_on or task.base_branch == task.item.default_branch:
+        return ""
+    pulls = [pull_request(task, sub_item_slug(task, key)) for key in depends_on]
+    named = [f"#{pull.number}" for pull in pulls if pull is not None] or [f"`{task.base_branch}`"]
+    return f"> Builds on {' and '.join(named)}: merge that first; this pull request shows only what it adds to it."
+
+
+def _test_figures(code: Mapping[str, Any]) -> str:
+    figures = code["tests"]
+    known = (
+        f" {figures['failed_before']} failed before this change as well." if figures["failed_before"] else ""
+    )
+    added = f"{len(figures['added'])} of them new" if figures["added"] else "none of them new"
+    return f"{figures['passed']} tests pass, {added}. No test that passed before fails, is skipped or is gone.{known}"
+
+
+def _findings(review: Mapping[str, Any]) -> str:
+    passes = ", ".join(each["name"] for each in review["passes"])
+    if not review["findings"]:
+        return f"Passed ({passes}), without remarks."
+    rows = [
+        (
+            finding["severity"],
+            f"`{finding['file']}`" + (f" line {finding['line']}" if finding["line"] else ""),
+            finding["explanation"],
+        )
+        for finding in review["findings"]
+    ]
+    return f"Passed ({passes}), with remarks that do not block:\n\n{_table(('', 'where', 'remark'), rows)}"
+
+
+def _reference(task: NodeTask, slug: str) -> str:
+    pull = pull_request(task, slug)
+    return f" in #{pull.number}" if pull else ""
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *([_cell(text) for text in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _bullets(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _section(title: str, text: str) -> str:
+    return f"### {title}\n\n{text}" if text else ""
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace("*", "\\*").split())
+
+
+def _paragraphs(*texts: str) -> str:
+    return "\n\n".join(text.strip() for text in texts if text.strip())

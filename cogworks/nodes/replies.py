@@ -1,0 +1,201 @@
+"""What each prompt wants back from the model, as types.
+
+Every model has a JSON Schema in `schemas/` under the stem of its prompt. Nothing in a reply may be null: what does not
+apply is empty, so that a reply can be kept as a readable file.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from cogworks.vocabulary import Severity, Value
+
+
+class Part(Value):
+    """A value whose attribute docstrings are shown to the model in the JSON Schema."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class Scope(Part):
+    """How large the work is expected to be."""
+
+    files: int = Field(ge=0)
+    """Files that will be created or modified, tests included."""
+    interfaces: int = Field(ge=0)
+    """Public functions, classes or commands that will be added or changed."""
+    complexity: Literal["low", "medium", "high"]
+
+
+class Classification(Part):
+    """What kind of work an issue asks for."""
+
+    type: Literal[
+        "new_feature", "bug_fix", "refactor", "configuration_change", "documentation", "dependency_update"
+    ]
+    affected_modules: tuple[str, ...]
+    """Repository-relative paths of existing files or directories, or dotted module names."""
+    component_tags: tuple[str, ...] = ()
+    language: str = Field(min_length=1)
+    """The main programming language of the affected modules, lower case."""
+    estimated_scope: Scope
+    safety_affecting: bool
+    """True when a mistake could harm people, lose data or open a security hole."""
+    pipeline: str = "default"
+    rationale: str = Field(min_length=1)
+    """Why it was classified so, in two to four sentences for the people who watch the issue."""
+    questions: tuple[str, ...] = ()
+    """What the author must answer before anyone could start; empty when the issue can be worked on."""
+
+
+class AffectedModule(Part):
+    """A module that the specification touches."""
+
+    name: str = Field(min_length=1)
+    """Repository-relative path or dotted module name."""
+    new: bool
+    """True when the work creates it."""
+
+
+class DependencyChange(Part):
+    """A dependency between modules or on a package that appears or goes."""
+
+    source: str
+    target: str
+    change: Literal["add", "remove"]
+    reason: str
+
+
+class Exemplar(Part):
+    """A file of another repository that shows how something is done."""
+
+    repository: str
+    path: str
+    ref: str
+    level: Literal[2, 3]
+
+
+class Requirement(Part):
+    """One testable statement of the specification."""
+
+    id: str = Field(pattern=r"^R[0-9]{1,3}$")
+    text: str = Field(min_length=1)
+    section: str
+    """Heading of the specification that explains it."""
+
+
+class Specification(Part):
+    """A specification: Markdown for people, and its parts as data."""
+
+    title: str = Field(min_length=1, max_length=80)
+    markdown: str = Field(min_length=1)
+    affected_modules: tuple[AffectedModule, ...] = Field(min_length=1)
+    dependency_changes: tuple[DependencyChange, ...] = ()
+    required_adrs: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    exemplars: tuple[Exemplar, ...] = ()
+    requirements: tuple[Requirement, ...] = Field(min_length=1)
+
+
+class ProposedFile(Part):
+    """A whole file as the model wants it."""
+
+    path: str = Field(min_length=1)
+    """Repository-relative POSIX path."""
+    action: Literal["create", "modify", "delete"]
+    content: str
+    """The complete new text; empty only for a deletion."""
+
+
+class InterfaceName(Part):
+    """One public name that later work has to implement."""
+
+    name: str = Field(min_length=1)
+    path: str = Field(min_length=1)
+    """The proposed file that declares it."""
+    purpose: str
+
+
+class Interfaces(Part):
+    """Interface files, complete and valid in the target language."""
+
+    files: tuple[ProposedFile, ...] = Field(min_length=1)
+    interfaces: tuple[InterfaceName, ...] = Field(min_length=1)
+    notes: str = ""
+    missing_capability: str = ""
+    """What the work needs that the specification does not allow; empty when nothing is missing."""
+
+
+class PlannedItem(Part):
+    """One sub-work-item: a logical change that is reviewed as one pull request."""
+
+    key: str = Field(pattern=r"^[A-Z][A-Z0-9]{0,3}$")
+    title: str = Field(min_length=1, max_length=80)
+    description: str = Field(min_length=1)
+    files: tuple[str, ...] = Field(min_length=1)
+    """Paths it creates or modifies, tests included."""
+    interfaces: tuple[str, ...] = ()
+    test_specification: str = Field(min_length=1)
+    acceptance_criteria: tuple[str, ...] = Field(min_length=1)
+    depends_on: tuple[str, ...] = ()
+
+
+class Plan(Part):
+    """The sub-work-items of a work item."""
+
+    sub_work_items: tuple[PlannedItem, ...]
+
+
+class CodeChange(Part):
+    """Code and tests for one sub-work-item."""
+
+    summary: str = Field(min_length=1, max_length=72)
+    """What the change does, imperative, as the subject of its commit."""
+    files: tuple[ProposedFile, ...] = Field(min_length=1)
+    tests: tuple[str, ...]
+    """Paths of the test files, among `files`, that prove the change."""
+    notes: str = ""
+    """What a reviewer should know and the code does not say."""
+    missing_capability: str = ""
+    """What the work needs that specification and interfaces do not allow; empty when nothing is missing."""
+
+
+class Criterion(Part):
+    """One aspect that a review pass judges."""
+
+    name: str = Field(min_length=1)
+    passed: bool
+
+
+class Finding(Part):
+    """One remark about one place in the change."""
+
+    file: str = Field(min_length=1)
+    line: int = Field(ge=0)
+    """Line in the new file; 0 when the remark is about the whole file."""
+    severity: Severity
+    criterion: str = Field(min_length=1)
+    explanation: str = Field(min_length=1)
+    """What is wrong, why it matters and what would put it right."""
+
+
+class ReviewPass(Part):
+    """The verdict of one review pass."""
+
+    passed: bool
+    """False exactly when a finding is blocking."""
+    criteria: tuple[Criterion, ...] = Field(min_length=1)
+    findings: tuple[Finding, ...] = ()
+
+
+REPLIES: dict[str, type[BaseModel]] = {
+    "architecture": Specification,
+    "code_generation": CodeChange,
+    "intake": Classification,
+    "interface_design": Interfaces,
+    "planning": Plan,
+    "review_architecture": ReviewPass,
+    "review_quality": ReviewPass,
+    "review_security": ReviewPass,
+}
+"""Stem of a prompt -> type of its reply."""

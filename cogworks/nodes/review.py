@@ -1,0 +1,126 @@
+"""Is a change good enough to show to people? Three model passes over the diff, aggregated by a rule."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cogworks.coding.patches import file_actions, without_object_names
+from cogworks.nodes.artifacts import interface_files, output_of, planned_item, specification_text
+from cogworks.nodes.asking import Question, ask_until_sound
+from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded, Workspace
+from cogworks.nodes.intake import issue
+from cogworks.nodes.replies import PlannedItem, ReviewPass
+from cogworks.vocabulary import Severity
+
+PASSES = ("quality", "architecture", "security")
+"""In this order, each with a prompt of its own, never merged."""
+MAX_DIFF_CHARS = 200_000
+
+
+def run(task: NodeTask, shell: NodeShell) -> Outcome:
+    """Review one sub-work-item's change; `passed` is false when any finding is blocking."""
+    workspace = shell.workspace()
+    item = planned_item(task)
+    diff = without_object_names(workspace.diff(task.base_branch))
+    if len(diff) > MAX_DIFF_CHARS:
+        return Failed(
+            reason=f"review: the change of {item.key} has {len(diff)} characters and the limit is {MAX_DIFF_CHARS}. "
+            "Split the sub-work-item.",
+            category="escalated",
+        )
+    files = tuple(file_actions(diff))
+    variables = review_variables(task, workspace, item, diff)
+    findings = scope_findings(task, item, files)
+    passes = [scope_pass()]
+    for name in PASSES:
+        shell.say(f"{item.key}: review of {name}")
+        question = Question(
+            prompt=f"review_{name}",
+            variables=variables,
+            reply_type=ReviewPass,
+            check=lambda reply: problems_of(reply, workspace, files),
+        )
+        reply = ask_until_sound(shell, task.visit, question)
+        if isinstance(reply, Failed):
+            return reply
+        passes.append({"name": name, **reply.model_dump(mode="json", include={"passed", "criteria"})})
+        findings += [{"pass": name, **finding.model_dump(mode="json")} for finding in reply.findings]
+    return _verdict(item, passes, findings)
+
+
+def review_variables(task: NodeTask, workspace: Workspace, item: PlannedItem, diff: str) -> dict[str, Any]:
+    """What every pass is shown: the same for all three."""
+    return {
+        "item": issue(task.item),
+        "sub_item": item.model_dump(mode="json"),
+        "specification": specification_text(task, workspace),
+        "interfaces": [file.model_dump() for file in interface_files(task, workspace)],
+        "diff": diff,
+        "changed_files": [
+            {"path": path, "text": numbered(text)}
+            for path in file_actions(diff)
+            if (text := workspace.read(path)) is not None
+        ],
+    }
+
+
+def numbered(text: str) -> str:
+    """Each line with its number, counted from 1."""
+    lines = text.splitlines()
+    width = len(str(len(lines)))
+    return "\n".join(f"{number:>{width}} | {line}".rstrip() for number, line in enumerate(lines, 1))
+
+
+def problems_of(reply: ReviewPass, workspace: Workspace, files: Sequence[str]) -> list[str]:
+    """What the reviewer has to correct: places that do not exist, a verdict that its findings do not support."""
+    problems = [
+        problem
+        for finding in reply.findings
+        for problem in _place_problems(finding.file, finding.line, workspace, files)
+    ]
+    blocking = sum(1 for finding in reply.findings if finding.severity is Severity.BLOCKING)
+    if reply.passed and blocking:
+        problems.append(f"`passed` is true, but {blocking} finding(s) are blocking; one of the two is wrong")
+    if not reply.passed and not blocking:
+        problems.append("`passed` is false, but no finding is blocking; say what blocks, or pass the change")
+    return problems
+
+
+def scope_pass() -> dict[str, Any]:
+    """The deterministic pass; it only ever warns."""
+    return {"name": "scope", "passed": True, "criteria": []}
+
+
+def scope_findings(task: NodeTask, item: PlannedItem, files: Sequence[str]) -> list[dict[str, Any]]:
+    """A warning for every changed file that the plan does not list."""
+    planned = {*item.files, *(file["path"] for file in output_of(task, "interfaces")["files"])}
+    return [
+        {
+            "pass": "scope",
+            "file": path,
+            "line": 0,
+            "severity": Severity.WARNING.value,
+            "criterion": "planned files",
+            "explanation": f"The plan of {item.key} does not list this file.",
+        }
+        for path in files
+        if path not in planned
+    ]
+
+
+def _place_problems(path: str, line: int, workspace: Workspace, files: Sequence[str]) -> list[str]:
+    text = workspace.read(path)
+    if path not in files:
+        return [f"a finding names {path!r}, which this change does not touch ({', '.join(files)})"]
+    if text is not None and line > len(text.splitlines()):
+        return [f"a finding names {path} line {line}, and the file has {len(text.splitlines())} lines"]
+    return []
+
+
+def _verdict(item: PlannedItem, passes: list[dict[str, Any]], findings: list[dict[str, Any]]) -> Succeeded:
+    blocking = sum(1 for finding in findings if finding["severity"] == Severity.BLOCKING)
+    rest = len(findings) - blocking
+    said = f"{blocking} blocking finding(s), {rest} other(s)" if blocking else f"passed with {rest} remark(s)"
+    return Succeeded(
+        output={"sub_item": item.key, "passed": blocking == 0, "passes": passes, "findings": findings},
+        summary=f"{item.key}: {said}",
+    )

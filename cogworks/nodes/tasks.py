@@ -1,0 +1,174 @@
+"""What one visit is about: which recorded outputs it needs, and the task made of them."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from cogworks.nodes.contract import Conventions, NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
+from cogworks.pipeline.decision import PullFacts, Run, slug_of
+from cogworks.pipeline.graph import Instance, Node, Pipeline
+from cogworks.pipeline.state import RunState, VisitRecord
+from cogworks.vocabulary import BranchName, IssueNumber, SubItemKey, Value
+
+
+class Source(Value):
+    """Where in the ledger one input comes from."""
+
+    slot: str
+    dependency: SubItemKey | None
+    """None: the visit's own input; else the output of a sub-item it depends on."""
+    path: str
+    is_whole: bool
+    """The file is the slot's value; False: the slot is one key of it."""
+
+
+def sources_of(
+    state: RunState, pipeline: Pipeline, instance: Instance, *, ordinal: int
+) -> tuple[Source, ...]:
+    """Every recorded output that a visit of this instance is handed, each slot once."""
+    node = pipeline.node(instance.node)
+    wanted = list(node.inputs)
+    preserved = _preserved_slots(pipeline, node) if ordinal > 1 else ()
+    wanted += [slot for slot in preserved if slot not in wanted]
+    found = [
+        _source(state, pipeline, slot, instance.sub_item, may_be_discarded=slot in preserved)
+        for slot in wanted
+    ]
+    sources = [source for source in found if source is not None]
+    if instance.sub_item is not None:
+        for dependency in state.sub_item(instance.sub_item).depends_on:
+            for slot in node.outputs:
+                source = _source(state, pipeline, slot, dependency, may_be_discarded=False)
+                if source is not None:
+                    sources.append(source.model_copy(update={"dependency": dependency}))
+    return tuple(sources)
+
+
+def missing_inputs(pipeline: Pipeline, instance: Instance, sources: tuple[Source, ...]) -> tuple[str, ...]:
+    """Declared inputs that no finished visit has produced although one before it should have."""
+    there = {source.slot for source in sources if source.dependency is None}
+    return tuple(slot for slot in pipeline.required_inputs(instance.node) if slot not in there)
+
+
+def task_for(
+    state: RunState,
+    pipeline: Pipeline,
+    move: Run,
+    *,
+    item: WorkItem,
+    pulls: Mapping[IssueNumber, PullFacts],
+    files: Mapping[str, str],
+    conventions: Conventions,
+) -> NodeTask:
+    """The task of a visit.
+
+    Args:
+        pulls: the run's pull requests as GitHub shows them now.
+        files: ledger path -> text of every path that `sources_of` named.
+    """
+    node, sub_item = move.instance
+    inputs: dict[str, Any] = {}
+    dependencies: dict[SubItemKey, dict[str, Any]] = {}
+    for source in sources_of(state, pipeline, move.instance, ordinal=move.ordinal):
+        data = json.loads(files[source.path])
+        value = data if source.is_whole else data.get(source.slot)
+        target = inputs if source.dependency is None else dependencies.setdefault(source.dependency, {})
+        target[source.slot] = value
+    base, *merges = _bases(state, pulls, item, sub_item)
+    return NodeTask(
+        visit=Visit(
+            index=move.index,
+            node=node,
+            sub_item=sub_item,
+            visit_key=move.visit_key,
+            attempt=move.attempt,
+            ordinal=move.ordinal,
+        ),
+        item=item,
+        inputs=inputs,
+        dependency_outputs=dependencies,
+        sub_item=_sub_item_ref(state, sub_item) if sub_item else None,
+        sub_items=tuple(_sub_item_ref(state, planned.key) for planned in state.sub_items or ()),
+        pull_requests=tuple(
+            PullRequestRef(slug=p.slug, number=p.number, head=p.head, base=p.base)
+            for p in state.pull_requests
+        ),
+        branch=_branch(state, pipeline, move.instance) or item.default_branch,
+        base_branch=base,
+        merge_branches=tuple(merges),
+        conventions=conventions,
+    )
+
+
+def slot_values(node: Node, output: Mapping[str, Any]) -> dict[str, Any]:
+    """What a node's output means slot by slot: the whole of it for one declared slot, else one key for each."""
+    if len(node.outputs) == 1:
+        return {node.outputs[0]: dict(output)}
+    return {slot: output.get(slot) for slot in node.outputs}
+
+
+def work_branch(state: RunState, slug: str) -> BranchName:
+    """`cogworks/<issue>/<slug>`, with `-r<k>` from the second run of an item on."""
+    suffix = f"-r{state.run_number}" if state.run_number > 1 else ""
+    return BranchName(f"cogworks/{state.issue}/{slug}{suffix}")
+
+
+def _branch(state: RunState, pipeline: Pipeline, instance: Instance) -> BranchName | None:
+    node = pipeline.node(instance.node)
+    if not node.slug and instance.sub_item is not None:
+        # Review and integration look at the branch that the sub-item's own code went to.
+        node = next((n for n in pipeline.nodes if n.scope == "sub-item" and n.slug), node)
+    slug = slug_of(state, node, instance.sub_item)
+    return work_branch(state, slug) if slug else None
+
+
+def _bases(
+    state: RunState, pulls: Mapping[IssueNumber, PullFacts], item: WorkItem, sub_item: SubItemKey | None
+) -> list[BranchName]:
+    """What the branch starts from, then what else has to be merged into it: branches of unmerged dependencies."""
+    unmerged = []
+    for key in state.sub_item(sub_item).depends_on if sub_item else ():
+        ordinal = state.sub_item(key).ordinal
+        known = next(
+            (p for p in state.pull_requests if p.slug.rpartition("-")[2] == str(ordinal) and "-" in p.slug),
+            None,
+        )
+        if known is not None and (known.number not in pulls or pulls[known.number].state != "merged"):
+            unmerged.append((ordinal, known.head))
+    newest_first = [head for _, head in sorted(unmerged, reverse=True)]
+    return newest_first or [item.default_branch]
+
+
+def _sub_item_ref(state: RunState, key: SubItemKey) -> SubItemRef:
+    planned = state.sub_item(key)
+    return SubItemRef(key=key, ordinal=planned.ordinal, number=planned.number, depends_on=planned.depends_on)
+
+
+def _preserved_slots(pipeline: Pipeline, node: Node) -> tuple[str, ...]:
+    return tuple(
+        slot
+        for edge in pipeline.edges
+        if edge.rework is not None and node.id in pipeline.span_of(edge)
+        for slot in edge.rework.preserve
+    )
+
+
+def _source(
+    state: RunState, pipeline: Pipeline, slot: str, sub_item: SubItemKey | None, *, may_be_discarded: bool
+) -> Source | None:
+    newest: VisitRecord | None = None
+    for visit in state.visits:
+        producer = pipeline.node(visit.node)
+        is_ours = visit.sub_item in (None, sub_item) and slot in producer.outputs
+        if (
+            is_ours
+            and visit.has_output
+            and visit.status == "succeeded"
+            and (may_be_discarded or not visit.is_discarded)
+        ):
+            newest = visit
+    if newest is None:
+        return None
+    path = f"{state.folder(newest.index, newest.instance)}/output.json"
+    is_whole = len(pipeline.node(newest.node).outputs) == 1
+    return Source(slot=slot, dependency=None, path=path, is_whole=is_whole)

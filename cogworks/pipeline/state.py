@@ -1,0 +1,298 @@
+"""What a run remembers: an immutable value with the transitions that may be made of it.
+
+Only states that a run can resume from are kept; progress inside a step is log, not state.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from cogworks.pipeline.graph import Instance
+from cogworks.pipeline.graph import SubItem as ScheduledItem
+from cogworks.vocabulary import (
+    BranchName,
+    CommitOid,
+    IssueNumber,
+    NodeId,
+    RunId,
+    SubItemKey,
+    Value,
+    VisitKey,
+)
+
+SCHEMA_VERSION = "1"
+LEASE_TTL_S = 180
+LEASE_MARGIN_S = 60
+MAX_ATTEMPTS = 3
+"""Runners that may die on one visit before the node fails instead of being tried for ever."""
+
+RunStatus = Literal["running", "done", "failed"]
+
+
+class Spend(Value):
+    """Money and tokens that are gone."""
+
+    cost_usd: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    model_calls: int = 0
+
+    def __add__(self, other: "Spend") -> "Spend":
+        return Spend(
+            cost_usd=round(self.cost_usd + other.cost_usd, 9),
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            model_calls=self.model_calls + other.model_calls,
+        )
+
+    def __sub__(self, other: "Spend") -> "Spend":
+        return Spend(
+            cost_usd=round(self.cost_usd - other.cost_usd, 9),
+            input_tokens=self.input_tokens - other.input_tokens,
+            output_tokens=self.output_tokens - other.output_tokens,
+            model_calls=self.model_calls - other.model_calls,
+        )
+
+
+class VisitRecord(Value):
+    """One finished visit of one node."""
+
+    index: int
+    node: NodeId
+    sub_item: SubItemKey | None
+    visit_key: VisitKey
+    ordinal: int
+    attempt: int
+    status: Literal["succeeded", "failed"]
+    summary: str
+    """What it did in one line, or why it failed."""
+    spend: Spend = Spend()
+    duration_s: float = 0.0
+    has_output: bool = False
+    is_discarded: bool = False
+    """A rework edge or a retry went back behind it; its output no longer counts."""
+
+    @property
+    def instance(self) -> Instance:
+        return Instance(self.node, self.sub_item)
+
+
+class Lease(Value):
+    """Who works on which visit, and what they may spend before they must say so."""
+
+    visit_key: VisitKey
+    index: int
+    node: NodeId
+    sub_item: SubItemKey | None
+    ordinal: int
+    holder: str
+    attempt: int
+    ttl_s: int = LEASE_TTL_S
+    reserved_usd: float = 0.0
+    """The most this runner may spend before it says so in the ledger; booked as spent when it dies."""
+    reserved_tokens: int = 0
+    spent: Spend = Spend()
+    """What this visit has cost so far, earlier attempts and their lost reservations included."""
+    graph_hash: str
+    input_digest: str
+
+    @property
+    def instance(self) -> Instance:
+        return Instance(self.node, self.sub_item)
+
+
+class SubItem(Value):
+    """A sub-work-item of the plan."""
+
+    key: SubItemKey
+    ordinal: int
+    """Position in dependency order, from 1; its branch slug is `swi-<ordinal>`."""
+    title: str
+    depends_on: tuple[SubItemKey, ...] = ()
+    number: IssueNumber | None = None
+    node_id: str | None = None
+
+
+class KnownPull(Value):
+    """A pull request of this run, found again by its number."""
+
+    slug: str
+    number: IssueNumber
+    node_id: str
+    head: BranchName
+    base: BranchName
+
+
+class CommentRef(Value):
+    """The status comment: `node_id` for edits, `database_id` for links."""
+
+    node_id: str
+    database_id: int
+
+
+class GatePassed(Value):
+    """Why a human gate counts as passed; derived from GitHub's facts, kept for the history."""
+
+    node: NodeId
+    sub_item: SubItemKey | None
+    how: Literal["merged", "approved"]
+    by: str
+    oid: CommitOid
+
+
+class Inputs(Value):
+    """The newest human input that has been obeyed; it moves in the commit that obeys it."""
+
+    last_comment_id: int = 0
+    trigger_event_id: str = ""
+
+
+class RunState(Value):
+    """Everything a run needs to go on anywhere; `state.json` in the ledger is exactly this."""
+
+    schema_version: Literal["1"] = "1"
+    run_id: RunId
+    run_number: int = 1
+    repository_id: str
+    repository: str
+    issue: IssueNumber
+    issue_digest: str
+    """sha256 of title and body as the run saw them first."""
+    pipeline: str
+    graph_hash: str
+    status: RunStatus = "running"
+    kind: str = ""
+    """The classification's type, e.g. `bug_fix`; a label shows it."""
+    is_safety_critical: bool = False
+    visits: tuple[VisitRecord, ...] = ()
+    leases: tuple[Lease, ...] = ()
+    marks: Mapping[str, Literal["taken", "not_taken", "dead"]] = Field(default_factory=dict)
+    """`<edge>` or `<edge>@<sub-item>` -> what was decided; absent = not yet."""
+    traversals: Mapping[str, int] = Field(default_factory=dict)
+    """How often each rework edge was taken, keyed like `marks`."""
+    sub_items: tuple[SubItem, ...] | None = None
+    """None until the plan exists."""
+    pull_requests: tuple[KnownPull, ...] = ()
+    gates: tuple[GatePassed, ...] = ()
+    status_comment: CommentRef | None = None
+    inputs: Inputs = Inputs()
+    identities: tuple[int, ...] = ()
+    """`databaseId` of everyone who has held a lease."""
+    booked: Spend = Spend()
+    """Spent by runners that gave their visit back unfinished."""
+
+    @property
+    def spent(self) -> Spend:
+        """Everything gone so far, reservations of live leases not included."""
+        total = self.booked
+        for visit in self.visits:
+            total = total + visit.spend
+        for lease in self.leases:
+            total = total + lease.spent
+        return total
+
+    @property
+    def reserved_usd(self) -> float:
+        return sum(lease.reserved_usd for lease in self.leases)
+
+    def latest(self, instance: Instance) -> VisitRecord | None:
+        """The visit that counts for this node and sub-item, if any."""
+        counting = [v for v in self.visits if v.instance == instance and not v.is_discarded]
+        return counting[-1] if counting else None
+
+    def lease_of(self, instance: Instance) -> Lease | None:
+        return next((lease for lease in self.leases if lease.instance == instance), None)
+
+    def lease_stands(self, lease: Lease) -> bool:
+        """True while this very lease (visit, holder, attempt) is the one in the state."""
+        return any(
+            (held.visit_key, held.holder, held.attempt) == (lease.visit_key, lease.holder, lease.attempt)
+            for held in self.leases
+        )
+
+    def sub_item(self, key: SubItemKey) -> SubItem:
+        for item in self.sub_items or ():
+            if item.key == key:
+                return item
+        message = f"sub-work-item {key!r} is not in the plan of run {self.run_id}"
+        raise KeyError(message)
+
+    def folder(self, index: int, instance: Instance) -> str:
+        """Where the ledger keeps a visit, e.g. `visits/0007-code_generation@57` (57 = the sub-issue)."""
+        node, sub_item = instance
+        if sub_item is None:
+            return f"visits/{index:04d}-{node}"
+        return f"visits/{index:04d}-{node}@{self.sub_item(sub_item).number or sub_item}"
+
+    @property
+    def schedule(self) -> tuple[ScheduledItem, ...] | None:
+        """The plan as the scheduler needs it."""
+        if self.sub_items is None:
+            return None
+        return tuple(ScheduledItem(key=item.key, depends_on=item.depends_on) for item in self.sub_items)
+
+    def pull(self, slug: str) -> KnownPull | None:
+        return next((pull for pull in self.pull_requests if pull.slug == slug), None)
+
+    def next_index(self) -> int:
+        """The index of the next visit; leased visits already have theirs."""
+        used = [v.index for v in self.visits] + [lease.index for lease in self.leases]
+        return max(used, default=0) + 1
+
+    def ordinal_of_next(self, instance: Instance) -> int:
+        return 1 + sum(1 for visit in self.visits if visit.instance == instance)
+
+    def with_lease(self, lease: Lease, *, identity: int) -> "RunState":
+        """Claim a visit; a stale lease on the same instance goes, its reservation counted as spent by this visit."""
+        dead = self.lease_of(lease.instance)
+        others = tuple(held for held in self.leases if held.instance != lease.instance)
+        known = self.identities if identity in self.identities else (*self.identities, identity)
+        if dead is not None:
+            lost = dead.spent + Spend(cost_usd=dead.reserved_usd)
+            lease = lease.model_copy(update={"spent": lost})
+        return self.model_copy(update={"leases": (*others, lease), "identities": known})
+
+    def checkpointed(self, lease: Lease, spent: Spend) -> "RunState":
+        """Say what a visit has cost so far while it goes on."""
+        leases = tuple(
+            held.model_copy(update={"spent": spent}) if held.visit_key == lease.visit_key else held
+            for held in self.leases
+        )
+        return self.model_copy(update={"leases": leases})
+
+    def released(self, lease: Lease, spend: Spend) -> "RunState":
+        """Give a visit back unfinished: the lease goes, what was spent is booked."""
+        kept = tuple(held for held in self.leases if held.visit_key != lease.visit_key)
+        return self.model_copy(update={"leases": kept, "booked": self.booked + spend})
+
+    def recorded(self, visit: VisitRecord) -> "RunState":
+        """Finish a visit: its record is added and its lease goes."""
+        kept = tuple(held for held in self.leases if held.visit_key != visit.visit_key)
+        return self.model_copy(update={"visits": (*self.visits, visit), "leases": kept})
+
+    def discarding(self, instances: frozenset[Instance], marks: frozenset[str]) -> "RunState":
+        """Go back behind these instances: their visits no longer count and these edges are undecided again."""
+        visits = tuple(
+            v.model_copy(update={"is_discarded": True}) if v.instance in instances else v for v in self.visits
+        )
+        kept = {key: mark for key, mark in self.marks.items() if key not in marks}
+        return self.model_copy(update={"visits": visits, "marks": kept})
+
+
+def edge_key(edge: str, sub_item: SubItemKey | None) -> str:
+    """How an edge of a sub-item is named in the state."""
+    return edge if sub_item is None else f"{edge}@{sub_item}"
+
+
+def visit_key(state: RunState, instance: Instance, index: int) -> VisitKey:
+    """The name of one visit: the same after a restart, different on rework (architecture §2.1)."""
+    node, sub_item = instance
+    parts = (state.repository_id, str(state.issue), state.run_id, node, sub_item or "", str(index))
+    return VisitKey(hashlib.sha256("\x1f".join(parts).encode()).hexdigest())
+
+
+def issue_digest(title: str, body: str) -> str:
+    """sha256 of what was asked for; a change of it mid-run is a fact for the decision."""
+    return hashlib.sha256(f"{title}\x1f{body}".encode()).hexdigest()

@@ -1,0 +1,357 @@
+"""One step of one work item, S1 to S8: read, decide, claim, adopt, run, publish, record, view."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from cogworks.errors import BudgetReached, CogworksError, ConfigurationError, LostRace, UsageError
+from cogworks.github.addresses import IssueAddress
+from cogworks.github.effects import Effect
+from cogworks.github.snapshot import Snapshot
+from cogworks.github.surface import Standing, comment_difference, differences, problem_comment, project
+from cogworks.ledger.keeper import Keeper
+from cogworks.ledger.record import Change, change_for
+from cogworks.ledger.store import LedgerCommit, StaleTip, Tip
+from cogworks.nodes.considering import Considered, Wanted, consider, state_of
+from cogworks.nodes.contract import Conventions, Failed, WorkItem
+from cogworks.nodes.tasks import missing_inputs, sources_of, task_for
+from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, replies_in, run_visit
+from cogworks.pipeline import decision as move
+from cogworks.pipeline.graph import Instance
+from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord
+from cogworks.settings import Config
+from cogworks.vocabulary import CommitOid, RunId, SubItemKey, Value
+
+MAX_CLAIMS = 3
+CLAIM_PAUSE_S = 2.0
+
+
+class Ledger(Protocol):
+    """The ledger branch of the item."""
+
+    def tip(self) -> Tip | None: ...
+    def create(self, root: CommitOid, change: Change) -> LedgerCommit: ...
+    def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> LedgerCommit: ...
+
+
+class StepTracker(Tracker, Protocol):
+    """GitHub as a step uses it."""
+
+    def create_root(self) -> CommitOid:
+        """The commit every ledger starts from, made where it is missing."""
+
+    def show(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
+        """Apply views; a warning when that failed, for the next step repairs them."""
+
+
+@dataclass(frozen=True)
+class Shell:
+    """The world as a step uses it."""
+
+    visit: VisitShell
+    tracker: StepTracker
+    ledger: Callable[[Snapshot], Ledger]
+    holder: str
+    """Who we are in a lease: unique to this process."""
+    new_run_id: Callable[[], RunId]
+    forget: Callable[[RunId], None]
+    """Remove what a finished run keeps on this machine."""
+    sleep: Callable[[float], None]
+    say: Callable[[str], None]
+
+
+class StepReport(Value):
+    """What one step came to."""
+
+    outcome: Literal[
+        "succeeded",
+        "failed",
+        "done",
+        "waiting",
+        "backed_off",
+        "usage_error",
+        "configuration_error",
+        "budget_reached",
+    ]
+    message: str
+    node: str = ""
+    visit_key: str = ""
+    waiting_for: tuple[move.WaitingFor, ...] = ()
+    retry_in_s: float | None = None
+    """Backed off: when the other runner's lease may be taken over."""
+    urls: Mapping[str, str] = {}
+    spend: Spend = Spend()
+    """What this step's model calls cost."""
+    warnings: tuple[str, ...] = ()
+
+
+def take_step(shell: Shell, address: IssueAddress, wanted: Wanted) -> StepReport:
+    """Do the next thing for one work item, or say why there is none.
+
+    Raises:
+        CogworksError: nothing could be decided, or the node could not run; the item stays resumable.
+    """
+    for _ in range(MAX_CLAIMS):
+        snapshot = shell.tracker.read()
+        seen = _consider(shell, snapshot, wanted)
+        try:
+            return _act(shell, address, seen)
+        except StaleTip:
+            # Either another runner claimed, or the read lagged behind our own last write.
+            shell.sleep(CLAIM_PAUSE_S)
+    return StepReport(
+        outcome="backed_off",
+        message=f"{address.url}: other runners moved the ledger {MAX_CLAIMS} times in a row; nothing was done.",
+        retry_in_s=CLAIM_PAUSE_S,
+    )
+
+
+def _consider(shell: Shell, snapshot: Snapshot, wanted: Wanted) -> Considered:
+    try:
+        return consider(snapshot, wanted, new_run_id=shell.new_run_id)
+    except (ConfigurationError, UsageError) as error:
+        _show_problem(shell, snapshot, str(error))
+        raise
+
+
+def _act(shell: Shell, address: IssueAddress, seen: Considered) -> StepReport:
+    match seen.decision:
+        case move.Run() as run:
+            return _visit(shell, address, seen, run)
+        case move.GiveUpOn(lease=lease, reason=reason):
+            return _give_up(shell, seen, lease, reason)
+        case move.Finish():
+            return _finish(shell, seen)
+        case move.Wait(waiting_for=waits):
+            warning = _show(shell, seen, seen.state, seen.facts)
+            asks = "; ".join(f"{wait.ask} ({wait.who})" for wait in waits)
+            return _report(
+                "waiting", f"waiting: {asks}", seen, seen.state, waiting_for=waits, warning=warning
+            )
+        case move.BackOff(lease=lease, stealable_in_s=wait_s):
+            message = f"{lease.node} is being worked on by {lease.holder}; its lease can be taken over in {wait_s:.0f} s"
+            return _report("backed_off", message, seen, seen.state, retry_in_s=wait_s)
+        case move.Nothing(reason=reason):
+            warning = _show(shell, seen, seen.state, seen.facts)
+            return _report("done", reason, seen, seen.state, warning=warning)
+        case move.Stop(outcome="usage_error" | "configuration_error" as outcome, reason=reason):
+            warning = _show_problem(shell, seen.snapshot, reason)
+            return _report(outcome, reason, seen, seen.state, warning=warning)
+        case move.Stop(outcome=outcome, reason=reason):
+            warning = _show(shell, seen, seen.state, seen.facts)
+            return _report(outcome, reason, seen, seen.state, warning=warning)
+
+
+def _visit(shell: Shell, address: IssueAddress, seen: Considered, run: move.Run) -> StepReport:
+    claimed = _claim(shell, seen, run)
+    shell.say(f"{_label(run.instance)}: started (visit {run.index}, attempt {run.attempt})")
+    try:
+        ended = run_visit(shell.visit, claimed)
+    except LostRace as error:
+        return _report("backed_off", str(error), seen, claimed.keeper.state)
+    except BudgetReached as error:
+        _show_problem(shell, seen.snapshot, str(error))
+        raise
+    except KeyboardInterrupt:
+        shell.say(f"interrupted; nothing is lost. Go on with: cogworks run {address.url}")
+        raise
+    return _ended(shell, seen, run, ended)
+
+
+def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
+    state, snapshot = seen.state, seen.snapshot
+    lease = Lease(
+        visit_key=run.visit_key,
+        index=run.index,
+        node=run.instance.node,
+        sub_item=run.instance.sub_item,
+        ordinal=run.ordinal,
+        holder=shell.holder,
+        attempt=run.attempt,
+        reserved_usd=_reservation(seen),
+        graph_hash=seen.pipeline.graph_hash,
+        input_digest=state.issue_digest,
+    )
+    sources = sources_of(state, seen.pipeline, run.instance, ordinal=run.ordinal)
+    if missing := missing_inputs(seen.pipeline, run.instance, sources):
+        raise CogworksError(
+            f"{_label(run.instance)} needs {', '.join(missing)}, which no finished node produced."
+        )
+    held = state.with_lease(lease, identity=snapshot.viewer.id or 0)
+    lease = next(taken for taken in held.leases if taken.visit_key == run.visit_key)
+    folder = held.folder(run.index, run.instance)
+    change = change_for(held, lease, "claim", {}, sequence=0)
+    ledger = shell.ledger(snapshot)
+    if snapshot.ledger is None:
+        root = snapshot.root_oid or shell.tracker.create_root()
+        commit = ledger.create(root, change)
+    else:
+        echoes = [*dict.fromkeys(source.path for source in sources), folder]
+        commit = ledger.append(snapshot.ledger.oid, change, echoes=echoes)
+    task = task_for(
+        held,
+        seen.pipeline,
+        run,
+        item=_work_item(snapshot, seen.config),
+        pulls=seen.facts.pulls,
+        files=commit.echoed,
+        conventions=_conventions(seen, run),
+    )
+    return Claimed(
+        keeper=Keeper(ledger, state=held, tip=commit.oid, lease=lease),
+        move=run,
+        task=task,
+        snapshot=snapshot,
+        facts=seen.facts,
+        pipeline=seen.pipeline,
+        config=seen.config,
+        memory=replies_in(folder, commit.echoed),
+    )
+
+
+def _conventions(seen: Considered, run: move.Run) -> Conventions:
+    node = seen.pipeline.node(run.instance.node)
+    per_item = seen.config.budgets.sub_work_item_max_retries
+    return Conventions(
+        specs=seen.config.paths.specs,
+        sub_item_label=seen.config.labels.sub_work_item,
+        max_retries=per_item if node.max_retries is None else node.max_retries,
+    )
+
+
+def _ended(shell: Shell, seen: Considered, run: move.Run, ended: Ended) -> StepReport:
+    warning = _show(shell, seen, ended.state, ended.facts)
+    waits = move.waiting_for(ended.state, ended.facts, seen.pipeline)
+    if ended.state.status == "done":
+        shell.forget(ended.state.run_id)
+    record = ended.state.visits[-1]
+    report = _report(
+        _outcome_word(ended),
+        f"{_label(run.instance)}: {record.summary}",
+        seen,
+        ended.state,
+        waiting_for=waits,
+        warning=warning,
+        facts=ended.facts,
+    )
+    ours = {"node": _label(run.instance), "visit_key": run.visit_key, "spend": ended.spend}
+    return report.model_copy(update=ours)
+
+
+def _outcome_word(ended: Ended) -> Literal["failed", "done", "succeeded"]:
+    if isinstance(ended.outcome, Failed) or ended.state.visits[-1].status == "failed":
+        return "failed"
+    return "done" if ended.state.status == "done" else "succeeded"
+
+
+def _give_up(shell: Shell, seen: Considered, lease: Lease, reason: str) -> StepReport:
+    record = VisitRecord(
+        index=lease.index,
+        node=lease.node,
+        sub_item=lease.sub_item,
+        visit_key=lease.visit_key,
+        ordinal=lease.ordinal,
+        attempt=lease.attempt,
+        status="failed",
+        summary=reason,
+        spend=lease.spent,
+    )
+    state = seen.state.recorded(record)
+    _append(shell, seen, change_for(state, lease, "failed", {}, sequence=0))
+    warning = _show(shell, seen, state, seen.facts)
+    return _report("failed", f"{_label(lease.instance)}: {reason}", seen, state, warning=warning)
+
+
+def _finish(shell: Shell, seen: Considered) -> StepReport:
+    gates = move.locate(seen.state, seen.facts, seen.pipeline).gates
+    state = seen.state.model_copy(update={"status": "done", "gates": gates})
+    last = state.visits[-1]
+    closing = Lease(
+        visit_key=last.visit_key,
+        index=last.index,
+        node=last.node,
+        sub_item=last.sub_item,
+        ordinal=last.ordinal,
+        holder=shell.holder,
+        attempt=last.attempt,
+        graph_hash=state.graph_hash,
+        input_digest=state.issue_digest,
+    )
+    _append(shell, seen, change_for(state, closing, "done", {}, sequence=0))
+    shell.forget(state.run_id)
+    warning = _show(shell, seen, state, seen.facts)
+    return _report("done", "every node is done and every gate is passed", seen, state, warning=warning)
+
+
+def _append(shell: Shell, seen: Considered, change: Change) -> None:
+    if seen.snapshot.ledger is None:
+        raise CogworksError("a run without a ledger cannot end; run the command again.")
+    shell.ledger(seen.snapshot).append(seen.snapshot.ledger.oid, change)
+
+
+def _show(shell: Shell, seen: Considered, state: RunState, facts: move.Facts) -> str:
+    surface = project(Standing(state=state, facts=facts), seen.pipeline, seen.config)
+    effects = differences(surface, seen.snapshot, state, seen.config)
+    return (shell.tracker.show(effects, seen.snapshot) or "") if effects else ""
+
+
+def _show_problem(shell: Shell, snapshot: Snapshot, problem: str) -> str:
+    try:
+        state = state_of(snapshot)
+    except CogworksError:
+        return ""
+    effects = comment_difference(problem_comment(problem), snapshot, state) if state else ()
+    return (shell.tracker.show(effects, snapshot) or "") if effects else ""
+
+
+def _reservation(seen: Considered) -> float:
+    left = seen.facts.max_cost_usd - seen.state.spent.cost_usd - seen.state.reserved_usd
+    return round(max(0.0, min(seen.config.ledger.checkpoint_usd, left)), 9)
+
+
+def _work_item(snapshot: Snapshot, config: Config) -> WorkItem:
+    own = set(config.labels.model_dump().values())
+    labels = (name for name in snapshot.issue.labels if not name.startswith("cogworks:") and name not in own)
+    return WorkItem(
+        number=snapshot.issue.number,
+        title=snapshot.issue.title,
+        body=snapshot.issue.body,
+        labels=tuple(sorted(labels)),
+        repository=snapshot.repository.name_with_owner,
+        default_branch=snapshot.repository.default_branch,
+    )
+
+
+def _label(instance: Instance) -> str:
+    sub: SubItemKey | None = instance.sub_item
+    return f"{instance.node}@{sub}" if sub else str(instance.node)
+
+
+def _report(
+    outcome: str,
+    message: str,
+    seen: Considered,
+    state: RunState,
+    *,
+    waiting_for: tuple[move.WaitingFor, ...] = (),
+    warning: str = "",
+    retry_in_s: float | None = None,
+    facts: move.Facts | None = None,
+) -> StepReport:
+    pulls = (facts or seen.facts).pulls
+    urls = {"issue": seen.snapshot.issue.url}
+    if state.status_comment is not None:
+        urls["status_comment"] = f"{seen.snapshot.issue.url}#issuecomment-{state.status_comment.database_id}"
+    for pull in state.pull_requests:
+        if pull.number in pulls:
+            urls[pull.slug] = pulls[pull.number].url
+    return StepReport.model_validate(
+        {
+            "outcome": outcome,
+            "message": message,
+            "waiting_for": waiting_for,
+            "retry_in_s": retry_in_s,
+            "urls": urls,
+            "warnings": (warning,) if warning else (),
+        }
+    )

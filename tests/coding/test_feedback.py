@@ -1,0 +1,136 @@
+"""What is the model told of a failed attempt, and when is there no point in another?"""
+
+import pytest
+
+from cogworks.coding.comparison import Comparison
+from cogworks.coding.feedback import (
+    MAX_MESSAGE_CHARS,
+    MAX_PROBLEMS,
+    Attempt,
+    Trial,
+    fingerprint,
+    history,
+    judge_comparison,
+    judge_diagnostics,
+    reason_to_stop,
+)
+from cogworks.domain_services.messages import Diagnostic, TestCase
+from cogworks.vocabulary import Severity
+
+
+def attempt(mark: str, category: str = "failing_tests", problem: str = "a failed:\nE  no") -> Attempt:
+    return Attempt(fingerprint=mark, trial=Trial(category=category, problems=(problem,)))
+
+
+def broken(name: str = "t.py::a", message: str = "E  no") -> TestCase:
+    return TestCase(id=name, outcome="failed", message=message)
+
+
+def test_nothing_worse_is_kept() -> None:
+    assert judge_comparison(Comparison()).is_kept
+    assert judge_diagnostics(()).is_kept
+
+
+def test_a_failing_test_is_named_with_its_message() -> None:
+    assert judge_comparison(Comparison(broken=(broken(),))) == Trial(
+        category="failing_tests t.py::a", problems=("t.py::a failed:\nE  no",)
+    )
+
+
+def test_every_kind_of_worse_is_reported_at_once() -> None:
+    trial = judge_comparison(
+        Comparison(
+            timed_out=True, uncollected=("e",), broken=(broken(),), vanished=("t.py::b",), unproven=("u.py",)
+        )
+    )
+
+    assert trial.category == "timed_out"
+    assert len(trial.problems) == 5
+
+
+def test_the_marks_that_depend_on_the_interpreter_are_left_out() -> None:
+    message = "    assert f(1) == 2\n           ^^^^\n    g(x)\n    ~^^^\nE  a ^ b\n  ^^^"
+
+    (problem,) = judge_comparison(Comparison(broken=(broken(message=message),))).problems
+
+    assert problem == "t.py::a failed:\n    assert f(1) == 2\n    g(x)\nE  a ^ b\n"
+
+
+def test_a_long_message_keeps_its_end() -> None:
+    (problem,) = judge_comparison(Comparison(broken=(broken(message="x" * 9_000 + "END"),))).problems
+
+    assert problem.endswith("END")
+    assert len(problem) < MAX_MESSAGE_CHARS + 100
+
+
+def test_many_failures_are_cut_with_their_number() -> None:
+    cases = tuple(broken(f"t.py::{number:03}") for number in range(MAX_PROBLEMS + 3))
+
+    problems = judge_comparison(Comparison(broken=cases)).problems
+
+    assert len(problems) == MAX_PROBLEMS + 1
+    assert problems[-1] == "and 3 more problem(s)"
+
+
+def test_only_blocking_diagnostics_refuse_a_change() -> None:
+    blocking = Diagnostic(
+        artifact="a.py", line=3, severity=Severity.BLOCKING, category="syntax_error", message="bad"
+    )
+    warning = blocking.model_copy(update={"severity": Severity.WARNING})
+
+    assert judge_diagnostics((warning,)).is_kept
+    assert judge_diagnostics((warning, blocking)) == Trial(
+        category="diagnostics syntax_error", problems=("a.py:3: syntax_error: bad",)
+    )
+
+
+@pytest.mark.parametrize(
+    ("attempts", "reason"),
+    [
+        ([attempt("1")], None),
+        ([attempt("1"), attempt("2")], None),
+        ([attempt("1"), attempt("1")], "the same change twice and it failed in the same way"),
+        ([attempt("1"), attempt("1", "timed_out")], "the tests are not reliable"),
+        (
+            [attempt("1"), attempt("2"), attempt("3")],
+            "the last 3 attempts failed with the same kind of problem",
+        ),
+        ([attempt("1"), attempt("2", "timed_out"), attempt("3")], None),
+        ([attempt(str(n), f"kind {n}") for n in range(6)], "5 retries are used up"),
+        ([attempt(str(n), f"kind {n}") for n in range(5)], None),
+    ],
+    ids=["first", "second", "identical", "flaky", "stalling", "progress", "spent", "not-yet-spent"],
+)
+def test_when_to_stop(attempts: list[Attempt], reason: str | None) -> None:
+    found = reason_to_stop(attempts, max_retries=5)
+
+    assert (found is None) == (reason is None)
+    assert (reason or "") in (found or "")
+
+
+def test_stalling_fires_only_on_consecutive_attempts() -> None:
+    kinds = ["type", "interface", "type", "type", "type"]
+    stops = [
+        reason_to_stop([attempt(str(n), kind) for n, kind in enumerate(kinds[:count])], max_retries=5)
+        is not None
+        for count in range(1, 6)
+    ]
+
+    assert stops == [False, False, False, False, True]
+
+
+def test_stalling_is_off_when_fewer_retries_are_allowed_than_it_needs() -> None:
+    attempts = [attempt("1"), attempt("2"), attempt("3")]
+
+    assert reason_to_stop(attempts, max_retries=2) == "2 retries are used up"
+
+
+def test_a_fingerprint_depends_on_the_files_and_not_on_their_order() -> None:
+    one, two = ("a.py", "modify", "x"), ("b.py", "create", "y")
+
+    assert fingerprint([one, two]) == fingerprint([two, one])
+    assert fingerprint([one]) != fingerprint([("a.py", "modify", "x ")])
+
+
+def test_the_history_has_one_line_per_attempt() -> None:
+    assert history([attempt("1"), attempt("2", problem="gone")]) == ("attempt 1: a failed", "attempt 2: gone")

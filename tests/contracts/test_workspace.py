@@ -1,0 +1,86 @@
+"""What every node relies on in a working copy, asked of the real one and of the fake."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cogworks.codebase.changes import FileChange
+from cogworks.codebase.worktree import WorkingCopies
+from cogworks.coding.patches import file_actions
+from cogworks.nodes.contract import Workspace
+from cogworks.vocabulary import BranchName, RunId
+from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository
+from tests.fakes import MemoryWorkspace
+
+FILES = {"README.md": "# adder\n", "src/adding.py": "a = 1\n"}
+CHANGES = (
+    FileChange(path="src/adding.py", action="modify", content="a = 2\n"),
+    FileChange(path="tests/test_adding.py", action="create", content="b = 3\n"),
+    FileChange(path="README.md", action="delete"),
+)
+
+
+@pytest.fixture(params=["real", "fake"])
+def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Workspace]:
+    if request.param == "fake":
+        yield MemoryWorkspace(FILES)
+        return
+    remote = BareRepository(tmp_path)
+    remote.put("main", FILES)
+    with WorkingCopies(tmp_path / "cache", identity=BOT, environment=ENVIRONMENT) as copies:
+        main = BranchName("main")
+        yield copies.open(
+            url=remote.url, token=None, run=RunId("r"), name="n", branch=BranchName("work"), base=main
+        )
+
+
+class TestWorkspace:
+    def test_it_shows_the_files_of_its_base(self, workspace: Workspace) -> None:
+        assert list(workspace.files()) == sorted(FILES)
+        assert {path: workspace.read(path) for path in FILES} == FILES
+        assert workspace.read("nowhere.py") is None
+        assert workspace.diff("main") == ""
+
+    def test_changes_are_visible_at_once(self, workspace: Workspace) -> None:
+        assert workspace.apply(CHANGES) is None
+
+        assert list(workspace.files()) == ["src/adding.py", "tests/test_adding.py"]
+        assert workspace.read("src/adding.py") == "a = 2\n"
+        assert workspace.read("README.md") is None
+
+    def test_the_diff_says_what_happened_to_each_file(self, workspace: Workspace) -> None:
+        workspace.apply(CHANGES)
+
+        expected = {"README.md": "delete", "src/adding.py": "modify", "tests/test_adding.py": "create"}
+        assert file_actions(workspace.diff("main")) == expected
+        assert file_actions(workspace.diff("HEAD")) == expected
+        assert "-a = 1\n+a = 2\n" in workspace.diff("main")
+
+    def test_a_refused_change_writes_nothing(self, workspace: Workspace) -> None:
+        reason = workspace.apply((*CHANGES, FileChange(path="../out.py", action="create", content="x")))
+
+        assert reason is not None
+        assert "'../out.py'" in reason
+        assert workspace.diff("HEAD") == ""
+
+    def test_rolling_back_goes_to_the_last_commit(self, workspace: Workspace) -> None:
+        workspace.apply(CHANGES)
+        workspace.commit("Change")
+        workspace.apply((FileChange(path="more.py", action="create", content="c = 4\n"),))
+
+        workspace.roll_back()
+
+        assert list(workspace.files()) == ["src/adding.py", "tests/test_adding.py"]
+
+    def test_a_commit_keeps_the_diff_to_the_base_and_empties_that_to_the_head(
+        self, workspace: Workspace
+    ) -> None:
+        workspace.apply(CHANGES)
+        before = workspace.diff("main")
+
+        oid = workspace.commit("Change")
+
+        assert len(oid) == 40
+        assert workspace.diff("main") == before
+        assert workspace.diff("HEAD") == ""

@@ -1,0 +1,79 @@
+"""Architecture: a specification as a pull request, and what sends it back to the model."""
+
+import pytest
+
+from cogworks.github.effects import CommitFiles, FileText, OpenPullRequest
+from cogworks.nodes.architecture import problems_of, run
+from cogworks.nodes.contract import Succeeded
+from cogworks.nodes.replies import AffectedModule, Specification
+from cogworks.vocabulary import BranchName
+from tests.nodes.examples import FILES, KEY, SPECIFICATION, output, shell, task
+
+
+def test_the_specification_is_committed_and_put_to_people() -> None:
+    outcome = run(task("architecture"), shell(SPECIFICATION))
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output == {**output(SPECIFICATION), "path": "docs/specs/7.md"}
+    commit, pull_request = outcome.effects
+    assert commit == CommitFiles(
+        branch=BranchName("cogworks/7/spec"),
+        base=BranchName("main"),
+        files=(FileText(path="docs/specs/7.md", text=SPECIFICATION.markdown),),
+        headline="Specify Let add() add",
+        visit_key=KEY,
+    )
+    assert isinstance(pull_request, OpenPullRequest)
+    assert (pull_request.slug, pull_request.head, pull_request.base, pull_request.title) == (
+        "spec",
+        "cogworks/7/spec",
+        "main",
+        "Specification: Let add() add",
+    )
+
+
+def test_the_pull_request_says_what_it_is_part_of_and_how_to_accept_it() -> None:
+    outcome = run(task("architecture"), shell(SPECIFICATION))
+
+    assert isinstance(outcome, Succeeded)
+    body = outcome.effects[1].body  # type: ignore[union-attr]  # the second effect opens the pull request
+    assert body.startswith("Part of #7.")
+    assert "| R1 | add(2, 2) is 4. |" in body
+    assert "**To accept**, merge this pull request" in body
+
+
+@pytest.mark.parametrize(
+    ("update", "problem"),
+    [
+        (
+            {"affected_modules": (AffectedModule(name="src/adder/subtracting.py", new=False),)},
+            "module 'src/adder/subtracting.py' is not in the repository",
+        ),
+        (
+            {"affected_modules": (AffectedModule(name="src/adder/adding.py", new=True),)},
+            "is marked new, but the repository has it",
+        ),
+        ({"markdown": "# Title\n\nNothing numbered."}, "requirement R1 does not appear in the Markdown"),
+        ({"markdown": "R1 without a heading"}, "must begin with a first-level heading"),
+        ({"requirements": SPECIFICATION.requirements * 2}, "requirement R1 is listed twice"),
+    ],
+    ids=["unknown-module", "not-new", "unsaid", "no-heading", "twice"],
+)
+def test_what_is_wrong_with_a_specification_is_named(update: dict[str, object], problem: str) -> None:
+    reply = SPECIFICATION.model_copy(update=update)
+
+    assert problem in "\n".join(problems_of(reply, sorted(FILES)))
+
+
+def test_a_wrong_specification_is_corrected_by_the_model() -> None:
+    wrong = SPECIFICATION.model_copy(update={"markdown": "# Title"})
+    world = shell(wrong, SPECIFICATION)
+
+    outcome = run(task("architecture"), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert "requirement R1 does not appear" in world.model.asked[1]
+    assert (
+        Specification.model_validate({k: v for k, v in outcome.output.items() if k != "path"})
+        == SPECIFICATION
+    )

@@ -1,0 +1,288 @@
+"""Code generation: a change is kept only when the suite is no worse; else it is asked for again."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from cogworks.domain_services.messages import Diagnostic, TestReport
+from cogworks.github.effects import PushBranch
+from cogworks.nodes.code_generation import run
+from cogworks.nodes.contract import Failed, NodeTask, Succeeded, Workspace
+from cogworks.nodes.replies import CodeChange, ProposedFile
+from cogworks.vocabulary import BranchName, CommitOid, Severity
+from tests.fakes import FakeShell
+from tests.nodes.examples import (
+    CODE,
+    FILES,
+    FIXED,
+    KEY,
+    REVIEW,
+    change,
+    finding,
+    output,
+    planned,
+    report,
+    shell,
+    task,
+)
+
+WRONG = "def add(a, b):\n    return a * b\n"
+
+
+def the_task(**changes: Any) -> NodeTask:
+    return task("code_generation", sub_item="A", **changes)
+
+
+def failed(outcome: object) -> Failed:
+    assert isinstance(outcome, Failed)
+    return outcome
+
+
+def test_a_change_that_passes_is_committed_and_pushed() -> None:
+    world = shell(change())
+
+    outcome = run(the_task(), world)
+
+    assert outcome == Succeeded(
+        output={
+            "sub_item": "A",
+            "head": f"{1:040x}",
+            "summary": "Let add() add",
+            "notes": "One character.",
+            "files": [
+                {"path": "src/adder/adding.py", "action": "modify"},
+                {"path": "tests/test_adding.py", "action": "modify"},
+            ],
+            "test_files": ["tests/test_adding.py"],
+            "tests": {"passed": 2, "added": ["tests/test_adding.py::test_sum"], "failed_before": 0},
+            "attempts": 1,
+        },
+        effects=(PushBranch(branch=BranchName("cogworks/7/swi-1"), oid=CommitOid(f"{1:040x}")),),
+        summary="2 files, 2 tests pass (1 new), attempt 1",
+    )
+    ((message, tree),) = world.copy.commits
+    assert (
+        message
+        == f"Let add() add\n\nSub-work-item A of #7: Item A\n\nOne character.\n\nCogworks-Visit: {KEY}\n"
+    )
+    assert tree["src/adder/adding.py"] == FIXED
+
+
+def test_a_failing_test_is_fed_back_and_the_next_attempt_starts_clean() -> None:
+    world = shell(change(WRONG), change())
+
+    outcome = run(the_task(), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output["attempts"] == 2
+    assert world.model.purposes == ["code_generation-A-1", "code_generation-A-2"]
+    assert "tests/test_adding.py::test_sum failed:" in world.model.asked[1]
+    assert "E   test_sum is wrong" in world.model.asked[1]
+    assert "return a * b" in world.model.asked[1]
+    assert "return a - b" in world.model.asked[1]
+    assert len(world.copy.commits) == 1
+
+
+def test_the_earlier_attempts_are_listed_from_the_third_one_on() -> None:
+    late = change(WRONG, tests=("tests/test_nothing.py",))
+    world = shell(late, variants(1)[0], change())
+
+    run(the_task(), world)
+
+    assert "Attempts so far" not in world.model.asked[1]
+    assert "attempt 1: tests/test_nothing.py is listed in `tests` and does not exist" in world.model.asked[2]
+    assert "attempt 2: tests/test_adding.py::test_sum failed" in world.model.asked[2]
+
+
+def replacing_the_tests(content: str) -> CodeChange:
+    fixed = change()
+    tests = ProposedFile(path="tests/test_adding.py", action="modify", content=content)
+    return fixed.model_copy(update={"files": (fixed.files[0], tests)})
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        (change(tests=()), "no test file is listed in `tests`"),
+        (change(tests=("tests/lost.py",)), "tests/lost.py is listed in `tests` and does not exist"),
+        (
+            replacing_the_tests("def test_sum(): ...\n"),
+            "tests/test_adding.py::test_zero passed before and is gone",
+        ),
+        (replacing_the_tests("\n"), "no test of tests/test_adding.py passed"),
+        (
+            change(files=(ProposedFile(path="src/new.py", action="modify", content="x\n"),)),
+            "'src/new.py' does not exist, so it cannot be modified",
+        ),
+        (
+            change(files=(ProposedFile(path="README.md", action="modify", content=FILES["README.md"]),)),
+            "the files are the same as before",
+        ),
+    ],
+    ids=["no-tests", "missing-test-file", "vanished", "empty-test-file", "misfit", "no-change"],
+)
+def test_what_a_change_lacks_is_fed_back(reply: CodeChange, problem: str) -> None:
+    world = shell(reply, change())
+
+    assert isinstance(run(the_task(), world), Succeeded)
+    assert problem in world.model.asked[1]
+
+
+def test_a_blocking_diagnostic_is_fed_back_before_any_test_runs() -> None:
+    def check(workspace: Workspace, paths: Sequence[str]) -> list[Diagnostic]:
+        broken = "a * b" in (workspace.read("src/adder/adding.py") or "")
+        found = Diagnostic(
+            artifact=paths[0],
+            line=2,
+            severity=Severity.BLOCKING,
+            category="syntax_error",
+            message="no such thing",
+        )
+        return [found] if broken else []
+
+    world = shell(change(WRONG), change(), check=check)
+
+    assert isinstance(run(the_task(), world), Succeeded)
+    assert "src/adder/adding.py:2: syntax_error: no such thing" in world.model.asked[1]
+    assert world.service.runs == 2
+
+
+def test_a_test_that_failed_before_may_go_on_failing() -> None:
+    def with_an_old_failure(workspace: Workspace) -> TestReport:
+        is_fixed = "a + b" in (workspace.read("src/adder/adding.py") or "")
+        return report(["test_zero", *(["test_sum"] if is_fixed else [])], ["test_old"])
+
+    outcome = run(the_task(), shell(change(), run_tests=with_an_old_failure))
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output["tests"]["failed_before"] == 1
+
+
+def test_the_same_change_failing_in_the_same_way_is_given_up_at_once() -> None:
+    world = shell(change(WRONG), change(WRONG))
+
+    outcome = failed(run(the_task(), world))
+
+    assert outcome.category == "retry_exhausted"
+    assert "the model gave the same change twice and it failed in the same way" in outcome.reason
+    assert "- attempt 1: tests/test_adding.py::test_sum failed" in outcome.reason
+    assert world.copy.tree == FILES
+    assert world.copy.commits == []
+
+
+def variants(count: int) -> list[CodeChange]:
+    return [change(f"{WRONG}# variant {number}\n") for number in range(count)]
+
+
+def test_the_same_kind_of_problem_three_times_running_is_given_up() -> None:
+    outcome = failed(run(the_task(), shell(*variants(3))))
+
+    assert "the last 3 attempts failed with the same kind of problem" in outcome.reason
+
+
+def test_retries_are_limited_and_every_attempt_is_listed() -> None:
+    without_tests = [each.model_copy(update={"tests": ()}) for each in variants(6)]
+    alternating = [pair for both in zip(variants(6), without_tests, strict=True) for pair in both]
+    world = shell(*alternating)
+
+    outcome = failed(run(the_task(), world))
+
+    assert "5 retries are used up" in outcome.reason
+    assert len(world.model.purposes) == 6
+    assert len(outcome.output["attempts"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("reply", "category", "said"),
+    [
+        (
+            change(
+                files=(
+                    ProposedFile(path=".cogworks/config.toml", action="create", content="x"),
+                    *change().files,
+                )
+            ),
+            "refused_change",
+            ".cogworks/config.toml",
+        ),
+        (change(missing_capability="It needs the network."), "escalated", "It needs the network."),
+    ],
+    ids=["protected-path", "missing-capability"],
+)
+def test_what_a_person_has_to_decide_is_not_asked_again(reply: CodeChange, category: str, said: str) -> None:
+    world = shell(reply)
+
+    outcome = failed(run(the_task(), world))
+
+    assert outcome.category == category
+    assert said in outcome.reason
+    assert world.copy.tree == FILES
+
+
+def test_a_suite_that_does_not_finish_before_the_change_fails_the_node() -> None:
+    outcome = failed(run(the_task(), shell(run_tests=lambda _: report(timed_out=True))))
+
+    assert outcome.category == "service_failed"
+
+
+def rework(world: FakeShell, review: dict[str, object]) -> object:
+    return run(the_task(ordinal=2, inputs={"review": review}), world)
+
+
+def test_a_rework_is_told_the_findings_with_the_blocking_ones_first() -> None:
+    findings = [
+        {"pass": "quality", **output(finding(Severity.WARNING, explanation="Name it better."))},
+        {"pass": "security", **output(finding(Severity.BLOCKING))},
+    ]
+    world = shell(change())
+
+    outcome = rework(world, {**REVIEW, "passed": False, "findings": findings})
+
+    assert isinstance(outcome, Succeeded)
+    assert world.model.purposes == ["code_generation-A-v2-1"]
+    prompt = world.model.asked[0]
+    assert "The review sent this sub-work-item back" in prompt
+    assert prompt.index("Wrong for negative numbers.") < prompt.index("Name it better.")
+
+
+def test_the_review_of_another_sub_work_item_is_no_findings_of_ours() -> None:
+    findings = [{"pass": "quality", **output(finding(Severity.BLOCKING))}]
+    world = shell(change())
+
+    rework(world, {**REVIEW, "sub_item": "B", "passed": False, "findings": findings})
+
+    assert "sent this sub-work-item back" not in world.model.asked[0]
+
+
+def test_a_rework_may_rename_the_tests_it_brought_itself() -> None:
+    mine = "tests/test_sums.py"
+    on_branch = {**FILES, "src/adder/adding.py": FIXED, mine: "def test_old_name(): ...\n"}
+
+    def run_tests(workspace: Workspace) -> TestReport:
+        name = "test_new_name" if "new" in (workspace.read(mine) or "") else "test_old_name"
+        cases = report(["test_zero"]).cases
+        renamed = cases[0].model_copy(update={"id": f"{mine}::{name}"})
+        return TestReport(cases=(*cases, renamed))
+
+    renaming = change(
+        files=(ProposedFile(path=mine, action="modify", content="def test_new_name(): ...\n"),), tests=(mine,)
+    )
+    outcome = rework(shell(renaming, files=on_branch, base=FILES, run_tests=run_tests), REVIEW)
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output["tests"]["added"] == [f"{mine}::test_new_name"]
+
+
+def test_what_the_dependencies_did_is_in_the_prompt() -> None:
+    plan = {"sub_work_items": [output(planned("A")), output(planned("B", depends_on=("A",)))]}
+    world = shell(change())
+    dependent = task(
+        "code_generation", sub_item="B", inputs={"plan": plan}, dependency_outputs={"A": {"code": CODE}}
+    )
+
+    run(dependent, world)
+
+    assert "What the items it depends on have done already" in world.model.asked[0]
+    assert '"summary": "Let add() add"' in world.model.asked[0]
+    assert "0" * 40 not in world.model.asked[0]

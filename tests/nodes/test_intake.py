@@ -1,0 +1,97 @@
+"""Intake: what the issue asks for, and when a person has to look first."""
+
+import pytest
+
+from cogworks.nodes.contract import Failed, Succeeded
+from cogworks.nodes.intake import run
+from cogworks.nodes.replies import Classification, Scope
+from tests.nodes.examples import CLASSIFICATION, FILES, ITEM, output, shell, task
+
+
+def test_a_classification_is_the_output_and_changes_nothing() -> None:
+    world = shell(CLASSIFICATION)
+
+    outcome = run(task("intake"), world)
+
+    assert outcome == Succeeded(
+        output=output(CLASSIFICATION),
+        effects=(),
+        summary="bug fix in src/adder/adding.py; about 2 files, complexity low",
+    )
+    assert world.model.purposes == ["intake-1"]
+    assert world.copy.tree == FILES
+
+
+def test_the_prompt_shows_the_issue_and_the_file_it_names() -> None:
+    world = shell(CLASSIFICATION)
+
+    run(task("intake"), world)
+
+    prompt = world.model.asked[0]
+    assert ITEM.body in prompt
+    assert "return a - b" in prompt
+    assert "Your previous answer" not in prompt
+
+
+def test_an_unknown_module_goes_back_with_the_names_that_resemble_it() -> None:
+    wrong = CLASSIFICATION.model_copy(update={"affected_modules": ("src/adder/addin.py",)})
+    world = shell(wrong, CLASSIFICATION)
+
+    outcome = run(task("intake"), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert world.model.purposes == ["intake-1", "intake-2"]
+    assert "affected module 'src/adder/addin.py' is not in the repository" in world.model.asked[1]
+    assert "src/adder/adding.py" in world.model.asked[1]
+
+
+def test_three_unusable_answers_fail_the_node_with_the_last_problems() -> None:
+    wrong = CLASSIFICATION.model_copy(update={"affected_modules": ()})
+
+    outcome = run(task("intake"), shell(wrong, wrong, wrong))
+
+    assert isinstance(outcome, Failed)
+    assert outcome.category == "invalid_reply"
+    assert "no affected module is named" in outcome.reason
+    assert "remove the trigger label and set it again" in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "found"),
+    [
+        ("add() subtracts and that is wrong for all numbers", "  \n", "its body is empty"),
+        ("Broken", "Does not work.", "its title and body have 4 words"),
+    ],
+    ids=["no-body", "thin-body"],
+)
+def test_a_thin_issue_is_escalated_before_the_model_is_asked(title: str, body: str, found: str) -> None:
+    world = shell()
+
+    outcome = run(task("intake", item=ITEM.model_copy(update={"title": title, "body": body})), world)
+
+    assert isinstance(outcome, Failed)
+    assert outcome.category == "escalated"
+    assert found in outcome.reason
+    assert world.model.purposes == []
+
+
+def test_open_questions_are_put_to_the_author() -> None:
+    asked = Classification.model_validate({**output(CLASSIFICATION), "questions": ["Which numbers?"]})
+
+    outcome = run(task("intake"), shell(asked))
+
+    assert isinstance(outcome, Failed)
+    assert outcome.category == "escalated"
+    assert "- Which numbers?" in outcome.reason
+
+
+def test_too_large_an_issue_is_escalated_with_the_limits() -> None:
+    huge = CLASSIFICATION.model_copy(
+        update={"estimated_scope": Scope(files=400, interfaces=3, complexity="high")}
+    )
+
+    outcome = run(task("intake"), shell(huge))
+
+    assert isinstance(outcome, Failed)
+    assert outcome.category == "escalated"
+    assert "about 400 files (limit 40)" in outcome.reason

@@ -1,0 +1,84 @@
+"""Integration: the pull request of a reviewed change, with everything a person needs to judge it."""
+
+import pytest
+
+from cogworks.errors import NodeFailed
+from cogworks.github.effects import OpenPullRequest
+from cogworks.nodes.contract import Failed, SubItemRef, Succeeded
+from cogworks.nodes.integration import run
+from cogworks.vocabulary import IssueNumber, Severity, SubItemKey
+from tests.nodes.examples import CODE, REVIEW, finding, output, planned, pull, shell, task
+
+INPUTS = {"code": CODE, "review": REVIEW}
+
+
+def opened(outcome: object) -> OpenPullRequest:
+    assert isinstance(outcome, Succeeded)
+    (effect,) = outcome.effects
+    assert isinstance(effect, OpenPullRequest)
+    return effect
+
+
+def test_the_pull_request_goes_from_the_branch_into_its_base() -> None:
+    effect = opened(run(task("integration", sub_item="A", inputs=INPUTS), shell()))
+
+    assert (effect.slug, effect.head, effect.base, effect.title) == (
+        "swi-1",
+        "cogworks/7/swi-1",
+        "main",
+        "Item A",
+    )
+
+
+def test_the_body_refers_to_the_sub_issue_the_issue_and_the_approved_documents() -> None:
+    body = opened(run(task("integration", sub_item="A", inputs=INPUTS), shell())).body
+
+    assert body.startswith(
+        "Closes #21. Part of #7. Follows the specification in #11 and the interfaces in #12."
+    )
+    assert "- `src/adder/adding.py` (changed)" in body
+    assert "2 tests pass, 1 of them new." in body
+    assert "Passed (quality), without remarks." in body
+    assert "Builds on" not in body
+
+
+def test_remarks_are_listed_in_a_table_that_their_text_cannot_break() -> None:
+    remark = {"pass": "quality", **output(finding(Severity.WARNING, explanation="a | b\nand c"))}
+    review = {**REVIEW, "findings": [remark]}
+
+    body = opened(run(task("integration", sub_item="A", inputs={**INPUTS, "review": review}), shell())).body
+
+    assert "| warning | `src/adder/adding.py` line 2 | a \\| b and c |" in body
+
+
+def test_a_dependent_says_what_it_builds_on() -> None:
+    first = SubItemRef(key=SubItemKey("A"), ordinal=1, number=IssueNumber(21), depends_on=())
+    second = SubItemRef(key=SubItemKey("B"), ordinal=2, number=IssueNumber(22), depends_on=(SubItemKey("A"),))
+    plan = {"sub_work_items": [output(planned("A")), output(planned("B", depends_on=("A",)))]}
+    dependent = task(
+        "integration",
+        sub_item="B",
+        inputs={**INPUTS, "plan": plan},
+        base_branch="cogworks/7/swi-1",
+    ).model_copy(
+        update={"sub_item": second, "sub_items": (first, second), "pull_requests": (pull("swi-1", 13),)}
+    )
+
+    effect = opened(run(dependent, shell()))
+
+    assert (effect.slug, effect.base) == ("swi-2", "cogworks/7/swi-1")
+    assert "Builds on #13: merge that first" in effect.body
+
+
+def test_a_change_that_did_not_pass_is_never_opened() -> None:
+    review = {**REVIEW, "passed": False}
+
+    outcome = run(task("integration", sub_item="A", inputs={**INPUTS, "review": review}), shell())
+
+    assert isinstance(outcome, Failed)
+    assert outcome.category == "escalated"
+
+
+def test_a_missing_input_is_named_with_those_that_were_given() -> None:
+    with pytest.raises(NodeFailed, match="integration needs the output 'code' and was handed classification"):
+        run(task("integration", sub_item="A"), shell())

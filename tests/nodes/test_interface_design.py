@@ -1,0 +1,115 @@
+"""Interface design: complete files that the domain service accepts, as a pull request."""
+
+from collections.abc import Sequence
+
+from cogworks.domain_services.messages import Diagnostic
+from cogworks.github.effects import CommitFiles, FileText, OpenPullRequest
+from cogworks.nodes.contract import Failed, Succeeded, Workspace
+from cogworks.nodes.interface_design import run
+from cogworks.nodes.replies import Interfaces, ProposedFile
+from cogworks.vocabulary import BranchName, Severity
+from tests.nodes.examples import FILES, INTERFACES, KEY, output, shell, task
+
+
+def refuses_broken_files(workspace: Workspace, paths: Sequence[str]) -> list[Diagnostic]:
+    return [
+        Diagnostic(
+            artifact=path,
+            line=1,
+            severity=Severity.BLOCKING,
+            category="syntax_error",
+            message="invalid syntax",
+        )
+        for path in paths
+        if "broken" in (workspace.read(path) or "")
+    ]
+
+
+def proposing(**changes: object) -> Interfaces:
+    file = ProposedFile.model_validate({**output(INTERFACES.files[0]), **changes})
+    return INTERFACES.model_copy(update={"files": (file,)})
+
+
+def test_the_interfaces_are_committed_and_put_to_people() -> None:
+    world = shell(INTERFACES)
+
+    outcome = run(task("interface_design", branch="cogworks/7/interfaces"), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output == output(INTERFACES)
+    commit, pull_request = outcome.effects
+    assert commit == CommitFiles(
+        branch=BranchName("cogworks/7/interfaces"),
+        base=BranchName("main"),
+        files=(FileText(path="src/adder/contracts.py", text="class Adds: ...\n"),),
+        headline="Declare the interfaces of #7",
+        visit_key=KEY,
+    )
+    assert isinstance(pull_request, OpenPullRequest)
+    assert pull_request.slug == "interfaces"
+    assert pull_request.body.startswith("Part of #7. Follows the specification in #11.")
+    assert world.copy.tree == FILES
+
+
+def test_a_file_the_service_refuses_goes_back_with_its_diagnostics() -> None:
+    world = shell(proposing(content="broken\n"), INTERFACES, check=refuses_broken_files)
+
+    outcome = run(task("interface_design"), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert "src/adder/contracts.py:1: invalid syntax" in world.model.asked[1]
+    assert world.copy.tree == FILES
+
+
+def test_a_merged_specification_counts_as_it_was_merged() -> None:
+    world = shell(INTERFACES, files={**FILES, "docs/specs/7.md": "# As a person changed it\n"})
+
+    run(task("interface_design"), world)
+
+    assert "# As a person changed it" in world.model.asked[0]
+    assert "**R1** add(2, 2) is 4." not in world.model.asked[0]
+
+
+def test_an_existing_file_cannot_be_created_again() -> None:
+    world = shell(
+        proposing(path="src/adder/adding.py").model_copy(
+            update={
+                "interfaces": (INTERFACES.interfaces[0].model_copy(update={"path": "src/adder/adding.py"}),)
+            }
+        ),
+        INTERFACES,
+    )
+
+    assert isinstance(run(task("interface_design"), world), Succeeded)
+    assert "exists already; use the action 'modify'" in world.model.asked[1]
+
+
+def test_a_name_without_its_file_goes_back() -> None:
+    lost = INTERFACES.interfaces[0].model_copy(update={"path": "src/adder/other.py"})
+    world = shell(INTERFACES.model_copy(update={"interfaces": (lost,)}), INTERFACES)
+
+    assert isinstance(run(task("interface_design"), world), Succeeded)
+    assert "which is not among `files`" in world.model.asked[1]
+
+
+def test_a_protected_path_ends_the_node_without_asking_again() -> None:
+    world = shell(
+        proposing(path=".github/workflows/ci.yml").model_copy(update={"interfaces": INTERFACES.interfaces})
+    )
+
+    outcome = run(task("interface_design"), world)
+
+    assert isinstance(outcome, Failed)
+    assert outcome.category == "refused_change"
+    assert ".github/workflows/ci.yml" in outcome.reason
+    assert world.model.purposes == ["interface_design-1"]
+
+
+def test_a_missing_capability_is_put_to_people() -> None:
+    world = shell(INTERFACES.model_copy(update={"missing_capability": "It needs the network."}))
+
+    outcome = run(task("interface_design"), world)
+
+    assert isinstance(outcome, Failed)
+    assert outcome.category == "escalated"
+    assert "It needs the network." in outcome.reason

@@ -1,0 +1,71 @@
+"""Planning: sub-issues with dependencies out of a sound plan."""
+
+import pytest
+
+from cogworks.github.effects import CreateSubIssue, LinkDependency
+from cogworks.nodes.contract import Failed, Succeeded
+from cogworks.nodes.planning import run
+from cogworks.nodes.replies import Plan
+from cogworks.vocabulary import SubItemKey
+from tests.nodes.examples import KEY, PLAN, output, planned, shell, task
+
+
+def test_each_item_becomes_a_sub_issue_and_each_dependency_a_link() -> None:
+    plan = Plan(sub_work_items=(planned("B", depends_on=("A",), interfaces=()), planned("A")))
+
+    outcome = run(task("planning"), shell(plan))
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output == {"sub_work_items": [output(planned("A")), output(plan.sub_work_items[0])]}
+    first, second, link = outcome.effects
+    assert isinstance(first, CreateSubIssue)
+    assert isinstance(second, CreateSubIssue)
+    assert [(each.key, each.title, each.labels, each.visit_key) for each in (first, second)] == [
+        ("A", "Item A", ("cogworks:sub-work-item",), KEY),
+        ("B", "Item B", ("cogworks:sub-work-item",), KEY),
+    ]
+    assert link == LinkDependency(blocked=SubItemKey("B"), blocking=SubItemKey("A"))
+
+
+def test_a_sub_issue_says_what_is_to_be_done_and_when_it_is_done() -> None:
+    outcome = run(task("planning"), shell(PLAN))
+
+    assert isinstance(outcome, Succeeded)
+    (effect,) = outcome.effects
+    assert isinstance(effect, CreateSubIssue)
+    assert effect.body.startswith("Part of #7. Sub-work-item A; depends on nothing.")
+    assert "- [ ] add(2, 2) is 4" in effect.body
+    assert "- `tests/test_adding.py`" in effect.body
+
+
+def test_a_plan_that_leaves_an_interface_out_is_corrected_by_the_model() -> None:
+    world = shell(Plan(sub_work_items=(planned(interfaces=()),)), PLAN)
+
+    outcome = run(task("planning"), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert (
+        "interface 'Adds' (src/adder/contracts.py) is implemented by no sub-work-item" in world.model.asked[1]
+    )
+
+
+def test_a_plan_with_too_many_items_is_escalated() -> None:
+    plan = Plan(sub_work_items=tuple(planned(f"A{number}") for number in range(11)))
+
+    outcome = run(task("planning"), shell(plan))
+
+    assert isinstance(outcome, Failed)
+    assert outcome.category == "escalated"
+    assert "planning found 11 sub-work-items and the limit is 10" in outcome.reason
+
+
+@pytest.mark.parametrize(
+    "merged", [None, "class Adds: 'as a person changed it'\n"], ids=["as-proposed", "as-merged"]
+)
+def test_the_prompt_shows_the_interfaces_as_they_stand(merged: str | None) -> None:
+    files = {} if merged is None else {"src/adder/contracts.py": merged}
+    world = shell(PLAN, files=files)
+
+    run(task("planning"), world)
+
+    assert (merged or "class Adds: ...\n") in world.model.asked[0]

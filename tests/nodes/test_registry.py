@@ -1,0 +1,23 @@
+"""Does every node of the default pipeline have a procedure, and every question a prompt and a reply type?"""
+
+from cogworks.llm.package_data import shipped_prompts
+from cogworks.nodes.registry import NODES
+from cogworks.nodes.replies import REPLIES
+from cogworks.nodes.review import PASSES
+
+
+def test_the_nodes_of_the_default_pipeline_are_there() -> None:
+    assert list(NODES) == [
+        "intake",
+        "architecture",
+        "interface_design",
+        "planning",
+        "code_generation",
+        "review",
+        "integration",
+    ]
+
+
+def test_every_prompt_has_a_reply_type_and_the_other_way_round() -> None:
+    assert shipped_prompts().stems == tuple(sorted(REPLIES))
+    assert {f"review_{name}" for name in PASSES} <= set(REPLIES)

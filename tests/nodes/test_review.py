@@ -1,0 +1,120 @@
+"""Review: three passes over the diff, aggregated by one rule."""
+
+import pytest
+
+from cogworks.nodes.contract import Failed, Succeeded
+from cogworks.nodes.review import numbered, run
+from cogworks.vocabulary import Severity
+from tests.nodes.examples import FILES, FIXED, change, finding, output, shell, task, verdict
+
+CHANGED = {**FILES, **{file.path: file.content for file in change().files}}
+
+
+def test_a_change_without_findings_passes_after_three_passes_in_their_order() -> None:
+    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
+
+    outcome = run(task("review", sub_item="A"), world)
+
+    criteria = [{"name": "correctness", "passed": True}]
+    assert outcome == Succeeded(
+        output={
+            "sub_item": "A",
+            "passed": True,
+            "passes": [
+                {"name": "scope", "passed": True, "criteria": []},
+                {"name": "quality", "passed": True, "criteria": criteria},
+                {"name": "architecture", "passed": True, "criteria": criteria},
+                {"name": "security", "passed": True, "criteria": criteria},
+            ],
+            "findings": [],
+        },
+        effects=(),
+        summary="A: passed with 0 remark(s)",
+    )
+    assert world.model.purposes == ["review_quality-A-1", "review_architecture-A-1", "review_security-A-1"]
+    assert world.copy.tree == CHANGED
+
+
+def test_each_pass_sees_the_diff_and_the_numbered_files() -> None:
+    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
+
+    run(task("review", sub_item="A"), world)
+
+    for prompt in world.model.asked:
+        assert "-    return a - b\n+    return a + b\n" in prompt
+        assert "2 |     return a + b" in prompt
+        assert "\nindex " not in prompt
+
+
+def test_one_blocking_finding_fails_the_review_and_warnings_survive() -> None:
+    warning, blocking = finding(Severity.WARNING), finding(Severity.BLOCKING)
+    world = shell(verdict(warning), verdict(), verdict(blocking), files=CHANGED, base=FILES)
+
+    outcome = run(task("review", sub_item="A"), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output["passed"] is False
+    assert outcome.output["findings"] == [
+        {"pass": "quality", **output(warning)},
+        {"pass": "security", **output(blocking)},
+    ]
+    assert outcome.summary == "A: 1 blocking finding(s), 1 other(s)"
+
+
+def test_a_file_outside_the_plan_is_a_warning() -> None:
+    files = {**CHANGED, "src/adder/extra.py": "x = 1\n"}
+    world = shell(verdict(), verdict(), verdict(), files=files, base=FILES)
+
+    outcome = run(task("review", sub_item="A"), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output["passed"] is True
+    assert [(each["pass"], each["file"], each["severity"]) for each in outcome.output["findings"]] == [
+        ("scope", "src/adder/extra.py", "warning")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (verdict(finding(Severity.WARNING, file="README.md")), "which this change does not touch"),
+        (
+            verdict(finding(Severity.WARNING, line=99)),
+            "src/adder/adding.py line 99, and the file has 2 lines",
+        ),
+        (
+            verdict(finding(Severity.BLOCKING)).model_copy(update={"passed": True}),
+            "`passed` is true, but 1 finding(s) are blocking",
+        ),
+        (verdict().model_copy(update={"passed": False}), "`passed` is false, but no finding is blocking"),
+    ],
+    ids=["other-file", "no-such-line", "passed-though-blocking", "failed-without-reason"],
+)
+def test_a_verdict_that_cannot_be_is_corrected_by_the_reviewer(answer: object, problem: str) -> None:
+    world = shell(answer, verdict(), verdict(), verdict(), files=CHANGED, base=FILES)  # type: ignore[arg-type]  # a model each
+
+    assert isinstance(run(task("review", sub_item="A"), world), Succeeded)
+    assert world.model.purposes[:2] == ["review_quality-A-1", "review_quality-A-2"]
+    assert problem in world.model.asked[1]
+
+
+def test_a_second_review_has_purposes_of_its_own() -> None:
+    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
+
+    run(task("review", sub_item="A", ordinal=2), world)
+
+    assert world.model.purposes[0] == "review_quality-A-v2-1"
+
+
+def test_a_change_too_large_to_review_is_escalated_before_the_model_is_asked() -> None:
+    world = shell(files={**FILES, "src/big.py": "x = 1\n" * 40_000}, base=FILES)
+
+    outcome = run(task("review", sub_item="A"), world)
+
+    assert isinstance(outcome, Failed)
+    assert outcome.category == "escalated"
+    assert world.model.purposes == []
+
+
+def test_lines_are_numbered_from_one() -> None:
+    assert numbered(FIXED) == "1 | def add(a, b):\n2 |     return a + b"
