@@ -1,0 +1,207 @@
+"""`cogworks hub`: the embedded GitHub, to try things out on this machine."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+if TYPE_CHECKING:
+    from cogworks.hub.records import User
+    from cogworks.hub.world import World
+
+_DIRECTORY = click.option(
+    "--dir",
+    "directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Where the hub keeps everything; copying the directory copies the hub.",
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+
+
+@click.group("hub")
+def hub() -> None:
+    """An embedded GitHub on a loopback port: REST, GraphQL, git and pages to look at.
+
+    \b
+    Example:
+      cogworks hub add-user octo --dir /tmp/hub
+      cogworks hub add-token octo s3cret --dir /tmp/hub
+      cogworks hub add-repo octo/hello --from ./hello --dir /tmp/hub
+      cogworks hub serve --port 8730 --dir /tmp/hub
+    """
+
+
+@hub.command("serve")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0 takes a free one."
+)
+@_DIRECTORY
+def serve(port: int, directory: Path) -> None:
+    """Serve the hub until it is ended by SIGTERM or Ctrl-C.
+
+    It prints its address in one line and writes it to hub.json in the directory. Only this machine reaches it.
+
+    Example: cogworks hub serve --port 8730 --dir /tmp/hub
+    """
+    from cogworks.hub.server import serve as run
+
+    run(directory, port)
+
+
+@hub.command("add-user")
+@click.argument("login")
+@click.option(
+    "--kind",
+    type=click.Choice(["User", "Bot", "Organization"]),
+    default="User",
+    show_default=True,
+    help="A Bot's login ends in [bot].",
+)
+@click.option("--name", help="As git shows it.")
+@click.option("--email", help="For commits; GitHub's no-reply form when missing.")
+@_DIRECTORY
+@_JSON
+def add_user(
+    login: str,
+    kind: Literal["User", "Bot", "Organization"],
+    name: str | None,
+    email: str | None,
+    directory: Path,
+    as_json: bool,
+) -> None:
+    """Add a user; one that exists stays as it is.
+
+    Example: cogworks hub add-user octo --dir /tmp/hub
+    """
+    from cogworks.hub import seeding
+
+    with _world(directory) as world:
+        user = seeding.add_user(world, login, kind=kind, name=name, email=email)
+        _say({"login": user.login, "id": user.id, "kind": user.kind}, f"user {user.login}", as_json)
+
+
+@hub.command("add-token")
+@click.argument("login")
+@click.argument("token", required=False)
+@click.option(
+    "--kind",
+    type=click.Choice(["personal", "installation", "actions"]),
+    default="personal",
+    show_default=True,
+    help="actions: what a workflow gets as GITHUB_TOKEN.",
+)
+@click.option(
+    "--permission",
+    "permissions",
+    multiple=True,
+    metavar="NAME=LEVEL",
+    help="Restrict the token, e.g. contents=write; may be repeated. Without it the token may do what the user may.",
+)
+@_DIRECTORY
+@_JSON
+def add_token(
+    login: str,
+    token: str | None,
+    kind: Literal["personal", "installation", "actions"],
+    permissions: tuple[str, ...],
+    directory: Path,
+    as_json: bool,
+) -> None:
+    """Let TOKEN (a new one when missing, printed once) speak for a user.
+
+    Example: cogworks hub add-token octo --permission contents=write --permission issues=write --dir /tmp/hub
+    """
+    from cogworks.hub import seeding
+
+    with _world(directory) as world:
+        user = _user(world, login)
+        text = token or seeding.fresh_token()
+        granted = seeding.parse_permissions(permissions) if permissions else None
+        seeding.add_token(world, user, text, kind=kind, permissions=granted)
+        _say({"login": user.login, "token": text}, text, as_json)
+
+
+@hub.command("add-repo")
+@click.argument("full_name", metavar="OWNER/NAME")
+@click.option(
+    "--from",
+    "tree",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="A directory whose files become the first commit.",
+)
+@click.option("--public", is_flag=True, help="Readable without a token.")
+@click.option("--delete-branch-on-merge", is_flag=True, help="As the setting of that name.")
+@click.option("--actions-may-open-pull-requests", is_flag=True, help="As the setting for workflows.")
+@click.option(
+    "--collaborator",
+    "collaborators",
+    multiple=True,
+    metavar="LOGIN=ROLE",
+    help="read, triage, write, maintain or admin; may be repeated.",
+)
+@_DIRECTORY
+@_JSON
+def add_repo(
+    full_name: str,
+    tree: Path | None,
+    public: bool,
+    delete_branch_on_merge: bool,
+    actions_may_open_pull_requests: bool,
+    collaborators: tuple[str, ...],
+    directory: Path,
+    as_json: bool,
+) -> None:
+    """Add a repository; one that exists keeps its settings.
+
+    Example: cogworks hub add-repo octo/hello --from ./hello --collaborator ada=write --dir /tmp/hub
+    """
+    from cogworks.hub import seeding
+
+    with _world(directory) as world:
+        repository = seeding.create_repository(
+            world,
+            full_name,
+            tree=tree,
+            settings=seeding.Settings(
+                is_private=not public,
+                delete_branch_on_merge=delete_branch_on_merge,
+                actions_may_open_pull_requests=actions_may_open_pull_requests,
+            ),
+        )
+        for word in collaborators:
+            login, _, role = word.partition("=")
+            seeding.add_collaborator(world, repository, _user(world, login), role or "write")
+        name = repository.full_name
+        _say({"repository": name, "default_branch": repository.default_branch}, f"repository {name}", as_json)
+
+
+@contextmanager
+def _world(directory: Path) -> Iterator["World"]:
+    from cogworks.hub.world import World
+
+    world = World(directory)
+    try:
+        yield world
+    finally:
+        world.close()
+
+
+def _user(world: "World", login: str) -> "User":
+    from cogworks.errors import UsageError
+    from cogworks.hub.records import User
+
+    found = world.store.find(User, login.lower())
+    if found is None:
+        raise UsageError(
+            f"the hub in {world.directory} has no user {login!r}; "
+            f"add it first: cogworks hub add-user {login} --dir {world.directory}"
+        )
+    return found
+
+
+def _say(facts: dict[str, object], line: str, as_json: bool) -> None:
+    click.echo(json.dumps(facts) if as_json else line)

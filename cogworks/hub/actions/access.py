@@ -1,0 +1,148 @@
+"""Who is asking, and may they?"""
+
+import hashlib
+from dataclasses import dataclass
+
+from cogworks.hub.node_ids import Role
+from cogworks.hub.records import Collaborator, Issue, Repository, Token, User
+from cogworks.hub.refusals import Forbidden, Gone, NotFound, Unauthenticated
+from cogworks.hub.world import World
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who makes a request: a user with a token, or nobody."""
+
+    user: User | None = None
+    token: Token | None = None
+
+    @property
+    def known(self) -> User:
+        """The user. Raises `Unauthenticated` for an anonymous request."""
+        if self.user is None:
+            raise Unauthenticated
+        return self.user
+
+    @property
+    def caller(self) -> str:
+        """The name under which requests are counted."""
+        return "anonymous" if self.user is None else self.user.login
+
+    def holds(self, permission: str, level: str = "write") -> bool:
+        """Whether the token carries an app permission (`contents`, `issues`, …); a personal one carries all."""
+        if self.token is None or self.token.permissions is None:
+            return self.token is not None
+        held = self.token.permissions.get(permission, "none")
+        return held == "write" or (level == "read" and held == "read")
+
+
+ANONYMOUS = Actor()
+
+
+def token_digest(token: str) -> str:
+    """What the store keeps in place of a token."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def authenticate(world: World, token: str | None) -> Actor:
+    """The actor of a token; None is anonymous. Raises `Unauthenticated` for one that is unknown or expired."""
+    if token is None:
+        return ANONYMOUS
+    found = world.store.find(Token, token_digest(token))
+    if found is None or (found.expires_at is not None and found.expires_at <= world.clock.now()):
+        raise Unauthenticated("Bad credentials")
+    return Actor(user=world.user(found.user_id), token=found)
+
+
+def role_of(world: World, repository: Repository, user: User | None) -> Role:
+    """What a user may do in a repository; everybody reads a public one."""
+    floor = Role.NONE if repository.is_private else Role.READ
+    if user is None:
+        return floor
+    if user.id == repository.owner_id:
+        return Role.ADMIN
+    found = world.store.find(Collaborator, f"{repository.id}/{user.id}")
+    return floor if found is None else max(found.role, floor, key=lambda role: role.rank)
+
+
+def find_repository(world: World, actor: Actor, owner: str, name: str) -> Repository:
+    """The repository. Raises `NotFound` also for one that the actor may not see."""
+    found = world.store.find(Repository, f"{owner}/{name}".lower())
+    if found is None or not can_read(world, actor, found):
+        raise NotFound
+    return found
+
+
+def can_read(world: World, actor: Actor, repository: Repository) -> bool:
+    return role_of(world, repository, actor.user).covers(Role.READ)
+
+
+def require(world: World, actor: Actor, repository: Repository, role: Role, permission: str) -> User:
+    """The user, who has the role and whose token carries write on `permission`.
+
+    Raises `Unauthenticated`, `NotFound` when the repository is not visible, `Forbidden` otherwise.
+    """
+    user = actor.known
+    held = role_of(world, repository, user)
+    if not held.covers(Role.READ):
+        raise NotFound
+    if not actor.holds(permission):
+        raise Forbidden("Resource not accessible by integration")
+    if not held.covers(role):
+        needed = "admin rights" if role is Role.ADMIN else f"{role.value} access"
+        raise Forbidden(f"Must have {needed} to Repository.")
+    if repository.is_archived:
+        raise Forbidden("Repository was archived so is read-only.")
+    return user
+
+
+def find_issue(world: World, repository: Repository, number: int, *, pull: bool | None = None) -> Issue:
+    """The issue or pull request with a number; `pull` asks for one of the two. Raises `NotFound`, `Gone`."""
+    found = world.store.find(Issue, f"{repository.id}/{number}")
+    if found is None or (pull is not None and pull is not (found.pull is not None)):
+        raise NotFound
+    if found.pull is None and not repository.has_issues:
+        raise Gone("Issues are disabled for this repo")
+    return found
+
+
+def repository_of(world: World, issue: Issue) -> Repository:
+    """The repository of a record that has one."""
+    return repository_by_id(world, issue.repository_id)
+
+
+def repository_by_id(world: World, repository_id: int) -> Repository:
+    found = world.store.get(Repository, repository_id)
+    if found is None:
+        raise NotFound
+    return found
+
+
+def require_conversation(world: World, actor: Actor, issue: Issue) -> User:
+    """The user, who may write into a conversation: readers may, once it is locked only writers."""
+    repository = repository_of(world, issue)
+    permission = "issues" if issue.pull is None else "pull_requests"
+    if issue.pull is not None and actor.holds("issues"):
+        permission = "issues"  # comments of a pull request are issue comments
+    role = Role.WRITE if issue.is_locked else Role.READ
+    return require(world, actor, repository, role, permission)
+
+
+def require_author_or(
+    world: World, actor: Actor, issue: Issue, *, author_id: int, role: Role = Role.WRITE
+) -> User:
+    """The user, who wrote the thing or has the role."""
+    own = actor.user is not None and actor.user.id == author_id
+    permission = "issues" if issue.pull is None or actor.holds("issues") else "pull_requests"
+    return require(world, actor, repository_of(world, issue), Role.READ if own else role, permission)
+
+
+def association(world: World, repository: Repository, user_id: int) -> str:
+    """GitHub's `author_association`; an app is never more than a contributor."""
+    user = world.user(user_id)
+    if user.id == repository.owner_id:
+        return "OWNER"
+    if user.kind == "Bot":
+        return "CONTRIBUTOR"
+    found = world.store.find(Collaborator, f"{repository.id}/{user_id}")
+    return "NONE" if found is None else "COLLABORATOR"

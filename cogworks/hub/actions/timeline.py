@@ -1,0 +1,73 @@
+"""The timeline of an issue or pull request: writing its events and reading all of it in order."""
+
+from datetime import datetime
+
+from cogworks.hub.actions.mentions import mentioned_numbers
+from cogworks.hub.gitobjects import Commit
+from cogworks.hub.records import COMMENT_ID_BASE, Comment, Event, Issue, Repository, Review
+from cogworks.hub.world import World
+
+TimelineItem = Event | Comment | Review | Commit
+
+
+def record_event(
+    world: World, issue: Issue, actor_id: int, kind: str, **details: str | int | bool | None
+) -> Event:
+    """Write one event, now."""
+    return world.store.put(
+        Event(
+            id=world.store.next_id(),
+            repository_id=issue.repository_id,
+            issue_id=issue.id,
+            actor_id=actor_id,
+            kind=kind,
+            created_at=world.clock.now(),
+            details=details,
+        )
+    )
+
+
+def cross_reference(
+    world: World, repository: Repository, source: Issue, actor_id: int, text: str | None
+) -> None:
+    """Tell every issue that `text` mentions that `source` speaks of it, once per pair."""
+    for number in mentioned_numbers(text, repository.full_name):
+        target = world.store.find(Issue, f"{repository.id}/{number}")
+        if target is None or target.id == source.id:
+            continue
+        known = world.store.children(Event, target.id, tag="cross_referenced")
+        if any(event.details.get("source_id") == source.id for event in known):
+            continue
+        record_event(world, target, actor_id, "cross_referenced", source_id=source.id)
+
+
+def events(world: World, issue: Issue, kinds: frozenset[str] | None = None) -> list[Event]:
+    """The events of an issue, oldest first, of all kinds or some."""
+    found = world.store.children(Event, issue.id)
+    return found if kinds is None else [event for event in found if event.kind in kinds]
+
+
+def moment(item: TimelineItem) -> datetime:
+    """When a timeline item happened."""
+    if isinstance(item, Commit):
+        return item.committer.date
+    return item.submitted_at or item.created_at if isinstance(item, Review) else item.created_at
+
+
+def timeline(world: World, issue: Issue, commits: tuple[Commit, ...] = ()) -> list[TimelineItem]:
+    """Events, comments, submitted reviews and the given commits in the order they happened."""
+    reviews = [review for review in world.store.children(Review, issue.id) if review.state != "PENDING"]
+    items: list[TimelineItem] = [
+        *commits,
+        *events(world, issue),
+        *world.store.children(Comment, issue.id),
+        *reviews,
+    ]
+    return sorted(items, key=lambda item: (moment(item), _sequence(item)))
+
+
+def _sequence(item: TimelineItem) -> int:
+    """Orders what happened within one second; commits come before what they caused."""
+    if isinstance(item, Commit):
+        return 0
+    return item.id - COMMENT_ID_BASE if item.id > COMMENT_ID_BASE else item.id

@@ -1,0 +1,115 @@
+"""What a person sees in a browser: repositories, issues and pull requests, read-only."""
+
+from collections.abc import Callable
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute
+from starlette.routing import Route as WebRoute
+
+from cogworks.hub.actions.access import find_issue
+from cogworks.hub.actions.pulls import fork_point, pull_commits, pull_part
+from cogworks.hub.actions.reviews import review_comments
+from cogworks.hub.actions.timeline import timeline
+from cogworks.hub.clock import http_date
+from cogworks.hub.markup import (
+    changes_section,
+    commit_section,
+    conversation_page,
+    index_page,
+    repository_page,
+    timeline_section,
+)
+from cogworks.hub.records import Issue, Repository
+from cogworks.hub.refusals import NotFound
+from cogworks.hub.world import World
+
+# No script, no style, no image from anywhere else: the pages show text that strangers wrote.
+_HEADERS = {
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+}
+
+
+class Pages:
+    """The handlers of the HTML pages. Whoever reaches the loopback port may read everything."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def index(self, _request: Request) -> str:
+        return index_page(self._world.store.every(Repository))
+
+    def repository(self, request: Request) -> str:
+        repository = self._repository(request)
+        issues = self._world.store.children(Issue, repository.id)
+        return repository_page(repository, issues[::-1])
+
+    def issue(self, request: Request) -> str:
+        repository = self._repository(request)
+        issue = find_issue(self._world, repository, int(request.path_params["number"]))
+        return self._conversation(repository, issue)
+
+    def commit(self, request: Request) -> str:
+        repository = self._repository(request)
+        git = self._world.repository_git(repository)
+        commit = git.commit(str(request.path_params["oid"]))
+        if commit is None:
+            raise NotFound
+        before = commit.parents[0] if commit.parents else git.write_tree(())
+        return commit_section(repository, commit, git.changes(before, commit.oid))
+
+    def _conversation(self, repository: Repository, issue: Issue) -> str:
+        world = self._world
+        if issue.pull is None:
+            return conversation_page(
+                world, repository, issue, timeline_section(world, timeline(world, issue), [])
+            )
+        commits = tuple(pull_commits(world, issue))
+        talk = timeline_section(world, timeline(world, issue, commits), review_comments(world, issue))
+        git = world.repository_git(repository)
+        changes = git.changes(fork_point(world, issue), pull_part(issue).head_oid)
+        return conversation_page(world, repository, issue, talk + changes_section(changes))
+
+    def diff(self, request: Request) -> str:
+        repository = self._repository(request)
+        issue = find_issue(self._world, repository, int(request.path_params["number"]), pull=True)
+        git = self._world.repository_git(repository)
+        return git.patch(fork_point(self._world, issue), pull_part(issue).head_oid)
+
+    def _repository(self, request: Request) -> Repository:
+        name = f"{request.path_params['owner']}/{request.path_params['name']}".lower()
+        found = self._world.store.find(Repository, name)
+        if found is None:
+            raise NotFound
+        return found
+
+
+def page_routes(world: World) -> list[BaseRoute]:
+    """The routes of all pages; they come after REST's, which share the root."""
+    pages = Pages(world)
+
+    def web(path: str, show: Callable[[Request], str], kind: type[Response] = HTMLResponse) -> BaseRoute:
+        def answer(request: Request) -> Response:
+            headers = {**_HEADERS, "date": http_date(world.clock.now())}
+            try:
+                with world.reading():
+                    return kind(show(request), headers=headers)
+            except NotFound:
+                return PlainTextResponse("Not Found\n", 404, headers=headers)
+
+        async def endpoint(request: Request) -> Response:
+            return await run_in_threadpool(answer, request)
+
+        return WebRoute(path, endpoint, methods=["GET"])
+
+    return [
+        web("/", pages.index),
+        web("/{owner}/{name}", pages.repository),
+        web("/{owner}/{name}/issues/{number:int}", pages.issue),
+        web("/{owner}/{name}/pull/{number:int}", pages.issue),
+        web("/{owner}/{name}/pull/{number:int}.diff", pages.diff, PlainTextResponse),
+        web("/{owner}/{name}/commit/{oid}", pages.commit),
+    ]

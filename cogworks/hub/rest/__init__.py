@@ -1,0 +1,1 @@
+"""GitHub's REST interface over the hub's records."""

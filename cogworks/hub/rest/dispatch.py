@@ -1,0 +1,127 @@
+"""From an HTTP request to a REST handler and back: authentication, limits, conditional requests, errors."""
+
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from cogworks.hub.actions.access import ANONYMOUS, Actor, authenticate
+from cogworks.hub.clock import http_date
+from cogworks.hub.git_http import basic_token
+from cogworks.hub.refusals import BadRequest, NotFound, RateLimited, Refusal, Unprocessable
+from cogworks.hub.rest.exchange import Answer, Call, Handler
+from cogworks.hub.world import World
+
+_DOCUMENTATION = "https://docs.github.com/rest"
+_MANY_SEGMENTS = frozenset({"path", "ref", "branch", "basehead", "name"})
+_UNCOUNTED = frozenset({"/rate_limit"})
+_request_numbers = itertools.count(1)
+
+
+def template(path: str) -> str:
+    """The router's form of an OpenAPI path: refs, paths, branches and label names may hold slashes."""
+    return re.sub(
+        r"\{(\w+)\}", lambda match: f"{{{match[1]}:path}}" if match[1] in _MANY_SEGMENTS else match[0], path
+    )
+
+
+class RestEndpoint:
+    """All operations of one path."""
+
+    def __init__(self, world: World, path: str, handlers: Mapping[str, Handler]) -> None:
+        self._world = world
+        self._path = path
+        self._handlers = handlers
+
+    async def answer(self, request: Request) -> Response:
+        raw = await request.body()
+        return await run_in_threadpool(self._respond, request, raw)
+
+    def _respond(self, request: Request, raw: bytes) -> Response:
+        world = self._world
+        actor: Actor | None = None
+        resource = "search" if self._path.startswith("/search") else "core"
+        try:
+            actor = authenticate(world, basic_token(request.headers.get("authorization")))
+            handler = self._handlers.get("GET" if request.method == "HEAD" else request.method)
+            if handler is None:
+                raise NotFound
+            answer = handler(self._call(request, actor, raw))
+            etag = (
+                _etag(actor, answer) if request.method in ("GET", "HEAD") and answer.status == 200 else None
+            )
+            if etag is not None and etag in request.headers.get("if-none-match", ""):
+                # An unchanged answer costs nothing of the hour's budget.
+                return Response(
+                    status_code=304, headers={**standard_headers(world, actor, resource), "etag": etag}
+                )
+            if self._path not in _UNCOUNTED:
+                world.limits.spend(actor.caller, resource)
+        except Refusal as refusal:
+            return refusal_response(refusal, standard_headers(world, actor, resource))
+        headers = {**standard_headers(world, actor, resource), **answer.headers}
+        if etag is not None:
+            headers |= {"etag": etag, "cache-control": "private, max-age=60, s-maxage=60"}
+        return json_response(answer.status, answer.body, headers)
+
+    def _call(self, request: Request, actor: Actor, raw: bytes) -> Call:
+        try:
+            body = json.loads(raw) if raw.strip() else None
+        except ValueError as error:
+            raise BadRequest("Problems parsing JSON") from error
+        return Call(
+            world=self._world,
+            actor=actor,
+            path={name: str(value) for name, value in request.path_params.items()},
+            query=dict(request.query_params),
+            body=body,
+            url=f"{self._world.base_url}{request.url.path}",
+            accept=request.headers.get("accept", ""),
+        )
+
+
+def _etag(actor: Actor, answer: Answer) -> str:
+    """Bound to the token, as GitHub's are: another token never revalidates it."""
+    text = json.dumps(answer.body, sort_keys=True) + ("" if actor.token is None else actor.token.sha256)
+    return f'W/"{hashlib.sha256(text.encode()).hexdigest()}"'
+
+
+def standard_headers(world: World, actor: Actor | None, resource: str) -> dict[str, str]:
+    """What every answer carries: date, request id, and how much of the hour's budget is left."""
+    left = world.limits.allowance((actor or ANONYMOUS).caller, resource)
+    return {
+        "date": http_date(world.clock.now()),
+        "x-github-request-id": f"{next(_request_numbers):08X}",
+        "x-github-media-type": "github.v3; format=json",
+        "x-ratelimit-limit": str(left.limit),
+        "x-ratelimit-remaining": str(left.remaining),
+        "x-ratelimit-used": str(left.used),
+        "x-ratelimit-reset": str(int(left.reset_at.timestamp())),
+        "x-ratelimit-resource": resource,
+    }
+
+
+def json_response(status: int, body: Any, headers: Mapping[str, str]) -> Response:
+    """A JSON answer; no body at all where there is none (204)."""
+    if body is None:
+        return Response(status_code=status, headers=dict(headers))
+    content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    return Response(content, status, headers=dict(headers), media_type="application/json; charset=utf-8")
+
+
+def refusal_response(refusal: Refusal, headers: Mapping[str, str]) -> Response:
+    """GitHub's error object for a refusal."""
+    body: dict[str, Any] = {"message": refusal.message}
+    if isinstance(refusal, Unprocessable) and refusal.errors:
+        body["errors"] = list(refusal.errors)
+    body |= {"documentation_url": _DOCUMENTATION, "status": str(refusal.status)}
+    extra = {"retry-after": "60"} if isinstance(refusal, RateLimited) else {}
+    if refusal.status == 401:
+        extra["www-authenticate"] = 'Basic realm="GitHub"'
+    return json_response(refusal.status, body, {**headers, **extra})

@@ -1,0 +1,26 @@
+"""Every REST operation the hub offers."""
+
+from cogworks.hub.rest import (
+    checks,
+    comments,
+    contents,
+    gitdata,
+    issues,
+    people,
+    pulls,
+    repositories,
+    reviews,
+)
+from cogworks.hub.rest.exchange import Route
+
+ROUTES: tuple[Route, ...] = (
+    *people.ROUTES,
+    *repositories.ROUTES,
+    *issues.ROUTES,
+    *comments.ROUTES,
+    *pulls.ROUTES,
+    *reviews.ROUTES,
+    *gitdata.ROUTES,
+    *contents.ROUTES,
+    *checks.ROUTES,
+)

@@ -1,0 +1,1 @@
+"""How REST writes each record; every shape satisfies the official response schema."""

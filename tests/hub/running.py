@@ -1,0 +1,89 @@
+"""A hub in a process of its own, for tests that speak to it as to GitHub."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
+from cogworks.hub.world import World
+
+OWNER_TOKEN = "owner-token"
+WRITER_TOKEN = "writer-token"
+READER_TOKEN = "reader-token"
+BOT_TOKEN = "bot-token"
+SAMPLE = {
+    "README.md": "# Sample\n",
+    "src/adder.py": "def add(a, b):\n    return a + b\n",
+    "src/deep/er.txt": "one\ntwo\nthree\n",
+}
+
+
+@dataclass(frozen=True)
+class RunningHub:
+    """Where a hub answers."""
+
+    url: str
+    directory: Path
+    process: subprocess.Popen[str]
+
+    @property
+    def api_url(self) -> str:
+        return f"{self.url}/api/v3"
+
+    @property
+    def graphql_url(self) -> str:
+        return f"{self.url}/api/graphql"
+
+    def git_url(self, full_name: str, token: str | None = None) -> str:
+        """What `git clone` takes; with a token it needs no password."""
+        host = self.url.removeprefix("http://")
+        login = "" if token is None else f"x-access-token:{token}@"
+        return f"http://{login}{host}/{full_name}.git"
+
+    def kill(self) -> None:
+        """End it as a power cut would."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+@contextmanager
+def running_hub(directory: Path) -> Iterator[RunningHub]:
+    """The hub of a directory, served on a free port until the block ends."""
+    command = [sys.executable, "-m", "cogworks", "hub", "serve", "--port", "0", "--dir", str(directory)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        try:
+            assert said.startswith("hub listening on "), said
+            note = json.loads((directory / "hub.json").read_text())
+            assert note == {"url": said.split()[-1], "pid": process.pid}
+            yield RunningHub(url=note["url"], directory=directory, process=process)
+        finally:
+            process.terminate()
+
+
+def seeded(directory: Path) -> Path:
+    """A hub directory with the repository octo/demo, its owner, a writer, a reader and an app."""
+    tree = directory.parent / f"{directory.name}-files"
+    for path, text in SAMPLE.items():
+        file = tree / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    world = World(directory)
+    owner = add_user(world, "octo", name="Octo Cat", email="octo@example.com")
+    add_token(world, owner, OWNER_TOKEN)
+    repository = create_repository(world, "octo/demo", tree=tree)
+    for login, token, role in (("ada", WRITER_TOKEN, "write"), ("rita", READER_TOKEN, "read")):
+        user = add_user(world, login)
+        add_token(world, user, token)
+        add_collaborator(world, repository, user, role)
+    bot = add_user(world, "helper[bot]", kind="Bot")
+    add_token(world, bot, BOT_TOKEN, kind="installation")
+    add_collaborator(world, repository, bot, "write")
+    world.close()
+    return directory
