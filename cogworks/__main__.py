@@ -1,0 +1,5 @@
+"""`python -m cogworks` is `cogworks`."""
+
+from cogworks.cli import main
+
+main()

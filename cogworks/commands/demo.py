@@ -1,0 +1,159 @@
+"""`cogworks demo`: the main job on an embedded GitHub, with recorded model replies or a real model."""
+
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
+from cogworks.demo.person import Person
+from cogworks.demo.play import Cue, play
+from cogworks.demo.showing import Programme, show_pull, show_text, steps_table
+from cogworks.demo.stage import Stage, open_stage
+from cogworks.demo.verdict import Verdict, judge
+from cogworks.errors import PermissionRefused
+from cogworks.settings import child_environment, read_environment
+
+RECORDED = (
+    "The model's replies are recorded: they are read from files that ship with cogworks (provider `cassette`), "
+    "keyed by the exact prompt. Everything else is real: HTTP, GraphQL, REST, git, pytest. "
+    "With ANTHROPIC_API_KEY set, `cogworks demo --provider anthropic` asks the real model."
+)
+LIVE = "The model is asked for real (provider `anthropic`): this costs money and the replies differ from run to run."
+
+
+@click.command("demo")
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep everything here; the same directory again goes on where it was.",
+)
+@click.option(
+    "--provider",
+    type=click.Choice(["cassette", "anthropic"]),
+    default="cassette",
+    show_default=True,
+    help="Who answers for the model.",
+)
+@click.option("--keep", is_flag=True, help="Leave the hub running and print its address.")
+@click.option(
+    "--take-over",
+    is_flag=True,
+    help="The runner of an earlier, killed demonstration is dead: do not wait for its lease.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object on stdout at the end; everything else on stderr."
+)
+def demo(directory: Path | None, provider: str, keep: bool, take_over: bool, as_json: bool) -> int:
+    """Turn the issue of a sample repository into reviewed pull requests, on a GitHub that runs on this machine.
+
+    Ends with 0 only if the issue's acceptance test fails on the base branch and passes on the last pull request.
+
+    \b
+    Examples:
+      cogworks demo
+      cogworks demo --dir ~/cogworks-demo --keep
+      cogworks demo --provider anthropic
+    """
+    console = Console(stderr=as_json, highlight=False)
+    if provider == "anthropic" and not read_environment().llm_api_key:
+        raise PermissionRefused(
+            "`--provider anthropic` needs a key: set `ANTHROPIC_API_KEY`, or leave the option out to replay the recorded replies."
+        )
+    console.print(RECORDED if provider == "cassette" else LIVE, markup=False)
+    started_s = time.monotonic()
+    with (
+        _directory(directory, keep=keep) as home,
+        open_stage(home, environment=child_environment(), keep=keep) as stage,
+    ):
+        told = _run(console, stage, provider, take_over=take_over)
+        if keep:
+            console.print(
+                f"The hub keeps running: {stage.repository_url} (process {stage.process_id}, data in {home})",
+                markup=False,
+                soft_wrap=True,
+            )
+    told["duration_s"] = round(time.monotonic() - started_s, 3)
+    if as_json:
+        click.echo(json.dumps(told))
+    return 0 if told["outcome"] == "done" else 1
+
+
+def _run(console: Console, stage: Stage, provider: str, *, take_over: bool) -> dict[str, Any]:
+    environment = _step_environment(stage, provider)
+    console.print(f"hub: {stage.repository_url}", markup=False)
+    with closing(Person(stage)) as person:
+        with Programme(console) as programme:
+            issue_url, last = play(person, programme, Cue(environment, take_over=take_over))
+        if not console.is_terminal:
+            console.print(steps_table(programme.reports))
+        found = person.pull_requests()
+        for pull in found:
+            show_pull(console, f"#{pull.number} {pull.title} ({pull.state})", pull.url, pull.diff)
+        show_text(
+            console, "sub-issues", "\n".join(f"#{number} {title}" for number, title in person.sub_issues())
+        )
+        show_text(console, "the pipeline (from the status comment)", person.mermaid())
+    verdict = _verdict(stage, head=found[-1].head, search_path=environment.get("PATH", ""))
+    show_text(console, "acceptance test", _told(verdict))
+    console.print(f"issue: {issue_url}", markup=False)
+    return {
+        "outcome": "done" if verdict.is_good and last["outcome"] == "done" else "failed",
+        "issue": issue_url,
+        "pull_requests": [pull.url for pull in found],
+        "steps": [dict(report) for report in programme.reports],
+        "acceptance": {"fails_on_base": verdict.fails_on_base, "passes_on_head": verdict.passes_on_head},
+    }
+
+
+def _step_environment(stage: Stage, provider: str) -> dict[str, str]:
+    return child_environment(
+        {
+            "COGWORKS_GITHUB_TOKEN": stage.runner_token,
+            "COGWORKS_LLM_PROVIDER": provider,
+            "COGWORKS_WORK_DIR": str(stage.directory / "work"),
+            "GITHUB_SERVER_URL": stage.url,
+            "GITHUB_API_URL": stage.api_url,
+            "GITHUB_GRAPHQL_URL": f"{stage.url}/api/graphql",
+        }
+    )
+
+
+def _verdict(stage: Stage, *, head: str, search_path: str) -> Verdict:
+    with tempfile.TemporaryDirectory(prefix="cogworks-verdict-") as directory:
+        return judge(
+            f"{stage.url}/{FULL_NAME}.git",
+            stage.person_token,
+            base=DEFAULT_BRANCH,
+            head=head,
+            directory=Path(directory),
+            search_path=search_path,
+        )
+
+
+def _told(verdict: Verdict) -> str:
+    base = "fails" if verdict.fails_on_base else "DOES NOT FAIL"
+    head = "passes" if verdict.passes_on_head else "DOES NOT PASS"
+    return f"{base} on {verdict.base}, {head} on {verdict.head} (checked out afresh)\n{verdict.tail}"
+
+
+@contextmanager
+def _directory(directory: Path | None, *, keep: bool) -> Iterator[Path]:
+    if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)
+        yield directory.resolve()
+        return
+    made = Path(tempfile.mkdtemp(prefix="cogworks-demo-"))
+    try:
+        yield made
+    finally:
+        if not keep:
+            shutil.rmtree(made, ignore_errors=True)

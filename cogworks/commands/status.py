@@ -1,0 +1,125 @@
+"""`cogworks status`: where a work item stands, read from GitHub without writing anything."""
+
+import json
+import time
+import uuid
+from typing import Any
+
+import click
+
+from cogworks.github.addresses import parse_issue_url
+from cogworks.github.meter import Requests
+from cogworks.nodes.considering import Considered, Wanted, consider
+from cogworks.pipeline.decision import BackOff, GiveUpOn, Nothing, Run, Stop, Wait, locate, waiting_for
+from cogworks.pipeline.transitions import instance_name
+from cogworks.settings import read_environment
+from cogworks.vocabulary import RunId
+from cogworks.wiring import open_shell
+
+
+@click.command("status")
+@click.argument("issue_url")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def status(issue_url: str, as_json: bool) -> int:
+    """Show where the work item at ISSUE_URL stands and what `process` would do next. Reads once, writes nothing.
+
+    \b
+    Example:
+      cogworks status https://github.com/octo-org/hello/issues/42
+    """
+    started_s = time.monotonic()
+    meter = Requests()
+    address = parse_issue_url(issue_url)
+    with open_shell(read_environment(), address, meter=meter, say=lambda _: None) as shell:
+        seen = consider(shell.tracker.read(), Wanted(), new_run_id=lambda: RunId(str(uuid.uuid4())))
+    if as_json:
+        click.echo(
+            json.dumps(
+                {
+                    **_as_object(seen),
+                    "requests": {"graphql": meter.graphql, "rest": meter.rest, "git": meter.git},
+                    "duration_s": round(time.monotonic() - started_s, 3),
+                }
+            )
+        )
+        return 0
+    _print(seen)
+    return 0
+
+
+def next_move(seen: Considered) -> str:
+    """What `process` would do now, in one sentence."""
+    match seen.decision:
+        case Run(instance=instance, index=index, taken_over_from=dead):
+            verb = "take over" if dead else "run"
+            return f"{verb} {instance_name(instance)} (visit {index})"
+        case GiveUpOn(lease=lease, reason=reason):
+            return f"record {lease.node} as failed: {reason}"
+        case Wait(waiting_for=waits):
+            return "wait: " + "; ".join(f"{wait.ask} ({wait.who})" for wait in waits)
+        case BackOff(lease=lease, stealable_in_s=wait_s):
+            return f"back off: {lease.holder} works on {lease.node}; its lease can be taken over in {wait_s:.0f} s"
+        case Nothing(reason=reason) | Stop(reason=reason):
+            return reason
+        case _:
+            return "record that everything is done"
+
+
+def _as_object(seen: Considered) -> dict[str, Any]:
+    state = seen.state
+    spent = state.spent
+    return {
+        "outcome": seen.decision.__class__.__name__.lower(),
+        "issue": seen.snapshot.issue.url,
+        "run_id": state.run_id if seen.snapshot.ledger else None,
+        "status": state.status if seen.snapshot.ledger else "not started",
+        "pipeline": seen.pipeline.name,
+        "graph_hash": seen.pipeline.graph_hash,
+        "next": next_move(seen),
+        "nodes": _nodes(seen),
+        "waiting_for": [w.model_dump(mode="json") for w in waiting_for(state, seen.facts, seen.pipeline)],
+        "pull_requests": [
+            {"slug": pull.slug, "number": pull.number, "state": seen.facts.pulls[pull.number].state}
+            for pull in state.pull_requests
+            if pull.number in seen.facts.pulls
+        ],
+        "tokens": {"input": spent.input_tokens, "output": spent.output_tokens},
+        "cost_usd": spent.cost_usd,
+        "budget_usd": seen.facts.max_cost_usd,
+    }
+
+
+def _nodes(seen: Considered) -> list[dict[str, Any]]:
+    position = locate(seen.state, seen.facts, seen.pipeline)
+    rows = []
+    for instance, known in position.statuses.items():
+        visits = [visit for visit in seen.state.visits if visit.instance == instance]
+        rows.append(
+            {
+                "node": instance_name(instance),
+                "status": known.value,
+                "visits": len(visits),
+                "summary": visits[-1].summary if visits else "",
+                "cost_usd": round(sum(visit.spend.cost_usd for visit in visits), 9),
+                "duration_s": round(sum(visit.duration_s for visit in visits), 3),
+            }
+        )
+    rows.extend({"node": instance_name(i), "status": "ready", "visits": 0} for i in position.frontier.ready)
+    return rows
+
+
+def _print(seen: Considered) -> None:
+    told = _as_object(seen)
+    click.echo(f"{told['issue']}  {told['status']}  pipeline {told['pipeline']}")
+    for row in told["nodes"]:
+        cost = f"${row.get('cost_usd', 0.0):.4f}"
+        click.echo(
+            f"  {row['node']:<28} {row['status']:<13} {row['visits']:>2}×  {cost:>9}  {row.get('summary', '')}"
+        )
+    for pull in told["pull_requests"]:
+        click.echo(f"  pull request #{pull['number']} ({pull['slug']}): {pull['state']}")
+    tokens = told["tokens"]
+    click.echo(
+        f"  cost ${told['cost_usd']:.4f} of ${told['budget_usd']:.2f}, {tokens['input']} + {tokens['output']} tokens"
+    )
+    click.echo(f"next: {told['next']}")
