@@ -1,0 +1,1 @@
+"""A sample repository with an issue, recorded model replies, and the person who merges."""

@@ -1,0 +1,92 @@
+"""What the person of the demonstration does, over the same REST API that a browser or a script would use."""
+
+import github as pygithub
+from github.Repository import Repository
+
+from cogworks.demo.facts import FULL_NAME, ISSUE_NUMBER, sample_issue
+from cogworks.demo.stage import Stage
+from cogworks.vocabulary import Value
+
+TRIGGER = "cogworks:run"
+
+
+class PullSeen(Value):
+    """A pull request as the person sees it."""
+
+    number: int
+    title: str
+    state: str
+    url: str
+    head: str
+    diff: str
+
+
+class Person:
+    """Somebody with admin permission: writes the issue, sets the label, merges at gates."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._api = pygithub.Github(
+            auth=pygithub.Auth.Token(stage.person_token),
+            base_url=stage.api_url,
+            lazy=True,
+            seconds_between_requests=None,
+            seconds_between_writes=None,
+            retry=None,
+        )
+        self._repository: Repository = self._api.get_repo(FULL_NAME)
+
+    def close(self) -> None:
+        self._api.close()
+
+    def write_issue(self) -> str:
+        """Open the sample issue unless it is there; its URL."""
+        for issue in self._repository.get_issues(state="all"):
+            if issue.number == ISSUE_NUMBER:
+                return issue.html_url
+        told = sample_issue()
+        return self._repository.create_issue(title=told.title, body=told.body).html_url
+
+    def set_trigger(self) -> bool:
+        """Set the trigger label; False when it is there already."""
+        issue = self._repository.get_issue(ISSUE_NUMBER)
+        if any(label.name == TRIGGER for label in issue.get_labels()):
+            return False
+        issue.add_to_labels(TRIGGER)
+        return True
+
+    def merge(self, number: int) -> str:
+        """Merge a pull request as it is now; its title. One that is merged already stays so."""
+        pull = self._repository.get_pull(number)
+        if not pull.merged:
+            pull.merge(sha=pull.head.sha, merge_method="merge")
+        return pull.title
+
+    def pull_requests(self) -> tuple[PullSeen, ...]:
+        """Every pull request, oldest first, with its diff."""
+        return tuple(
+            PullSeen(
+                number=pull.number,
+                title=pull.title,
+                state="merged" if pull.merged else pull.state,
+                url=pull.html_url,
+                head=pull.head.ref,
+                diff="\n".join(
+                    f"--- {changed.filename} ({changed.status}, +{changed.additions} -{changed.deletions})\n{changed.patch or ''}"
+                    for changed in pull.get_files()
+                ),
+            )
+            for pull in self._repository.get_pulls(state="all", sort="created", direction="asc")
+        )
+
+    def sub_issues(self) -> tuple[tuple[int, str], ...]:
+        """Number and title of the issue's sub-issues."""
+        issue = self._repository.get_issue(ISSUE_NUMBER)
+        return tuple((found.number, found.title) for found in issue.get_sub_issues())
+
+    def mermaid(self) -> str:
+        """The Mermaid source in the status comment."""
+        for comment in self._repository.get_issue(ISSUE_NUMBER).get_comments():
+            _, fence, rest = comment.body.partition("```mermaid\n")
+            if fence:
+                return rest.partition("```")[0].rstrip()
+        return ""

@@ -1,0 +1,124 @@
+"""What the demonstration shows while it runs and at its end: a live table in a terminal, plain lines elsewhere."""
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.rule import Rule
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+RECENT = 6
+
+
+class Programme:
+    """Shows every step as it ends; a context manager."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._reports: list[Mapping[str, Any]] = []
+        self._recent: list[str] = []
+        self._live = (
+            Live(console=console, refresh_per_second=8, transient=False) if console.is_terminal else None
+        )
+
+    def __enter__(self) -> Self:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._recent = []
+            self._live.update(steps_table(self._reports))
+            self._live.stop()
+
+    @property
+    def reports(self) -> Sequence[Mapping[str, Any]]:
+        return tuple(self._reports)
+
+    def line(self, text: str) -> None:
+        self._tell(text, style="dim")
+
+    def person(self, text: str) -> None:
+        self._tell(f"person: {text}", style="bold cyan")
+
+    def step(self, report: Mapping[str, Any]) -> None:
+        self._reports.append(report)
+        if self._live:
+            self._refresh()
+        else:
+            self._console.print(plain_step(len(self._reports), report), highlight=False, markup=False)
+
+    def _tell(self, text: str, *, style: str) -> None:
+        if self._live:
+            self._recent = [*self._recent, text][-RECENT:]
+            self._refresh()
+        else:
+            self._console.print(text, style=style, highlight=False, markup=False)
+
+    def _refresh(self) -> None:
+        if self._live:
+            self._live.update(Group(steps_table(self._reports), Text("\n".join(self._recent), style="dim")))
+
+
+def plain_step(number: int, report: Mapping[str, Any]) -> str:
+    """One finished step on one line."""
+    requests = report["requests"]
+    tokens = report["tokens"]
+    return (
+        f"step {number:>2}  {report['outcome']:<10} {report['node'] or '-':<20} "
+        f"requests {requests['graphql']}+{requests['rest']}+{requests['git']}  "
+        f"tokens {tokens['input']}+{tokens['output']}  ${report['cost_usd']:.4f}  {report['duration_s']:.1f} s  "
+        f"{report['message'].splitlines()[0] if report['message'] else ''}"
+    )
+
+
+def steps_table(reports: Sequence[Mapping[str, Any]]) -> Table:
+    """Every step with its requests, tokens, dollars and seconds, and their sums."""
+    table = Table(title="cogworks demo: one new process per step", show_footer=bool(reports), expand=False)
+    sums = {key: sum(report["requests"][key] for report in reports) for key in ("graphql", "rest", "git")}
+    table.add_column("#", justify="right")
+    table.add_column("node", footer="total")
+    table.add_column("outcome")
+    table.add_column("GraphQL", justify="right", footer=str(sums["graphql"]))
+    table.add_column("REST", justify="right", footer=str(sums["rest"]))
+    table.add_column("git", justify="right", footer=str(sums["git"]))
+    table.add_column("tokens in", justify="right", footer=f"{sum(r['tokens']['input'] for r in reports):,}")
+    table.add_column("out", justify="right", footer=f"{sum(r['tokens']['output'] for r in reports):,}")
+    table.add_column("$", justify="right", footer=f"{sum(r['cost_usd'] for r in reports):.4f}")
+    table.add_column("s", justify="right", footer=f"{sum(r['duration_s'] for r in reports):.1f}")
+    for number, report in enumerate(reports, start=1):
+        requests, tokens = report["requests"], report["tokens"]
+        table.add_row(
+            str(number),
+            report["node"] or "",
+            report["outcome"],
+            *(str(requests[key]) for key in ("graphql", "rest", "git")),
+            f"{tokens['input']:,}",
+            f"{tokens['output']:,}",
+            f"{report['cost_usd']:.4f}",
+            f"{report['duration_s']:.1f}",
+        )
+    return table
+
+
+def show_pull(console: Console, title: str, url: str, diff: str) -> None:
+    """A pull request with its diff."""
+    console.print(Rule(title))
+    console.print(url, highlight=False, markup=False)
+    if console.is_terminal:
+        console.print(Syntax(diff, "diff", word_wrap=True, background_color="default"))
+    else:
+        console.print(diff, highlight=False, markup=False, soft_wrap=True)
+
+
+def show_text(console: Console, title: str, text: str) -> None:
+    """A piece of text under its title."""
+    console.print(Rule(title))
+    console.print(text, highlight=False, markup=False, soft_wrap=True)

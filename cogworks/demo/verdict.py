@@ -1,0 +1,90 @@
+"""Whether the work did what the issue asked for: the acceptance test on the base branch and on the last head."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from cogworks.demo.facts import ACCEPTANCE_TEST, acceptance_test
+from cogworks.vocabulary import Value
+
+TIME_LIMIT_S = 120
+
+
+class Verdict(Value):
+    """The acceptance test's result on both sides."""
+
+    fails_on_base: bool
+    passes_on_head: bool
+    base: str
+    head: str
+    tail: str
+    """The last lines of the run on the head."""
+
+    @property
+    def is_good(self) -> bool:
+        return self.fails_on_base and self.passes_on_head
+
+
+def judge(clone_url: str, token: str, *, base: str, head: str, directory: Path, search_path: str) -> Verdict:
+    """Check both branches out afresh and run the acceptance test in each, in a process of its own.
+
+    Args:
+        search_path: where programs are found (`PATH`); the processes get nothing else of this one's environment.
+    """
+    environment = {"PATH": search_path, "LANG": "C.UTF-8"}
+    before = _run(_checkout(clone_url, token, base, directory / "base", environment), environment)
+    after = _run(_checkout(clone_url, token, head, directory / "head", environment), environment)
+    return Verdict(
+        fails_on_base=before.returncode == 1,
+        passes_on_head=after.returncode == 0,
+        base=base,
+        head=head,
+        tail="\n".join(after.stdout.strip().splitlines()[-3:]),
+    )
+
+
+def _checkout(
+    clone_url: str, token: str, branch: str, directory: Path, environment: Mapping[str, str]
+) -> Path:
+    private = {
+        **environment,
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "http.extraHeader",
+        "GIT_CONFIG_VALUE_0": f"Authorization: Bearer {token}",
+    }
+    subprocess.run(
+        ["git", "clone", "--quiet", "--depth", "1", "--branch", branch, clone_url, str(directory)],
+        check=True,
+        capture_output=True,
+        env=private,
+        timeout=TIME_LIMIT_S,
+    )
+    return directory
+
+
+def _run(checkout: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    test = checkout.parent / f"{checkout.name}-{ACCEPTANCE_TEST}"
+    test.write_text(acceptance_test(), encoding="utf-8")
+    return subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--rootdir",
+            str(checkout),
+            str(test),
+        ],
+        cwd=checkout,
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**environment, "PYTHONPATH": str(checkout / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+        timeout=TIME_LIMIT_S,
+    )

@@ -1,0 +1,269 @@
+"""The sample's whole job without GitHub: every node of the default pipeline on a local repository.
+
+What a step would do with the effects is done here with git: files are committed where they would be merged. Nothing
+that enters a prompt may differ from a real run.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from cogworks.codebase.workingcopy import WorkingCopy
+from cogworks.codebase.worktree import WorkingCopies
+from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME, ISSUE_NUMBER, sample_files, sample_issue
+from cogworks.domain_services.client import ProcessService
+from cogworks.github.effects import CommitFiles, CreateSubIssue, OpenPullRequest, PushBranch
+from cogworks.llm.budget import Budget
+from cogworks.llm.cassette import Cassette
+from cogworks.llm.gateway import Gateway, ModelSettings
+from cogworks.llm.package_data import shipped_prices, shipped_prompts
+from cogworks.llm.provider import ModelReply, ModelRequest, Provider, Usage, canonical_json
+from cogworks.nodes.contract import (
+    Asks,
+    DomainService,
+    NodeTask,
+    PullRequestRef,
+    SubItemRef,
+    Succeeded,
+    Visit,
+    WorkItem,
+)
+from cogworks.nodes.registry import NODES
+from cogworks.settings import parse_config
+from cogworks.vocabulary import BranchName, IssueNumber, NodeId, RunId, SubItemKey, VisitKey
+from tests.codebase.repositories import BOT, BareRepository
+
+INPUTS = {
+    "intake": (),
+    "architecture": ("classification",),
+    "interface_design": ("classification", "specification"),
+    "planning": ("classification", "specification", "interfaces"),
+    "code_generation": ("classification", "specification", "interfaces", "plan", "review"),
+    "review": ("specification", "interfaces", "plan", "code"),
+    "integration": ("specification", "interfaces", "plan", "code", "review"),
+}
+OUTPUTS = {
+    "intake": "classification",
+    "architecture": "specification",
+    "interface_design": "interfaces",
+    "planning": "plan",
+    "code_generation": "code",
+    "review": "review",
+    "integration": "integration",
+}
+MAX_VISITS = 5
+CHARS_PER_TOKEN = 4
+
+
+class KeptReplies:
+    """A provider that gives the reply recorded for a purpose, whatever the prompt; tokens are estimated from lengths."""
+
+    def __init__(self, directory: Path) -> None:
+        self._replies = {recording.purpose: recording.reply for recording in Cassette(directory).recordings()}
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        if request.purpose not in self._replies:
+            known = ", ".join(sorted(self._replies))
+            raise KeyError(f"no reply is written for {request.purpose!r}; there are {known}")
+        reply = self._replies[request.purpose]
+        asked = request.system + "".join(message.text for message in request.messages)
+        asked += canonical_json(request.output_schema)
+        usage = Usage(
+            input_tokens=len(asked) // CHARS_PER_TOKEN, output_tokens=len(reply.text) // CHARS_PER_TOKEN
+        )
+        return reply.model_copy(update={"usage": usage, "model": request.model})
+
+
+class Done(NamedTuple):
+    """One finished visit."""
+
+    node: str
+    sub_item: str | None
+    ordinal: int
+    outcome: Succeeded
+
+
+@dataclass
+class Session:
+    """What a node may use, for one visit."""
+
+    model: Asks
+    service: DomainService
+    copy: WorkingCopy
+    say: Callable[[str], None]
+
+    def workspace(self) -> WorkingCopy:
+        return self.copy
+
+
+class Rehearsal:
+    """One run over the sample, in a directory of its own."""
+
+    def __init__(self, folder: Path, provider: Provider) -> None:
+        self._stack = ExitStack()
+        self._provider = provider
+        self._remote = BareRepository(folder)
+        self._remote.put(DEFAULT_BRANCH, sample_files())
+        self._copies = self._stack.enter_context(
+            WorkingCopies(folder / "copies", identity=BOT, environment=os.environ)
+        )
+        command = [sys.executable, "-m", "cogworks.services.python"]
+        self._service = self._stack.enter_context(
+            ProcessService(command, name="python", environment=os.environ)
+        )
+        self._config = parse_config(sample_files()[".cogworks/config.toml"])
+        self._outputs: dict[tuple[str, str | None], dict[str, Any]] = {}
+        self._pulls: list[PullRequestRef] = []
+        self._sub_items: tuple[SubItemRef, ...] = ()
+        self._pushed: dict[BranchName, Any] = {}
+        self.done: list[Done] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def repository(self) -> Path:
+        """The bare repository, for a check-out of the result."""
+        return self._remote.path
+
+    def run(self) -> list[Done]:
+        """All visits, in order; the last pull request's head is the branch of the last sub-work-item."""
+        for node in ("intake", "architecture", "interface_design", "planning"):
+            self._visit(node, None, 1)
+        for item in self._sub_items:
+            self._sub_item(item.key)
+        return self.done
+
+    def _sub_item(self, key: SubItemKey) -> None:
+        for ordinal in range(1, MAX_VISITS + 1):
+            self._visit("code_generation", key, ordinal)
+            review = self._visit("review", key, ordinal)
+            if review.output["passed"]:
+                self._visit("integration", key, 1)
+                return
+        raise AssertionError(f"{key} never passed its review")
+
+    def _visit(self, node: str, key: SubItemKey | None, ordinal: int) -> Succeeded:
+        task = self._task(node, key, ordinal)
+        copy = self._copies.open(
+            url=self._remote.url,
+            token=None,
+            run=RunId("rehearsal"),
+            name=key or "item",
+            branch=task.branch,
+            base=task.base_branch,
+        )
+        session = Session(self._gateway(), self._service, copy, say=lambda _: None)
+        outcome = NODES[NodeId(node)](task, session)
+        if not isinstance(outcome, Succeeded):
+            raise AssertionError(f"{node} {key or ''} failed: {outcome.reason}")
+        # The ledger keeps outputs as JSON, so nothing else may come back from them.
+        self._outputs[OUTPUTS[node], key] = dict(outcome.output)
+        self._effect(outcome, copy)
+        self.done.append(Done(node, key, ordinal, outcome))
+        return outcome
+
+    def _gateway(self) -> Gateway:
+        llm = self._config.llm
+        return Gateway(
+            self._provider,
+            shipped_prompts(),
+            ModelSettings(model=llm.model, max_output_tokens=llm.max_output_tokens),
+            prices=shipped_prices(),
+            budget=Budget(limit_usd=Decimal(100), limit_tokens=10_000_000),
+        )
+
+    def _task(self, node: str, key: SubItemKey | None, ordinal: int) -> NodeTask:
+        sub_item = next((item for item in self._sub_items if item.key == key), None)
+        slug = f"swi-{sub_item.ordinal}" if sub_item else {"architecture": "spec"}.get(node, "interfaces")
+        issue = sample_issue()
+        has_branch = sub_item is not None or node in ("architecture", "interface_design")
+        return NodeTask(
+            visit=Visit(
+                index=len(self.done) + 1,
+                node=NodeId(node),
+                sub_item=key,
+                visit_key=VisitKey(f"{len(self.done) + 1:064x}"),
+                attempt=1,
+                ordinal=ordinal,
+            ),
+            item=WorkItem(
+                number=IssueNumber(ISSUE_NUMBER),
+                title=issue.title,
+                body=issue.body,
+                labels=(),
+                repository=FULL_NAME,
+                default_branch=BranchName(DEFAULT_BRANCH),
+            ),
+            inputs=self._inputs(node, key),
+            dependency_outputs=self._dependency_outputs(sub_item),
+            sub_item=sub_item,
+            sub_items=self._sub_items,
+            pull_requests=tuple(self._pulls),
+            branch=self._branch(slug) if has_branch else BranchName(DEFAULT_BRANCH),
+            base_branch=self._base(sub_item),
+            merge_branches=(),
+        )
+
+    def _inputs(self, node: str, key: SubItemKey | None) -> Mapping[str, Any]:
+        found = {}
+        for slot in INPUTS[node]:
+            value = self._outputs.get((slot, key), self._outputs.get((slot, None)))
+            if value is not None:
+                found[slot] = value
+        return found
+
+    def _dependency_outputs(self, sub_item: SubItemRef | None) -> dict[SubItemKey, dict[str, Any]]:
+        depends_on = sub_item.depends_on if sub_item else ()
+        return {key: {"code": self._outputs["code", key]} for key in depends_on}
+
+    def _branch(self, slug: str) -> BranchName:
+        return BranchName(f"cogworks/{ISSUE_NUMBER}/{slug}")
+
+    def _base(self, sub_item: SubItemRef | None) -> BranchName:
+        if sub_item is None or not sub_item.depends_on:
+            return BranchName(DEFAULT_BRANCH)
+        ordinals = {item.key: item.ordinal for item in self._sub_items}
+        return self._branch(f"swi-{ordinals[sub_item.depends_on[0]]}")
+
+    def _effect(self, outcome: Succeeded, copy: WorkingCopy) -> None:
+        created: list[CreateSubIssue] = []
+        for effect in outcome.effects:
+            match effect:
+                case CommitFiles():
+                    # As if a person had merged the pull request.
+                    self._remote.put(DEFAULT_BRANCH, {file.path: file.text for file in effect.files})
+                case PushBranch():
+                    copy.push(effect.branch, self._pushed.get(effect.branch))
+                    self._pushed[effect.branch] = effect.oid
+                case OpenPullRequest():
+                    number = IssueNumber(10 + len(self._pulls))
+                    self._pulls.append(
+                        PullRequestRef(slug=effect.slug, number=number, head=effect.head, base=effect.base)
+                    )
+                case CreateSubIssue():
+                    created.append(effect)
+                case _:
+                    pass
+        if created:
+            self._sub_items = self._planned(created)
+
+    def _planned(self, created: list[CreateSubIssue]) -> tuple[SubItemRef, ...]:
+        items = self._outputs["plan", None]["sub_work_items"]
+        return tuple(
+            SubItemRef(
+                key=effect.key,
+                ordinal=ordinal,
+                number=IssueNumber(20 + ordinal),
+                depends_on=tuple(item["depends_on"]),
+            )
+            for ordinal, (effect, item) in enumerate(zip(created, items, strict=True), 1)
+        )

@@ -1,0 +1,98 @@
+"""Do the recorded replies answer the prompts of today, and does their work solve the sample issue?"""
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cogworks.demo.facts import acceptance_test, cassette_folder
+from cogworks.llm.cassette import Cassette, CassetteProvider
+from cogworks.llm.cassette_files import Recording
+from cogworks.nodes.replies import REPLIES
+from tests.codebase.repositories import git
+from tests.demo.rehearsal import Done, Rehearsal
+
+FOLDER = Path(str(cassette_folder()))
+RECORDINGS = Cassette(FOLDER).recordings()
+
+
+@pytest.fixture(scope="module")
+def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
+    folder = tmp_path_factory.mktemp("rehearsal")
+    with Rehearsal(folder, CassetteProvider(FOLDER, misses=folder / "misses")) as played:
+        played.run()
+        yield played
+
+
+def named(done: list[Done]) -> list[str]:
+    return [f"{each.node}{f'-{each.sub_item}' if each.sub_item else ''}-{each.ordinal}" for each in done]
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda recording: recording.purpose)
+def test_every_reply_fits_its_type(recording: Recording) -> None:
+    stem = recording.purpose.split("-", 1)[0]
+
+    REPLIES[stem].model_validate_json(recording.reply.text)
+
+
+def test_every_reply_can_be_read_in_its_file() -> None:
+    as_text = [
+        path.name for path in FOLDER.glob("*.toml") if "reply" not in tomllib.loads(path.read_text("utf-8"))
+    ]
+
+    assert as_text == []
+
+
+def test_the_sample_is_solved_with_one_retry_and_one_rework(rehearsal: Rehearsal) -> None:
+    assert named(rehearsal.done) == [
+        "intake-1",
+        "architecture-1",
+        "interface_design-1",
+        "planning-1",
+        "code_generation-A-1",
+        "review-A-1",
+        "integration-A-1",
+        "code_generation-B-1",
+        "review-B-1",
+        "code_generation-B-2",
+        "review-B-2",
+        "integration-B-1",
+    ]
+    attempts = [each.outcome.output["attempts"] for each in rehearsal.done if each.node == "code_generation"]
+    assert attempts == [2, 1, 1]
+    verdicts = [each.outcome.output["passed"] for each in rehearsal.done if each.node == "review"]
+    assert verdicts == [True, False, True]
+
+
+def test_the_acceptance_test_passes_on_the_last_branch(rehearsal: Rehearsal, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "--quiet", "--branch", "cogworks/1/swi-2", str(rehearsal.repository), "result")
+    (tmp_path / "result" / "acceptance_test.py").write_text(acceptance_test(), encoding="utf-8")
+
+    for arguments in (["acceptance_test.py"], []):
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
+            cwd=tmp_path / "result",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+
+
+def test_no_recording_is_left_over(rehearsal: Rehearsal) -> None:
+    asked = len(rehearsal.done) - 2 + 2 * sum(1 for each in rehearsal.done if each.node == "review") + 1
+
+    assert len(RECORDINGS) == asked
+
+
+@pytest.mark.parametrize("page", sorted(FOLDER.glob("*.prompt.md")), ids=lambda page: page.name)
+def test_nothing_that_varies_between_runs_is_in_a_prompt(page: Path) -> None:
+    text = page.read_text("utf-8")
+
+    assert re.findall(r"/tmp/\S+|/home/\S+|\b[0-9a-f]{40}\b|\bin \d+\.\d+ ?s\b|0x[0-9a-f]{6,}", text) == []
+    assert re.findall(r"\b20\d\d-\d\d-\d\d\b", text) == []
+    assert set(re.findall(r"(?<![\w#])#(\d+)\b", text)) <= {"1"}
