@@ -1,0 +1,22 @@
+# cogworks in a container: one step of one issue.
+#   docker build -t cogworks .
+#   docker run --rm -e COGWORKS_GITHUB_TOKEN -e COGWORKS_LLM_API_KEY cogworks process https://github.com/owner/repository/issues/42
+FROM python:3.12-slim AS build
+WORKDIR /source
+COPY pyproject.toml README.md LICENSE ./
+COPY tests/data/NOTICE.md tests/data/NOTICE.md
+COPY cogworks cogworks
+COPY prompts prompts
+COPY schemas schemas
+RUN python -m venv /opt/cogworks && /opt/cogworks/bin/pip install --no-cache-dir .
+
+FROM python:3.12-slim
+# hadolint ignore=DL3008
+RUN apt-get update && apt-get install --yes --no-install-recommends git && rm -rf /var/lib/apt/lists/* \
+    && useradd --create-home cogworks
+COPY --from=build /opt/cogworks /opt/cogworks
+USER cogworks
+WORKDIR /home/cogworks
+ENV PATH=/opt/cogworks/bin:$PATH PYTHONUNBUFFERED=1
+ENTRYPOINT ["cogworks"]
+CMD ["--help"]
