@@ -28,6 +28,16 @@ _CONFIG = """
 \tfilesRefLockTimeout = 10000
 \tpackedRefsTimeout = 10000
 """
+_UPDATE_HOOK = """#!/bin/sh
+# Runs for each pushed ref with its name, old and new oid. A token may not be allowed to change workflows.
+[ -n "$HUB_REFUSES_WORKFLOWS" ] || exit 0
+git rev-parse --quiet --verify "$2^{commit}" >/dev/null && old="$2" || old=HEAD
+has=$(git rev-parse --quiet --verify "$3:.github/workflows") || exit 0
+had=$(git rev-parse --quiet --verify "$old:.github/workflows")
+[ "$has" = "$had" ] && exit 0
+echo "refusing to allow a GitHub App to create or update workflows without \\`workflows\\` permission" >&2
+exit 1
+"""
 _OID = re.compile(r"[0-9a-f]{40}")
 
 
@@ -193,6 +203,10 @@ class GitStore:
             )
             with (path / "config").open("a") as config:
                 config.write(_CONFIG)
+            hook = path / "hooks" / "update"
+            hook.parent.mkdir(exist_ok=True)
+            hook.write_text(_UPDATE_HOOK)
+            hook.chmod(0o755)
             (path / "hub-ready").touch()
         return self.repository(full_name)
 

@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.hub.git_http import basic_token
+from cogworks.hub.records import Repository
+from cogworks.hub.seeding import add_collaborator, add_token, add_user
+from cogworks.hub.world import World
 from tests.hub.commandline import commit_file, git
 from tests.hub.running import (
     OWNER_TOKEN,
@@ -155,6 +158,27 @@ def test_refs_outside_branches_and_tags_can_be_pushed_and_fetched(clone: Path) -
     git("fetch", "--quiet", "origin", "refs/notes/of/ours:refs/notes/of/theirs", cwd=clone)
 
     assert git("rev-parse", "refs/notes/of/theirs", cwd=clone) == oid
+
+
+def test_a_token_without_the_permission_pushes_no_workflow(hub: RunningHub, tmp_path: Path) -> None:
+    world = World(hub.directory)
+    try:
+        user = add_user(world, "narrow[bot]", kind="Bot")
+        add_token(world, user, "narrow-token", kind="installation", permissions={"contents": "write"})
+        add_collaborator(world, world.store.every(Repository)[0], user, "write")
+    finally:
+        world.close()
+    git("clone", "--quiet", hub.git_url("octo/demo", "narrow-token"), "clone", cwd=tmp_path)
+    clone = tmp_path / "clone"
+    commit_file(clone, "fine.txt", "fine\n", "Fine")
+    git("push", "--quiet", "origin", "HEAD:refs/heads/fine", cwd=clone)
+    commit_file(clone, ".github/workflows/ci.yml", "on: push\n", "Workflow")
+
+    said = git("push", "origin", "HEAD:refs/heads/workflow", cwd=clone, fails=True)
+
+    assert (
+        "refusing to allow a GitHub App to create or update workflows without `workflows` permission" in said
+    )
 
 
 def test_the_default_branch_is_not_deleted_by_a_push(clone: Path) -> None:

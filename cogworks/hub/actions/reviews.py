@@ -133,8 +133,15 @@ def dismiss_review(world: World, actor: Actor, review: Review, message: str) -> 
         user = require(world, actor, repository_of(world, issue), Role.WRITE, "pull_requests")
         if review.state not in ("APPROVED", "CHANGES_REQUESTED"):
             raise Unprocessable("Can not dismiss a commented pull request review")
-        details = {"review_id": review.id, "message": message, "previous_state": review.state}
-        record_event(world, issue, user.id, "review_dismissed", **details)
+        record_event(
+            world,
+            issue,
+            user.id,
+            "review_dismissed",
+            review_id=review.id,
+            message=message,
+            previous_state=review.state,
+        )
         return world.store.put(
             review.model_copy(update={"state": "DISMISSED", "updated_at": world.clock.now()})
         )

@@ -52,6 +52,8 @@ class RestEndpoint:
             handler = self._handlers.get("GET" if request.method == "HEAD" else request.method)
             if handler is None:
                 raise NotFound
+            if self._path not in _UNCOUNTED:
+                world.limits.check(actor.caller, resource)  # before anything is written
             answer = handler(self._call(request, actor, raw))
             etag = (
                 _etag(actor, answer) if request.method in ("GET", "HEAD") and answer.status == 200 else None

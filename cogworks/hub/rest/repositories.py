@@ -104,7 +104,7 @@ def post_milestone(call: Call) -> Answer:
 
 def workflow_permissions(call: Call) -> Answer:
     repository = call.repository()
-    require(call.world, call.actor, repository, Role.WRITE, "administration")
+    require(call.world, call.actor, repository, Role.WRITE, "administration", level="read")
     return Answer(
         {
             "default_workflow_permissions": "read",
@@ -114,7 +114,7 @@ def workflow_permissions(call: Call) -> Answer:
 
 
 def actions_permissions(call: Call) -> Answer:
-    require(call.world, call.actor, call.repository(), Role.WRITE, "administration")
+    require(call.world, call.actor, call.repository(), Role.WRITE, "administration", level="read")
     return Answer({"enabled": True, "allowed_actions": "all"})
 
 

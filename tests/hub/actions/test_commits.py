@@ -131,8 +131,8 @@ def test_a_file_is_replaced_only_by_naming_the_blob_that_is_there(bench: Bench) 
 
     with pytest.raises(Unprocessable, match="sha"):
         put_file(bench.world, bench.writer, bench.repository, write)
+    wrong = FileWrite(path="README.md", content=b"2\n", message="Two", branch="main", sha="0" * 40)
     with pytest.raises(Conflict, match="does not match"):
-        wrong = FileWrite(path="README.md", content=b"2\n", message="Two", branch="main", sha="0" * 40)
         put_file(bench.world, bench.writer, bench.repository, wrong)
     right = FileWrite(path="README.md", content=b"2\n", message="Two", branch="main", sha=found)
     entry, made, is_new = put_file(bench.world, bench.writer, bench.repository, right)

@@ -125,7 +125,6 @@ def test_the_head_is_deleted_when_the_repository_says_so_and_its_dependents_move
     change_repository(bench.world, bench.owner, bench.repository, delete_branch_on_merge=True)
     pull = bench.pull("topic")
     bench.commit("topic", {"more.txt": "1"})
-    bench.git.update_refs([])
     dependent = bench.pull("dependent", base="topic")
 
     merge_pull(bench.world, bench.owner, bench.now(pull))
