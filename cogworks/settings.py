@@ -15,6 +15,7 @@ from cogworks.vocabulary import Value
 CONFIG_FILE = ".cogworks/config.toml"
 PIPELINE_FILE = ".cogworks/pipeline.toml"
 INTERNAL_LABEL_PREFIX = "cogworks:node:"
+MAX_LABEL_CHARS = 50
 
 
 class Price(Value):
@@ -142,10 +143,18 @@ def parse_config(text: str, *, source: str = CONFIG_FILE) -> Config:
     try:
         config = Config.model_validate(data)
     except ValidationError as error:
-        raise ConfigurationError(source, _problems(error)) from None
+        raise ConfigurationError(source, [*_problems(error), *_clashes_in(data)]) from None
     if clashes := label_clashes(config.labels):
         raise ConfigurationError(source, clashes)
     return config
+
+
+def _clashes_in(data: Mapping[str, Any]) -> list[str]:
+    """The clashes of a `[labels]` table that has the right shape while something else is wrong."""
+    try:
+        return label_clashes(LabelConfig.model_validate(data.get("labels", {})))
+    except ValidationError:
+        return []
 
 
 def require_config(files: Mapping[str, str], *, where: str) -> Config:
@@ -162,8 +171,10 @@ def label_clashes(labels: LabelConfig) -> list[str]:
     names: dict[str, str] = {}
     problems = []
     for key, name in labels.model_dump().items():
-        if not name.strip():
-            problems.append(f"`labels.{key}` is empty; give it a name of at most 50 characters")
+        if not name.strip() or len(name) > MAX_LABEL_CHARS:
+            problems.append(
+                f"`labels.{key}` is {name!r}; GitHub wants a name of 1 to {MAX_LABEL_CHARS} characters"
+            )
         elif name.casefold().startswith(INTERNAL_LABEL_PREFIX):
             problems.append(
                 f"`labels.{key}` is {name!r}, but `{INTERNAL_LABEL_PREFIX}*` is kept for views; choose another name"
