@@ -163,17 +163,7 @@ def open_shell(
                 apis.graphql_url, tokens, meter=meter, mutation_pause_s=1.0 if apis.is_github_com else 0.0
             )
         )
-        opened: list[RestClient] = []
-
-        def rest() -> "RestClient":
-            # PyGithub takes a fifth of a second to import, and most steps need no REST.
-            from cogworks.github.rest import RestClient
-
-            if not opened:
-                new = RestClient(apis.rest_url, tokens, address.repository, meter=meter)
-                opened.append(stack.enter_context(new))
-            return opened[0]
-
+        rest = _rest_once(stack, apis, tokens, address.repository, meter=meter)
         habits = HabitFile(
             Path(environment.work_dir) / "reads",
             server_url=address.server_url,
@@ -206,6 +196,46 @@ def open_shell(
             sleep=time.sleep,
             say=say,
         )
+
+
+@contextmanager
+def open_examination(
+    environment: Environment, server_url: str, repository: str, *, meter: Requests
+) -> Iterator[tuple[GraphQLClient, "Callable[[], RestClient]", str]]:
+    """What looks at a repository without a work item: GraphQL, REST, and where the token came from in words.
+
+    Raises:
+        PermissionRefused: there is no GitHub token.
+        UsageError: nobody said that the token may go to that server.
+    """
+    apis = apis_of(environment, server_url)
+    tokens, source = credential(
+        environment,
+        server_url=server_url,
+        rest_url=apis.rest_url,
+        repository=repository,
+        meter=meter,
+        child_environment=child_environment(),
+    )
+    with ExitStack() as stack:
+        client = stack.enter_context(GraphQLClient(apis.graphql_url, tokens, meter=meter))
+        yield client, _rest_once(stack, apis, tokens, repository, meter=meter), source
+
+
+def _rest_once(
+    stack: ExitStack, apis: ApiAddresses, tokens: TokenSource, repository: str, *, meter: Requests
+) -> "Callable[[], RestClient]":
+    opened: list[RestClient] = []
+
+    def rest() -> "RestClient":
+        # PyGithub takes a fifth of a second to import, and most steps need no REST.
+        from cogworks.github.rest import RestClient
+
+        if not opened:
+            opened.append(stack.enter_context(RestClient(apis.rest_url, tokens, repository, meter=meter)))
+        return opened[0]
+
+    return rest
 
 
 @contextmanager

@@ -42,7 +42,7 @@ def credential(
         return FixedToken(found), "`gh auth token`"
     raise PermissionRefused(
         "there is no GitHub token. Set `COGWORKS_GITHUB_TOKEN` (or `GH_TOKEN`, `GITHUB_TOKEN`) to one that may write "
-        f"contents, issues and pull requests of {repository}, or configure a GitHub App (`COGWORKS_GITHUB_APP_ID`, "
+        f"contents, issues and pull requests of {repository or 'the repository'}, or configure a GitHub App (`COGWORKS_GITHUB_APP_ID`, "
         "`COGWORKS_GITHUB_APP_PRIVATE_KEY`), or log in with `gh auth login`."
     )
 

@@ -139,6 +139,29 @@ class RestClient:
             label = self._call_for_new(f"/labels/{quote(name, safe='')}")
         return str(label["node_id"])
 
+    def own_permissions(self) -> Mapping[str, bool]:
+        """What the token's owner may do here, in GitHub's words (`pull`, `push`, `admin`, …); empty when it is not said."""
+        with expecting("repository"):
+            found: Mapping[str, bool] = self._call("GET", "").get("permissions") or {}
+            return found
+
+    def actions_may_open_pull_requests(self) -> bool:
+        """Whether workflows may open pull requests with their own token; an administrator's switch.
+
+        Raises:
+            PermissionRefused: the token may not read that.
+        """
+        with expecting("workflow permissions"):
+            return bool(
+                self._call("GET", "/actions/permissions/workflow")["can_approve_pull_request_reviews"]
+            )
+
+    def rules_of(self, branch: str) -> tuple[str, ...]:
+        """The kinds of rules that hold for a branch of this name, there or not, e.g. `creation`; sorted."""
+        with expecting("rules"):
+            rules = self._call("GET", f"/rules/branches/{quote(branch, safe='')}?per_page=100")
+            return tuple(sorted({str(rule["type"]) for rule in rules}))
+
     def permission_of(self, login: Login) -> str:
         """`admin`, `maintain`, `write`, `triage`, `read` or `none`: what somebody may do in the repository."""
         try:

@@ -162,12 +162,17 @@ def _repository(node: Node, issue: Node, address: IssueAddress) -> RepositoryFac
         viewer_permission=node.get("viewerPermission"),
         default_branch=BranchName(default["name"]),
         head_oid=CommitOid(default["target"]["oid"]),
-        config_files=_config_files(default["target"].get("configuration")),
+        config_files=config_files(default["target"].get("configuration")),
         label_ids={label["name"]: label["id"] for label in labels},
     )
 
 
-def _config_files(tree: Node | None) -> dict[str, str]:
+def config_files(tree: Node | None) -> dict[str, str]:
+    """The text files below `.cogworks`, two levels deep, by their path below it.
+
+    Raises:
+        ConfigurationError: a text file came only in part.
+    """
     files: dict[str, str] = {}
     too_large: list[str] = []
 

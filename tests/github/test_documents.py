@@ -159,5 +159,5 @@ def test_every_connection_asks_for_one_to_a_hundred_entries(name: str) -> None:
 
     visit(parsed, Sizes())
 
-    assert sizes
+    assert sizes or name in ("examine", "viewer")
     assert all(1 <= size <= 100 for size in sizes)

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from cogworks.hub.apps import App, add_app, install_app
-from cogworks.hub.seeding import add_user
+from cogworks.hub.seeding import Permissions, add_user
 from cogworks.hub.world import World
 
 
@@ -26,7 +26,12 @@ def with_app(directory: Path) -> Path:
     """The hub directory with an App that acts as `helper[bot]` and is installed on octo's account."""
     world = World(directory)
     bot, octo = add_user(world, "helper[bot]", kind="Bot"), add_user(world, "octo")
-    permissions = {"contents": "write", "issues": "write", "pull_requests": "write", "metadata": "read"}
+    permissions: Permissions = {
+        "contents": "write",
+        "issues": "write",
+        "pull_requests": "write",
+        "metadata": "read",
+    }
     app = add_app(world, bot, public_key=app_key()[1], permissions=permissions)
     install_app(world, app, octo)
     world.close()
