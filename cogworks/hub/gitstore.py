@@ -28,6 +28,17 @@ _CONFIG = """
 \tfilesRefLockTimeout = 10000
 \tpackedRefsTimeout = 10000
 """
+_UPDATE_HOOK = """#!/bin/sh
+# Runs for each pushed ref with its name, old and new oid. A token may not be allowed to change workflows.
+[ -n "$HUB_REFUSES_WORKFLOWS" ] || exit 0
+git rev-parse --quiet --verify "$2^{commit}" >/dev/null && old="$2" || old=HEAD
+has=$(git rev-parse --quiet --verify "$3:.github/workflows") || exit 0
+had=$(git rev-parse --quiet --verify "$old:.github/workflows")
+[ "$has" = "$had" ] && exit 0
+echo "refusing to allow a GitHub App to create or update workflows without \\`workflows\\` permission" >&2
+exit 1
+"""
+_KEPT_DIFFS = 500
 _OID = re.compile(r"[0-9a-f]{40}")
 
 
@@ -116,6 +127,8 @@ class GitRepository(ObjectStore):
     def changes(self, old: str, new: str) -> tuple[FileChange, ...]:
         """The files that differ between two commits or trees, renames detected, with their hunks."""
         if (old, new) not in self._changes:
+            if len(self._changes) >= _KEPT_DIFFS:
+                self._changes.clear()
             common = ("diff-tree", "-r", "-M", "--no-color", "--no-ext-diff", "--no-abbrev")
             self._changes[old, new] = parse_changes(
                 self.git.text(*common, "--raw", "-z", old, new),
@@ -193,6 +206,10 @@ class GitStore:
             )
             with (path / "config").open("a") as config:
                 config.write(_CONFIG)
+            hook = path / "hooks" / "update"
+            hook.parent.mkdir(exist_ok=True)
+            hook.write_text(_UPDATE_HOOK)
+            hook.chmod(0o755)
             (path / "hub-ready").touch()
         return self.repository(full_name)
 

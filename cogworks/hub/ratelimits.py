@@ -33,6 +33,11 @@ class RateLimits:
         with self._lock:
             return self._current(caller, resource)
 
+    def check(self, caller: str, resource: str) -> None:
+        """Raises `RateLimited` when nothing is left."""
+        if self.allowance(caller, resource).remaining == 0:
+            raise RateLimited(f"API rate limit exceeded for {caller}.")
+
     def spend(self, caller: str, resource: str, cost: int = 1) -> Allowance:
         """Take `cost` from the budget and return what is left. Raises `RateLimited` when it is used up."""
         with self._lock:

@@ -1,5 +1,6 @@
 """A small hub whose GraphQL endpoint is asked in-process: people, a repository, and shorthands for asking."""
 
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -121,8 +122,6 @@ class Hub:
 
 def commit_input(branch: str, files: dict[str, str], message: str = "Change", **given: Any) -> dict[str, Any]:
     """The input of `createCommitOnBranch` that adds files to a branch of `octo/demo`."""
-    from base64 import b64encode
-
     headline, _, body = message.partition("\n\n")
     additions = [
         {"path": path, "contents": b64encode(text.encode()).decode()} for path, text in files.items()
@@ -162,10 +161,11 @@ def running_hub(directory: Path) -> Iterator[Hub]:
             seeding.add_token(world, user, token)
             if role is not None:
                 seeding.add_collaborator(world, repository, user, role)
-        held = dict.fromkeys(
-            ("contents", "issues", "pull_requests", "checks", "statuses", "workflows"), "write"
-        )
-        seeding.add_token(world, app, "app", kind="installation", permissions=held)  # type: ignore[arg-type]  # literals
+        held: seeding.Permissions = {
+            "contents": "write", "issues": "write", "pull_requests": "write",
+            "checks": "write", "statuses": "write", "workflows": "write",
+        }  # fmt: skip
+        seeding.add_token(world, app, "app", kind="installation", permissions=held)
         seeding.add_collaborator(world, repository, app, "write")
         yield Hub(world, clock, repository)
     finally:

@@ -1,6 +1,7 @@
 """The hub as plain git sees it."""
 
 import base64
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.hub.git_http import basic_token
+from cogworks.hub.records import Repository
+from cogworks.hub.seeding import add_collaborator, add_token, add_user
+from cogworks.hub.world import World
 from tests.hub.commandline import commit_file, git
 from tests.hub.running import (
     OWNER_TOKEN,
@@ -149,12 +153,51 @@ def test_a_large_push_in_chunks_arrives_whole(clone: Path) -> None:
     assert git("ls-remote", "origin", "refs/heads/large", cwd=clone).startswith(oid)
 
 
+def test_a_compressed_request_is_understood(hub: RunningHub) -> None:
+    found = api(hub, "git/ref/heads/main")
+    assert isinstance(found, dict)
+    want = f"0032want {found['object']['sha']}\n00000009done\n".encode()
+
+    answer = httpx.post(
+        f"{hub.url}/octo/demo.git/git-upload-pack",
+        content=gzip.compress(want),
+        headers={
+            "authorization": f"Bearer {READER_TOKEN}",
+            "content-encoding": "gzip",
+            "content-type": "application/x-git-upload-pack-request",
+        },
+    )
+
+    assert (answer.status_code, answer.content[:12]) == (200, b"0008NAK\nPACK")
+
+
 def test_refs_outside_branches_and_tags_can_be_pushed_and_fetched(clone: Path) -> None:
     oid = git("rev-parse", "HEAD", cwd=clone)
     git("push", "--quiet", "origin", "HEAD:refs/notes/of/ours", cwd=clone)
     git("fetch", "--quiet", "origin", "refs/notes/of/ours:refs/notes/of/theirs", cwd=clone)
 
     assert git("rev-parse", "refs/notes/of/theirs", cwd=clone) == oid
+
+
+def test_a_token_without_the_permission_pushes_no_workflow(hub: RunningHub, tmp_path: Path) -> None:
+    world = World(hub.directory)
+    try:
+        user = add_user(world, "narrow[bot]", kind="Bot")
+        add_token(world, user, "narrow-token", kind="installation", permissions={"contents": "write"})
+        add_collaborator(world, world.store.every(Repository)[0], user, "write")
+    finally:
+        world.close()
+    git("clone", "--quiet", hub.git_url("octo/demo", "narrow-token"), "clone", cwd=tmp_path)
+    clone = tmp_path / "clone"
+    commit_file(clone, "fine.txt", "fine\n", "Fine")
+    git("push", "--quiet", "origin", "HEAD:refs/heads/fine", cwd=clone)
+    commit_file(clone, ".github/workflows/ci.yml", "on: push\n", "Workflow")
+
+    said = git("push", "origin", "HEAD:refs/heads/workflow", cwd=clone, fails=True)
+
+    assert (
+        "refusing to allow a GitHub App to create or update workflows without `workflows` permission" in said
+    )
 
 
 def test_the_default_branch_is_not_deleted_by_a_push(clone: Path) -> None:

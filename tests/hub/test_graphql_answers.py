@@ -3,10 +3,13 @@
 from typing import Any
 
 import pytest
+from graphql import ExecutionResult, GraphQLError
 
 from cogworks.hub.graphql import execute as post
+from cogworks.hub.graphql.answers import of_result
 from cogworks.hub.graphql.endpoint import execute
 from cogworks.hub.ratelimits import RateLimits
+from cogworks.hub.refusals import invalid
 from tests.hub.graphql_world import Hub
 
 
@@ -263,4 +266,22 @@ def test_the_schema_can_be_asked_about_itself(graphql_hub: Hub) -> None:
     assert data == {
         "__schema": {"queryType": {"name": "Query"}},
         "__type": {"kind": "OBJECT", "name": "Issue"},
+    }
+
+
+def test_a_fault_of_the_hub_is_raised_and_not_answered() -> None:
+    error = GraphQLError("'x'", original_error=KeyError("x"))
+
+    with pytest.raises(KeyError):
+        of_result(ExecutionResult(data=None, errors=[error]))
+
+
+def test_a_refusal_says_what_its_details_say() -> None:
+    error = GraphQLError(
+        "Validation Failed", path=["it"], original_error=invalid("Issue", "title", message="too long")
+    )
+
+    assert of_result(ExecutionResult(data={"it": None}, errors=[error])) == {
+        "data": {"it": None},
+        "errors": [{"type": "UNPROCESSABLE", "path": ["it"], "locations": [], "message": "too long"}],
     }

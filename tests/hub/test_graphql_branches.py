@@ -1,13 +1,14 @@
 """Refs and commits made through GraphQL."""
 
 from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from cogworks.hub import seeding
-from tests.hub.graphql_world import Hub, commit_input
+from tests.hub.graphql_world import Hub, commit_input, mutation
 
 ZERO = "0" * 40
 COMMIT = """
@@ -296,3 +297,20 @@ def test_mutations_of_one_document_run_in_order_and_a_failed_one_stops_none(grap
         ("UNPROCESSABLE", ["again"]),
         ("STALE_DATA", ["stale"]),
     ]
+
+
+def test_of_many_commits_at_once_on_one_head_exactly_one_passes(graphql_hub: Hub) -> None:
+    hub = graphql_hub
+    head = hub.tip()
+    document = mutation("createCommitOnBranch", "commit { oid }")
+
+    def attempt(number: int) -> dict[str, Any]:
+        given = commit_input("main", {"winner.txt": str(number)}, expectedHeadOid=head)
+        return hub.answer(document, "writer", input=given)
+
+    with ThreadPoolExecutor(max_workers=6) as pool:
+        answers = list(pool.map(attempt, range(6)))
+
+    passed = [answer for answer in answers if "errors" not in answer]
+    assert [answer["data"]["createCommitOnBranch"]["commit"]["oid"] for answer in passed] == [hub.tip()]
+    assert {answer["errors"][0]["type"] for answer in answers if "errors" in answer} == {"STALE_DATA"}

@@ -180,3 +180,22 @@ def test_a_timeline_is_one_sequence_of_comments_and_events_that_can_be_narrowed(
     assert kinds("first: 9, skip: 4") == (2, 2, 2, both)
     assert kinds("first: 9, itemTypes: [ISSUE_COMMENT]") == (3, 3, 3, both[:1] * 3)
     assert kinds('first: 9, since: "2026-03-01T12:03:00Z"') == (2, 2, 2, both)
+
+
+def test_comments_are_ordered_by_their_last_edit_on_demand(graphql_hub: Hub) -> None:
+    hub = graphql_hub
+    issue = hub.issue()["id"]
+    first, _ = (
+        hub.mutate("addComment", "commentEdge { node { id } }", subjectId=issue, body=body)["commentEdge"][
+            "node"
+        ]["id"]
+        for body in ("a", "b")
+    )
+    hub.clock.moment += timedelta(minutes=1)
+    hub.mutate("updateIssueComment", "issueComment { id }", id=first, body="edited")
+
+    found = of_issue(
+        hub, 1, "comments(first: 5, orderBy: {field: UPDATED_AT, direction: ASC}) { nodes { body } }"
+    )
+
+    assert found["comments"]["nodes"] == [{"body": "b"}, {"body": "edited"}]

@@ -324,3 +324,15 @@ def test_issues_are_filtered_and_ordered(graphql_hub: Hub) -> None:
     assert titles('filterBy: {since: "2026-03-01T12:30:00Z", states: [CLOSED]}') == ["three"]
     assert titles('filterBy: {createdBy: "wanda"}') == []
     assert titles('filterBy: {assignee: "*"}') == []
+    assert titles("filterBy: {assignee: null, milestone: null}") == ["one", "two", "three"]
+    assert titles('filterBy: {milestoneNumber: "1"}') == []
+    assert titles('filterBy: {milestone: "*"}') == []
+
+
+def test_a_filter_by_what_the_hub_does_not_keep_is_refused_rather_than_ignored(graphql_hub: Hub) -> None:
+    document = """{ repository(owner: "octo", name: "demo") {
+      issues(first: 1, filterBy: {mentioned: "octo"}) { totalCount } } }"""
+
+    (error,) = graphql_hub.errors(document)
+
+    assert (error["type"], error["path"]) == ("UNPROCESSABLE", ["repository", "issues"])

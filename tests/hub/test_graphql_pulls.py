@@ -245,3 +245,73 @@ def test_a_pull_request_is_retargeted_closed_and_reopened(graphql_hub: Hub) -> N
         {"pullRequest": {"state": state}} for state in ("CLOSED", "OPEN", "CLOSED")
     )
     assert refused["message"] == "Cannot change the base branch of a closed pull request."
+
+
+def test_a_draft_becomes_ready_and_a_draft_again(graphql_hub: Hub) -> None:
+    hub = graphql_hub
+    hub.branch("topic")
+    hub.commit("topic", {"a": "1"})
+    pull = hub.mutate("createPullRequest", "pullRequest { id isDraft }", **opening(hub, "topic", draft=True))[
+        "pullRequest"
+    ]
+
+    ready = hub.mutate("markPullRequestReadyForReview", "pullRequest { isDraft }", pullRequestId=pull["id"])
+    again = hub.mutate("convertPullRequestToDraft", "pullRequest { isDraft }", pullRequestId=pull["id"])
+
+    assert (pull["isDraft"], ready, again) == (
+        True,
+        {"pullRequest": {"isDraft": False}},
+        {"pullRequest": {"isDraft": True}},
+    )
+    assert (
+        hub.refusal("mergePullRequest", pullRequestId=pull["id"])["message"]
+        == "Pull Request is still a draft"
+    )
+
+
+def test_a_state_is_set_by_an_update_as_well(graphql_hub: Hub) -> None:
+    hub = graphql_hub
+    issue, pull = hub.issue()["id"], hub.pull()["id"]
+
+    states = [
+        *(
+            hub.mutate("updateIssue", "issue { state }", id=issue, state=state)["issue"]["state"]
+            for state in ("CLOSED", "OPEN")
+        ),
+        *(
+            hub.mutate("updatePullRequest", "pullRequest { state }", pullRequestId=pull, state=state)[
+                "pullRequest"
+            ]["state"]
+            for state in ("CLOSED", "OPEN")
+        ),
+    ]
+
+    assert states == ["CLOSED", "OPEN", "CLOSED", "OPEN"]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "type_"),
+    [
+        ("updatePullRequestBranch", {"updateMethod": "REBASE"}, "UNPROCESSABLE"),
+        ("requestReviews", {"teamIds": ["x"]}, "NOT_FOUND"),
+        ("addPullRequestReviewThread", {"pullRequestReviewId": "x", "pullRequestId": None, "path": "a", "body": "b"}, "UNPROCESSABLE"),
+        ("submitPullRequestReview", {"pullRequestId": None, "event": "COMMENT"}, "UNPROCESSABLE"),
+        ("submitPullRequestReview", {"event": "DISMISS"}, "UNPROCESSABLE"),
+    ],
+)  # fmt: skip
+def test_what_the_hub_does_not_do_is_refused(
+    graphql_hub: Hub, name: str, given: dict[str, Any], type_: str
+) -> None:
+    pull = graphql_hub.pull()["id"]
+
+    assert graphql_hub.refusal(name, **{"pullRequestId": pull, **given})["type"] == type_
+
+
+def test_a_fork_is_nowhere_to_be_found(graphql_hub: Hub) -> None:
+    hub = graphql_hub
+    other = seeding.create_repository(hub.world, "octo/other")
+    hub.branch("topic")
+
+    refusal = hub.refusal("createPullRequest", **opening(hub, "topic", headRepositoryId=other.node_id))
+
+    assert refusal["type"] == "NOT_FOUND"

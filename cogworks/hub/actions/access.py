@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from typing import Literal
 
 from cogworks.hub.node_ids import Role
 from cogworks.hub.records import Collaborator, Issue, Repository, Token, User
@@ -81,8 +82,16 @@ def can_read(world: World, actor: Actor, repository: Repository) -> bool:
     return role_of(world, repository, actor.user).covers(Role.READ)
 
 
-def require(world: World, actor: Actor, repository: Repository, role: Role, permission: str) -> User:
-    """The user, who has the role and whose token carries write on `permission`.
+def require(
+    world: World,
+    actor: Actor,
+    repository: Repository,
+    role: Role,
+    permission: str,
+    *,
+    level: Literal["read", "write"] = "write",
+) -> User:
+    """The user, who has the role and whose token carries `permission` at that level.
 
     Raises `Unauthenticated`, `NotFound` when the repository is not visible, `Forbidden` otherwise.
     """
@@ -90,12 +99,12 @@ def require(world: World, actor: Actor, repository: Repository, role: Role, perm
     held = role_of(world, repository, user)
     if not held.covers(Role.READ):
         raise NotFound
-    if not actor.holds(permission):
+    if not actor.holds(permission, level):
         raise Forbidden("Resource not accessible by integration")
     if not held.covers(role):
         needed = "admin rights" if role is Role.ADMIN else f"{role.value} access"
         raise Forbidden(f"Must have {needed} to Repository.")
-    if repository.is_archived:
+    if repository.is_archived and level == "write":
         raise Forbidden("Repository was archived so is read-only.")
     return user
 

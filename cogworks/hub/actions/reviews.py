@@ -50,7 +50,6 @@ def create_review(
     """
     with world.changing():
         issue = refreshed(world, issue)
-        pull = pull_part(issue)
         user = require(world, actor, repository_of(world, issue), Role.READ, "pull_requests")
         if event is None and pending_review(world, issue, user) is not None:
             raise Unprocessable("User can only have one pending review per pull request")
@@ -62,7 +61,7 @@ def create_review(
             author_id=user.id,
             state="PENDING",
             body=body,
-            commit_oid=commit_oid or pull.head_oid,
+            commit_oid=_reviewed(world, issue, commit_oid),
             created_at=now,
             updated_at=now,
         )
@@ -70,6 +69,15 @@ def create_review(
         for comment in comments:
             _put_inline(world, issue, review, comment)
         return review if event is None else submit_review(world, actor, review, event=event, body=body)
+
+
+def _reviewed(world: World, issue: Issue, oid: str | None) -> str:
+    """The commit a review speaks of: the head unless another one is named. Raises `Unprocessable`."""
+    if oid is not None and world.repository_git(repository_of(world, issue)).commit(oid) is None:
+        raise invalid(
+            "PullRequestReview", "commit_id", "invalid", "commit_id is not part of the pull request"
+        )
+    return oid or pull_part(issue).head_oid
 
 
 def submit_review(
@@ -133,8 +141,15 @@ def dismiss_review(world: World, actor: Actor, review: Review, message: str) -> 
         user = require(world, actor, repository_of(world, issue), Role.WRITE, "pull_requests")
         if review.state not in ("APPROVED", "CHANGES_REQUESTED"):
             raise Unprocessable("Can not dismiss a commented pull request review")
-        details = {"review_id": review.id, "message": message, "previous_state": review.state}
-        record_event(world, issue, user.id, "review_dismissed", **details)
+        record_event(
+            world,
+            issue,
+            user.id,
+            "review_dismissed",
+            review_id=review.id,
+            message=message,
+            previous_state=review.state,
+        )
         return world.store.put(
             review.model_copy(update={"state": "DISMISSED", "updated_at": world.clock.now()})
         )
@@ -154,7 +169,7 @@ def create_review_comment(
             issue_id=issue.id,
             author_id=user.id,
             state="COMMENTED",
-            commit_oid=commit_oid or pull_part(issue).head_oid,
+            commit_oid=_reviewed(world, issue, commit_oid),
             created_at=now,
             updated_at=now,
             submitted_at=now,

@@ -79,15 +79,18 @@ def execute(
     return answers.of_result(result)
 
 
-def answer(world: World, actor: Actor, body: Mapping[str, Any]) -> dict[str, Any]:
+def answer(
+    world: World, actor: Actor, body: Mapping[str, Any], *, with_extensions: bool = True
+) -> dict[str, Any]:
     """As `execute`, for the JSON object that a client posted: `query`, `variables` and `operationName`."""
     document, variables = body.get("query"), body.get("variables")
     if not isinstance(document, str):
         return {"errors": [{"message": "A query attribute must be specified and must be a string."}]}
     if variables is not None and not isinstance(variables, Mapping):
         return {"errors": [{"message": "Variables must be a JSON object."}]}
-    name = body.get("operationName")
-    return execute(world, actor, document, variables, name if isinstance(name, str) else None)
+    given = body.get("operationName")
+    name = given if isinstance(given, str) else None
+    return execute(world, actor, document, variables, name, with_extensions=with_extensions)
 
 
 @lru_cache(maxsize=512)

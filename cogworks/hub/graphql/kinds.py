@@ -5,12 +5,8 @@ from typing import Any
 
 from cogworks.hub.records import Event, Issue, User
 
-_EVENT_TYPES = {
-    "renamed": "RenamedTitleEvent",
-    "convert_to_draft": "ConvertToDraftEvent",
-    "converted_to_draft": "ConvertToDraftEvent",
-    "review_dismissed": "ReviewDismissedEvent",
-}
+_EVENT_TYPES = {"renamed": "RenamedTitleEvent"}
+"""Kinds of events whose type is not named after them."""
 
 
 def typename(value: Any) -> str:

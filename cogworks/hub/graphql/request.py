@@ -8,7 +8,7 @@ from cogworks.hub.actions.access import Actor, can_read, repository_by_id, role_
 from cogworks.hub.gitstore import GitRepository
 from cogworks.hub.graphql.limits import Measure
 from cogworks.hub.node_ids import Role
-from cogworks.hub.records import Comment, Issue, Reaction, Repository, Review, User
+from cogworks.hub.records import Comment, Issue, Reaction, Repository, User
 from cogworks.hub.store import Store
 from cogworks.hub.world import World
 
@@ -58,11 +58,7 @@ class Request:
 
     def issue(self, issue_id: int | None) -> Issue | None:
         """The issue or pull request with that id, as it was when this request first looked."""
-        return (
-            None
-            if issue_id is None
-            else self.once(("issue", issue_id), lambda: self.store.get(Issue, issue_id))
-        )
+        return self.once(("issue", issue_id), lambda: self.store.get(Issue, issue_id))
 
     def issues(self, repository: Repository) -> list[Issue]:
         """All issues and pull requests of a repository, oldest first."""
@@ -70,9 +66,6 @@ class Request:
 
     def comments(self, issue: Issue) -> list[Comment]:
         return self.once(("comments", issue.id), lambda: self.store.children(Comment, issue.id))
-
-    def reviews(self, pull: Issue) -> list[Review]:
-        return self.once(("reviews", pull.id), lambda: self.store.children(Review, pull.id))
 
     def reactions(self, subject_id: int) -> list[Reaction]:
         return self.once(("reactions", subject_id), lambda: self.store.children(Reaction, subject_id))

@@ -21,9 +21,12 @@ from graphql import (
     specified_rules,
     validate,
 )
+from graphql.validation.rules.known_argument_names import KnownArgumentNamesOnDirectivesRule
+from graphql.validation.rules.provided_required_arguments import ProvidedRequiredArgumentsOnDirectivesRule
 
 Ancestors = list[Any]
 
+# These four get GitHub's words below; what two of them check about directives is kept.
 _REPLACED = {
     "FieldsOnCorrectTypeRule",
     "ScalarLeafsRule",
@@ -124,9 +127,7 @@ class _FieldRule(ValidationRule):
     def enter_argument(self, node: ArgumentNode, *visited: Any) -> None:
         ancestors: Ancestors = visited[-1]
         definition = self.context.get_field_def()
-        owner = ancestors[-1][-1] if isinstance(ancestors[-1], list | tuple) else ancestors[-1]
-        if not isinstance(owner, FieldNode):
-            owner = next((step for step in reversed(ancestors) if isinstance(step, FieldNode)), None)
+        owner = next((step for step in reversed(ancestors) if isinstance(step, FieldNode)), None)
         if self.context.get_directive() or definition is None or owner is None:
             return
         name = node.name.value
@@ -143,4 +144,9 @@ class _FieldRule(ValidationRule):
         self.report_error(GraphQLError(message, node, extensions=extensions))
 
 
-_RULES = (*(rule for rule in specified_rules if rule.__name__ not in _REPLACED), _FieldRule)
+_RULES = (
+    *(rule for rule in specified_rules if rule.__name__ not in _REPLACED),
+    KnownArgumentNamesOnDirectivesRule,
+    ProvidedRequiredArgumentsOnDirectivesRule,
+    _FieldRule,
+)

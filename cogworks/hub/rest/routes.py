@@ -11,6 +11,7 @@ from cogworks.hub.rest import (
     pulls,
     repositories,
     reviews,
+    search,
 )
 from cogworks.hub.rest.exchange import Route
 
@@ -25,4 +26,5 @@ ROUTES: tuple[Route, ...] = (
     *gitdata.ROUTES,
     *contents.ROUTES,
     *checks.ROUTES,
+    *search.ROUTES,
 )

@@ -3,8 +3,8 @@
 from typing import Any
 
 from cogworks.hub.graphql.connections import Connection, connect
-from cogworks.hub.graphql.listings import ordered, wanted_issues, wanted_pulls
 from cogworks.hub.graphql.request import Request
+from cogworks.hub.graphql.resolvers.listings import issue_page, pull_page
 from cogworks.hub.graphql.resolvers.paths import user_path
 from cogworks.hub.graphql.tables import Table
 from cogworks.hub.records import Issue, Repository, User
@@ -111,16 +111,9 @@ def _authored(user: User, request: Request) -> list[Issue]:
 
 @TABLE.field("User", "issues")
 def authored_issues(user: User, request: Request, **arguments: Any) -> Connection[Issue]:
-    found = wanted_issues(_authored(user, request), states=arguments.get("states"), label_ids=None)
-    return connect(ordered(found, arguments.get("order_by")), arguments, key=lambda issue: issue.id)
+    return issue_page(_authored(user, request), request, arguments)
 
 
 @TABLE.field("User", "pullRequests")
 def authored_pulls(user: User, request: Request, **arguments: Any) -> Connection[Issue]:
-    found = wanted_pulls(
-        _authored(user, request),
-        states=arguments.get("states"),
-        head=arguments.get("head_ref_name"),
-        base=arguments.get("base_ref_name"),
-    )
-    return connect(ordered(found, arguments.get("order_by")), arguments, key=lambda pull: pull.id)
+    return pull_page(_authored(user, request), request, arguments)

@@ -18,9 +18,9 @@ from cogworks.hub.graphql.gitvalues import (
     PullCommit,
     object_of,
 )
-from cogworks.hub.graphql.listings import ordered
 from cogworks.hub.graphql.markup import html_of
 from cogworks.hub.graphql.request import Request
+from cogworks.hub.graphql.resolvers.listings import pull_page
 from cogworks.hub.graphql.resolvers.paths import issue_path, repository_path
 from cogworks.hub.graphql.tables import Readers, Table
 from cogworks.hub.node_ids import node_id
@@ -235,7 +235,7 @@ def pulls_of_commit(commit: GitCommit, request: Request, **arguments: Any) -> Co
             or any(each.commit.oid == commit.oid for each in pull_commits(pull, request))
         )
     ]
-    return connect(ordered(found, arguments.get("order_by")), arguments, key=lambda pull: pull.id)
+    return pull_page(found, request, arguments)
 
 
 @TABLE.field("Commit", "file")

@@ -5,8 +5,8 @@ from typing import Any
 from cogworks.hub.actions.hierarchy import blocked_by, blocking, sub_issues
 from cogworks.hub.actions.mentions import closing_numbers
 from cogworks.hub.graphql.connections import Connection, connect
-from cogworks.hub.graphql.listings import ordered, wanted_issues, wanted_pulls
 from cogworks.hub.graphql.request import Request
+from cogworks.hub.graphql.resolvers.listings import issue_page, pull_page
 from cogworks.hub.graphql.resolvers.paths import issue_path
 from cogworks.hub.graphql.resolvers.repositories import sorted_labels
 from cogworks.hub.graphql.tables import Table
@@ -171,54 +171,24 @@ def by_number(repository: Repository, request: Request, number: int) -> Issue | 
     return request.store.find(Issue, f"{repository.id}/{number}")
 
 
-def label_ids(repository: Repository, request: Request, names: list[str] | None) -> frozenset[int] | None:
-    """The ids of the labels with these names, whatever their case; None when none is asked for."""
-    if names is None:
-        return None
-    found = (request.store.find(Label, f"{repository.id}/{name.lower()}") for name in names)
-    return frozenset(label.id for label in found if label is not None)
-
-
 @TABLE.field("Repository", "issues")
 def issues(repository: Repository, request: Request, **arguments: Any) -> Connection[Issue]:
-    narrower = arguments.get("filter_by") or {}
-    names = arguments.get("labels") or narrower.get("labels")
-    found = wanted_issues(
-        request.issues(repository),
-        states=arguments.get("states") or narrower.get("states"),
-        label_ids=label_ids(repository, request, names),
-    )
-    kept = [issue for issue in found if _passes(issue, narrower, request)]
-    order = arguments.get("order_by")
-    return connect(_ordered(kept, order, request), arguments, key=lambda issue: issue.id)
+    return issue_page(request.issues(repository), request, arguments)
 
 
-def _passes(issue: Issue, narrower: dict[str, Any], request: Request) -> bool:
-    """Whether an issue fits the parts of IssueFilters that name a person or a moment."""
-    author, assignee, since = (narrower.get(name) for name in ("created_by", "assignee", "since"))
-    logins = {request.world.user(user_id).login.lower() for user_id in issue.assignee_ids}
-    return (
-        (author is None or request.world.user(issue.author_id).login.lower() == author.lower())
-        and (assignee is None or assignee == "*" or assignee.lower() in logins)
-        and (assignee != "*" or bool(logins))
-        and (since is None or issue.updated_at >= since)
-    )
-
-
-def _ordered(items: list[Issue], order: Any, request: Request) -> list[Issue]:
-    return ordered(items, order, comments=lambda item: len(request.comments(item)))
+@TABLE.field("Repository", "pullRequests")
+def pulls(repository: Repository, request: Request, **arguments: Any) -> Connection[Issue]:
+    return pull_page(request.issues(repository), request, arguments)
 
 
 @TABLE.field("Label Milestone", "issues")
 def issues_of_group(group: Label | Milestone, request: Request, **arguments: Any) -> Connection[Issue]:
-    found = wanted_issues(_of_group(group, request), states=arguments.get("states"), label_ids=None)
-    return connect(_ordered(found, arguments.get("order_by"), request), arguments, key=lambda issue: issue.id)
+    return issue_page(_of_group(group, request), request, arguments)
 
 
 @TABLE.field("Label Milestone", "pullRequests")
 def pulls_of_group(group: Label | Milestone, request: Request, **arguments: Any) -> Connection[Issue]:
-    found = wanted_pulls(_of_group(group, request), states=arguments.get("states"))
-    return connect(_ordered(found, arguments.get("order_by"), request), arguments, key=lambda pull: pull.id)
+    return pull_page(_of_group(group, request), request, arguments)
 
 
 def _of_group(group: Label | Milestone, request: Request) -> list[Issue]:
@@ -226,18 +196,6 @@ def _of_group(group: Label | Milestone, request: Request) -> list[Issue]:
     if isinstance(group, Label):
         return [issue for issue in everything if group.id in issue.label_ids]
     return [issue for issue in everything if issue.milestone_id == group.id]
-
-
-@TABLE.field("Repository", "pullRequests")
-def pulls(repository: Repository, request: Request, **arguments: Any) -> Connection[Issue]:
-    found = wanted_pulls(
-        request.issues(repository),
-        states=arguments.get("states"),
-        label_ids=label_ids(repository, request, arguments.get("labels")),
-        head=arguments.get("head_ref_name"),
-        base=arguments.get("base_ref_name"),
-    )
-    return connect(_ordered(found, arguments.get("order_by"), request), arguments, key=lambda pull: pull.id)
 
 
 @TABLE.field("Repository", "pullRequest")

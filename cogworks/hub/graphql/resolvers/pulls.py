@@ -9,11 +9,11 @@ from cogworks.hub.actions.pulls import fork_point, pull_part
 from cogworks.hub.gitdiff import FileChange
 from cogworks.hub.graphql.connections import Connection, connect
 from cogworks.hub.graphql.gitvalues import GitCommit, GitRef, PullCommit
-from cogworks.hub.graphql.listings import ordered, pull_state
 from cogworks.hub.graphql.markup import html_of
 from cogworks.hub.graphql.request import Request
 from cogworks.hub.graphql.resolvers.gitobjects import commit_of, pull_commits
 from cogworks.hub.graphql.resolvers.issues import by_number
+from cogworks.hub.graphql.resolvers.listings import issue_page, pull_state
 from cogworks.hub.graphql.resolvers.paths import issue_path
 from cogworks.hub.graphql.resolvers.refs import HEADS, find_ref
 from cogworks.hub.graphql.tables import Table
@@ -144,8 +144,7 @@ def closing_issues(pull: Issue, request: Request, **arguments: Any) -> Connectio
     repository = _repository(pull, request)
     numbers = closing_numbers(pull.body) if pull_part(pull).base_branch == repository.default_branch else ()
     found = (by_number(repository, request, number) for number in numbers)
-    issues = [issue for issue in found if issue is not None and issue.pull is None]
-    return connect(ordered(issues, arguments.get("order_by")), arguments, key=lambda issue: issue.id)
+    return issue_page([issue for issue in found if issue is not None], request, arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,9 @@ from typing import Any
 
 from cogworks.hub.graphql.connections import Connection, connect
 from cogworks.hub.graphql.gitvalues import GitCommit, GitRef, GitTree, GitValue, object_of
-from cogworks.hub.graphql.listings import ordered, wanted_pulls
 from cogworks.hub.graphql.request import Request
 from cogworks.hub.graphql.resolvers.gitobjects import commit_of
-from cogworks.hub.graphql.resolvers.issues import label_ids
+from cogworks.hub.graphql.resolvers.listings import pull_page
 from cogworks.hub.graphql.tables import Table
 from cogworks.hub.node_ids import node_id
 from cogworks.hub.records import Issue, Repository
@@ -93,19 +92,12 @@ def _date(ref: GitRef, request: Request) -> float:
 def pulls_of_ref(ref: GitRef, request: Request, **arguments: Any) -> Connection[Issue]:
     """The pull requests that have the branch as their head."""
     branch = ref.short_name if ref.prefix == HEADS else None
-    names = label_ids(ref.repository, request, arguments.get("labels"))
-    found = [
-        pull
-        for pull in wanted_pulls(
-            request.issues(ref.repository),
-            states=arguments.get("states"),
-            label_ids=names,
-            head=arguments.get("head_ref_name"),
-            base=arguments.get("base_ref_name"),
-        )
-        if pull.pull is not None and pull.pull.head_branch == branch
+    pulls = [
+        item
+        for item in request.issues(ref.repository)
+        if item.pull is not None and item.pull.head_branch == branch
     ]
-    return connect(ordered(found, arguments.get("order_by")), arguments, key=lambda pull: pull.id)
+    return pull_page(pulls, request, arguments)
 
 
 @TABLE.field("Repository", "object")

@@ -31,7 +31,7 @@ _ISSUE_EVENTS = {
     "transferred", "unassigned", "unlabeled", "unlocked",
 }  # fmt: skip
 _PULL_EVENTS = (_ISSUE_EVENTS - {"transferred"}) | {
-    "base_ref_changed", "base_ref_deleted", "base_ref_force_pushed", "convert_to_draft", "converted_to_draft",
+    "base_ref_changed", "base_ref_deleted", "base_ref_force_pushed", "convert_to_draft",
     "head_ref_deleted", "head_ref_force_pushed", "head_ref_restored", "merged", "ready_for_review",
     "review_dismissed", "review_request_removed", "review_requested",
 }  # fmt: skip
