@@ -73,21 +73,15 @@ class Tracker:
         return self.writer.apply_views(effects, snapshot)
 
 
-class NoSession:
-    """For a node that uses nothing of the world."""
+class Alone:
+    """The world of a node that uses nothing of it."""
 
-    @property
-    def shell(self) -> NodeShell:
-        raise AssertionError("this node has no use for a shell")
-
-    def push(self, *_: object) -> None:
-        raise AssertionError("this node pushes nothing")
-
-
-class World(NoSession):
     @property
     def shell(self) -> Any:
         return None
+
+    def push(self, *_: object) -> None:
+        raise AssertionError("this node pushes nothing")
 
 
 @dataclass
@@ -106,7 +100,7 @@ class Item:
     def shell(self) -> Shell:
         @contextmanager
         def session(order: SessionOrder) -> Iterator[Session]:
-            yield World()
+            yield Alone()
 
         open_session: Callable[[SessionOrder], AbstractContextManager[Session]] = session
         return Shell(

@@ -249,9 +249,12 @@ def test_what_the_client_does_about_an_error(case: Case, is_write: bool) -> None
         return case.reply
 
     transport = httpx.MockTransport(server)
-    with GraphQLClient(
-        URL, FixedToken("t"), transport=transport, sleep=slept.append, jitter=lambda: 0.0
-    ) as client, pytest.raises(CogworksError, match=case.words) as caught:
+    with (
+        GraphQLClient(
+            URL, FixedToken("t"), transport=transport, sleep=slept.append, jitter=lambda: 0.0
+        ) as client,
+        pytest.raises(CogworksError, match=case.words) as caught,
+    ):
         (client.mutate if is_write else client.query)("document { x }", {})
 
     assert type(caught.value) is (case.on_write if is_write else case.on_read)
