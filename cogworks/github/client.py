@@ -97,18 +97,20 @@ class GraphQLClient:
     def close(self) -> None:
         self._http.close()
 
-    def query(self, document: str, variables: Mapping[str, Any], *, max_repeats: int = MAX_REPEATS) -> Answer:
+    def query(
+        self, document: str, variables: Mapping[str, Any], *, cut_short_repeats: int = MAX_REPEATS
+    ) -> Answer:
         """Read. Partial answers come back with their errors; the caller judges them by path.
 
         Args:
-            max_repeats: after failures; fewer where a smaller document is the better answer to them.
+            cut_short_repeats: how often to ask again after 502 and 504; fewer where a smaller document is the better answer.
 
         Raises:
             TryAgainLater: GitHub cannot be reached, is out of order, or wants a longer wait than 10 minutes.
             ResourceLimitsExceeded: the query is too large, or (BrokenOff) GitHub never finished it.
             PermissionRefused: the token is not accepted.
         """
-        return self._call(document, variables, is_write=False, max_repeats=max_repeats).answer()
+        return self._call(document, variables, is_write=False, cut_short_repeats=cut_short_repeats).answer()
 
     def mutate(self, document: str, variables: Mapping[str, Any]) -> Answer:
         """Write. Sent again only where GitHub certainly did nothing. Each part may have failed: see `Answer.errors`.
@@ -125,7 +127,12 @@ class GraphQLClient:
                 self._last_write_s = self._monotonic()
 
     def _call(
-        self, document: str, variables: Mapping[str, Any], *, is_write: bool, max_repeats: int = MAX_REPEATS
+        self,
+        document: str,
+        variables: Mapping[str, Any],
+        *,
+        is_write: bool,
+        cut_short_repeats: int = MAX_REPEATS,
     ) -> "_Call":
         return _Call(
             post=self._post,
@@ -135,7 +142,7 @@ class GraphQLClient:
             url=self.url,
             content=json.dumps({"query": document, "variables": variables}).encode(),
             is_write=is_write,
-            max_repeats=max_repeats,
+            cut_short_repeats=cut_short_repeats,
         )
 
     def _keep_distance(self) -> None:
@@ -174,7 +181,7 @@ class _Call:
     url: str
     content: bytes = field(repr=False)
     is_write: bool
-    max_repeats: int
+    cut_short_repeats: int
     renewed: bool = False
     failures: int = 0
     redirects: int = 0
@@ -199,10 +206,10 @@ class _Call:
                     raise OutcomeUnknown(
                         f"{message}. Whether the write happened is unknown; run the step again, it looks before it repeats."
                     )
-                case Broken(message, is_cut_short):
-                    self._back_off(message, BrokenOff if is_cut_short else TryAgainLater)
-                case Unsent(message):
-                    self._back_off(message, TryAgainLater)
+                case Broken(message, is_cut_short=True):
+                    self._back_off(message, self.cut_short_repeats, BrokenOff)
+                case Broken(message) | Unsent(message):
+                    self._back_off(message, MAX_REPEATS, TryAgainLater)
 
     def _follow(self, location: str) -> None:
         target = urljoin(self.url, location)
@@ -240,8 +247,8 @@ class _Call:
         self.waited_s += wait_s
         self.sleep(wait_s)
 
-    def _back_off(self, message: str, final: type[TryAgainLater]) -> None:
-        if self.failures >= self.max_repeats:
+    def _back_off(self, message: str, max_repeats: int, final: type[TryAgainLater]) -> None:
+        if self.failures >= max_repeats:
             times = f", {self.failures + 1} times" if self.failures else ""
             raise final(f"{message}{times}. Nothing was written; run the step again later.")
         self.sleep(2.0**self.failures + self.jitter())

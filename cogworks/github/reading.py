@@ -44,7 +44,7 @@ class Queries(Protocol):
 class PatientQueries(Protocol):
     """Reads through GraphQL, as often as it is told to after failures."""
 
-    def query(self, document: str, variables: Mapping[str, Any], *, max_repeats: int = 3) -> Answer: ...
+    def query(self, document: str, variables: Mapping[str, Any], *, cut_short_repeats: int = 3) -> Answer: ...
 
 
 def ledger_branch(number: IssueNumber) -> BranchName:
@@ -188,7 +188,7 @@ class SnapshotReader:
     def _query(self, text: str, names: Sequence[str], address: IssueAddress, habit: Habit) -> Answer:
         variables = {name: value for name, value in _variables(address).items() if name in names}
         size = {name: count for name, count in _SIZES[habit.size].items() if f"${name}:" in text}
-        answer = self._client.query(text, {**variables, **size}, max_repeats=_REPEATS[habit.size])
+        answer = self._client.query(text, {**variables, **size}, cut_short_repeats=_REPEATS[habit.size])
         for problem in answer.errors:
             if problem.type == "RESOURCE_LIMITS_EXCEEDED" or is_internal(problem):
                 # Part of the answer is there, but what is missing is not known to be missing.

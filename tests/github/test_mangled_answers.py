@@ -62,7 +62,7 @@ class Same:
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
 
-    def query(self, document: str, variables: object, *, max_repeats: int = 3) -> Answer:
+    def query(self, document: str, variables: object, *, cut_short_repeats: int = 3) -> Answer:
         return self._answer
 
 

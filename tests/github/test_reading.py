@@ -30,9 +30,9 @@ class Scripted:
     asked: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     repeats: list[int] = field(default_factory=list)
 
-    def query(self, document: str, variables: Mapping[str, Any], *, max_repeats: int = 3) -> Answer:
+    def query(self, document: str, variables: Mapping[str, Any], *, cut_short_repeats: int = 3) -> Answer:
         self.asked.append((document, variables))
-        self.repeats.append(max_repeats)
+        self.repeats.append(cut_short_repeats)
         answer = self.answers[len(self.asked) - 1]
         if isinstance(answer, Exception):
             raise answer
