@@ -72,7 +72,7 @@ class NoBlobs:
 
 
 @given(st.sampled_from(PLACES), st.sampled_from(["replace", "remove", "rename"]), JSON)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_mangled_answer_is_read_or_refused_with_an_error_of_ours(
     path: tuple[Any, ...], change: str, value: Any
 ) -> None:
