@@ -17,6 +17,7 @@ COMMANDS = {
     "run": "run",
     "status": "status",
     "graph": "graph",
+    "doctor": "doctor",
     "demo": "demo",
     "hub": "hub",
     "cassette": "cassette",

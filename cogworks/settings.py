@@ -85,6 +85,10 @@ class Environment(Value):
 
     github_token: str = Field(default="", repr=False)
     github_token_source: str = ""
+    github_app_id: str = ""
+    github_app_private_key: str = Field(default="", repr=False)
+    """PEM, or the path of a file that holds it."""
+    github_app_installation_id: str = ""
     llm_api_key: str = Field(default="", repr=False)
     llm_provider: str = ""
     llm_base_url: str = ""
@@ -107,6 +111,9 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
     return Environment(
         github_token=env.get(source, "") if source else "",
         github_token_source=source,
+        github_app_id=env.get("COGWORKS_GITHUB_APP_ID", ""),
+        github_app_private_key=env.get("COGWORKS_GITHUB_APP_PRIVATE_KEY", ""),
+        github_app_installation_id=env.get("COGWORKS_GITHUB_APP_INSTALLATION_ID", ""),
         llm_api_key=env.get("COGWORKS_LLM_API_KEY") or env.get("ANTHROPIC_API_KEY", ""),
         llm_provider=env.get("COGWORKS_LLM_PROVIDER", ""),
         llm_base_url=env.get("COGWORKS_LLM_BASE_URL", ""),
