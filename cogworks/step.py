@@ -54,6 +54,9 @@ class Shell:
     holder: str
     """Who we are in a lease: unique to this process."""
     new_run_id: Callable[[], RunId]
+    check: Callable[[Config, Mapping[str, str]], None]
+    """Raise what would keep any node from running (a missing model key, a malformed prompt), given the configuration and
+    the repository's files below `.cogworks`; nothing has been claimed then."""
     forget: Callable[[RunId], None]
     """Remove what a finished run keeps on this machine."""
     sleep: Callable[[float], None]
@@ -149,6 +152,7 @@ def _act(shell: Shell, seen: Considered) -> StepReport:
 
 
 def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
+    _check(shell, seen)
     claimed = _claim(shell, seen, run)
     shell.say(f"{instance_name(run.instance)}: started (visit {run.index}, attempt {run.attempt})")
     try:
@@ -159,6 +163,14 @@ def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
         _show_problem(shell, seen.snapshot, str(error))
         raise
     return _ended(shell, seen, run, ended)
+
+
+def _check(shell: Shell, seen: Considered) -> None:
+    try:
+        shell.check(seen.config, seen.snapshot.repository.config_files)
+    except ConfigurationError as error:
+        _show_problem(shell, seen.snapshot, str(error))
+        raise
 
 
 def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:

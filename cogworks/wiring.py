@@ -6,7 +6,7 @@ import socket
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -37,7 +37,7 @@ from cogworks.github.writer import Writer
 from cogworks.ledger.record import ROOT_BRANCH
 from cogworks.ledger.store import LedgerStore
 from cogworks.llm.anthropic import BASE_URL, AnthropicProvider
-from cogworks.llm.budget import Budget, Price
+from cogworks.llm.budget import Budget, Price, PriceList
 from cogworks.llm.cassette import CassetteProvider
 from cogworks.llm.gateway import Gateway, ModelSettings
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
 
 COMMITTER = Identity("cogworks", "cogworks@users.noreply.github.com")
+PROMPT_FOLDER = "prompts/"
 PROMPT_SUFFIX = ".md.j2"
 
 
@@ -195,6 +196,7 @@ def open_shell(
             ),
             holder=_holder(environment),
             new_run_id=lambda: RunId(str(uuid.uuid4())),
+            check=lambda config, files: _check(config, files, environment),
             forget=copies.discard,
             sleep=time.sleep,
             say=say,
@@ -285,24 +287,39 @@ def _open_copy(
 
 def _gateway(order: SessionOrder, provider: Provider) -> Gateway:
     llm = order.config.llm
-    configured = {
-        model: Price.model_validate({name: _exact(usd) for name, usd in price.model_dump().items()})
-        for model, price in llm.prices.items()
-    }
-    overrides = {
-        name.removesuffix(PROMPT_SUFFIX): text
-        for name, text in order.prompts.items()
-        if name.endswith(PROMPT_SUFFIX)
-    }
     return Gateway(
         provider,
-        shipped_prompts(overrides),
+        shipped_prompts(_overrides(order.files)),
         ModelSettings(model=llm.model, max_output_tokens=llm.max_output_tokens),
-        prices=shipped_prices().with_configured(configured),
+        prices=_prices(order.config),
         budget=Budget(limit_usd=_exact(order.budget_usd), limit_tokens=order.budget_tokens),
         memory=order.memory,
         on_reply=order.on_reply,
     )
+
+
+def _check(config: Config, files: Mapping[str, str], environment: Environment) -> None:
+    """Open what every model node opens, and close it again."""
+    with _provider(config, environment):
+        shipped_prompts(_overrides(files))
+        _prices(config).price_of(config.llm.model)
+
+
+def _overrides(files: Mapping[str, str]) -> dict[str, str]:
+    """The repository's own prompts, by stem."""
+    return {
+        path.removeprefix(PROMPT_FOLDER).removesuffix(PROMPT_SUFFIX): text
+        for path, text in files.items()
+        if path.startswith(PROMPT_FOLDER) and path.endswith(PROMPT_SUFFIX)
+    }
+
+
+def _prices(config: Config) -> PriceList:
+    configured = {
+        model: Price.model_validate({name: _exact(usd) for name, usd in price.model_dump().items()})
+        for model, price in config.llm.prices.items()
+    }
+    return shipped_prices().with_configured(configured)
 
 
 @contextmanager
