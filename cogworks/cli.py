@@ -15,6 +15,7 @@ from cogworks.errors import CogworksError, ConfigurationError
 COMMANDS = {
     "process": "process",
     "run": "run",
+    "poll": "poll",
     "status": "status",
     "graph": "graph",
     "demo": "demo",

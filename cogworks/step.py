@@ -18,6 +18,7 @@ from cogworks.nodes.tasks import missing_inputs, sources_of, task_for
 from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, replies_in, run_visit
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.graph import Instance
+from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord
 from cogworks.settings import Config
 from cogworks.vocabulary import CommitOid, RunId, SubItemKey, Value
@@ -257,7 +258,8 @@ def _give_up(shell: Shell, seen: Considered, lease: Lease, reason: str) -> StepR
         spend=lease.spent,
     )
     state = seen.state.recorded(record)
-    _append(shell, seen, change_for(state, lease, "failed", {}, sequence=0))
+    rest = rest_line(state, seen.facts, seen.pipeline)
+    _append(shell, seen, change_for(state, lease, "failed", {}, sequence=0, waits_for=rest))
     warning = _show(shell, seen, state, seen.facts)
     return _report("failed", f"{_label(lease.instance)}: {reason}", seen, state, warning=warning)
 

@@ -21,7 +21,7 @@ from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.messages import Caller
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
-from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses
+from cogworks.github.addresses import ApiAddresses, IssueAddress, RepositoryAddress, api_addresses
 from cogworks.github.client import GraphQLClient
 from cogworks.github.effects import Effect
 from cogworks.github.meter import Requests
@@ -145,12 +145,7 @@ def open_shell(
     Raises:
         PermissionRefused: there is no GitHub token.
     """
-    if not environment.github_token:
-        raise PermissionRefused(
-            "there is no GitHub token. Set `COGWORKS_GITHUB_TOKEN` (or `GH_TOKEN`, `GITHUB_TOKEN`) to one that may write "
-            f"contents, issues and pull requests of {address.repository}."
-        )
-    tokens = FixedToken(environment.github_token)
+    tokens = _tokens(environment, address)
     apis = _apis(environment, address)
     with ExitStack() as stack:
         client = stack.enter_context(
@@ -301,7 +296,30 @@ def _copies(environment: Environment, meter: Requests) -> WorkingCopies:
     )
 
 
-def _apis(environment: Environment, address: IssueAddress) -> ApiAddresses:
+@contextmanager
+def open_client(
+    environment: Environment, address: IssueAddress | RepositoryAddress, *, meter: Requests
+) -> Iterator[GraphQLClient]:
+    """A client that only reads; closed behind the block.
+
+    Raises:
+        PermissionRefused: there is no GitHub token.
+    """
+    tokens = _tokens(environment, address)
+    with GraphQLClient(_apis(environment, address).graphql_url, tokens, meter=meter) as client:
+        yield client
+
+
+def _tokens(environment: Environment, address: IssueAddress | RepositoryAddress) -> FixedToken:
+    if not environment.github_token:
+        raise PermissionRefused(
+            "there is no GitHub token. Set `COGWORKS_GITHUB_TOKEN` (or `GH_TOKEN`, `GITHUB_TOKEN`) to one that may write "
+            f"contents, issues and pull requests of {address.repository}."
+        )
+    return FixedToken(environment.github_token)
+
+
+def _apis(environment: Environment, address: IssueAddress | RepositoryAddress) -> ApiAddresses:
     server = environment.github_server_url.rstrip("/")
     if server == address.server_url:
         # The variables speak of one server; an issue elsewhere must not be looked up there.

@@ -17,8 +17,9 @@ from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.tasks import slot_values
-from cogworks.pipeline.decision import Facts, PullFacts, Run, locate, waiting_for
+from cogworks.pipeline.decision import Facts, PullFacts, Run, locate
 from cogworks.pipeline.graph import Pipeline
+from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import LEASE_TTL_S, CommentRef, KnownPull, RunState, Spend, VisitRecord
 from cogworks.pipeline.transitions import learn_classification, learn_plan, settle
 from cogworks.settings import Config
@@ -138,7 +139,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
             after,
             verb,
             lambda state: visit_files(state, record, outcome.output),
-            waits_for=lambda state: _waits_for(state, facts, claimed.pipeline),
+            waits_for=lambda state: rest_line(state, facts, claimed.pipeline),
         )
         is_recorded = True
         return Ended(
@@ -325,14 +326,6 @@ def _with_published(facts: Facts, published: Published) -> Facts:
         if pull.number not in facts.pulls
     }
     return facts.model_copy(update={"pulls": {**facts.pulls, **opened}})
-
-
-def _waits_for(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
-    for wait in waiting_for(state, facts, pipeline):
-        if wait.number is not None:
-            return f"{wait.kind} {wait.number}@{facts.pulls[wait.number].head_oid}"
-        return wait.kind
-    return ""
 
 
 def _spend_of(record: ReplyRecord) -> Spend:
