@@ -1,0 +1,88 @@
+"""`cogworks poll` on a real hub, its steps in processes of their own."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hub.running import RunningHub, running_hub
+from tests.polling.invoking import cogworks, environment
+from tests.polling.open_items import Item, fill, record
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
+    directory = tmp_path_factory.mktemp("poll") / "hub"
+    items = [
+        Item(),
+        Item(ledger=record("succeeded")),
+        Item(ledger=record("checkpoint", holder="host:9:zz")),
+        Item(ledger=record("succeeded", waits_for="done")),
+    ]
+    fill(directory, items)
+    with running_hub(directory) as running:
+        yield running
+
+
+def test_each_item_gets_what_it_needs_and_one_that_is_broken_stops_no_other(
+    hub: RunningHub, tmp_path: Path
+) -> None:
+    ended = cogworks("poll", f"{hub.url}/octo/demo", "--json", env=environment(hub.url, tmp_path))
+
+    rows = {row["number"]: row for row in ended.told["items"]}
+    assert [rows[n]["action"] for n in (1, 2, 3, 4)] == ["stepped", "stepped", "skipped", "skipped"]
+    assert rows[1]["step"]["message"].startswith("intake: #1 is too thin to work on")
+    assert (rows[1]["step"]["outcome"], rows[2]["step"]["outcome"]) == ("failed", "ledger_unreadable")
+    assert rows[3]["reason"].startswith("host:9:zz works on architecture")
+    assert (ended.exit_code, ended.told["outcome"], ended.told["requests"]["looking"]) == (1, "failed", 2)
+
+
+def test_the_table_says_what_was_done_and_why(hub: RunningHub, tmp_path: Path) -> None:
+    ended = cogworks("poll", "octo/demo", "--max", "0", env=environment(hub.url, tmp_path))
+
+    assert ended.exit_code == 0, ended.stderr
+    assert "--max 0 steps were taken already" in ended.stdout
+    assert "every node is done" in ended.stdout
+    assert "octo/demo: 4 open items, 0 steps, 2 requests to look" in ended.stdout
+
+
+def test_two_ways_to_ask_that_exclude_each_other_are_refused(hub: RunningHub, tmp_path: Path) -> None:
+    env = environment(hub.url, tmp_path)
+
+    refused = [
+        cogworks("poll", "octo/demo", *more, env=env).exit_code
+        for more in (("--once", "--interval", "9"), ("--matrix", "--interval", "9"))
+    ]
+
+    assert refused == [2, 2]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["sigterm", "sigint"])
+def test_a_signal_ends_the_sweeps_between_two_of_them(
+    hub: RunningHub, tmp_path: Path, number: signal.Signals
+) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "cogworks",
+        "poll",
+        "octo/demo",
+        "--interval",
+        "600",
+        "--max",
+        "0",
+        "--json",
+    ]
+    with subprocess.Popen(
+        command, env=environment(hub.url, tmp_path), stdout=subprocess.PIPE, text=True
+    ) as polling:
+        assert polling.stdout is not None
+        first = json.loads(polling.stdout.readline())
+        polling.send_signal(number)
+        rest = polling.stdout.read()
+
+    assert (first["stepped"], rest, polling.returncode) == (0, "", 0)
