@@ -22,6 +22,7 @@ COMMANDS = {
     "hub": "hub",
     "cassette": "cassette",
     "service": "service",
+    "action": "action",
 }
 """Command -> module of `cogworks.commands` that holds it under the same name; in the order of the help."""
 
