@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from cogworks.demo.facts import FULL_NAME
+from tests.demo.staging import staged
 from tests.hub.running import RunningHub, running_hub
-from tests.polling.invoking import cogworks, environment
+from tests.polling.invoking import Ended, cogworks, environment
 from tests.polling.open_items import Item, fill, record
 
 
@@ -86,3 +88,37 @@ def test_a_signal_ends_the_sweeps_between_two_of_them(
         rest = polling.stdout.read()
 
     assert (first["stepped"], rest, polling.returncode) == (0, "", 0)
+
+
+def test_an_item_at_a_gate_gets_its_next_step_when_a_person_merged(tmp_path: Path) -> None:
+    with staged(tmp_path) as (stage, person):
+        person.write_issue()
+        person.set_trigger()
+        env = environment(
+            stage.url,
+            tmp_path / "work",
+            COGWORKS_GITHUB_TOKEN=stage.runner_token,
+            GITHUB_API_URL=stage.api_url,
+        )
+
+        def sweep(*more: str) -> Ended:
+            return cogworks("poll", FULL_NAME, *more, env=env)
+
+        jobs = [json.loads(sweep("--matrix").stdout)["include"] for _ in range(2)]
+        rows = [sweep("--json").told["items"][0] for _ in range(3)]
+        person.merge(2)
+        rows.append(sweep("--json").told["items"][0])
+
+    assert (
+        jobs[0]
+        == jobs[1]
+        == [{"issue": 1, "issue-url": f"{stage.repository_url}/issues/1", "node": "intake"}]
+    )
+    assert [(row["step"] or {}).get("node") for row in rows] == [
+        "intake", "architecture", None, "interface_design",
+    ]  # fmt: skip
+    assert [row["reason"] for row in rows[1:]] == [
+        "after intake succeeded",
+        "waits for pull request #2 to be merged or approved",
+        "pull request #2 was merged",
+    ]
