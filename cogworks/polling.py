@@ -10,8 +10,8 @@ from cogworks.github.addresses import IssueAddress, RepositoryAddress
 from cogworks.github.sweep import Listed, Movable, Resting, Seen, judge
 from cogworks.github.sweep_memory import Look, fingerprint, remembered
 from cogworks.nodes.considering import Considered
-from cogworks.pipeline.decision import Finish, GiveUpOn, Run, locate
-from cogworks.pipeline.transitions import instance_name
+from cogworks.pipeline.decision import Finish, GiveUpOn, Run
+from cogworks.pipeline.position import instance_name, locate
 from cogworks.vocabulary import Value
 
 JITTER = 0.2

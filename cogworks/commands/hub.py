@@ -39,8 +39,17 @@ def hub() -> None:
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0 takes a free one."
 )
+@click.option(
+    "--clock-offset",
+    "clock_offset_s",
+    type=float,
+    default=0.0,
+    metavar="SECONDS",
+    help="Run ahead of this machine's clock, or behind it.",
+)
+@click.option("--enterprise", is_flag=True, help="GraphQL as on an older GitHub Enterprise Server.")
 @_DIRECTORY
-def serve(port: int, directory: Path) -> None:
+def serve(port: int, clock_offset_s: float, enterprise: bool, directory: Path) -> None:
     """Serve the hub until it is ended by SIGTERM or Ctrl-C.
 
     It prints its address in one line and writes it to hub.json in the directory. Only this machine reaches it.
@@ -49,7 +58,7 @@ def serve(port: int, directory: Path) -> None:
     """
     from cogworks.hub.server import serve as run
 
-    run(directory, port)
+    run(directory, port, clock_offset_s=clock_offset_s, has_graphql_extensions=not enterprise)
 
 
 @hub.command("add-user")

@@ -4,7 +4,6 @@ import json
 import random
 import signal
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,18 +15,17 @@ from typing import Any
 import click
 
 from cogworks.commands.child_step import ChildSteps
+from cogworks.commands.looking import look_at
 from cogworks.commands.progress import progress_line
 from cogworks.errors import CogworksError, Interrupted
 from cogworks.github.addresses import IssueAddress, RepositoryAddress, parse_repository
 from cogworks.github.client import GraphQLClient
 from cogworks.github.meter import Requests
-from cogworks.github.reading import SnapshotReader
 from cogworks.github.sweep import Listed, Seen
 from cogworks.github.sweeping import look_through
-from cogworks.nodes.considering import Considered, Wanted, consider
+from cogworks.nodes.considering import Considered
 from cogworks.polling import Pair, Poller, StepDone, SweepReport, as_object, keep_sweeping, pairs
 from cogworks.settings import child_environment, read_environment
-from cogworks.vocabulary import RunId
 from cogworks.wiring import open_client
 
 MATRIX_JOBS = 256
@@ -226,11 +224,9 @@ def _print_matrix(
     limit: int,
     as_json: bool,
 ) -> int:
-    reader = SnapshotReader(client, sleep=time.sleep)
-
     def read(issue: IssueAddress) -> Considered | None:
         try:
-            return consider(reader.read(issue), Wanted(), new_run_id=lambda: RunId(str(uuid.uuid4())))
+            return look_at(issue.url, meter)
         except CogworksError as error:
             # One item that cannot be read must not keep the others from running.
             click.echo(f"{issue.url} is left out: {error}", err=True)

@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import binascii
 import subprocess
 from dataclasses import dataclass
 
@@ -38,7 +37,7 @@ def basic_token(header: str | None) -> str | None:
         return None
     try:
         user, _, password = base64.b64decode(value).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:
         return None
     return password if password and password != "x-oauth-basic" else user or None  # noqa: S105 - GitHub's fixed word
 

@@ -38,6 +38,7 @@ had=$(git rev-parse --quiet --verify "$old:.github/workflows")
 echo "refusing to allow a GitHub App to create or update workflows without \\`workflows\\` permission" >&2
 exit 1
 """
+_KEPT_DIFFS = 500
 _OID = re.compile(r"[0-9a-f]{40}")
 
 
@@ -126,6 +127,8 @@ class GitRepository(ObjectStore):
     def changes(self, old: str, new: str) -> tuple[FileChange, ...]:
         """The files that differ between two commits or trees, renames detected, with their hunks."""
         if (old, new) not in self._changes:
+            if len(self._changes) >= _KEPT_DIFFS:
+                self._changes.clear()
             common = ("diff-tree", "-r", "-M", "--no-color", "--no-ext-diff", "--no-abbrev")
             self._changes[old, new] = parse_changes(
                 self.git.text(*common, "--raw", "-z", old, new),

@@ -1,6 +1,5 @@
 """GraphQL over HTTP: one POST in, one JSON object out, status 200 unless the request itself is malformed."""
 
-import json
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -11,7 +10,7 @@ from cogworks.hub.actions.access import Actor, authenticate
 from cogworks.hub.git_http import basic_token
 from cogworks.hub.graphql.endpoint import execute
 from cogworks.hub.refusals import BadRequest, Refusal, Unauthenticated
-from cogworks.hub.rest.dispatch import json_response, refusal_response, standard_headers
+from cogworks.hub.rest.dispatch import json_response, parsed_json, refusal_response, standard_headers
 from cogworks.hub.world import World
 
 
@@ -35,7 +34,14 @@ class GraphqlEndpoint:
             body = parsed(raw)
         except Refusal as refusal:
             return refusal_response(refusal, standard_headers(world, None, "graphql"))
-        answer = execute(world, actor, body["query"], body.get("variables"), body.get("operationName"))
+        answer = execute(
+            world,
+            actor,
+            body["query"],
+            body.get("variables"),
+            body.get("operationName"),
+            with_extensions=world.has_graphql_extensions,
+        )
         return json_response(200, answer, self._headers(actor))
 
     def _headers(self, actor: Actor) -> dict[str, str]:
@@ -44,10 +50,7 @@ class GraphqlEndpoint:
 
 def parsed(raw: bytes) -> dict[str, Any]:
     """The request object of a GraphQL POST. Raises `BadRequest` for anything else."""
-    try:
-        body = json.loads(raw)
-    except ValueError as error:
-        raise BadRequest("Problems parsing JSON") from error
+    body = parsed_json(raw)
     if not isinstance(body, dict) or not isinstance(body.get("query"), str):
         raise BadRequest("A query attribute must be specified and must be a string.")
     if not isinstance(body.get("variables") or {}, dict):

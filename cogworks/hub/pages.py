@@ -96,7 +96,7 @@ def page_routes(world: World) -> list[BaseRoute]:
             headers = {**_HEADERS, "date": http_date(world.clock.now())}
             try:
                 with world.reading():
-                    return kind(show(request), headers=headers)
+                    return kind(show(request).encode("utf-8", "replace"), headers=headers)
             except NotFound:
                 return PlainTextResponse("Not Found\n", 404, headers=headers)
 

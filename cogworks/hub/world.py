@@ -27,6 +27,8 @@ class World:
         self.clock: Clock = clock or SystemClock()
         self.store = Store(directory / "hub.sqlite3")
         self.git = GitStore(directory / "repos")
+        self.has_graphql_extensions = True
+        """False makes a GitHub Enterprise Server that knows only the fields of the published schema."""
         self.limits = RateLimits(self.clock.now, LIMITS)
         self.seen_merge_states: set[tuple[int, str, str]] = set()
         """Pull request, head, base: the states whose mergeability somebody has already asked for."""

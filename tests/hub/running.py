@@ -52,9 +52,20 @@ class RunningHub:
 
 
 @contextmanager
-def running_hub(directory: Path) -> Iterator[RunningHub]:
+def running_hub(directory: Path, *options: str) -> Iterator[RunningHub]:
     """The hub of a directory, served on a free port until the block ends."""
-    command = [sys.executable, "-m", "cogworks", "hub", "serve", "--port", "0", "--dir", str(directory)]
+    command = [
+        sys.executable,
+        "-m",
+        "cogworks",
+        "hub",
+        "serve",
+        "--port",
+        "0",
+        "--dir",
+        str(directory),
+        *options,
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         said = process.stdout.readline()
@@ -65,6 +76,7 @@ def running_hub(directory: Path) -> Iterator[RunningHub]:
             yield RunningHub(url=note["url"], directory=directory, process=process)
         finally:
             process.terminate()
+            process.wait()
 
 
 def seeded(directory: Path) -> Path:

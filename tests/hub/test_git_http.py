@@ -1,6 +1,7 @@
 """The hub as plain git sees it."""
 
 import base64
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -150,6 +151,24 @@ def test_a_large_push_in_chunks_arrives_whole(clone: Path) -> None:
     git("-c", "http.postBuffer=65536", "push", "--quiet", "origin", "HEAD:refs/heads/large", cwd=clone)
 
     assert git("ls-remote", "origin", "refs/heads/large", cwd=clone).startswith(oid)
+
+
+def test_a_compressed_request_is_understood(hub: RunningHub) -> None:
+    found = api(hub, "git/ref/heads/main")
+    assert isinstance(found, dict)
+    want = f"0032want {found['object']['sha']}\n00000009done\n".encode()
+
+    answer = httpx.post(
+        f"{hub.url}/octo/demo.git/git-upload-pack",
+        content=gzip.compress(want),
+        headers={
+            "authorization": f"Bearer {READER_TOKEN}",
+            "content-encoding": "gzip",
+            "content-type": "application/x-git-upload-pack-request",
+        },
+    )
+
+    assert (answer.status_code, answer.content[:12]) == (200, b"0008NAK\nPACK")
 
 
 def test_refs_outside_branches_and_tags_can_be_pushed_and_fetched(clone: Path) -> None:

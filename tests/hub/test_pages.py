@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from starlette.testclient import TestClient
 
 from cogworks.hub.actions.comments import create_comment
 from cogworks.hub.actions.hierarchy import add_blocked_by, add_sub_issue
@@ -16,17 +16,18 @@ from cogworks.hub.actions.reviews import InlineComment, create_review
 from cogworks.hub.app import hub_app
 from cogworks.hub.markup import text_html
 from tests.hub.bench import Bench
+from tests.hub.web import web_client
 
 NASTY = "<script>alert('x')</script> & \"quotes\""
 
 
 @pytest.fixture
-def web(bench: Bench) -> Iterator[TestClient]:
-    with TestClient(hub_app(bench.world), base_url="http://hub.test") as client:
+def web(bench: Bench) -> Iterator[httpx.Client]:
+    with web_client(hub_app(bench.world)) as client:
         yield client
 
 
-def test_the_front_page_leads_to_every_conversation(bench: Bench, web: TestClient) -> None:
+def test_the_front_page_leads_to_every_conversation(bench: Bench, web: httpx.Client) -> None:
     issue, pull = bench.issue("Wrong sum"), bench.pull("topic")
 
     assert 'href="/octo/demo"' in web.get("/").text
@@ -35,7 +36,7 @@ def test_the_front_page_leads_to_every_conversation(bench: Bench, web: TestClien
     assert f'<a href="/octo/demo/pull/{pull.number}">#2 Add topic</a>' in page
 
 
-def test_an_issue_shows_labels_relations_and_what_was_said(bench: Bench, web: TestClient) -> None:
+def test_an_issue_shows_labels_relations_and_what_was_said(bench: Bench, web: httpx.Client) -> None:
     issue, child, blocker = bench.issue("Parent", "Body text"), bench.issue("Child"), bench.issue("Blocker")
     add_labels(bench.world, bench.owner, issue, [find_label(bench.world, bench.repository, "bug")])
     add_sub_issue(bench.world, bench.owner, issue, child)
@@ -55,7 +56,7 @@ def test_an_issue_shows_labels_relations_and_what_was_said(bench: Bench, web: Te
         assert text in page
 
 
-def test_nothing_that_people_write_becomes_markup(bench: Bench, web: TestClient) -> None:
+def test_nothing_that_people_write_becomes_markup(bench: Bench, web: httpx.Client) -> None:
     issue = bench.issue(NASTY, f"{NASTY}\n```mermaid\n{NASTY}\n```\n")
     create_comment(bench.world, bench.owner, issue, NASTY)
     bench.pull("topic", files={"x.html": NASTY}, body=NASTY)
@@ -71,7 +72,7 @@ def test_nothing_that_people_write_becomes_markup(bench: Bench, web: TestClient)
 
 
 def test_a_pull_request_shows_its_diff_its_reviews_and_that_it_is_merged(
-    bench: Bench, web: TestClient
+    bench: Bench, web: httpx.Client
 ) -> None:
     pull = bench.pull("topic", files={"src/adder.py": "def add(a, b):\n    return b + a\n"})
     inline = InlineComment("src/adder.py", "Nice swap", line=2)
@@ -110,5 +111,5 @@ def test_no_text_makes_a_tag_of_its_own(text: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/octo/none", "/octo/demo/issues/9", "/octo/demo/commit/none", "/a/b/c/d"])
-def test_what_is_not_there_is_not_found(web: TestClient, path: str) -> None:
+def test_what_is_not_there_is_not_found(web: httpx.Client, path: str) -> None:
     assert web.get(path).status_code == 404

@@ -143,7 +143,7 @@ def test_a_pull_request_is_opened_reviewed_and_merged(clients: Clients) -> None:
         body="Fine", event="APPROVE", comments=[{"path": "src/adder.py", "line": 2, "body": "Nice"}]
     )
 
-    assert pull.mergeable is None or pull.mergeable is True
+    assert pull.mergeable in (None, True)
     assert repository.get_pull(pull.number).mergeable is True
     assert [(file.filename, file.status, file.changes) for file in pull.get_files()] == [
         ("src/adder.py", "modified", 2)

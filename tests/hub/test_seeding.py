@@ -8,6 +8,7 @@ from cogworks.errors import UsageError
 from cogworks.hub.actions.access import authenticate, role_of
 from cogworks.hub.records import Label, User
 from cogworks.hub.seeding import (
+    TokenKind,
     add_collaborator,
     add_token,
     add_user,
@@ -81,8 +82,9 @@ def test_a_directory_without_files_makes_no_commit(bench: Bench, tmp_path: Path)
 
 def test_tokens_are_kept_as_digests_and_changed_in_place(bench: Bench) -> None:
     token = fresh_token()
-    for kind in ("personal", "actions"):
-        add_token(bench.world, bench.owner.known, token, kind=kind)  # type: ignore[arg-type]  # loop over literals
+    kinds: tuple[TokenKind, ...] = ("personal", "actions")
+    for kind in kinds:
+        add_token(bench.world, bench.owner.known, token, kind=kind)
 
     found = authenticate(bench.world, token).token
     assert found is not None

@@ -2,10 +2,13 @@
 
 import base64
 import shutil
+import signal
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from itertools import count
 from pathlib import Path
 from threading import Barrier, Event
@@ -75,7 +78,7 @@ def test_a_killed_hub_has_kept_everything_it_acknowledged(tmp_path: Path) -> Non
     kept = Acknowledged()
     with running_hub(directory) as hub:
         httpx.post(f"{hub.api_url}/repos/octo/demo/issues", json={"title": "One"}, headers=HEADERS)
-    for round_number, delay_s in enumerate((0.4, 0.73, 1.1)):
+    for round_number, delay_s in enumerate((0.5, 0.93)):
         with running_hub(directory) as hub, ThreadPoolExecutor(2) as pool:
             started = Barrier(3)
             writers = [
@@ -90,8 +93,8 @@ def test_a_killed_hub_has_kept_everything_it_acknowledged(tmp_path: Path) -> Non
                 kept.commits += result.commits
                 kept.merged += result.merged
 
-    with running_hub(directory):
-        pass  # starting is what repairs
+    with running_hub(directory) as again:  # starting is what repairs
+        assert again.url == hub.url, "the addresses in what was written must stay alive"
     assert kept.comments
     assert kept.merged
     check_consistency(directory, kept)
@@ -253,13 +256,21 @@ def test_two_hubs_never_serve_one_directory(tmp_path: Path) -> None:
         serve(directory)
 
 
-def test_a_hub_takes_its_last_port_again(tmp_path: Path) -> None:
-    directory = seeded(tmp_path / "hub")
-    with running_hub(directory) as first:
-        pass
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_hub_that_is_told_to_stop_ends_well(tmp_path: Path, number: signal.Signals) -> None:
+    with running_hub(seeded(tmp_path / "hub")) as hub:
+        hub.process.send_signal(number)
+        assert hub.process.wait() == 0
 
-    with running_hub(directory) as second:
-        assert second.url == first.url
+
+def test_an_enterprise_server_with_another_clock(tmp_path: Path) -> None:
+    with running_hub(seeded(tmp_path / "hub"), "--clock-offset", "-86400", "--enterprise") as hub:
+        query = '{repository(owner:"octo",name:"demo"){issue(number:1){issueDependenciesSummary{blocking}}}}'
+        answer = httpx.post(hub.graphql_url, json={"query": query}, headers=HEADERS)
+        behind = datetime.now(UTC) - parsedate_to_datetime(answer.headers["date"])
+
+        assert answer.json()["errors"][0]["extensions"]["code"] == "undefinedField"
+        assert timedelta(hours=23) < behind < timedelta(hours=25)
 
 
 def test_a_copied_directory_is_a_copied_hub(world: World, tmp_path: Path) -> None:

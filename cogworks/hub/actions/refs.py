@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from cogworks.hub.actions.access import Actor, repository_of, require
 from cogworks.hub.actions.issues import closed
+from cogworks.hub.actions.mentions import closing_numbers
 from cogworks.hub.actions.timeline import record_event
 from cogworks.hub.gitobjects import ZERO_OID, is_ref_name
-from cogworks.hub.gitstore import RefConflict, RefUpdate
+from cogworks.hub.gitstore import GitRepository, RefConflict, RefUpdate
 from cogworks.hub.node_ids import Role
 from cogworks.hub.records import Issue, PullRequest, RefTips, Repository
 from cogworks.hub.refusals import Forbidden, NotFound, StaleData, Unprocessable
@@ -14,6 +15,7 @@ from cogworks.hub.world import World
 
 HEADS = "refs/heads/"
 WORKFLOWS = ".github/workflows/"
+_READ_COMMITS = 250
 
 
 def create_ref(world: World, actor: Actor, repository: Repository, name: str, oid: str) -> str:
@@ -23,9 +25,7 @@ def create_ref(world: World, actor: Actor, repository: Repository, name: str, oi
         git = world.repository_git(repository)
         if not is_ref_name(name):
             raise Unprocessable(f"{name} is not a valid ref name.")
-        kind = git.object(oid)
-        if kind is None or (name.startswith(HEADS) and kind[0] != "commit"):
-            raise Unprocessable("Object does not exist")
+        _check_target(git, name, oid)
         if git.ref(name) is not None:
             raise Unprocessable(f'A ref named "{name}" already exists in the repository.')
         _check_workflows(world, actor, repository, git.branch(repository.default_branch), oid)
@@ -43,9 +43,8 @@ def update_ref(
         old = git.ref(name)
         if old is None:
             raise Unprocessable("Reference does not exist")
-        if git.object(oid) is None:
-            raise Unprocessable("Object does not exist")
-        if not force and not git.is_ancestor(old, oid):
+        _check_target(git, name, oid)
+        if not force and not _is_forward(git, old, oid):
             raise Unprocessable("Update is not a fast forward")
         _check_workflows(world, actor, repository, old, oid)
         _move(world, actor, repository, [RefUpdate(name=name, new=oid, old=old)])
@@ -88,14 +87,28 @@ def update_refs(
                 raise Unprocessable("Cannot delete the default branch")
             if update.new is None and here is None:
                 raise Unprocessable(f"Reference does not exist: {update.name}")
-            if update.new is not None and git.object(update.new) is None:
-                raise Unprocessable(f"Object does not exist: {update.new}")
+            if update.new is not None:
+                _check_target(git, update.name, update.new)
             moved = here is not None and update.new is not None and update.name not in forced
-            if moved and not git.is_ancestor(str(here), str(update.new)):
+            if moved and not _is_forward(git, str(here), str(update.new)):
                 raise Unprocessable(f"Update of {update.name} is not a fast forward")
             if update.new is not None:
                 _check_workflows(world, actor, repository, here, update.new)
         _move(world, actor, repository, updates)
+
+
+def _check_target(git: GitRepository, name: str, oid: str) -> None:
+    """Raises `Unprocessable` unless the object exists, and is a commit where the ref is a branch."""
+    kind = git.object(oid)
+    if kind is None:
+        raise Unprocessable("Object does not exist")
+    if name.startswith(HEADS) and kind[0] != "commit":
+        raise Unprocessable("Object is not a commit")
+
+
+def _is_forward(git: GitRepository, old: str, new: str) -> bool:
+    before, after = git.commit(old), git.commit(new)
+    return before is not None and after is not None and git.is_ancestor(before.oid, after.oid)
 
 
 def delete_branch(world: World, actor: Actor, repository: Repository, branch: str) -> None:
@@ -158,10 +171,25 @@ def reconcile(world: World, repository: Repository, actor_id: int) -> None:
         world.store.put(fresh.model_copy(update=pushed))
         changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
         branches = {name.removeprefix(HEADS) for name in changed if name.startswith(HEADS)}
+        default = HEADS + repository.default_branch
+        _close_mentioned(world, repository, before.get(default), after.get(default), actor_id)
         for issue in world.store.children(Issue, repository.id, tag="pull"):
             pull = issue.pull
             if pull is not None and branches & {pull.head_branch, pull.base_branch}:
                 _follow(world, issue, pull, branches, actor_id)
+
+
+def _close_mentioned(
+    world: World, repository: Repository, old: str | None, new: str | None, actor_id: int
+) -> None:
+    """Close the issues that new commits on the default branch say they fix."""
+    if old is None or new is None or old == new:
+        return
+    for commit in world.repository_git(repository).log(new, f"^{old}", limit=_READ_COMMITS):
+        for number in closing_numbers(commit.message):
+            issue = world.store.find(Issue, f"{repository.id}/{number}")
+            if issue is not None and issue.is_open and issue.pull is None:
+                closed(world, issue, actor_id, "completed", commit_id=commit.oid)
 
 
 def _follow(world: World, issue: Issue, pull: PullRequest, branches: set[str], actor_id: int) -> None:

@@ -50,7 +50,6 @@ def create_review(
     """
     with world.changing():
         issue = refreshed(world, issue)
-        pull = pull_part(issue)
         user = require(world, actor, repository_of(world, issue), Role.READ, "pull_requests")
         if event is None and pending_review(world, issue, user) is not None:
             raise Unprocessable("User can only have one pending review per pull request")
@@ -62,7 +61,7 @@ def create_review(
             author_id=user.id,
             state="PENDING",
             body=body,
-            commit_oid=commit_oid or pull.head_oid,
+            commit_oid=_reviewed(world, issue, commit_oid),
             created_at=now,
             updated_at=now,
         )
@@ -70,6 +69,15 @@ def create_review(
         for comment in comments:
             _put_inline(world, issue, review, comment)
         return review if event is None else submit_review(world, actor, review, event=event, body=body)
+
+
+def _reviewed(world: World, issue: Issue, oid: str | None) -> str:
+    """The commit a review speaks of: the head unless another one is named. Raises `Unprocessable`."""
+    if oid is not None and world.repository_git(repository_of(world, issue)).commit(oid) is None:
+        raise invalid(
+            "PullRequestReview", "commit_id", "invalid", "commit_id is not part of the pull request"
+        )
+    return oid or pull_part(issue).head_oid
 
 
 def submit_review(
@@ -161,7 +169,7 @@ def create_review_comment(
             issue_id=issue.id,
             author_id=user.id,
             state="COMMENTED",
-            commit_oid=commit_oid or pull_part(issue).head_oid,
+            commit_oid=_reviewed(world, issue, commit_oid),
             created_at=now,
             updated_at=now,
             submitted_at=now,

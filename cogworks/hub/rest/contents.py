@@ -28,6 +28,8 @@ def _at(call: Call, path: str) -> Answer:
         prefix = f"{path}/" if path else ""
         rows = git.tree(found.oid) or ()
         return Answer([entry_summary(call.world, repository, prefix + row.name, row, at) for row in rows])
+    if call.wants("raw"):
+        return Answer(raw=git.blob(found.oid) or b"")
     return Answer(file(call.world, repository, path, found, at))
 
 

@@ -70,28 +70,39 @@ class RestEndpoint:
         headers = {**standard_headers(world, actor, resource), **answer.headers}
         if etag is not None:
             headers |= {"etag": etag, "cache-control": "private, max-age=60, s-maxage=60"}
+        if answer.raw is not None:
+            return Response(
+                answer.raw, answer.status, headers=headers, media_type="text/plain; charset=utf-8"
+            )
         return json_response(answer.status, answer.body, headers)
 
     def _call(self, request: Request, actor: Actor, raw: bytes) -> Call:
-        try:
-            body = json.loads(raw) if raw.strip() else None
-        except ValueError as error:
-            raise BadRequest("Problems parsing JSON") from error
         return Call(
             world=self._world,
             actor=actor,
             path={name: str(value) for name, value in request.path_params.items()},
             query=dict(request.query_params),
-            body=body,
+            body=parsed_json(raw) if raw.strip() else None,
             url=f"{self._world.base_url}{request.url.path}",
             accept=request.headers.get("accept", ""),
         )
 
 
+def parsed_json(raw: bytes) -> Any:
+    """What the bytes say. Raises `BadRequest`, also for half of a surrogate pair, which is no text."""
+    try:
+        body = json.loads(raw)
+        json.dumps(body, ensure_ascii=False).encode()
+    except ValueError as error:
+        raise BadRequest("Problems parsing JSON") from error
+    return body
+
+
 def _etag(actor: Actor, answer: Answer) -> str:
     """Bound to the token, as GitHub's are: another token never revalidates it."""
-    text = json.dumps(answer.body, sort_keys=True) + ("" if actor.token is None else actor.token.sha256)
-    return f'W/"{hashlib.sha256(text.encode()).hexdigest()}"'
+    content = answer.raw or json.dumps(answer.body, sort_keys=True).encode()
+    token = "" if actor.token is None else actor.token.sha256
+    return f'W/"{hashlib.sha256(content + token.encode()).hexdigest()}"'
 
 
 def standard_headers(world: World, actor: Actor | None, resource: str) -> dict[str, str]:
@@ -113,8 +124,10 @@ def json_response(status: int, body: Any, headers: Mapping[str, str]) -> Respons
     """A JSON answer; no body at all where there is none (204)."""
     if body is None:
         return Response(status_code=status, headers=dict(headers))
-    content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-    return Response(content, status, headers=dict(headers), media_type="application/json; charset=utf-8")
+    content = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    # A path or a diff may hold bytes that are no UTF-8; JSON cannot.
+    encoded = content.encode("utf-8", "replace")
+    return Response(encoded, status, headers=dict(headers), media_type="application/json; charset=utf-8")
 
 
 def refusal_response(refusal: Refusal, headers: Mapping[str, str]) -> Response:

@@ -18,11 +18,13 @@ MAX_PER_PAGE = 100
 
 @dataclass(frozen=True)
 class Answer:
-    """What goes back: a JSON body (None: no body) with its status."""
+    """What goes back: a JSON body (None: no body) with its status, or bytes as they are."""
 
     body: Any = None
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    raw: bytes | None = None
+    """Sent in place of `body`: a diff, or a file as it is."""
 
 
 NO_CONTENT = Answer(status=204)
@@ -49,6 +51,14 @@ class Call:
     def api(self) -> str:
         """The root of every API URL in an answer."""
         return f"{self.world.base_url}/api/v3"
+
+    def wants(self, kind: str) -> bool:
+        """Whether the `Accept` header asks for a media type such as `diff` or `raw` in place of JSON."""
+        return any(
+            part.strip().startswith("application/vnd.github")
+            and kind in part.strip().split(".")[-1].split("+")
+            for part in self.accept.split(",")
+        )
 
     def repository(self) -> Repository:
         """The repository named in the path. Raises `NotFound`."""

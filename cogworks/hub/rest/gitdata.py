@@ -1,7 +1,6 @@
 """Branches, refs, raw objects and history over REST."""
 
 import base64
-import binascii
 from datetime import datetime
 
 from cogworks.hub.actions.commits import TreeRow, existing_commit, write_blob, write_commit, write_tree
@@ -106,7 +105,7 @@ def decoded(text: str) -> bytes:
     """What base64 stands for. Raises `Unprocessable`."""
     try:
         return base64.b64decode("".join(text.split()), validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise Unprocessable("content is not valid Base64") from error
 
 

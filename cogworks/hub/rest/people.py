@@ -43,9 +43,8 @@ def meta(call: Call) -> Answer:
 
 def list_collaborators(call: Call) -> Answer:
     repository = call.repository()
-    require(call.world, call.actor, repository, Role.WRITE, "metadata") if _is_person(
-        call
-    ) else call.actor.known
+    if _is_person(call):
+        require(call.world, call.actor, repository, Role.WRITE, "metadata", level="read")
     return call.page(
         collaborators(call.world, repository), lambda row: collaborator(call.world, row[0], row[1])
     )

@@ -63,7 +63,13 @@ def post_pull(call: Call) -> Answer:
 
 
 def get_pull(call: Call) -> Answer:
-    return Answer(pull_full(call.world, call.issue(pull=True)))
+    issue = call.issue(pull=True)
+    if call.wants("diff"):
+        head = pull_part(issue).head_oid
+        return Answer(
+            raw=call.git().patch(fork_point(call.world, issue), head).encode("utf-8", "surrogateescape")
+        )
+    return Answer(pull_full(call.world, issue))
 
 
 def patch_pull(call: Call) -> Answer:

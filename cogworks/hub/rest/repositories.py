@@ -32,7 +32,7 @@ def patch(call: Call) -> Answer:
     settings = {
         setting: fields.text(name) if name in ("description", "default_branch") else fields.flag(name)
         for name, setting in _SETTINGS.items()
-        if name in fields
+        if name in fields and (name == "description" or fields.get(name) is not None)
     }
     changed = change_repository(call.world, call.actor, call.repository(), **settings)
     return Answer(full_repository(call.world, changed, role_of(call.world, changed, call.actor.user)))
@@ -118,9 +118,16 @@ def actions_permissions(call: Call) -> Answer:
     return Answer({"enabled": True, "allowed_actions": "all"})
 
 
-def no_rules(call: Call) -> Answer:
+def nothing(call: Call) -> Answer:
+    """Rules and deploy keys: the hub has none."""
     call.repository()
     return Answer([])
+
+
+def no_runs(call: Call) -> Answer:
+    """The hub runs no workflows."""
+    call.repository()
+    return Answer({"total_count": 0, "workflow_runs": []})
 
 
 _ROOT = "/repos/{owner}/{repo}"
@@ -136,6 +143,8 @@ ROUTES = (
     Route("POST", f"{_ROOT}/milestones", post_milestone),
     Route("GET", f"{_ROOT}/actions/permissions", actions_permissions),
     Route("GET", f"{_ROOT}/actions/permissions/workflow", workflow_permissions),
-    Route("GET", f"{_ROOT}/rulesets", no_rules),
-    Route("GET", f"{_ROOT}/rules/branches/{{branch}}", no_rules),
+    Route("GET", f"{_ROOT}/rulesets", nothing),
+    Route("GET", f"{_ROOT}/rules/branches/{{branch}}", nothing),
+    Route("GET", f"{_ROOT}/keys", nothing),
+    Route("GET", f"{_ROOT}/actions/runs", no_runs),
 )

@@ -10,6 +10,7 @@ from cogworks.hub.rest import (
     pulls,
     repositories,
     reviews,
+    search,
 )
 from cogworks.hub.rest.exchange import Route
 
@@ -23,4 +24,5 @@ ROUTES: tuple[Route, ...] = (
     *gitdata.ROUTES,
     *contents.ROUTES,
     *checks.ROUTES,
+    *search.ROUTES,
 )

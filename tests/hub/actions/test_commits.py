@@ -1,5 +1,6 @@
 """Commits made by API."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -16,7 +17,7 @@ from cogworks.hub.actions.commits import (
 )
 from cogworks.hub.gitobjects import Commit
 from cogworks.hub.refusals import Conflict, Forbidden, NotFound, StaleData, Unprocessable
-from cogworks.hub.seeding import add_token
+from cogworks.hub.seeding import Permissions, add_token
 from tests.hub.bench import Bench
 
 
@@ -70,6 +71,22 @@ def test_a_stale_head_is_refused_with_the_head_that_was_expected(bench: Bench) -
     assert str(refused.value) == f'Expected branch to point to "{start}" but it did not. Pull and try again.'
 
 
+def test_of_many_commits_on_one_head_exactly_one_is_made(bench: Bench) -> None:
+    start = bench.tip()
+
+    def attempt(number: int) -> str | None:
+        try:
+            return commit(bench, head=start, additions={f"{number}.txt": b"x"}).oid
+        except StaleData:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        made = [oid for oid in pool.map(attempt, range(8)) if oid is not None]
+
+    assert made == [bench.tip()]
+    assert bench.git.count(bench.tip()) == 2
+
+
 def test_a_branch_that_does_not_exist_is_not_created(bench: Bench) -> None:
     with pytest.raises(NotFound):
         commit(bench, branch="none")
@@ -92,8 +109,8 @@ def test_deleting_what_is_not_there_is_refused(bench: Bench) -> None:
 
 
 def test_workflows_need_a_permission_of_their_own(bench: Bench) -> None:
-    permissions = {"contents": "write"}
-    add_token(bench.world, bench.bot.known, "narrow", kind="installation", permissions=permissions)  # type: ignore[arg-type]  # a literal dict
+    permissions: Permissions = {"contents": "write"}
+    add_token(bench.world, bench.bot.known, "narrow", kind="installation", permissions=permissions)
     narrow = authenticate(bench.world, "narrow")
     workflow = {".github/workflows/ci.yml": b"on: push\n"}
 

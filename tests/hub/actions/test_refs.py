@@ -142,6 +142,17 @@ def test_pushing_the_merge_and_deleting_the_head_at_once_merges_too(bench: Bench
     assert pull_part(bench.now(pull)).merge_commit_oid == head
 
 
+def test_a_commit_on_the_default_branch_closes_what_it_fixes(bench: Bench) -> None:
+    issue, other = bench.issue(), bench.issue()
+    oid = bench.commit("topic", {"fix.txt": "1"}, f"Fix it\n\nFixes #{issue.number}, see #{other.number}")
+    assert bench.now(issue).is_open
+
+    update_ref(bench.world, bench.writer, bench.repository, "refs/heads/main", oid)
+
+    assert (bench.now(issue).state, bench.now(other).state) == ("closed", "open")
+    assert bench.kinds(issue) == ["closed"]
+
+
 def test_looking_twice_has_no_second_effect(bench: Bench) -> None:
     pull = bench.pull("topic")
     bench.git.update_refs([RefUpdate(name="refs/heads/topic", new=None)])

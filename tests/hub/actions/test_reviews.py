@@ -5,6 +5,7 @@ import pytest
 from cogworks.hub.actions.pulls import pull_part
 from cogworks.hub.actions.reviews import (
     InlineComment,
+    ReviewEvent,
     create_review,
     create_review_comment,
     dismiss_review,
@@ -34,11 +35,11 @@ def test_a_review_stands_for_the_head_it_was_given_on(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("event", ["APPROVE", "REQUEST_CHANGES"])
-def test_authors_do_not_judge_their_own_work(bench: Bench, event: str) -> None:
+def test_authors_do_not_judge_their_own_work(bench: Bench, event: ReviewEvent) -> None:
     pull = bench.pull("topic")
 
     with pytest.raises(Unprocessable) as refused:
-        create_review(bench.world, bench.writer, pull, event=event, body="Well")  # type: ignore[arg-type]  # parametrised literal
+        create_review(bench.world, bench.writer, pull, event=event, body="Well")
 
     assert refused.value.detail.endswith("your own pull request")
     assert reviews(bench.world, pull, bench.writer.user) == []
@@ -73,9 +74,10 @@ def test_a_pending_review_is_seen_by_its_author_only_and_there_is_one(bench: Ben
 def test_a_comment_needs_words(bench: Bench) -> None:
     pull = bench.pull("topic")
 
-    for event in ("COMMENT", "REQUEST_CHANGES"):
+    events: tuple[ReviewEvent, ...] = ("COMMENT", "REQUEST_CHANGES")
+    for event in events:
         with pytest.raises(Unprocessable):
-            create_review(bench.world, bench.owner, pull, event=event)  # type: ignore[arg-type]  # loop over literals
+            create_review(bench.world, bench.owner, pull, event=event)
 
 
 def test_inline_comments_show_their_hunk(bench: Bench) -> None:

@@ -1,0 +1,51 @@
+"""`cogworks hub`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from cogworks.commands.hub import hub
+from cogworks.errors import UsageError
+from cogworks.hub.actions.access import authenticate, find_repository
+from cogworks.hub.world import World
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(hub, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_a_hub_is_filled_from_the_command_line(tmp_path: Path) -> None:
+    directory, tree = str(tmp_path / "hub"), tmp_path / "tree"
+    tree.mkdir()
+    (tree / "README.md").write_text("# Hello\n")
+    for login in ("octo", "ada"):
+        assert run("add-user", login, "--dir", directory) == f"user {login}\n"
+    token = json.loads(
+        run("add-token", "ada", "--permission", "contents=write", "--dir", directory, "--json")
+    )
+    made = run(
+        "add-repo", "octo/hello", "--from", str(tree), "--collaborator", "ada=triage", "--dir", directory
+    )
+
+    world = World(Path(directory))
+    try:
+        actor = authenticate(world, token["token"])
+        repository = find_repository(world, actor, "octo", "hello")
+        assert (made, actor.known.login, actor.holds("issues")) == ("repository octo/hello\n", "ada", False)
+        assert world.repository_git(repository).resolve("main:README.md") is not None
+    finally:
+        world.close()
+
+
+def test_a_token_for_nobody_is_refused_with_the_next_command(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cogworks hub add-user octo"):
+        CliRunner().invoke(hub, ["add-token", "octo", "--dir", str(tmp_path)], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("command", ["serve", "add-user", "add-token", "add-repo"])
+def test_every_help_shows_an_example(command: str) -> None:
+    assert f"Example: cogworks hub {command}" in run(command, "--help")
