@@ -122,3 +122,27 @@ def test_an_item_at_a_gate_gets_its_next_step_when_a_person_merged(tmp_path: Pat
         "waits for pull request #2 to be merged or approved",
         "pull request #2 was merged",
     ]
+
+
+def test_a_signal_lets_the_running_step_finish_and_starts_no_other(tmp_path: Path) -> None:
+    fill(tmp_path / "hub", [Item(), Item()])
+    with running_hub(tmp_path / "hub") as hub:
+        command = [sys.executable, "-m", "cogworks", "poll", "octo/demo", "--json"]
+        with subprocess.Popen(
+            command,
+            env=environment(hub.url, tmp_path / "work"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as polling:
+            assert polling.stderr is not None
+            for line in polling.stderr:
+                if "started" in line:
+                    break
+            polling.send_signal(signal.SIGTERM)
+            printed, _ = polling.communicate()
+
+    told = json.loads(printed)
+    assert [row["action"] for row in told["items"]] == ["stepped", "skipped"]
+    assert told["items"][0]["step"]["node"] == "intake"
+    assert told["items"][1]["reason"] == "new; stopped before its turn"
