@@ -24,7 +24,7 @@ from cogworks.settings import (
     read_action_environment,
     read_environment,
 )
-from cogworks.wiring import open_client
+from cogworks.wiring import open_examination
 
 _VIEWER = "query Viewer { viewer { login databaseId } }"
 
@@ -80,7 +80,8 @@ def _is_ours(found: About, actor: int | None) -> bool:
     if actor is None:
         return False
     address = parse_issue_url(found.issue_url)
-    with open_client(read_environment(), address, meter=Requests()) as client:
+    opened = open_examination(read_environment(), address.server_url, address.repository, meter=Requests())
+    with opened as (client, _, _):
         answer = client.query(_VIEWER, {})
     # In doubt it is somebody else's: a step too many costs one request.
     return (answer.data.get("viewer") or {}).get("databaseId") == actor

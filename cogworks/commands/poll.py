@@ -26,7 +26,7 @@ from cogworks.github.sweeping import look_through
 from cogworks.nodes.considering import Considered
 from cogworks.polling import Pair, Poller, StepDone, SweepReport, as_object, keep_sweeping, pairs
 from cogworks.settings import child_environment, read_environment
-from cogworks.wiring import open_client
+from cogworks.wiring import open_examination
 
 MATRIX_JOBS = 256
 """GitHub Actions takes no larger matrix."""
@@ -89,7 +89,7 @@ def poll(
     environment = read_environment()
     address = parse_repository(repository, server_url=environment.github_server_url or SERVER)
     meter = Requests()
-    with open_client(environment, address, meter=meter) as client:
+    with open_examination(environment, address.server_url, address.full_name, meter=meter) as (client, _, _):
         if matrix:
             limit = MATRIX_JOBS if max_steps is None else min(max_steps, MATRIX_JOBS)
             return _print_matrix(client, address, meter, milestone=milestone, limit=limit, as_json=as_json)
@@ -187,7 +187,7 @@ class _Told:
         _print_table(report)
         stepped = sum(row.step is not None for row in report.rows)
         click.echo(
-            f"{self.address.repository}: {len(report.rows)} open items, {stepped} steps, {requests} requests to look"
+            f"{self.address.full_name}: {len(report.rows)} open items, {stepped} steps, {requests} requests to look"
             f"{'; cut short' if report.is_cut_short else ''}"
         )
 

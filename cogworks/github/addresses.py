@@ -42,13 +42,13 @@ class RepositoryAddress:
     name: str
 
     @property
-    def repository(self) -> str:
+    def full_name(self) -> str:
         """owner/name"""
         return f"{self.owner}/{self.name}"
 
     @property
     def url(self) -> str:
-        return f"{self.server_url}/{self.repository}"
+        return f"{self.server_url}/{self.full_name}"
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,20 @@ def parse_repository(text: str, *, server_url: str) -> RepositoryAddress:
             f"{text!r} names no repository; wanted is owner/name, or its URL like https://github.com/owner/name."
         )
     return RepositoryAddress(found_server, *parts)
+
+
+def parse_repository_url(text: str) -> RepositoryAddress:
+    """The repository that a browser's address is in: its own page, an issue, a pull request, a file.
+
+    Raises:
+        UsageError: it is no such address.
+    """
+    server_url, parts = _split(text.strip())
+    if len(parts) < 2:
+        raise UsageError(
+            f"{text!r} names no repository; wanted is a URL like https://github.com/owner/repository."
+        )
+    return RepositoryAddress(server_url, parts[0], parts[1].removesuffix(".git"))
 
 
 def api_addresses(

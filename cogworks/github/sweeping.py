@@ -107,7 +107,7 @@ class _Reading:
     def _knows_labels(self, repository: Mapping[str, Any]) -> bool:
         oid, text = configuration_of(repository)
         files = {} if text is None else {"config.toml": text}
-        found = require_config(files, where=self.address.repository).labels
+        found = require_config(files, where=self.address.full_name).labels
         is_known = found.trigger == self.labels.trigger
         self.config_oid, self.labels = oid, found
         return is_known
