@@ -18,6 +18,7 @@ from cogworks.nodes.tasks import missing_inputs, sources_of, task_for
 from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, give_back, replies_in, run_visit
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.position import Facts, WaitingFor, instance_name, locate, waiting_for
+from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord
 from cogworks.settings import Config
 from cogworks.vocabulary import CommitOid, RunId, Value
@@ -281,7 +282,8 @@ def _give_up(shell: Shell, seen: Considered, lease: Lease, reason: str) -> StepR
         spend=lease.spent_at_most,
     )
     state = seen.state.recorded(record)
-    _append(shell, seen, change_for(state, lease, "failed", {}, sequence=0))
+    rest = rest_line(state, seen.facts, seen.pipeline)
+    _append(shell, seen, change_for(state, lease, "failed", {}, sequence=0, waits_for=rest))
     warning = _show(shell, seen, state, seen.facts)
     return _report("failed", f"{instance_name(lease.instance)}: {reason}", seen, state, warning=warning)
 
