@@ -65,9 +65,11 @@ class PathConfig(Value):
 
 
 class LedgerConfig(Value):
-    """`[ledger]`: how much model spend may be unrecorded at any moment."""
+    """`[ledger]`: how much model spend may be unrecorded at any moment, and how long a finished ledger stays a branch."""
 
     checkpoint_usd: float = Field(default=0.50, gt=0, allow_inf_nan=False)
+    keep_days: int = Field(default=30, ge=0, le=3650)
+    """Days after its issue was closed; `cogworks gc` puts the ledger away then."""
 
 
 class Config(Value):

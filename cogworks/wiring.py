@@ -168,15 +168,9 @@ def open_shell(
             )
         )
         rest = _rest_once(stack, apis, tokens, address.repository, meter=meter)
-        habits = HabitFile(
-            Path(environment.work_dir) / "reads",
-            server_url=address.server_url,
-            repository=address.repository,
-            now=lambda: datetime.now(UTC),
-        )
-        reader = SnapshotReader(client, sleep=time.sleep, blobs=rest, habits=habits)
+        reader = reader_of(environment, address, client, rest)
         tracker = _Tracker(address, reader, Writer(client, rest, sleep=time.sleep), rest)
-        copies = stack.enter_context(_copies(environment, meter))
+        copies = stack.enter_context(open_copies(environment, meter))
         yield Shell(
             visit=VisitShell(
                 tracker=tracker,
@@ -194,13 +188,26 @@ def open_shell(
                 repository_id=snapshot.repository.node_id,
                 issue=snapshot.issue.number,
             ),
-            holder=_holder(environment),
+            holder=holder_of(environment),
             new_run_id=lambda: RunId(str(uuid.uuid4())),
             check=lambda config, files: _check(config, files, environment),
             forget=copies.discard,
             sleep=time.sleep,
             say=say,
         )
+
+
+def reader_of(
+    environment: Environment, address: IssueAddress, client: GraphQLClient, rest: "Callable[[], RestClient]"
+) -> SnapshotReader:
+    """Reads work items of the address's repository, and remembers from process to process what GitHub cannot do there."""
+    habits = HabitFile(
+        Path(environment.work_dir) / "reads",
+        server_url=address.server_url,
+        repository=address.repository,
+        now=lambda: datetime.now(UTC),
+    )
+    return SnapshotReader(client, sleep=time.sleep, blobs=rest, habits=habits)
 
 
 @contextmanager
@@ -223,7 +230,10 @@ def open_examination(
         child_environment=child_environment(),
     )
     with ExitStack() as stack:
-        client = stack.enter_context(GraphQLClient(apis.graphql_url, tokens, meter=meter))
+        pause_s = 1.0 if apis.is_github_com else 0.0
+        client = stack.enter_context(
+            GraphQLClient(apis.graphql_url, tokens, meter=meter, mutation_pause_s=pause_s)
+        )
         yield client, _rest_once(stack, apis, tokens, repository, meter=meter), source
 
 
@@ -353,7 +363,8 @@ def _misses(directory: Path, environment: Environment) -> Path:
     return directory / "misses" if writable else Path(environment.work_dir) / "cassette-misses"
 
 
-def _copies(environment: Environment, meter: Requests) -> WorkingCopies:
+def open_copies(environment: Environment, meter: Requests) -> WorkingCopies:
+    """The working copies of this machine."""
     return WorkingCopies(
         Path(environment.work_dir),
         identity=COMMITTER,
@@ -392,7 +403,8 @@ def _is_known_host(server_url: str) -> bool:
     )
 
 
-def _holder(environment: Environment) -> str:
+def holder_of(environment: Environment) -> str:
+    """Who we are in a ledger: unique to this process."""
     where = environment.host or socket.gethostname()
     return f"{where}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
