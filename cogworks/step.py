@@ -8,19 +8,19 @@ from cogworks.errors import BudgetReached, CogworksError, ConfigurationError, Lo
 from cogworks.github.addresses import IssueAddress
 from cogworks.github.effects import Effect
 from cogworks.github.snapshot import Snapshot
-from cogworks.github.surface import Standing, comment_difference, differences, problem_comment, project
+from cogworks.github.surface import comment_difference, differences, problem_comment, project
 from cogworks.ledger.keeper import Keeper
 from cogworks.ledger.record import Change, change_for
 from cogworks.ledger.store import LedgerCommit, StaleTip, Tip
-from cogworks.nodes.considering import Considered, Wanted, consider, state_of
+from cogworks.nodes.considering import Considered, NoSuchNode, Reads, Wanted, consider, read_item, state_of
 from cogworks.nodes.contract import Conventions, Failed, WorkItem
 from cogworks.nodes.tasks import missing_inputs, sources_of, task_for
-from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, replies_in, run_visit
+from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, give_back, replies_in, run_visit
 from cogworks.pipeline import decision as move
-from cogworks.pipeline.graph import Instance
+from cogworks.pipeline.position import Facts, WaitingFor, instance_name, locate, waiting_for
 from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord
 from cogworks.settings import Config
-from cogworks.vocabulary import CommitOid, RunId, SubItemKey, Value
+from cogworks.vocabulary import CommitOid, RunId, Value
 
 MAX_CLAIMS = 3
 CLAIM_PAUSE_S = 2.0
@@ -34,7 +34,7 @@ class Ledger(Protocol):
     def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> LedgerCommit: ...
 
 
-class StepTracker(Tracker, Protocol):
+class StepTracker(Tracker, Reads, Protocol):
     """GitHub as a step uses it."""
 
     def create_root(self) -> CommitOid:
@@ -76,7 +76,7 @@ class StepReport(Value):
     message: str
     node: str = ""
     visit_key: str = ""
-    waiting_for: tuple[move.WaitingFor, ...] = ()
+    waiting_for: tuple[WaitingFor, ...] = ()
     retry_in_s: float | None = None
     """Backed off: when the other runner's lease may be taken over."""
     urls: Mapping[str, str] = {}
@@ -91,14 +91,16 @@ def take_step(shell: Shell, address: IssueAddress, wanted: Wanted) -> StepReport
     Raises:
         CogworksError: nothing could be decided, or the node could not run; the item stays resumable.
     """
-    for _ in range(MAX_CLAIMS):
-        snapshot = shell.tracker.read()
-        seen = _consider(shell, snapshot, wanted)
-        try:
-            return _act(shell, address, seen)
-        except StaleTip:
+    for claim in range(MAX_CLAIMS):
+        if claim:
             # Either another runner claimed, or the read lagged behind our own last write.
             shell.sleep(CLAIM_PAUSE_S)
+        snapshot = read_item(shell.tracker)
+        seen = _consider(shell, snapshot, wanted)
+        try:
+            return _act(shell, seen)
+        except StaleTip:
+            continue
     return StepReport(
         outcome="backed_off",
         message=f"{address.url}: other runners moved the ledger {MAX_CLAIMS} times in a row; nothing was done.",
@@ -109,15 +111,17 @@ def take_step(shell: Shell, address: IssueAddress, wanted: Wanted) -> StepReport
 def _consider(shell: Shell, snapshot: Snapshot, wanted: Wanted) -> Considered:
     try:
         return consider(snapshot, wanted, new_run_id=shell.new_run_id)
+    except NoSuchNode:
+        raise
     except (ConfigurationError, UsageError) as error:
         _show_problem(shell, snapshot, str(error))
         raise
 
 
-def _act(shell: Shell, address: IssueAddress, seen: Considered) -> StepReport:
+def _act(shell: Shell, seen: Considered) -> StepReport:
     match seen.decision:
         case move.Run() as run:
-            return _visit(shell, address, seen, run)
+            return _visit(shell, seen, run)
         case move.GiveUpOn(lease=lease, reason=reason):
             return _give_up(shell, seen, lease, reason)
         case move.Finish():
@@ -134,6 +138,8 @@ def _act(shell: Shell, address: IssueAddress, seen: Considered) -> StepReport:
         case move.Nothing(reason=reason):
             warning = _show(shell, seen, seen.state, seen.facts)
             return _report("done", reason, seen, seen.state, warning=warning)
+        case move.Stop(is_about_item=False, outcome=outcome, reason=reason):
+            return _report(outcome, reason, seen, seen.state)
         case move.Stop(outcome="usage_error" | "configuration_error" as outcome, reason=reason):
             warning = _show_problem(shell, seen.snapshot, reason)
             return _report(outcome, reason, seen, seen.state, warning=warning)
@@ -142,18 +148,15 @@ def _act(shell: Shell, address: IssueAddress, seen: Considered) -> StepReport:
             return _report(outcome, reason, seen, seen.state, warning=warning)
 
 
-def _visit(shell: Shell, address: IssueAddress, seen: Considered, run: move.Run) -> StepReport:
+def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
     claimed = _claim(shell, seen, run)
-    shell.say(f"{_label(run.instance)}: started (visit {run.index}, attempt {run.attempt})")
+    shell.say(f"{instance_name(run.instance)}: started (visit {run.index}, attempt {run.attempt})")
     try:
         ended = run_visit(shell.visit, claimed)
     except LostRace as error:
         return _report("backed_off", str(error), seen, claimed.keeper.state)
     except BudgetReached as error:
         _show_problem(shell, seen.snapshot, str(error))
-        raise
-    except KeyboardInterrupt:
-        shell.say(f"interrupted; nothing is lost. Go on with: cogworks run {address.url}")
         raise
     return _ended(shell, seen, run, ended)
 
@@ -175,7 +178,7 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
     sources = sources_of(state, seen.pipeline, run.instance, ordinal=run.ordinal)
     if missing := missing_inputs(seen.pipeline, run.instance, sources):
         raise CogworksError(
-            f"{_label(run.instance)} needs {', '.join(missing)}, which no finished node produced."
+            f"{instance_name(run.instance)} needs {', '.join(missing)}, which no finished node produced."
         )
     held = state.with_lease(lease, identity=snapshot.viewer.id or 0)
     lease = next(taken for taken in held.leases if taken.visit_key == run.visit_key)
@@ -188,24 +191,33 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
     else:
         echoes = [*dict.fromkeys(source.path for source in sources), folder]
         commit = ledger.append(snapshot.ledger.oid, change, echoes=echoes)
+    keeper = Keeper(ledger, state=held, tip=commit.oid, lease=lease)
+    try:
+        return _claimed(seen, run, keeper, commit.echoed)
+    except CogworksError:
+        give_back(keeper, shell.say)
+        raise
+
+
+def _claimed(seen: Considered, run: move.Run, keeper: Keeper, files: Mapping[str, str]) -> Claimed:
     task = task_for(
-        held,
+        keeper.state,
         seen.pipeline,
         run,
-        item=_work_item(snapshot, seen.config),
+        item=_work_item(seen.snapshot, seen.config),
         pulls=seen.facts.pulls,
-        files=commit.echoed,
+        files=files,
         conventions=_conventions(seen, run),
     )
     return Claimed(
-        keeper=Keeper(ledger, state=held, tip=commit.oid, lease=lease),
+        keeper=keeper,
         move=run,
         task=task,
-        snapshot=snapshot,
+        snapshot=seen.snapshot,
         facts=seen.facts,
         pipeline=seen.pipeline,
         config=seen.config,
-        memory=replies_in(folder, commit.echoed),
+        memory=replies_in(keeper.state.folder(run.index, run.instance), files),
     )
 
 
@@ -221,20 +233,20 @@ def _conventions(seen: Considered, run: move.Run) -> Conventions:
 
 def _ended(shell: Shell, seen: Considered, run: move.Run, ended: Ended) -> StepReport:
     warning = _show(shell, seen, ended.state, ended.facts)
-    waits = move.waiting_for(ended.state, ended.facts, seen.pipeline)
+    waits = waiting_for(ended.state, ended.facts, seen.pipeline)
     if ended.state.status == "done":
         shell.forget(ended.state.run_id)
     record = ended.state.visits[-1]
     report = _report(
         _outcome_word(ended),
-        f"{_label(run.instance)}: {record.summary}",
+        f"{instance_name(run.instance)}: {record.summary}",
         seen,
         ended.state,
         waiting_for=waits,
         warning=warning,
         facts=ended.facts,
     )
-    ours = {"node": _label(run.instance), "visit_key": run.visit_key, "spend": ended.spend}
+    ours = {"node": instance_name(run.instance), "visit_key": run.visit_key, "spend": ended.spend}
     return report.model_copy(update=ours)
 
 
@@ -254,16 +266,16 @@ def _give_up(shell: Shell, seen: Considered, lease: Lease, reason: str) -> StepR
         attempt=lease.attempt,
         status="failed",
         summary=reason,
-        spend=lease.spent,
+        spend=lease.spent_at_most,
     )
     state = seen.state.recorded(record)
     _append(shell, seen, change_for(state, lease, "failed", {}, sequence=0))
     warning = _show(shell, seen, state, seen.facts)
-    return _report("failed", f"{_label(lease.instance)}: {reason}", seen, state, warning=warning)
+    return _report("failed", f"{instance_name(lease.instance)}: {reason}", seen, state, warning=warning)
 
 
 def _finish(shell: Shell, seen: Considered) -> StepReport:
-    gates = move.locate(seen.state, seen.facts, seen.pipeline).gates
+    gates = locate(seen.state, seen.facts, seen.pipeline).gates
     state = seen.state.model_copy(update={"status": "done", "gates": gates})
     last = state.visits[-1]
     closing = Lease(
@@ -289,8 +301,11 @@ def _append(shell: Shell, seen: Considered, change: Change) -> None:
     shell.ledger(seen.snapshot).append(seen.snapshot.ledger.oid, change)
 
 
-def _show(shell: Shell, seen: Considered, state: RunState, facts: move.Facts) -> str:
-    surface = project(Standing(state=state, facts=facts), seen.pipeline, seen.config)
+def _show(shell: Shell, seen: Considered, state: RunState, facts: Facts) -> str:
+    if state.graph_hash != seen.pipeline.graph_hash:
+        # Another graph would draw another picture; the run's own one stays as it was last shown.
+        return ""
+    surface = project(state, facts, seen.pipeline, seen.config)
     effects = differences(surface, seen.snapshot, state, seen.config)
     return (shell.tracker.show(effects, seen.snapshot) or "") if effects else ""
 
@@ -322,21 +337,16 @@ def _work_item(snapshot: Snapshot, config: Config) -> WorkItem:
     )
 
 
-def _label(instance: Instance) -> str:
-    sub: SubItemKey | None = instance.sub_item
-    return f"{instance.node}@{sub}" if sub else str(instance.node)
-
-
 def _report(
     outcome: str,
     message: str,
     seen: Considered,
     state: RunState,
     *,
-    waiting_for: tuple[move.WaitingFor, ...] = (),
+    waiting_for: tuple[WaitingFor, ...] = (),
     warning: str = "",
     retry_in_s: float | None = None,
-    facts: move.Facts | None = None,
+    facts: Facts | None = None,
 ) -> StepReport:
     pulls = (facts or seen.facts).pulls
     urls = {"issue": seen.snapshot.issue.url}

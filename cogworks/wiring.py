@@ -81,6 +81,9 @@ class _Tracker:
     def read(self) -> Snapshot:
         return self._reader.read(self._address)
 
+    def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
+        return self._reader.complete(snapshot, recorded)
+
     def create_root(self) -> CommitOid:
         return self._rest().create_ledger_root(BranchName(ROOT_BRANCH))
 

@@ -1,26 +1,50 @@
-"""`cogworks graph`: a pipeline as a picture or as JSON; `cogworks graph check`: everything wrong with its file."""
+"""`cogworks graph`: a pipeline or a work item as a picture or as JSON; `graph check`: everything wrong with a file."""
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.pipeline.built_in import built_in_pipelines
-from cogworks.pipeline.graph import PipelineConfiguration
+from cogworks.pipeline.elements import SubItem
+from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.parser import parse_pipelines
-from cogworks.pipeline.render import as_json, dot, mermaid
+from cogworks.pipeline.render import View, as_json, dot, mermaid
 
 PIPELINE_FILE = Path(".cogworks/pipeline.toml")
 
+_FORMAT = click.option(
+    "--format", "form", type=click.Choice(["mermaid", "dot", "json"]), default="mermaid", show_default=True
+)
+_JSON = click.option("--json", "as_object", is_flag=True, help="One JSON object on stdout.")
 
-@click.group("graph", invoke_without_command=True)
+
+class _GraphGroup(click.Group):
+    """A URL in the place of a subcommand asks for the graph of that issue."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if "://" in args[0]:
+            return "", of_item, args
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    "graph",
+    cls=_GraphGroup,
+    invoke_without_command=True,
+    subcommand_metavar="[ISSUE_URL | check [FILE]]",
+)
 @click.option(
     "--pipeline", "name", metavar="NAME", help="Which pipeline of the file; default: the one runs begin with."
 )
-@click.option(
-    "--format", "form", type=click.Choice(["mermaid", "dot", "json"]), default="mermaid", show_default=True
-)
+@_FORMAT
+@_JSON
 @click.option(
     "--file",
     "file",
@@ -28,39 +52,74 @@ PIPELINE_FILE = Path(".cogworks/pipeline.toml")
     help=f"The pipeline file; default: {PIPELINE_FILE.as_posix()} where there is one, else the built-in pipeline.",
 )
 @click.pass_context
-def graph(context: click.Context, name: str | None, form: str, file: Path | None) -> None:
-    """Print a pipeline as Mermaid, DOT or JSON.
+def graph(context: click.Context, name: str | None, form: str, as_object: bool, file: Path | None) -> None:
+    """Print a pipeline, or the state of the work item at ISSUE_URL, as Mermaid, DOT or JSON.
 
-    Example: cogworks graph --format dot | dot -Tsvg > pipeline.svg
+    \b
+    Examples:
+      cogworks graph --format dot | dot -Tsvg > pipeline.svg
+      cogworks graph https://github.com/octo-org/hello/issues/42
     """
-    if context.invoked_subcommand is not None:
-        return
-    pipeline = read_pipelines(file).choose(name)
+    context.obj = "json" if as_object else form
+    if context.invoked_subcommand is None:
+        _print(Picture(read_pipelines(file).choose(name)), context.obj)
+    elif name is not None or file is not None:
+        raise click.UsageError("--pipeline and --file go with neither an ISSUE_URL nor `check`.", context)
+
+
+@click.command("ISSUE_URL")
+@click.argument("issue_url")
+@_FORMAT
+@_JSON
+@click.pass_context
+def of_item(context: click.Context, issue_url: str, form: str, as_object: bool) -> None:
+    """Print the pipeline of the work item at ISSUE_URL with the state of each node. Reads once, writes nothing.
+
+    \b
+    Example:
+      cogworks graph https://github.com/octo-org/hello/issues/42 --format dot
+    """
+    from cogworks.commands.looking import look_at
+    from cogworks.github.meter import Requests
+    from cogworks.github.surface import views_of
+    from cogworks.pipeline.position import locate
+
+    given = context.get_parameter_source("form") is not ParameterSource.DEFAULT
+    seen = look_at(issue_url, Requests())
+    views = views_of(locate(seen.state, seen.facts, seen.pipeline))
+    _print(
+        Picture(seen.pipeline, views, seen.state.schedule or ()),
+        "json" if as_object else form if given else context.obj,
+    )
+
+
+class Picture(NamedTuple):
+    """What is drawn: a pipeline, and for a work item the state of its nodes."""
+
+    pipeline: Pipeline
+    views: Mapping[Instance, View] | None = None
+    sub_items: Sequence[SubItem] = ()
+
+
+def _print(picture: Picture, form: str) -> None:
     match form:
         case "json":
-            click.echo(json.dumps(as_json(pipeline), indent=2))
+            click.echo(json.dumps(as_json(picture.pipeline, picture.views), indent=2))
         case "dot":
-            click.echo(dot(pipeline), nl=False)
+            click.echo(dot(*picture), nl=False)
         case _:
-            click.echo(mermaid(pipeline), nl=False)
+            click.echo(mermaid(*picture), nl=False)
 
 
 @graph.command("check")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
-@click.option("--json", "as_object", is_flag=True, help="One JSON object on stdout.")
+@_JSON
 def check(file: Path | None, as_object: bool) -> None:
     """Check a pipeline file; exit 2 with every problem, 0 with the warnings.
 
     Example: cogworks graph check .cogworks/pipeline.toml
     """
-    try:
-        found = read_pipelines(file)
-    except ConfigurationError as error:
-        if as_object:
-            click.echo(
-                json.dumps({"outcome": error.outcome, "file": error.source, "problems": error.problems})
-            )
-        raise
+    found = read_pipelines(file)
     for warning in found.warnings:
         click.echo(f"warning: {warning}", err=True)
     hashes = {name: pipeline.graph_hash for name, pipeline in found.pipelines.items()}

@@ -2,19 +2,15 @@
 
 import json
 import time
-import uuid
 from typing import Any
 
 import click
 
-from cogworks.github.addresses import parse_issue_url
+from cogworks.commands.looking import look_at
 from cogworks.github.meter import Requests
-from cogworks.nodes.considering import Considered, Wanted, consider
-from cogworks.pipeline.decision import BackOff, GiveUpOn, Nothing, Run, Stop, Wait, locate, waiting_for
-from cogworks.pipeline.transitions import instance_name
-from cogworks.settings import read_environment
-from cogworks.vocabulary import RunId
-from cogworks.wiring import open_shell
+from cogworks.nodes.considering import Considered
+from cogworks.pipeline.decision import BackOff, Decision, GiveUpOn, Nothing, Run, Stop, Wait
+from cogworks.pipeline.position import instance_name, locate, waiting_for
 
 
 @click.command("status")
@@ -29,9 +25,7 @@ def status(issue_url: str, as_json: bool) -> int:
     """
     started_s = time.monotonic()
     meter = Requests()
-    address = parse_issue_url(issue_url)
-    with open_shell(read_environment(), address, meter=meter, say=lambda _: None) as shell:
-        seen = consider(shell.tracker.read(), Wanted(), new_run_id=lambda: RunId(str(uuid.uuid4())))
+    seen = look_at(issue_url, meter)
     if as_json:
         click.echo(
             json.dumps(
@@ -65,11 +59,25 @@ def next_move(seen: Considered) -> str:
             return "record that everything is done"
 
 
+def _outcome(decision: Decision) -> str:
+    match decision:
+        case Wait():
+            return "waiting"
+        case BackOff():
+            return "backed_off"
+        case Nothing():
+            return "done"
+        case Stop(outcome=outcome):
+            return outcome
+        case _:
+            return "ready"
+
+
 def _as_object(seen: Considered) -> dict[str, Any]:
     state = seen.state
     spent = state.spent
     return {
-        "outcome": seen.decision.__class__.__name__.lower(),
+        "outcome": _outcome(seen.decision),
         "issue": seen.snapshot.issue.url,
         "run_id": state.run_id if seen.snapshot.ledger else None,
         "status": state.status if seen.snapshot.ledger else "not started",

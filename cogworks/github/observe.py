@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from cogworks.github.facts import PullRequest
 from cogworks.github.snapshot import Snapshot
-from cogworks.pipeline.decision import Facts, PullFacts
 from cogworks.pipeline.graph import Instance
+from cogworks.pipeline.position import Facts, PullFacts
 from cogworks.settings import Config
 from cogworks.vocabulary import VisitKey
 

@@ -8,12 +8,21 @@ from cogworks.github.bodies import capped
 from cogworks.github.effects import EditComment, Effect, SetLabels
 from cogworks.github.markers import marked
 from cogworks.github.snapshot import Snapshot
-from cogworks.pipeline.decision import Facts, Position, WaitingFor, locate, slug_of, waiting_for
 from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.position import (
+    Facts,
+    Position,
+    WaitingFor,
+    failures,
+    how_to_retry,
+    instance_name,
+    locate,
+    slug_of,
+    waiting_for,
+)
 from cogworks.pipeline.render import View, mermaid
-from cogworks.pipeline.state import RunState, VisitRecord
-from cogworks.pipeline.transitions import instance_name
+from cogworks.pipeline.state import CommentRef, RunState, VisitRecord
 from cogworks.settings import Config
 from cogworks.vocabulary import Value, VisitKey
 
@@ -21,6 +30,8 @@ STATUS_TOPIC = "status"
 NODE_LABEL = "cogworks:node:"
 KIND_LABEL = "cogworks:kind:"
 FAILED_LABEL = "cogworks:node:failed"
+COMMENTS_READ = 100
+"""A snapshot holds at most this many comments, the newest."""
 
 
 class Surface(Value):
@@ -32,28 +43,22 @@ class Surface(Value):
     """The status comment without its marker."""
 
 
-class Standing(Value):
-    """What a projection is made of."""
-
-    state: RunState
-    facts: Facts
-    problem: str = ""
-    """Why the last step could not even decide, e.g. a malformed file."""
-
-
-def project(standing: Standing, pipeline: Pipeline, config: Config) -> Surface:
+def project(state: RunState, facts: Facts, pipeline: Pipeline, config: Config) -> Surface:
     """The surface of a run: the same for the same state and facts, no clock takes part."""
-    state, facts = standing.state, standing.facts
     position = locate(state, facts, pipeline)
     waits = waiting_for(state, facts, pipeline)
     return Surface(
         labels=_labels(state, position, waits, config),
-        comment=_comment(standing, pipeline, position, waits),
+        comment=_comment(state, facts, pipeline, position, waits),
     )
 
 
 def differences(surface: Surface, snapshot: Snapshot, state: RunState, config: Config) -> tuple[Effect, ...]:
-    """The effects that make GitHub show the surface; none where it does already."""
+    """The effects that make GitHub show the surface; none where it does already.
+
+    Args:
+        state: may be newer than the snapshot, by the visit that this step made.
+    """
     present = {name for name in snapshot.issue.labels if _is_view(name, config)}
     effects: list[Effect] = []
     if present != surface.labels:
@@ -65,13 +70,23 @@ def differences(surface: Surface, snapshot: Snapshot, state: RunState, config: C
 
 def comment_difference(body: str, snapshot: Snapshot, state: RunState) -> tuple[Effect, ...]:
     """The edit that makes the status comment say `body`; none where it does, or where it is not there."""
-    if state.status_comment is None:
+    comment = state.status_comment
+    if comment is None:
         return ()
     wanted = marked(capped(body), visit_key=status_visit(state), topic=STATUS_TOPIC)
-    shown = next((c.body for c in snapshot.issue.comments if c.node_id == state.status_comment.node_id), None)
+    shown = next((c.body for c in snapshot.issue.comments if c.node_id == comment.node_id), None)
+    if shown is None and _was_deleted(comment, snapshot):
+        return ()
     if shown is not None and _same(shown, wanted):
         return ()
-    return (EditComment(comment_id=state.status_comment.node_id, body=wanted),)
+    return (EditComment(comment_id=comment.node_id, body=wanted),)
+
+
+def _was_deleted(comment: CommentRef, snapshot: Snapshot) -> bool:
+    """Whether a comment that is not in the snapshot was there before it, not posted since or among the older ones."""
+    ledger = snapshot.ledger
+    was_known = ledger is not None and f'"{comment.node_id}"' in (ledger.state_text or "")
+    return was_known and len(snapshot.issue.comments) < COMMENTS_READ
 
 
 def problem_comment(problem: str) -> str:
@@ -82,7 +97,7 @@ def problem_comment(problem: str) -> str:
 def status_visit(state: RunState) -> VisitKey:
     """The visit that posted the status comment: the first of the run."""
     known = {visit.index: visit.visit_key for visit in state.visits}
-    known.update((lease.index, lease.visit_key) for lease in state.leases)
+    known.update((lease.index, lease.visit_key) for lease in (*state.leases, *state.given_back))
     return known[min(known)]
 
 
@@ -99,7 +114,7 @@ def _labels(
     wanted |= {f"{NODE_LABEL}{node}" for node in active}
     if any(status is InstanceStatus.FAILED for status in position.statuses.values()):
         wanted.add(FAILED_LABEL)
-    if waits:
+    if any(wait.kind != "label" for wait in waits):
         wanted.add(config.labels.awaiting_review)
     return frozenset(wanted)
 
@@ -109,13 +124,12 @@ def _is_view(name: str, config: Config) -> bool:
 
 
 def _comment(
-    standing: Standing, pipeline: Pipeline, position: Position, waits: tuple[WaitingFor, ...]
+    state: RunState, facts: Facts, pipeline: Pipeline, position: Position, waits: tuple[WaitingFor, ...]
 ) -> str:
-    state, facts = standing.state, standing.facts
     parts = [f"### cogworks · {_headline(state, position, waits)}"]
     parts += [f"- **Waiting:** {wait.ask}. Who: {wait.who}." for wait in waits]
     parts += _failures(state, position, facts)
-    drawn = mermaid(pipeline, _drawn(position), state.schedule)
+    drawn = mermaid(pipeline, views_of(position), state.schedule)
     parts.append(f"```mermaid\n{drawn.rstrip()}\n```")
     parts.append(_table(state, pipeline))
     parts.append(_cost(state, facts))
@@ -129,27 +143,20 @@ def _headline(state: RunState, position: Position, waits: tuple[WaitingFor, ...]
     if any(status is InstanceStatus.FAILED for status in position.statuses.values()):
         return "stopped: a node failed"
     if waits:
-        return "waiting for a person"
+        return "waiting for a person" if waits[0].kind != "label" else "stopped by a label"
     ahead = ", ".join(instance_name(instance) for instance in position.frontier.ready[:3])
     return f"next: {ahead}" if ahead else "at work"
 
 
 def _failures(state: RunState, position: Position, facts: Facts) -> list[str]:
-    lines = [
-        f"- **{instance_name(v.instance)} failed:** {v.summary}"
-        for v in state.visits
-        if v.status == "failed" and not v.is_discarded
-    ]
-    lines += [
-        f"- **{instance_name(instance)} was rejected:** pull request #{number} was closed unmerged; reopen it to go on."
-        for instance, number in position.rejected.items()
-    ]
-    if lines:
-        lines.append(f"- To retry, remove the label `{facts.trigger}` and set it again.")
+    lines = [f"- **{instance_name(instance)}:** {reason}" for instance, reason in failures(state, position)]
+    if retry := how_to_retry(state, facts):
+        lines.append(f"- {retry}")
     return ["\n".join(lines)] if lines else []
 
 
-def _drawn(position: Position) -> Mapping[Instance, View]:
+def views_of(position: Position) -> Mapping[Instance, View]:
+    """How each instance is coloured in a picture of the run; those still to come are left out."""
     names: Mapping[InstanceStatus, View] = {
         InstanceStatus.SUCCEEDED: "done",
         InstanceStatus.FAILED: "failed",
@@ -174,7 +181,7 @@ def _table(state: RunState, pipeline: Pipeline) -> str:
         sign = "❌" if last.status == "failed" else "↩️" if last.is_discarded else "✅"
         cost = sum(visit.spend.cost_usd for visit in visits)
         rows.append(
-            f"| {sign} | {pipeline.node(instance.node).title} {_of(state, instance)} | {_cell(last.summary)} "
+            f"| {sign} | {pipeline.node(instance.node).title}{_of(state, instance)} | {_cell(last.summary)} "
             f"| {len(visits)} | ${cost:.4f} | {_link(state, pipeline, instance)} |"
         )
     return "\n".join(rows)
@@ -184,7 +191,7 @@ def _of(state: RunState, instance: Instance) -> str:
     if instance.sub_item is None:
         return ""
     number = state.sub_item(instance.sub_item).number
-    return f"of #{number}" if number else f"of {instance.sub_item}"
+    return f" of #{number}" if number else f" of {instance.sub_item}"
 
 
 def _link(state: RunState, pipeline: Pipeline, instance: Instance) -> str:

@@ -31,7 +31,7 @@ class Keeper:
     def __init__(self, store: Store, *, state: RunState, tip: CommitOid, lease: Lease) -> None:
         self._store = store
         self._lock = RLock()
-        self._sequence = 1
+        self._sequence = 0
         self._pending: dict[str, str] = {}
         self._lost = ""
         self._stop_reason = ""
@@ -65,12 +65,17 @@ class Keeper:
             return self.spent - self._recorded()
 
     def checkpoint(self, *, stop_labels: frozenset[str] = frozenset()) -> None:
-        """Renew the lease; what was paid for since the last time goes into the same commit."""
+        """Renew the lease; what was paid for since the last time goes into the same commit.
+
+        Args:
+            stop_labels: labels on the issue with which a person stops the node; `check` raises from then on.
+
+        Raises:
+            LostRace: the lease is somebody else's, a person stopped the node before, or five races were lost in a row.
+        """
         with self._lock:
             self.check()
-            commit = self._commit(
-                lambda state: state.checkpointed(self.lease, self.spent), "checkpoint", self._pending
-            )
+            commit = self._commit(lambda state: state.checkpointed(self.lease, self.spent), "checkpoint")
             self._pending = {}
             if not commit.issue_is_open:
                 self._stop_reason = "the issue was closed while its node ran; nothing was published"
@@ -91,7 +96,8 @@ class Keeper:
             LostRace: the lease is somebody else's by now, or five races were lost in a row.
         """
         with self._lock:
-            self._commit(transition, verb, {}, files=files, waits_for=waits_for)
+            self._commit(transition, verb, files=files, waits_for=waits_for)
+            self._pending = {}
             return self.state
 
     def _recorded(self) -> Spend:
@@ -104,14 +110,15 @@ class Keeper:
         self,
         transition: Callable[[RunState], RunState],
         verb: str,
-        ready: Mapping[str, str],
         *,
         files: Callable[[RunState], Mapping[str, str]] = lambda _: {},
         waits_for: Callable[[RunState], str] = lambda _: "",
     ) -> LedgerCommit:
         for _ in range(MAX_RECORD_TRIES):
+            # A new number for every try: after a lost answer the message tells whether this very try moved the branch.
+            self._sequence += 1
             after = transition(self.state)
-            content = {**self._pending, **ready, **files(after)}
+            content = {**self._pending, **files(after)}
             change = change_for(
                 after, self.lease, verb, content, sequence=self._sequence, waits_for=waits_for(after)
             )
@@ -120,7 +127,6 @@ class Keeper:
             except StaleTip:
                 self._reread()
                 continue
-            self._sequence += 1
             self.state, self.tip = after, commit.oid
             return commit
         raise LostRace(

@@ -42,12 +42,12 @@ def read_state(text: str, *, branch: str) -> RunState:
     """The state kept in `state.json`.
 
     Raises:
-        LedgerUnreadable: not JSON, an unknown schema version, or fields of the wrong shape.
+        LedgerUnreadable: no text, not JSON, an unknown schema version, or fields of the wrong shape.
     """
     where = f"`{STATE_FILE}` on branch `{branch}`"
     try:
         data = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         message = f"{where} is not JSON ({error}). Restore it with `git revert` on that branch; nothing was written."
         raise LedgerUnreadable(message) from None
     version = data.get("schema_version") if isinstance(data, dict) else None

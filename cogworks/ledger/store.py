@@ -10,6 +10,10 @@ from cogworks.ledger import documents
 from cogworks.ledger.record import Change, ledger_branch
 from cogworks.vocabulary import CommitOid, IssueNumber, Value
 
+_BROKEN_DOWN = ("INTERNAL", "INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE")
+_SOMETHING_WENT_WRONG = "Something went wrong while executing your query"
+"""GitHub's words when it broke down half-way: what was asked may or may not be done."""
+
 
 class Problem(Protocol):
     """One entry of `errors` in an answer."""
@@ -79,7 +83,8 @@ class LedgerStore:
         answer = self._client.query(
             documents.TIP, {"owner": self._owner, "name": self._name, "ledger": f"refs/heads/{self._branch}"}
         )
-        _refuse_errors(answer, doing=f"read branch {self._branch!r}")
+        if refusal := _refusal(answer, doing=f"read branch {self._branch!r}"):
+            raise refusal
         ref = (answer.data.get("repository") or {}).get("ledger")
         if not ref:
             return None
@@ -125,31 +130,35 @@ class LedgerStore:
         try:
             answer = self._client.mutate(document, variables)
         except TryAgainLater:
-            # The answer may be lost while the commit is not: our own message at the tip tells.
-            committed = self._newest(echoes)
-            if committed is None or committed["message"].strip() != change.message.strip():
+            committed = self._landed(change, echoes)
+            if committed is None:
                 raise
         else:
             committed = (answer.data.get("lease") or {}).get("commit")
             if committed is None:
-                raise self._refusal(answer, before)
+                refusal = self._why_not_moved(answer, before)
+                committed = self._landed(change, echoes) if isinstance(refusal, TryAgainLater) else None
+                if committed is None:
+                    raise refusal
         return _ledger_commit(committed, echoes)
 
-    def _newest(self, echoes: Sequence[str]) -> Mapping[str, Any] | None:
+    def _landed(self, change: Change, echoes: Sequence[str]) -> Mapping[str, Any] | None:
+        """The tip, if it is this very change: an answer may be lost while the commit is not."""
         paths = {f"p{number}": path for number, path in enumerate(echoes)}
         names = {"owner": self._owner, "name": self._name, "ledger": f"refs/heads/{self._branch}"}
         answer = self._client.query(
             documents.read_back(len(echoes)), {**names, "issue": self._issue, **paths}
         )
-        found = ((answer.data.get("repository") or {}).get("ledger") or {}).get("target")
-        return found if isinstance(found, Mapping) else None
+        found = ((answer.data.get("repository") or {}).get("ledger") or {}).get("target") or {}
+        return found if found.get("message", "").strip() == change.message.strip() else None
 
-    def _refusal(self, answer: Answered, before: CommitOid) -> CogworksError:
+    def _why_not_moved(self, answer: Answered, before: CommitOid) -> CogworksError:
         for problem in answer.errors:
             if problem.type == "STALE_DATA" or "already exists" in problem.message:
                 return StaleTip(f"branch {self._branch!r} is no longer at {before[:12]}: {problem.message}")
-        _refuse_errors(answer, doing=f"write to branch {self._branch!r}")
-        return TryAgainLater(f"GitHub returned no commit for branch {self._branch!r}. Run the command again.")
+        return _refusal(answer, doing=f"write to branch {self._branch!r}") or TryAgainLater(
+            f"GitHub returned no commit for branch {self._branch!r}. Run the command again."
+        )
 
     def _input(self, head: CommitOid, change: Change) -> dict[str, Any]:
         return {
@@ -180,29 +189,33 @@ def _ledger_commit(committed: Mapping[str, Any], echoes: Sequence[str]) -> Ledge
 
 def _texts(path: str, entry: Mapping[str, Any] | None) -> dict[str, str]:
     found = (entry or {}).get("object") or {}
-    if found.get("text") is not None:
-        return {path: found["text"]}
-    inside = {
-        f"{path}/{child['name']}": (child.get("object") or {}).get("text")
-        for child in found.get("entries") or ()
+    inside = {f"{path}/{child['name']}": child.get("object") or {} for child in found.get("entries") or ()}
+    # A text that GitHub cut off is worse than none: whoever needs the file says that it is missing.
+    return {
+        name: blob["text"]
+        for name, blob in {path: found, **inside}.items()
+        if blob.get("text") is not None and not blob.get("isTruncated")
     }
-    return {name: text for name, text in inside.items() if text is not None}
 
 
-def _refuse_errors(answer: Answered, *, doing: str) -> None:
+def _refusal(answer: Answered, *, doing: str) -> CogworksError | None:
+    """What the first error that matters means; something that is not there is no error."""
     for problem in answer.errors:
         if problem.type == "NOT_FOUND":
             continue
+        if problem.type in _BROKEN_DOWN or problem.message.startswith(_SOMETHING_WENT_WRONG):
+            return TryAgainLater(f"GitHub failed to {doing}: {problem.message}. Run the command again later.")
         text = f"GitHub refused to {doing}: {problem.type or 'error'}, {problem.message}."
         if problem.type in ("FORBIDDEN", "INSUFFICIENT_SCOPES") or "not accessible" in problem.message:
-            raise PermissionRefused(
+            return PermissionRefused(
                 f"{text} Give the token `contents: write`; if a ruleset restricts branches, exempt `cogworks/ledger/*`."
             )
         if "rule" in problem.message.lower():
-            raise PermissionRefused(
+            return PermissionRefused(
                 f"{text} Exempt `cogworks/ledger/*` from that ruleset and run the command again."
             )
-        raise CogworksError(f"{text} Nothing was written; run the command again, and report it if it stays.")
+        return CogworksError(f"{text} Nothing was written; run the command again, and report it if it stays.")
+    return None
 
 
 def _date(text: str) -> datetime:

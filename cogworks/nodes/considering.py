@@ -1,7 +1,8 @@
 """Everything that follows from one snapshot of a work item: its configuration, its state, and the next move."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from cogworks.errors import UsageError
 from cogworks.github.observe import facts_of
@@ -9,12 +10,25 @@ from cogworks.github.snapshot import Snapshot
 from cogworks.ledger.lease import lease_ages_s
 from cogworks.ledger.record import ledger_branch, read_state
 from cogworks.pipeline.built_in import built_in_pipelines
-from cogworks.pipeline.decision import Decision, Facts, decide, obey
+from cogworks.pipeline.decision import Decision, decide, obey
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.parser import parse_pipelines
+from cogworks.pipeline.position import Facts
 from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.settings import PIPELINE_FILE, Config, require_config
 from cogworks.vocabulary import NodeId, RunId, Value
+
+
+class NoSuchNode(UsageError):
+    """The operator named a node that the item does not have; nothing that the people on the issue have to know."""
+
+
+class Reads(Protocol):
+    """GitHub as it is read for one work item."""
+
+    def read(self) -> Snapshot: ...
+    def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
+        """The snapshot with the recorded pull requests (node ids) that it lacks; no request when it lacks none."""
 
 
 class Wanted(Value):
@@ -37,10 +51,22 @@ class Considered:
     decision: Decision
 
 
+def read_item(tracker: Reads) -> Snapshot:
+    """The item as it is now: one request, and one more where a pull request of the run is missing from the answer.
+
+    Raises:
+        CogworksError: GitHub cannot be read, or the ledger cannot be understood.
+    """
+    snapshot = tracker.read()
+    state = state_of(snapshot)
+    return tracker.complete(snapshot, [pull.node_id for pull in state.pull_requests]) if state else snapshot
+
+
 def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], RunId]) -> Considered:
     """Everything that follows from one snapshot; writes nothing, so that `process` and `status` agree.
 
     Raises:
+        NoSuchNode: `wanted` names no node of the item.
         CogworksError: a file of the repository or the ledger cannot be understood.
     """
     files = snapshot.repository.config_files
@@ -76,9 +102,11 @@ def state_of(snapshot: Snapshot) -> RunState | None:
     Raises:
         LedgerUnreadable: the ledger holds something else.
     """
-    if snapshot.ledger is None:
+    ledger = snapshot.ledger
+    if ledger is None or (ledger.state_text is None and ledger.oid == snapshot.root_oid):
+        # A first claim makes the branch before its first commit, and may have died between the two.
         return None
-    return read_state(snapshot.ledger.state_text or "", branch=ledger_branch(snapshot.issue.number))
+    return read_state(ledger.state_text or "", branch=ledger_branch(snapshot.issue.number))
 
 
 def _new_run(snapshot: Snapshot, pipeline: Pipeline, run_id: RunId) -> RunState:
@@ -99,10 +127,10 @@ def _instance(text: str, state: RunState, pipeline: Pipeline) -> Instance | None
     node, _, sub = text.partition("@")
     known = ", ".join(n.id for n in pipeline.nodes)
     if node not in {n.id for n in pipeline.nodes}:
-        raise UsageError(f"pipeline {pipeline.name!r} has no node {node!r}; it has {known}.")
+        raise NoSuchNode(f"pipeline {pipeline.name!r} has no node {node!r}; it has {known}.")
     for item in state.sub_items or ():
         if sub in (item.key, str(item.number)):
             return Instance(NodeId(node), item.key)
     if sub:
-        raise UsageError(f"{text!r} names sub-work-item {sub!r}, which is not in the plan.")
+        raise NoSuchNode(f"{text!r} names sub-work-item {sub!r}, which is not in the plan.")
     return Instance(NodeId(node), None)

@@ -4,9 +4,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from cogworks.ledger.record import LedgerUnreadable, ledger_branch
 from cogworks.nodes.contract import Conventions, NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
-from cogworks.pipeline.decision import PullFacts, Run, slug_of
+from cogworks.pipeline.decision import Run
 from cogworks.pipeline.graph import Instance, Node, Pipeline
+from cogworks.pipeline.position import PullFacts, slug_of
 from cogworks.pipeline.state import RunState, VisitRecord
 from cogworks.vocabulary import BranchName, IssueNumber, SubItemKey, Value
 
@@ -65,16 +67,20 @@ def task_for(
     Args:
         pulls: the run's pull requests as GitHub shows them now.
         files: ledger path -> text of every path that `sources_of` named.
+
+    Raises:
+        LedgerUnreadable: one of those files is not there.
     """
     node, sub_item = move.instance
     inputs: dict[str, Any] = {}
     dependencies: dict[SubItemKey, dict[str, Any]] = {}
     for source in sources_of(state, pipeline, move.instance, ordinal=move.ordinal):
-        data = json.loads(files[source.path])
+        data = json.loads(_text_of(files, source.path, state))
         value = data if source.is_whole else data.get(source.slot)
         target = inputs if source.dependency is None else dependencies.setdefault(source.dependency, {})
         target[source.slot] = value
-    base, *merges = _bases(state, pulls, item, sub_item)
+    unmerged = _unmerged_branches(state, pipeline, pulls, sub_item)
+    base, *merges = unmerged or [item.default_branch]
     return NodeTask(
         visit=Visit(
             index=move.index,
@@ -122,21 +128,28 @@ def _branch(state: RunState, pipeline: Pipeline, instance: Instance) -> BranchNa
     return work_branch(state, slug) if slug else None
 
 
-def _bases(
-    state: RunState, pulls: Mapping[IssueNumber, PullFacts], item: WorkItem, sub_item: SubItemKey | None
+def _text_of(files: Mapping[str, str], path: str, state: RunState) -> str:
+    if path in files:
+        return files[path]
+    branch = ledger_branch(state.issue)
+    raise LedgerUnreadable(
+        f"`{path}` is not on branch `{branch}` although the state says that its visit was recorded. "
+        "Restore it with `git revert` on that branch; nothing was published."
+    )
+
+
+def _unmerged_branches(
+    state: RunState, pipeline: Pipeline, pulls: Mapping[IssueNumber, PullFacts], sub_item: SubItemKey | None
 ) -> list[BranchName]:
-    """What the branch starts from, then what else has to be merged into it: branches of unmerged dependencies."""
-    unmerged = []
+    """The branches of unmerged dependencies, the one to start from first: the last in dependency order."""
+    nodes = [node for node in pipeline.nodes if node.scope == "sub-item"]
+    found: dict[BranchName, int] = {}
     for key in state.sub_item(sub_item).depends_on if sub_item else ():
-        ordinal = state.sub_item(key).ordinal
-        known = next(
-            (p for p in state.pull_requests if p.slug.rpartition("-")[2] == str(ordinal) and "-" in p.slug),
-            None,
-        )
-        if known is not None and (known.number not in pulls or pulls[known.number].state != "merged"):
-            unmerged.append((ordinal, known.head))
-    newest_first = [head for _, head in sorted(unmerged, reverse=True)]
-    return newest_first or [item.default_branch]
+        for slug in {slug_of(state, node, key) for node in nodes}:
+            known = state.pull(slug)
+            if known is not None and (known.number not in pulls or pulls[known.number].state != "merged"):
+                found[known.head] = state.sub_item(key).ordinal
+    return sorted(found, key=lambda head: (found[head], head), reverse=True)
 
 
 def _sub_item_ref(state: RunState, key: SubItemKey) -> SubItemRef:

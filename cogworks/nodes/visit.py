@@ -5,20 +5,23 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from pydantic import ValidationError
+
 from cogworks.errors import CogworksError, InvalidReply, NodeFailed
 from cogworks.github.effects import Effect, PostComment
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
-from cogworks.github.surface import STATUS_TOPIC, Standing, project
+from cogworks.github.surface import STATUS_TOPIC, project
 from cogworks.ledger.heartbeat import Heartbeat
 from cogworks.ledger.keeper import Keeper
-from cogworks.ledger.record import reply_files, visit_files
+from cogworks.ledger.record import LedgerUnreadable, reply_files, visit_files
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.tasks import slot_values
-from cogworks.pipeline.decision import Facts, PullFacts, Run, locate, waiting_for
+from cogworks.pipeline.decision import Run
 from cogworks.pipeline.graph import Pipeline
+from cogworks.pipeline.position import Facts, PullFacts, locate, waiting_for
 from cogworks.pipeline.state import LEASE_TTL_S, CommentRef, KnownPull, RunState, Spend, VisitRecord
 from cogworks.pipeline.transitions import learn_classification, learn_plan, settle
 from cogworks.settings import Config
@@ -130,14 +133,15 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
             if effects and (keeper.has_pending or shell.monotonic() - started_s > LEASE_TTL_S / 2):
                 # Content first: whoever takes over after a crash below must make the very same effects.
                 renew()
+                keeper.check()
             published = _publish(shell, claimed, snapshot, effects, session.push)
         facts = _with_published(claimed.facts, published)
         after = _transition(claimed, outcome, record, published, facts)
-        verb = record.status
         state = keeper.finish(
             after,
-            verb,
-            lambda state: visit_files(state, record, outcome.output),
+            # A loop that is used up makes a failure of a node that succeeded.
+            after(keeper.state).visits[-1].status,
+            lambda state: visit_files(state, state.visits[-1], _kept_output(outcome)),
             waits_for=lambda state: _waits_for(state, facts, claimed.pipeline),
         )
         is_recorded = True
@@ -150,15 +154,25 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
         )
     finally:
         if not is_recorded and not keeper.is_lost:
-            _give_back(shell, keeper)
+            give_back(keeper, shell.say)
 
 
 def replies_in(folder: str, files: Mapping[str, str]) -> dict[str, ModelReply]:
-    """The paid replies that a visit's folder holds, by request key."""
+    """The paid replies that a visit's folder holds, by request key.
+
+    Raises:
+        LedgerUnreadable: one of them is not a reply.
+    """
     found: dict[str, ModelReply] = {}
     for path, text in files.items():
         if path.startswith(f"{folder}/reply-"):
-            record = ReplyRecord.model_validate_json(text)
+            try:
+                record = ReplyRecord.model_validate_json(text)
+            except ValidationError as error:
+                raise LedgerUnreadable(
+                    f"`{path}` of the item's ledger is not a recorded reply ({error.error_count()} problem(s)). "
+                    "Restore it with `git revert` on that branch; nothing was published."
+                ) from None
             found[record.request_key] = record.reply
     return found
 
@@ -193,6 +207,8 @@ def _order(claimed: Claimed, renew: Callable[[], None]) -> SessionOrder:
         unrecorded = keeper.spend(_spend_of(record), reply_files(folder, count, dumped, manifest))
         if unrecorded.cost_usd >= claimed.config.ledger.checkpoint_usd:
             renew()
+        # A hold that the renewal saw, or the heartbeat before it, ends the visit before it pays again.
+        keeper.check()
 
     others_usd = state.reserved_usd - keeper.lease.reserved_usd
     spent = state.spent
@@ -250,6 +266,11 @@ def _effects(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple[E
     return (*wanted, _first_status(claimed, outcome, record))
 
 
+def _kept_output(outcome: Outcome) -> Mapping[str, Any] | None:
+    """A success is read by later nodes, even an empty one; what a failure left is for people."""
+    return outcome.output if isinstance(outcome, Succeeded) or outcome.output else None
+
+
 def _publish(
     shell: VisitShell, claimed: Claimed, snapshot: Snapshot, effects: Sequence[Effect], push: Push
 ) -> Published:
@@ -265,7 +286,7 @@ def _publish(
 
 def _first_status(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> PostComment:
     after = _transition(claimed, outcome, record, Published(), claimed.facts)(claimed.keeper.state)
-    surface = project(Standing(state=after, facts=claimed.facts), claimed.pipeline, claimed.config)
+    surface = project(after, claimed.facts, claimed.pipeline, claimed.config)
     return PostComment(
         number=after.issue, topic=STATUS_TOPIC, body=surface.comment, visit_key=claimed.move.visit_key
     )
@@ -303,13 +324,13 @@ def _learn(state: RunState, slots: Mapping[str, Any], published: Published) -> R
 
 def _known(state: RunState, published: Published) -> RunState:
     """The state with the ids that publishing taught."""
-    new = tuple(
-        KnownPull(slug=p.slug, number=p.number, node_id=p.node_id, head=p.head, base=p.base)
+    pulls = {pull.slug: pull for pull in state.pull_requests}
+    pulls.update(
+        (p.slug, KnownPull(slug=p.slug, number=p.number, node_id=p.node_id, head=p.head, base=p.base))
         for p in published.pull_requests
-        if state.pull(p.slug) is None
     )
     comment = next((c for c in published.comments if c.topic == STATUS_TOPIC), None)
-    update: dict[str, Any] = {"pull_requests": (*state.pull_requests, *new)}
+    update: dict[str, Any] = {"pull_requests": tuple(pulls.values())}
     if comment is not None:
         update["status_comment"] = CommentRef(node_id=comment.node_id, database_id=comment.database_id)
     return state.model_copy(update=update)
@@ -345,8 +366,8 @@ def _spend_of(record: ReplyRecord) -> Spend:
     )
 
 
-def _give_back(shell: VisitShell, keeper: Keeper) -> None:
-    """Release the lease so that nobody has to wait for it to grow old; what was spent is booked."""
+def give_back(keeper: Keeper, say: Callable[[str], None]) -> None:
+    """Release the lease so that nobody has to wait for it to grow old; never raises a deliberate failure."""
     spent = keeper.spent
     try:
         keeper.finish(
@@ -357,4 +378,4 @@ def _give_back(shell: VisitShell, keeper: Keeper) -> None:
         )
     except CogworksError as error:
         # What ended the visit matters more; a lease that stays is taken over when it is old enough.
-        shell.say(f"the lease could not be given back: {error}")
+        say(f"the lease could not be given back: {error}")

@@ -1,70 +1,21 @@
 """What happens next to one work item: the same facts and the same state give the same answer."""
 
-from collections.abc import Mapping
 from typing import Literal
 
-from cogworks.pipeline.frontier import EdgeMark, EdgeRef, Frontier, InstanceStatus, frontier
-from cogworks.pipeline.graph import Instance, Node, Pipeline
-from cogworks.pipeline.state import (
-    LEASE_MARGIN_S,
-    MAX_ATTEMPTS,
-    GatePassed,
-    Lease,
-    RunState,
-    VisitRecord,
-    edge_key,
-    visit_key,
+from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.position import (
+    Facts,
+    Position,
+    WaitingFor,
+    failures,
+    how_to_retry,
+    instance_name,
+    label_wait,
+    locate,
+    waiting_for,
 )
-from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
-
-
-class PullFacts(Value):
-    """A pull request as GitHub shows it now."""
-
-    number: IssueNumber
-    state: Literal["open", "closed", "merged"]
-    head_oid: CommitOid
-    url: str = ""
-    merged_by: str = ""
-    approved_by: str = ""
-    """A person with write permission who approved this very head, and nobody such asked for changes."""
-
-
-class Facts(Value):
-    """What GitHub says now, as far as the decision needs it."""
-
-    issue_is_open: bool
-    issue_url: str
-    is_triggered: bool
-    is_held: bool = False
-    is_cancelled: bool = False
-    trigger: str
-    """The name of the trigger label, for messages."""
-    trigger_event_id: str = ""
-    """The newest time somebody set the trigger label."""
-    is_safety_critical: bool = False
-    pulls: Mapping[IssueNumber, PullFacts]
-    lease_ages_s: Mapping[VisitKey, float]
-    """Seconds since the newest ledger commit of each visit, by GitHub's clocks; absent = too old to be seen."""
-    max_cost_usd: float
-    max_tokens: int
-    take_over: bool = False
-    """The operator says that the other runner is dead."""
-    wanted: Instance | None = None
-    """The operator picked this node (and sub-item)."""
-
-
-class WaitingFor(Value):
-    """Something only a person can do, and the words to ask for it."""
-
-    kind: Literal["merge", "approval", "label", "reopen"]
-    node: NodeId | None = None
-    sub_item: SubItemKey | None = None
-    number: IssueNumber | None = None
-    url: str = ""
-    who: str
-    ask: str
-    """What to do, in one sentence."""
+from cogworks.pipeline.state import LEASE_MARGIN_S, MAX_ATTEMPTS, Lease, RunState, visit_key
+from cogworks.vocabulary import Value, VisitKey
 
 
 class Run(Value):
@@ -113,26 +64,19 @@ class Stop(Value):
 
     outcome: Literal["failed", "usage_error", "configuration_error", "budget_reached"]
     reason: str
+    is_about_item: bool = True
+    """False: a slip of the operator, nothing that the people on the issue have to know."""
 
 
 Decision = Run | GiveUpOn | Finish | Wait | BackOff | Nothing | Stop
 
 
-class Position(Value):
-    """Where a run stands: what each instance is, and what may start."""
-
-    statuses: Mapping[Instance, InstanceStatus]
-    gates: tuple[GatePassed, ...]
-    rejected: Mapping[Instance, IssueNumber]
-    frontier: Frontier
-
-
 def decide(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision:
     """Choose the next move for one work item.
 
-    Order of precedence: an ended or closed item, what people said by label, a changed graph, a node that failed for
-    good, the nodes that are ready, a live lease, gates. Never raises: a state that cannot move on is a `Wait` or a
-    `Stop` with a reason an operator can act on.
+    Order of precedence: an ended or closed item, what people said by label, a changed graph, a dead runner's visit,
+    the nodes that are ready, a live lease, what failed for good, gates; so a failure stops only what comes after it.
+    Never raises: a state that cannot move on is a `Wait` or a `Stop` with a reason an operator can act on.
     """
     if forced := _forced(state, facts, pipeline):
         return forced
@@ -151,49 +95,6 @@ def obey(state: RunState, facts: Facts) -> RunState:
     return state.discarding(failed, frozenset()).model_copy(update={"inputs": inputs})
 
 
-def locate(state: RunState, facts: Facts, pipeline: Pipeline) -> Position:
-    """Where the run stands, given what people decided about its gates."""
-    statuses: dict[Instance, InstanceStatus] = {}
-    gates: list[GatePassed] = []
-    rejected: dict[Instance, IssueNumber] = {}
-    for visit in state.visits:
-        if visit.is_discarded:
-            continue
-        statuses[visit.instance] = InstanceStatus.FAILED
-        if visit.status == "failed":
-            continue
-        verdict = _gate(state, facts, pipeline.node(visit.node), visit)
-        if isinstance(verdict, GatePassed):
-            gates.append(verdict)
-        if isinstance(verdict, int):
-            rejected[visit.instance] = verdict
-        else:
-            statuses[visit.instance] = (
-                InstanceStatus.WAITING_GATE if verdict == "waiting" else InstanceStatus.SUCCEEDED
-            )
-    for lease in state.leases:
-        statuses[lease.instance] = InstanceStatus.RUNNING
-    ahead = frontier(pipeline, _marks(state, pipeline), statuses, state.schedule)
-    return Position(statuses=statuses, gates=tuple(gates), rejected=rejected, frontier=ahead)
-
-
-def slug_of(state: RunState, node: Node, sub_item: SubItemKey | None) -> str:
-    """The branch and pull-request slug of a node's result, `""` where it has none."""
-    if not node.slug or sub_item is None:
-        return node.slug or ""
-    return f"{node.slug}-{state.sub_item(sub_item).ordinal}"
-
-
-def waiting_for(state: RunState, facts: Facts, pipeline: Pipeline) -> tuple[WaitingFor, ...]:
-    """What people have to do before the run can go on, in the order of the visits."""
-    position = locate(state, facts, pipeline)
-    waits = []
-    for (node_id, sub_item), status in position.statuses.items():
-        if status is InstanceStatus.WAITING_GATE:
-            waits.append(_ask(state, facts, pipeline.node(node_id), sub_item))
-    return tuple(waits)
-
-
 def _forced(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision | None:
     if state.status == "done":
         return Nothing(reason="every sub-work-item has a reviewed pull request")
@@ -202,9 +103,14 @@ def _forced(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision | Non
             outcome="usage_error",
             reason=f"{facts.issue_url} is closed. Reopen it and set the label {facts.trigger!r} to go on.",
         )
-    label = _label_wait(facts)
-    if label:
-        return label
+    if label := label_wait(facts):
+        return Wait(waiting_for=(label,))
+    if not facts.is_triggered:
+        return Stop(
+            outcome="usage_error",
+            reason=f"{facts.issue_url} does not carry the label {facts.trigger!r}, so nobody asked for it. "
+            f"Set the label {facts.trigger!r} and run the command again.",
+        )
     if state.graph_hash != pipeline.graph_hash:
         return Stop(
             outcome="configuration_error",
@@ -212,55 +118,6 @@ def _forced(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision | Non
             f"{pipeline.graph_hash[:12]}). Restore `.cogworks/pipeline.toml`, or start the item over as a new issue.",
         )
     return None
-
-
-def _label_wait(facts: Facts) -> Decision | None:
-    if facts.is_held:
-        ask = "remove the hold label when the item may go on"
-        return Wait(waiting_for=(WaitingFor(kind="label", who="a maintainer", ask=ask),))
-    if facts.is_cancelled:
-        ask = "remove the cancel label when the item may go on"
-        return Wait(waiting_for=(WaitingFor(kind="label", who="a maintainer", ask=ask),))
-    if not facts.is_triggered:
-        return Stop(
-            outcome="usage_error",
-            reason=f"{facts.issue_url} does not carry the label {facts.trigger!r}, so nobody asked for it. "
-            f"Set the label {facts.trigger!r} and run the command again.",
-        )
-    return None
-
-
-def _marks(state: RunState, pipeline: Pipeline) -> dict[EdgeRef, EdgeMark]:
-    keys: list[SubItemKey | None] = [None, *(item.key for item in state.sub_items or ())]
-    found: dict[EdgeRef, EdgeMark] = {}
-    for edge in pipeline.edges:
-        for key in keys:
-            mark = state.marks.get(edge_key(edge.id, key))
-            if mark is not None:
-                found[EdgeRef(edge.id, key)] = EdgeMark(mark)
-    return found
-
-
-def _gate(
-    state: RunState, facts: Facts, node: Node, visit: VisitRecord
-) -> GatePassed | IssueNumber | Literal["open", "waiting"]:
-    """`"open"`: no gate here; a number: the pull request that was closed unmerged."""
-    slug = slug_of(state, node, visit.sub_item)
-    known = state.pull(slug) if slug else None
-    pull = facts.pulls.get(known.number) if known else None
-    if pull is not None and pull.state == "closed":
-        return pull.number
-    if not node.needs_human_gate(safety_critical=facts.is_safety_critical or state.is_safety_critical):
-        return "open"
-    if pull is not None and pull.state == "merged":
-        return GatePassed(
-            node=node.id, sub_item=visit.sub_item, how="merged", by=pull.merged_by, oid=pull.head_oid
-        )
-    if pull is not None and pull.approved_by:
-        return GatePassed(
-            node=node.id, sub_item=visit.sub_item, how="approved", by=pull.approved_by, oid=pull.head_oid
-        )
-    return "waiting"
 
 
 def _claimable(state: RunState, facts: Facts, position: Position) -> Decision | None:
@@ -299,6 +156,14 @@ def _affordable(state: RunState, facts: Facts, instance: Instance) -> Decision:
             reason=f"budget: {tokens} of {facts.max_tokens} tokens are spent; raise `budgets.pipeline_max_tokens` "
             "in `.cogworks/config.toml` or split the issue.",
         )
+    if unfinished := state.unfinished(instance):
+        return Run(
+            instance=instance,
+            index=unfinished.index,
+            ordinal=unfinished.ordinal,
+            visit_key=unfinished.visit_key,
+            attempt=unfinished.attempt,
+        )
     index = state.next_index()
     return Run(
         instance=instance,
@@ -311,56 +176,22 @@ def _affordable(state: RunState, facts: Facts, instance: Instance) -> Decision:
 
 def _stuck(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> Decision:
     if facts.wanted is not None and facts.wanted not in position.frontier.ready:
-        return Stop(outcome="usage_error", reason=_why_not(facts.wanted, position))
+        return Stop(outcome="usage_error", reason=_why_not(facts.wanted, position), is_about_item=False)
     live = [lease for lease in state.leases if not _is_stealable(lease, facts)]
     if live:
         soonest = min(live, key=lambda lease: (_stealable_in_s(lease, facts), lease.index))
         return BackOff(lease=soonest, stealable_in_s=_stealable_in_s(soonest, facts))
-    if failed := _failures(state, facts, position):
-        return Stop(outcome="failed", reason=failed)
+    if failed := failures(state, position):
+        lines = [f"{instance_name(instance)}: {reason}" for instance, reason in failed]
+        return Stop(outcome="failed", reason="\n".join([*lines, how_to_retry(state, facts)]).strip())
     if waits := waiting_for(state, facts, pipeline):
         return Wait(waiting_for=waits)
-    blocked = ", ".join(f"{_name(i)} by {_name(c)}" for i, c in position.frontier.blocked.items())
+    blocked = ", ".join(
+        f"{instance_name(i)} by {instance_name(c)}" for i, c in position.frontier.blocked.items()
+    )
     return Stop(
         outcome="failed",
         reason=f"no node can start; blocked: {blocked or 'nothing'}. Check `cogworks graph`.",
-    )
-
-
-def _failures(state: RunState, facts: Facts, position: Position) -> str:
-    lines = [
-        f"{_name(v.instance)}: {v.summary}"
-        for v in state.visits
-        if v.status == "failed" and not v.is_discarded
-    ]
-    for instance, number in position.rejected.items():
-        lines.append(f"{_name(instance)}: pull request #{number} was closed unmerged; reopen it to go on")
-    if not lines:
-        return ""
-    retry = f"Remove the label {facts.trigger!r} and set it again to retry what failed."
-    return "\n".join([*lines, retry])
-
-
-def _ask(state: RunState, facts: Facts, node: Node, sub_item: SubItemKey | None) -> WaitingFor:
-    slug = slug_of(state, node, sub_item)
-    pull = state.pull(slug) if slug else None
-    if pull is None:
-        return WaitingFor(
-            kind="approval",
-            node=node.id,
-            sub_item=sub_item,
-            who="anyone with write permission",
-            ask=f"look at the result of {_name(Instance(node.id, sub_item))} and approve it",
-        )
-    known = facts.pulls.get(pull.number)
-    return WaitingFor(
-        kind="merge",
-        node=node.id,
-        sub_item=sub_item,
-        number=pull.number,
-        url=known.url if known else "",
-        who="anyone with write permission",
-        ask=f"merge or approve pull request #{pull.number}, or close it to reject it",
     )
 
 
@@ -374,12 +205,7 @@ def _is_stealable(lease: Lease, facts: Facts) -> bool:
 
 
 def _why_not(wanted: Instance, position: Position) -> str:
-    ready = ", ".join(_name(instance) for instance in position.frontier.ready) or "none"
+    ready = ", ".join(instance_name(instance) for instance in position.frontier.ready) or "none"
     status = position.statuses.get(wanted)
     now = f"it is {status.value}" if status else "its inputs are not there yet"
-    return f"node {_name(wanted)} cannot start: {now}. Ready now: {ready}."
-
-
-def _name(instance: Instance) -> str:
-    node, sub_item = instance
-    return f"{node}@{sub_item}" if sub_item else str(node)
+    return f"node {instance_name(wanted)} cannot start: {now}. Ready now: {ready}."

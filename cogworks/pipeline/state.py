@@ -102,6 +102,11 @@ class Lease(Value):
     def instance(self) -> Instance:
         return Instance(self.node, self.sub_item)
 
+    @property
+    def spent_at_most(self) -> Spend:
+        """What the visit has cost if its runner died: everything it had reserved may be gone."""
+        return self.spent + Spend(cost_usd=self.reserved_usd)
+
 
 class SubItem(Value):
     """A sub-work-item of the plan."""
@@ -180,16 +185,16 @@ class RunState(Value):
     inputs: Inputs = Inputs()
     identities: tuple[int, ...] = ()
     """`databaseId` of everyone who has held a lease."""
-    booked: Spend = Spend()
-    """Spent by runners that gave their visit back unfinished."""
+    given_back: tuple[Lease, ...] = ()
+    """Visits that ended neither well nor badly, e.g. by Ctrl-C: whoever claims one goes on under its key."""
 
     @property
     def spent(self) -> Spend:
         """Everything gone so far, reservations of live leases not included."""
-        total = self.booked
+        total = Spend()
         for visit in self.visits:
             total = total + visit.spend
-        for lease in self.leases:
+        for lease in (*self.leases, *self.given_back):
             total = total + lease.spent
         return total
 
@@ -204,6 +209,10 @@ class RunState(Value):
 
     def lease_of(self, instance: Instance) -> Lease | None:
         return next((lease for lease in self.leases if lease.instance == instance), None)
+
+    def unfinished(self, instance: Instance) -> Lease | None:
+        """The visit of this node and sub-item that somebody gave back, if any."""
+        return next((lease for lease in self.given_back if lease.instance == instance), None)
 
     def lease_stands(self, lease: Lease) -> bool:
         """True while this very lease (visit, holder, attempt) is the one in the state."""
@@ -237,22 +246,30 @@ class RunState(Value):
         return next((pull for pull in self.pull_requests if pull.slug == slug), None)
 
     def next_index(self) -> int:
-        """The index of the next visit; leased visits already have theirs."""
-        used = [v.index for v in self.visits] + [lease.index for lease in self.leases]
+        """The index of the next visit; leased and unfinished visits already have theirs."""
+        used = [visit.index for visit in self.visits]
+        used += [lease.index for lease in (*self.leases, *self.given_back)]
         return max(used, default=0) + 1
 
     def ordinal_of_next(self, instance: Instance) -> int:
         return 1 + sum(1 for visit in self.visits if visit.instance == instance)
 
     def with_lease(self, lease: Lease, *, identity: int) -> "RunState":
-        """Claim a visit; a stale lease on the same instance goes, its reservation counted as spent by this visit."""
-        dead = self.lease_of(lease.instance)
+        """Claim a visit; what it has cost already stays with it, a dead runner's reservation included.
+
+        A lease on the same instance goes: the caller has made sure that it is stale.
+        """
+        unfinished = self.unfinished(lease.instance)
+        if dead := self.lease_of(lease.instance):
+            lease = lease.model_copy(update={"spent": dead.spent_at_most})
+        elif unfinished is not None:
+            lease = lease.model_copy(update={"spent": unfinished.spent})
         others = tuple(held for held in self.leases if held.instance != lease.instance)
+        waiting = tuple(left for left in self.given_back if left is not unfinished)
         known = self.identities if identity in self.identities else (*self.identities, identity)
-        if dead is not None:
-            lost = dead.spent + Spend(cost_usd=dead.reserved_usd)
-            lease = lease.model_copy(update={"spent": lost})
-        return self.model_copy(update={"leases": (*others, lease), "identities": known})
+        return self.model_copy(
+            update={"leases": (*others, lease), "given_back": waiting, "identities": known}
+        )
 
     def checkpointed(self, lease: Lease, spent: Spend) -> "RunState":
         """Say what a visit has cost so far while it goes on."""
@@ -263,9 +280,14 @@ class RunState(Value):
         return self.model_copy(update={"leases": leases})
 
     def released(self, lease: Lease, spend: Spend) -> "RunState":
-        """Give a visit back unfinished: the lease goes, what was spent is booked."""
+        """Give a visit back unfinished: its key stays, for what it has published already carries it.
+
+        Args:
+            spend: all that the visit has cost so far.
+        """
         kept = tuple(held for held in self.leases if held.visit_key != lease.visit_key)
-        return self.model_copy(update={"leases": kept, "booked": self.booked + spend})
+        unfinished = lease.model_copy(update={"spent": spend, "reserved_usd": 0.0, "reserved_tokens": 0})
+        return self.model_copy(update={"leases": kept, "given_back": (*self.given_back, unfinished)})
 
     def recorded(self, visit: VisitRecord) -> "RunState":
         """Finish a visit: its record is added and its lease goes."""

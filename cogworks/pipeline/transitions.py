@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cogworks.pipeline.frontier import EdgeVerdict, out_edges_after, reopened_by
-from cogworks.pipeline.graph import EdgeRef, Instance, Pipeline
+from cogworks.pipeline.graph import EdgeRef, Pipeline
 from cogworks.pipeline.state import RunState, SubItem, VisitRecord, edge_key
 from cogworks.vocabulary import IssueNumber, SubItemKey
 
@@ -91,8 +91,3 @@ def _no_way_on(pipeline: Pipeline, visit: VisitRecord, verdict: EdgeVerdict) -> 
 
 def _key(ref: EdgeRef) -> str:
     return edge_key(ref.edge, ref.sub_item)
-
-
-def instance_name(instance: Instance) -> str:
-    """`node` or `node@sub-item`, as people write it."""
-    return f"{instance.node}@{instance.sub_item}" if instance.sub_item else str(instance.node)

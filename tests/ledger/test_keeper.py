@@ -1,0 +1,207 @@
+import pytest
+
+from cogworks.errors import LostRace, TryAgainLater
+from cogworks.ledger.keeper import MAX_RECORD_TRIES, Keeper
+from cogworks.pipeline.state import RunState, Spend
+from tests.ledger.scripted import MemoryStore
+from tests.pipeline.runs import finished, lease, new_run, visit
+
+PAID = Spend(cost_usd=0.3, input_tokens=10, output_tokens=5, model_calls=1)
+STOP = frozenset({"cogworks:hold", "cogworks:cancel"})
+
+
+def claimed() -> tuple[Keeper, MemoryStore]:
+    """A keeper of a fresh lease on `code@A`, with the plan made and nobody else about."""
+    state = finished(new_run(), "spec", "plan")
+    held = lease(state, "code@A")
+    state = state.with_lease(held, identity=1)
+    store = MemoryStore(state)
+    return Keeper(store, state=state, tip=store.oid, lease=held), store
+
+
+def finish(keeper: Keeper) -> RunState:
+    """Record the visit."""
+    record = visit(finished(new_run(), "spec", "plan"), "code@A", spend=keeper.spent)
+    return keeper.finish(
+        lambda state: state.recorded(record),
+        "succeeded",
+        lambda _: {"visits/0003-code@21/output.json": "{}\n"},
+        waits_for=lambda _: "",
+    )
+
+
+def headlines(store: MemoryStore) -> list[str]:
+    return [change.headline.split()[2] for change in store.changes]
+
+
+def test_a_checkpoint_says_what_was_paid_and_keeps_the_replies() -> None:
+    keeper, store = claimed()
+
+    unrecorded = keeper.spend(PAID, {"visits/0003-code@21/reply-1.json": "r"})
+    keeper.checkpoint()
+
+    assert unrecorded == PAID
+    [change] = store.changes
+    assert change.files["visits/0003-code@21/reply-1.json"] == "r"
+    assert store.state.leases[0].spent == PAID
+    assert (keeper.has_pending, keeper.spend(PAID, {})) == (False, PAID)
+
+
+def test_what_was_paid_is_pending_until_it_is_in_the_ledger() -> None:
+    keeper, store = claimed()
+    keeper.spend(PAID, {"reply-1": "r"})
+    store.failure = TryAgainLater("GitHub is out of order")
+
+    with pytest.raises(TryAgainLater):
+        keeper.checkpoint()
+    assert keeper.has_pending
+    assert keeper.spend(PAID, {"reply-2": "s"}) == PAID + PAID
+    finish(keeper)
+
+    assert {"reply-1", "reply-2"} <= store.changes[0].files.keys()
+    assert not keeper.has_pending
+
+
+def test_a_finished_visit_has_its_record_and_no_lease() -> None:
+    keeper, store = claimed()
+    keeper.spend(PAID, {})
+
+    state = finish(keeper)
+
+    assert state == store.state
+    assert (state.leases, state.visits[-1].spend) == ((), PAID)
+    assert headlines(store) == ["succeeded"]
+
+
+def test_every_try_has_a_number_of_its_own() -> None:
+    keeper, store = claimed()
+    store.failure = TryAgainLater("no answer")
+
+    with pytest.raises(TryAgainLater):
+        keeper.checkpoint()
+    keeper.checkpoint()
+    finish(keeper)
+
+    assert [change.body.split("Sequence: ")[1].split()[0] for change in store.changes] == ["2", "3"]
+
+
+def test_a_record_that_lost_a_race_is_made_again_on_what_the_others_wrote() -> None:
+    keeper, store = claimed()
+    other = lease(store.state, "code@B", holder="bob:2")
+    store.elsewhere(store.state.with_lease(other, identity=2))
+
+    state = finish(keeper)
+
+    assert state.leases == (other,)
+    assert state.identities == (1, 2)
+    assert state.visits[-1].instance == ("code", "A")
+    assert headlines(store) == ["succeeded"]
+
+
+def test_a_checkpoint_that_lost_a_race_is_made_again_too() -> None:
+    keeper, store = claimed()
+    other = lease(store.state, "code@B", holder="bob:2")
+    store.elsewhere(store.state.with_lease(other, identity=2))
+    keeper.spend(PAID, {})
+
+    keeper.checkpoint()
+
+    assert [(held.holder, held.spent) for held in store.state.leases] == [("ann:1", PAID), ("bob:2", Spend())]
+
+
+def test_a_lease_that_was_taken_over_throws_the_result_away_for_good() -> None:
+    keeper, store = claimed()
+    heir = keeper.lease.model_copy(update={"holder": "bob:2", "attempt": 2})
+    taken = store.state.with_lease(heir, identity=2)
+    store.elsewhere(taken)
+
+    with pytest.raises(LostRace, match=r"another runner took code over; this one's result was thrown away"):
+        finish(keeper)
+
+    assert (keeper.is_lost, store.state, store.changes) == (True, taken, [])
+    with pytest.raises(LostRace, match="took code over"):
+        keeper.check()
+    with pytest.raises(LostRace, match="took code over"):
+        keeper.checkpoint()
+
+
+def test_a_ledger_that_is_gone_throws_the_result_away() -> None:
+    keeper, store = claimed()
+    store.is_gone = True
+
+    with pytest.raises(LostRace, match=r"branch 'cogworks/ledger/7' is gone"):
+        keeper.checkpoint()
+    assert keeper.is_lost
+
+
+def test_five_lost_races_in_a_row_end_the_try_but_not_the_lease() -> None:
+    keeper, store = claimed()
+    moves = 0
+
+    def always_moving() -> None:
+        nonlocal moves
+        moves += 1
+        store.elsewhere(store.state)
+
+    store.before_append = always_moving
+
+    with pytest.raises(
+        LostRace, match="the ledger moved 5 times while code was being recorded; run it again"
+    ):
+        finish(keeper)
+
+    assert (moves, keeper.is_lost) == (MAX_RECORD_TRIES, False)
+    store.before_append = lambda: None
+    assert finish(keeper).leases == ()
+
+
+@pytest.mark.parametrize(
+    ("label", "is_open", "reason"),
+    [
+        (
+            "cogworks:hold",
+            True,
+            "the label 'cogworks:hold' was set while the node ran; nothing was published",
+        ),
+        ("cogworks:cancel", True, "the label 'cogworks:cancel' was set while the node ran"),
+        ("cogworks:run", False, "the issue was closed while its node ran; nothing was published"),
+    ],
+    ids=["hold", "cancel", "closed"],
+)
+def test_a_person_who_stops_the_item_is_seen_by_the_next_renewal(
+    label: str, is_open: bool, reason: str
+) -> None:
+    keeper, store = claimed()
+    store.labels, store.is_open = frozenset({label}), is_open
+
+    keeper.checkpoint(stop_labels=STOP)
+
+    with pytest.raises(LostRace, match=reason):
+        keeper.check()
+    assert not keeper.is_lost
+
+
+def test_labels_that_stop_nothing_stop_nothing() -> None:
+    keeper, store = claimed()
+    store.labels = frozenset({"cogworks:run", "bug"})
+
+    keeper.checkpoint(stop_labels=STOP)
+
+    keeper.check()
+
+
+def test_a_stopped_visit_can_still_be_given_back() -> None:
+    keeper, store = claimed()
+    keeper.spend(PAID, {"reply-1": "r"})
+    store.is_open = False
+    keeper.checkpoint(stop_labels=STOP)
+
+    keeper.finish(
+        lambda state: state.released(keeper.lease, keeper.spent),
+        "released",
+        lambda _: {},
+        waits_for=lambda _: "",
+    )
+
+    assert headlines(store) == ["checkpoint", "released"]
+    assert (store.state.leases, store.state.given_back[0].spent) == ((), PAID)

@@ -1,0 +1,90 @@
+"""What holds for the decision about any state and any facts."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cogworks.pipeline.decision import GiveUpOn, Nothing, Run, Stop, Wait, decide, obey
+from cogworks.pipeline.position import Facts
+from cogworks.pipeline.state import RunState, Spend
+from cogworks.vocabulary import IssueNumber
+from tests.pipeline.runs import GRAPH, at, facts, finished, lease, new_run, pull, visit, with_pull
+
+NAMES = ("spec", "plan", "code@A", "review@A", "ship@A", "code@B", "review@B", "ship@B", "gone")
+
+
+@st.composite
+def any_facts(draw: st.DrawFn) -> Facts:
+    pulls = [
+        pull(
+            number,
+            draw(st.sampled_from(["open", "closed", "merged"])),
+            approved_by=draw(st.sampled_from(["", "ann"])),
+        )
+        for number in draw(st.sets(st.sampled_from([31, 41, 42])))
+    ]
+    flags = {
+        name: draw(st.sampled_from([usual, usual, usual, not usual]))
+        for name, usual in [
+            ("issue_is_open", True),
+            ("is_triggered", True),
+            ("is_held", False),
+            ("is_cancelled", False),
+            ("is_safety_critical", False),
+            ("take_over", False),
+        ]
+    }
+    names = ["spec", "plan", "code@A", "ship@B", "code", "nonsense", "code@Z"]
+    return facts(
+        *pulls,
+        max_cost_usd=draw(st.sampled_from([0.3, 10.0])),
+        max_tokens=draw(st.sampled_from([20, 500_000])),
+        trigger_event_id=draw(st.sampled_from(["", "e1", "e2"])),
+        wanted=draw(st.none() | st.sampled_from(names).map(at)),
+        **flags,
+    )
+
+
+@st.composite
+def any_state(draw: st.DrawFn) -> RunState:
+    """A state some run may have: visits in whatever order, failures, leases, visits given back, closed loops."""
+    state = new_run(graph_hash=draw(st.sampled_from([GRAPH.graph_hash] * 5 + ["f" * 64])))
+    for name in draw(st.lists(st.sampled_from(NAMES), max_size=10)):
+        instance = at(name)
+        if instance.sub_item is not None and state.sub_items is None:
+            continue
+        match draw(st.sampled_from(["finish", "finish", "fail", "lease", "release", "rework", "pull"])):
+            case "finish" if name != "gone":
+                state = finished(state, name)
+            case "fail":
+                state = state.recorded(visit(state, name, status="failed", has_output=False))
+            case "lease":
+                state = state.with_lease(lease(state, name, attempt=draw(st.integers(1, 3))), identity=1)
+            case "release" if state.leases:
+                state = state.released(state.leases[0], Spend())
+            case "rework":
+                state = state.discarding(frozenset({instance}), frozenset())
+            case _:
+                state = with_pull(state, "swi-1", IssueNumber(41))
+    return state
+
+
+@given(any_state(), any_facts(), st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_a_decision_never_raises_and_the_same_input_gives_the_same_one(
+    state: RunState, known: Facts, is_alive: bool
+) -> None:
+    if is_alive:
+        known = known.model_copy(update={"lease_ages_s": {held.visit_key: 1.0 for held in state.leases}})
+    obeyed = obey(state, known)
+    decision = decide(obeyed, known, GRAPH)
+    reread = RunState.model_validate_json(obeyed.model_dump_json())
+
+    assert decide(reread, known, GRAPH) == decision
+    assert obey(obeyed, known) == obeyed
+    if isinstance(decision, Run):
+        taken = {visit.visit_key for visit in obeyed.visits}
+        assert decision.visit_key not in taken
+    if isinstance(decision, Wait):
+        assert decision.waiting_for
+    if isinstance(decision, Stop | Nothing | GiveUpOn):
+        assert decision.reason.strip()

@@ -1,0 +1,380 @@
+"""Runners that step on one work item of a GitHub in memory, and the ways in which they may fail.
+
+The tracker and the ledger obey the Protocols of `cogworks.step`; what is adopted is judged by the real rule.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel
+
+from cogworks.errors import LostRace, TryAgainLater
+from cogworks.github.effects import (
+    CommitFiles,
+    CreateSubIssue,
+    EditComment,
+    Effect,
+    FileText,
+    LinkDependency,
+    OpenPullRequest,
+    SetLabels,
+)
+from cogworks.github.publication import (
+    Learned,
+    PublicationContext,
+    Published,
+    PublishedComment,
+    PublishedCommit,
+    PublishedPull,
+    PublishedSubIssue,
+    adopted,
+    known_from,
+)
+from cogworks.github.snapshot import Snapshot
+from cogworks.ledger import store
+from cogworks.ledger.record import Change
+from cogworks.llm.gateway import PromptManifest, ReplyRecord
+from cogworks.llm.provider import ModelReply, Usage
+from cogworks.nodes.considering import Wanted
+from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Reply, Succeeded
+from cogworks.nodes.visit import Push, Session, SessionOrder, VisitShell
+from cogworks.step import Shell, StepReport, take_step
+from cogworks.vocabulary import BranchName, CommitOid, NodeId, RunId, SubItemKey
+from tests.fakes import MemoryWorkspace, ScriptedService
+from tests.world import ADDRESS, World
+
+T = TypeVar("T")
+
+
+class Died(BaseException):
+    """The runner's process is gone: whatever it still tries does not reach anything."""
+
+
+class Said(BaseModel):
+    """What the model answers in these tests."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What goes wrong at one call of a runner."""
+
+    at: int
+    """Which of its calls, from 1."""
+    when: Literal["before", "after"]
+    """Whether the call had its effect."""
+    kind: Literal["death", "lost", "interrupt"]
+
+
+@dataclass
+class Runner:
+    """One process that takes steps; it is its own tracker and ledger."""
+
+    world: World
+    name: str = "runner"
+    fault: Fault | None = None
+    turn: Callable[[str], object] = lambda _: None
+    """Called before every call, with its name."""
+    nodes: Mapping[NodeId, Callable[[NodeTask, NodeShell], Outcome]] = field(default_factory=lambda: NODES)
+    calls: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    naps_s: list[float] = field(default_factory=list)
+    clock_s: float = 0.0
+    """What its monotonic clock says."""
+    is_dead: bool = False
+
+    def step(self, wanted: Wanted | None = None) -> StepReport:
+        return take_step(self.shell(), ADDRESS, wanted or Wanted())
+
+    def shell(self) -> Shell:
+        return Shell(
+            visit=VisitShell(
+                tracker=self,
+                nodes=self.nodes,
+                session=self._session,
+                monotonic=lambda: self.clock_s,
+                say=self.said.append,
+            ),
+            tracker=self,
+            ledger=lambda _: self,
+            holder=self.name,
+            new_run_id=lambda: RunId("run-1"),
+            forget=lambda run: self.said.append(f"forget {run}"),
+            sleep=self.naps_s.append,
+            say=self.said.append,
+        )
+
+    def read(self) -> Snapshot:
+        return self._call("read", self.world.snapshot)
+
+    def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
+        missing = set(recorded) - {pull.node_id for pull in snapshot.pulls}
+        if not missing:
+            return snapshot
+        found = [pull for pull in self.world.pulls if pull.node_id in missing]
+        pulls = (*snapshot.pulls, *found)
+        return self._call("complete", lambda: snapshot.model_copy(update={"pulls": pulls}))
+
+    def create_root(self) -> CommitOid:
+        return self._call("create_root", self.world.create_root)
+
+    def publish(
+        self, effects: Sequence[Effect], snapshot: Snapshot, context: PublicationContext, push: Push
+    ) -> Published:
+        known = known_from(snapshot, context)
+        learned = [adopted(effect, known) or self._do(effect) for effect in effects]
+        return Published(
+            commits=tuple(fact for fact in learned if isinstance(fact, PublishedCommit)),
+            pull_requests=tuple(fact for fact in learned if isinstance(fact, PublishedPull)),
+            sub_issues=tuple(fact for fact in learned if isinstance(fact, PublishedSubIssue)),
+            comments=tuple(fact for fact in learned if isinstance(fact, PublishedComment)),
+        )
+
+    def _do(self, effect: Effect) -> Learned:
+        return self._call(f"publish {effect.kind}", lambda: self.world.do(effect))
+
+    def show(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
+        def all_of_them() -> None:
+            for effect in effects:
+                assert isinstance(effect, SetLabels | EditComment), effect
+                self.world.do(effect)
+
+        try:
+            self._call("show", all_of_them)
+        except TryAgainLater as error:
+            return str(error)
+        return None
+
+    def tip(self) -> store.Tip | None:
+        def now() -> store.Tip | None:
+            if not self.world.commits:
+                return None
+            history = tuple((c.message, c.committed_date) for c in reversed(self.world.commits))
+            return store.Tip(
+                oid=self.world.commits[-1].oid,
+                state_text=self.world.files["state.json"],
+                history=history[:50],
+                server_date=self.world.now,
+            )
+
+        return self._call("tip", now)
+
+    def create(self, root: CommitOid, change: Change) -> store.LedgerCommit:
+        return self._move("create", change, lambda: not self.world.commits, ())
+
+    def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> store.LedgerCommit:
+        verb = change.headline.split()[2]
+        return self._move(verb, change, lambda: self.world.commits[-1].oid == tip, echoes)
+
+    def _move(
+        self, what: str, change: Change, still_there: Callable[[], bool], echoes: Sequence[str]
+    ) -> store.LedgerCommit:
+        def move() -> store.LedgerCommit:
+            if not still_there():
+                raise store.StaleTip("the branch moved")
+            oid = self.world.oid()
+            self.world.commit(oid, change)
+            echoed = {
+                path: text
+                for path, text in self.world.files.items()
+                if any(path == echo or path.startswith(f"{echo}/") for echo in echoes)
+            }
+            return store.LedgerCommit(
+                oid=oid, echoed=echoed, issue_is_open=self.world.is_open, labels=frozenset(self.world.labels)
+            )
+
+        return self._call(what, move)
+
+    def _call(self, what: str, act: Callable[[], T]) -> T:
+        if self.is_dead:
+            raise Died(self.name)
+        self.turn(what)
+        if self.is_dead:
+            raise Died(self.name)
+        self.calls.append(what)
+        fault = self.fault if self.fault and self.fault.at == len(self.calls) else None
+        if fault and fault.when == "before":
+            self._fail(fault)
+        result = act()
+        self.world.now += timedelta(seconds=1)
+        if fault:
+            self._fail(fault)
+        return result
+
+    def _fail(self, fault: Fault) -> None:
+        if fault.kind == "interrupt":
+            raise KeyboardInterrupt
+        if fault.kind == "lost":
+            raise TryAgainLater("no answer came")
+        self.is_dead = True
+        raise Died(self.name)
+
+    @contextmanager
+    def _session(self, order: SessionOrder) -> Iterator[Session]:
+        yield _Session(self, order)
+
+
+@dataclass
+class _Session:
+    runner: Runner
+    order: SessionOrder
+
+    @property
+    def shell(self) -> NodeShell:
+        return _NodeShell(_Model(self.runner, self.order), self.runner, self.order)
+
+    def push(self, branch: BranchName, oid: CommitOid, expected: CommitOid | None) -> None:
+        raise AssertionError("these nodes push nothing")
+
+
+@dataclass
+class _NodeShell:
+    model: "_Model"
+    runner: Runner
+    order: SessionOrder
+    service: ScriptedService = field(
+        default_factory=lambda: ScriptedService(lambda _: (_ for _ in ()).throw(LostRace))
+    )
+
+    def say(self, line: str, /) -> None:
+        self.order.check()
+        self.runner.said.append(line)
+
+    def workspace(self) -> MemoryWorkspace:
+        return MemoryWorkspace({})
+
+
+@dataclass
+class _Model:
+    """Answers everything, for 0.10 dollars each, once per request that it has not answered in this visit before."""
+
+    runner: Runner
+    order: SessionOrder
+
+    def ask(
+        self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
+    ) -> Reply:
+        known = self.order.memory.get(purpose)
+        if known is not None:
+            return reply_type.model_validate({"text": known.text})
+        if self.runner.is_dead:
+            raise Died(self.runner.name)
+        self.runner.world.paid[purpose] += 1
+        # Another answer every time: whoever asks twice makes something else.
+        text = f"{purpose}, answer {self.runner.world.paid[purpose]}"
+        reply = ModelReply(
+            text=text, stop_reason="end_turn", usage=Usage(input_tokens=100, output_tokens=50), model="m"
+        )
+        manifest = PromptManifest(
+            template=prompt, template_sha256="", system_sha256="", messages_sha256="", schema_sha256=""
+        )
+        self.order.on_reply(
+            ReplyRecord(
+                request_key=purpose, purpose=purpose, reply=reply, cost_usd=Decimal("0.1"), manifest=manifest
+            )
+        )
+        return reply_type.model_validate({"text": text})
+
+
+def _asked(task: NodeTask, shell: NodeShell) -> str:
+    sub = f"@{task.visit.sub_item}" if task.visit.sub_item else ""
+    return shell.model.ask("any", {}, Said, purpose=f"{task.visit.node}{sub}-{task.visit.ordinal}").text
+
+
+def _files(task: NodeTask, text: str) -> CommitFiles:
+    return CommitFiles(
+        branch=task.branch,
+        base=task.base_branch,
+        files=(FileText(path="answer.md", text=text),),
+        headline=text,
+        visit_key=task.visit.visit_key,
+    )
+
+
+def _pull(task: NodeTask, slug: str) -> OpenPullRequest:
+    return OpenPullRequest(
+        slug=slug, head=task.branch, base=task.base_branch, title=slug, body=f"Part of #{task.item.number}"
+    )
+
+
+def spec(task: NodeTask, shell: NodeShell) -> Outcome:
+    text = _asked(task, shell)
+    return Succeeded(output={"text": text}, effects=(_files(task, text), _pull(task, "spec")), summary=text)
+
+
+def plan(task: NodeTask, shell: NodeShell) -> Outcome:
+    text = _asked(task, shell)
+    items = [
+        {"key": "A", "title": f"A of {text}", "depends_on": []},
+        {"key": "B", "title": f"B of {text}", "depends_on": ["A"]},
+    ]
+    made = [
+        CreateSubIssue(
+            key=SubItemKey(str(item["key"])),
+            title=str(item["title"]),
+            body="Do it.",
+            visit_key=task.visit.visit_key,
+        )
+        for item in items
+    ]
+    link = LinkDependency(blocked=SubItemKey("B"), blocking=SubItemKey("A"))
+    return Succeeded(output={"sub_work_items": items}, effects=(*made, link), summary=text)
+
+
+def code(task: NodeTask, shell: NodeShell) -> Outcome:
+    text = _asked(task, shell)
+    return Succeeded(output={"text": text}, effects=(_files(task, text),), summary=text)
+
+
+def ship(task: NodeTask, shell: NodeShell) -> Outcome:
+    assert task.sub_item is not None
+    shell.say("opening it")
+    return Succeeded(
+        output={}, effects=(_pull(task, f"swi-{task.sub_item.ordinal}"),), summary="a pull request"
+    )
+
+
+NODES: Mapping[NodeId, Callable[[NodeTask, NodeShell], Outcome]] = {
+    NodeId("spec"): spec,
+    NodeId("plan"): plan,
+    NodeId("code"): code,
+    NodeId("ship"): ship,
+}
+
+
+def until_done(world: World, *, max_steps: int = 40) -> list[StepReport]:
+    """Steps of ever new runners, merges at the gates in between, until the item is done; dead leases grow old."""
+    reports: list[StepReport] = []
+    for number in range(max_steps):
+        report = Runner(world, name=f"healer-{number}").step()
+        reports.append(report)
+        if report.outcome == "done":
+            return reports
+        if report.outcome == "backed_off":
+            world.now += timedelta(seconds=(report.retry_in_s or 0.0) + 1)
+        for wait in report.waiting_for:
+            assert wait.number is not None, wait
+            world.merge(wait.number)
+    raise AssertionError(f"not done after {max_steps} steps: {reports[-1]}")
+
+
+def after(steps: int) -> World:
+    """The world after so many undisturbed steps, everything merged that had to be."""
+    world = World()
+    for number in range(steps):
+        for wait in Runner(world, name=f"early-{number}").step().waiting_for:
+            assert wait.number is not None
+            world.merge(wait.number)
+    return world
+
+
+def undisturbed() -> World:
+    """The world after a whole item to which nothing happened."""
+    world = World()
+    until_done(world)
+    return world

@@ -1,0 +1,321 @@
+"""GitHub in memory as one work item sees it: what is there, and what every effect does to it."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import tomli_w
+
+from cogworks.github.addresses import IssueAddress
+from cogworks.github.bodies import capped
+from cogworks.github.effects import (
+    CommitFiles,
+    CreateSubIssue,
+    EditComment,
+    Effect,
+    LinkDependency,
+    OpenPullRequest,
+    PostComment,
+    PushBranch,
+    SetLabels,
+)
+from cogworks.github.facts import (
+    Account,
+    Branch,
+    Comment,
+    Issue,
+    LabelEvent,
+    Ledger,
+    LedgerCommit,
+    PullRequest,
+    SubIssue,
+    Viewer,
+)
+from cogworks.github.markers import marked, parse_marker
+from cogworks.github.publication import (
+    Learned,
+    PublishedComment,
+    PublishedCommit,
+    PublishedPull,
+    PublishedSubIssue,
+    Repeatable,
+    commit_body,
+)
+from cogworks.github.snapshot import RepositoryFacts, Snapshot
+from cogworks.ledger.record import Change, read_state
+from cogworks.pipeline.state import RunState
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
+from tests.pipeline.graphs import document
+
+ISSUE = IssueNumber(7)
+ADDRESS = IssueAddress("https://github.com", "octo-org", "adder", ISSUE)
+START = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+BOT = Account(login=Login("cogs"), id=900, is_bot=True)
+ANN = Account(login=Login("ann"), id=7)
+MAIN = BranchName("main")
+ROOT = CommitOid("0" * 39 + "1")
+CONFIG = '[llm]\nmodel = "claude-sonnet-5-5"\n'
+PIPELINE = document(
+    [
+        {
+            "id": "spec",
+            "type": "llm",
+            "outputs": ["specification"],
+            "gate": "human-gated",
+            "slug": "spec",
+            "produces_code": True,
+        },
+        {"id": "plan", "type": "llm", "inputs": ["specification"], "outputs": ["plan"]},
+        {
+            "id": "code",
+            "type": "llm",
+            "scope": "sub-item",
+            "slug": "swi",
+            "inputs": ["plan"],
+            "outputs": ["code"],
+            "produces_code": True,
+        },
+        {
+            "id": "ship",
+            "type": "deterministic",
+            "method": "builtin",
+            "scope": "sub-item",
+            "slug": "swi",
+            "inputs": ["code"],
+            "outputs": ["pull"],
+        },
+    ],
+    "spec>plan plan>code code>ship",
+    parallel_sub_items=False,
+)
+ONE_NODE = document([{"id": "plan", "type": "llm", "outputs": ["plan"]}])
+
+
+@dataclass
+class World:
+    """GitHub, as far as one work item goes; time moves one second a call."""
+
+    pipeline: Mapping[str, Any] = field(default_factory=lambda: PIPELINE)
+    now: datetime = START
+    is_open: bool = True
+    labels: list[str] = field(default_factory=lambda: ["cogworks:run"])
+    label_events: list[LabelEvent] = field(default_factory=list)
+    comments: list[Comment] = field(default_factory=list)
+    sub_issues: list[SubIssue] = field(default_factory=list)
+    links: set[tuple[str, str]] = field(default_factory=set)
+    branches: dict[BranchName, Branch] = field(default_factory=dict)
+    pulls: list[PullRequest] = field(default_factory=list)
+    hidden_pulls: set[IssueNumber] = field(default_factory=set)
+    """Left out of a read, like merged ones whose branch and cross-reference are gone."""
+    root: CommitOid | None = None
+    commits: list[LedgerCommit] = field(default_factory=list)
+    """Oldest first; empty = the branch does not exist."""
+    files: dict[str, str] = field(default_factory=dict)
+    """The tree of the ledger's tip."""
+    config: str = CONFIG
+    more_files: dict[str, str] = field(default_factory=dict)
+    """Further files below `.cogworks`."""
+    writes: list[str] = field(default_factory=list)
+    """Every effect people could see, in order."""
+    branch_commits: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Branch and visit key -> commits made."""
+    paid: Counter[str] = field(default_factory=Counter)
+    """Purpose -> how often the model was paid for it."""
+    count: int = 100
+
+    def __post_init__(self) -> None:
+        self.set_label("cogworks:run", "e1")
+
+    def number(self) -> int:
+        self.count += 1
+        return self.count
+
+    def oid(self) -> CommitOid:
+        return CommitOid(f"{self.number():040x}")
+
+    def set_label(self, name: str, event: str) -> None:
+        """A person puts the label on the issue (again)."""
+        if name not in self.labels:
+            self.labels.append(name)
+        self.label_events.append(LabelEvent(id=event, label=name, added=True, actor=ANN, created_at=self.now))
+
+    @property
+    def state(self) -> RunState:
+        return read_state(self.files["state.json"], branch="cogworks/ledger/7")
+
+    def merge(self, number: IssueNumber) -> None:
+        """A person merges the pull request."""
+        self.pulls = [
+            pull.model_copy(update={"state": "merged", "merged_by": ANN}) if pull.number == number else pull
+            for pull in self.pulls
+        ]
+
+    def snapshot(self) -> Snapshot:
+        ledger = None
+        if self.commits:
+            tip = self.commits[-1]
+            ledger = Ledger(
+                oid=tip.oid,
+                message=tip.message,
+                committed_date=tip.committed_date,
+                state_text=self.files.get("state.json"),
+                history=tuple(reversed(self.commits[-50:])),
+            )
+        return Snapshot(
+            server_date=self.now,
+            viewer=Viewer(login=Login("cogs[bot]"), id=BOT.id, is_app=True),
+            repository=RepositoryFacts(
+                node_id="R_1",
+                name_with_owner=ADDRESS.repository,
+                viewer_permission="WRITE",
+                default_branch=MAIN,
+                head_oid=CommitOid("a" * 40),
+                config_files={
+                    "config.toml": self.config,
+                    "pipeline.toml": tomli_w.dumps(dict(self.pipeline)),
+                    **self.more_files,
+                },
+                label_ids={},
+            ),
+            issue=Issue(
+                node_id="I_7",
+                number=ISSUE,
+                title="add() subtracts",
+                body="It should add.",
+                state="open" if self.is_open else "closed",
+                locked=False,
+                url=ADDRESS.url,
+                author=ANN,
+                labels=tuple(self.labels),
+                comments=tuple(self.comments),
+                label_events=tuple(self.label_events),
+                sub_issues=tuple(self.sub_issues),
+                parent=None,
+            ),
+            root_oid=self.root,
+            ledger=ledger,
+            branches=dict(self.branches),
+            pulls=tuple(pull for pull in self.pulls if pull.number not in self.hidden_pulls),
+        )
+
+    def create_root(self) -> CommitOid:
+        """The commit every ledger starts from."""
+        self.root = ROOT
+        return ROOT
+
+    def empty_ledger(self) -> None:
+        """The ledger's branch stands at the root, without a commit of its own."""
+        self.commits = [LedgerCommit(oid=ROOT, message="root", committed_date=self.now)]
+
+    def commit(self, oid: CommitOid, change: Change) -> None:
+        self.files.update(change.files)
+        self.commits.append(LedgerCommit(oid=oid, message=change.message, committed_date=self.now))
+
+    def do(self, effect: Effect) -> Learned:
+        """Carry one effect out, whether it is there already or not."""
+        self.writes.append(effect.kind)
+        match effect:
+            case CommitFiles():
+                oid = self.oid()
+                self.branches[effect.branch] = Branch(
+                    oid=oid, message=f"x\n\n{commit_body(effect.visit_key)}"
+                )
+                self.branch_commits[effect.branch, effect.visit_key] += 1
+                return PublishedCommit(branch=effect.branch, oid=oid)
+            case PushBranch():
+                self.branches[effect.branch] = Branch(oid=effect.oid, message="x")
+                return PublishedCommit(branch=effect.branch, oid=effect.oid)
+            case OpenPullRequest():
+                return self._opened(effect)
+            case CreateSubIssue():
+                return self._created(effect)
+            case PostComment():
+                return self._posted(effect)
+            case LinkDependency():
+                self.links.add((effect.blocked, effect.blocking))
+            case EditComment():
+                self.comments = [
+                    c.model_copy(update={"body": effect.body}) if c.node_id == effect.comment_id else c
+                    for c in self.comments
+                ]
+            case SetLabels():
+                self.labels = [name for name in self.labels if name not in effect.remove]
+                self.labels += [name for name in effect.add if name not in self.labels]
+        return Repeatable()
+
+    def _opened(self, effect: OpenPullRequest) -> PublishedPull:
+        number = IssueNumber(self.number())
+        self.pulls.append(
+            PullRequest(
+                node_id=f"P_{number}",
+                number=number,
+                title=effect.title,
+                body=effect.body,
+                url=f"https://github.com/octo-org/adder/pull/{number}",
+                head=effect.head,
+                base=effect.base,
+                head_oid=self.branches[effect.head].oid,
+                base_oid=CommitOid("a" * 40),
+                state="open",
+                author=BOT,
+            )
+        )
+        made = self.pulls[-1]
+        return PublishedPull(
+            slug=effect.slug,
+            number=number,
+            node_id=made.node_id,
+            url=made.url,
+            head=made.head,
+            base=made.base,
+        )
+
+    def _created(self, effect: CreateSubIssue) -> PublishedSubIssue:
+        number = IssueNumber(self.number())
+        self.sub_issues.append(
+            SubIssue(
+                node_id=f"I_{number}",
+                number=number,
+                title=effect.title,
+                body=marked(effect.body, visit_key=effect.visit_key, topic=effect.key),
+                state="open",
+                author=BOT,
+            )
+        )
+        return PublishedSubIssue(key=effect.key, number=number, node_id=f"I_{number}", url="")
+
+    def _posted(self, effect: PostComment) -> PublishedComment:
+        number = self.number()
+        self.comments.append(
+            Comment(
+                node_id=f"C_{number}",
+                database_id=number,
+                author=BOT,
+                body=marked(capped(effect.body), visit_key=effect.visit_key, topic=effect.topic),
+                created_at=self.now,
+                edited=False,
+                viewer_did_author=True,
+            )
+        )
+        return PublishedComment(
+            topic=effect.topic, number=effect.number, node_id=f"C_{number}", database_id=number, url=""
+        )
+
+    def twice(self) -> list[str]:
+        """What is there more than once and must not be."""
+        found = Counter(
+            f"comment {parse_marker(comment.body)}" for comment in self.comments if comment.author == BOT
+        )
+        if len(self.comments) > 1:
+            found["status comment"] = len(self.comments)
+        for issue in self.sub_issues:
+            marker = parse_marker(issue.body)
+            found[f"sub-issue {marker.topic if marker else '?'}"] += 1
+        found.update(f"pull request {pull.head} -> {pull.base}" for pull in self.pulls)
+        found.update(f"label {name}" for name in self.labels)
+        if "state.json" in self.files:
+            found.update(f"visit {visit.visit_key}" for visit in self.state.visits)
+        found.update({f"commit {key}": made for key, made in self.branch_commits.items()})
+        return sorted(name for name, times in found.items() if times > 1)
