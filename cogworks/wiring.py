@@ -141,9 +141,17 @@ class _Session:
 
 @contextmanager
 def open_shell(
-    environment: Environment, address: IssueAddress, *, meter: Requests, say: Callable[[str], None]
+    environment: Environment,
+    address: IssueAddress,
+    *,
+    meter: Requests,
+    say: Callable[[str], None],
+    sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[Shell]:
     """A Shell for one work item; everything it opened is closed behind it.
+
+    Args:
+        sleep: how the step waits for GitHub: for a rate limit, before a second try, before a second look.
 
     Raises:
         PermissionRefused: there is no GitHub token.
@@ -158,7 +166,11 @@ def open_shell(
     with ExitStack() as stack:
         client = stack.enter_context(
             GraphQLClient(
-                apis.graphql_url, tokens, meter=meter, mutation_pause_s=1.0 if apis.is_github_com else 0.0
+                apis.graphql_url,
+                tokens,
+                meter=meter,
+                mutation_pause_s=1.0 if apis.is_github_com else 0.0,
+                sleep=sleep,
             )
         )
         opened: list[RestClient] = []
@@ -173,7 +185,7 @@ def open_shell(
             return opened[0]
 
         tracker = _Tracker(
-            address, SnapshotReader(client, sleep=time.sleep), Writer(client, rest, sleep=time.sleep), rest
+            address, SnapshotReader(client, sleep=sleep), Writer(client, rest, sleep=sleep), rest
         )
         copies = stack.enter_context(_copies(environment, meter))
         yield Shell(
@@ -194,7 +206,7 @@ def open_shell(
             holder=_holder(environment),
             new_run_id=lambda: RunId(str(uuid.uuid4())),
             forget=copies.discard,
-            sleep=time.sleep,
+            sleep=sleep,
             say=say,
         )
 

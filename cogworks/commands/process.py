@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
@@ -72,7 +72,13 @@ def process(
 
 
 def one_step(
-    environment: Environment, issue_url: str, wanted: Wanted, *, meter: Requests, quiet: bool = False
+    environment: Environment,
+    issue_url: str,
+    wanted: Wanted,
+    *,
+    meter: Requests,
+    quiet: bool = False,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> StepReport:
     """One step with real adapters, progress on stderr.
 
@@ -81,7 +87,7 @@ def one_step(
     """
     address = parse_issue_url(issue_url)
     say = progress_line(quiet=quiet)
-    with open_shell(environment, address, meter=meter, say=say) as shell:
+    with open_shell(environment, address, meter=meter, say=say, sleep=sleep) as shell:
         return take_step(shell, address, wanted)
 
 
