@@ -22,12 +22,9 @@ class CrashPoint:
 
 
 def crash_points(step: Step) -> Iterator[CrashPoint]:
-    """Every moment at which a killed step may have left something else behind.
-
-    A crash before request k+1 leaves on the hub what a crash after request k leaves, so both are tried for writes only.
-    """
+    """After each request, and before those that come first or push: before request k+1 the hub is as after request k."""
     for number, request in enumerate(step.requests, start=1):
-        if request["is_write"] or number == 1:
+        if number == 1 or (request["kind"] == "git" and request["is_write"]):
             yield CrashPoint(step, number, is_before=True)
         yield CrashPoint(step, number, is_before=False)
 

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cogworks.demo import stage
 from cogworks.demo.person import Person
-from cogworks.demo.stage import Stage, open_stage
 from cogworks.settings import child_environment
 from tests.chaos.portrait import Portrait, portrait
 from tests.hub.administrator import Administrator
+from tests.hub.running import running_hub
 
 MAX_STEPS = 60
 LEASE_IS_OLD_S = 300
@@ -47,7 +48,7 @@ class Step:
 class Theatre:
     """A hub, a person, and a way to call steps."""
 
-    stage: Stage
+    stage: stage.Stage
     person: Person
     admin: Administrator
     environment: dict[str, str]
@@ -105,13 +106,16 @@ class Theatre:
         """Lose every local file of the runner."""
         shutil.rmtree(self.environment["COGWORKS_WORK_DIR"], ignore_errors=True)
 
-    def process(self, *options: str) -> dict[str, Any]:
+    def process(self, *options: str, machine: str = "work") -> dict[str, Any]:
         """One step in a new process; its report with `exit_code`."""
-        running = self.start(*options)
-        return self.finish(running)
+        return self.finish(self.start(*options, machine=machine))
 
-    def start(self, *options: str) -> "subprocess.Popen[str]":
-        """A step in a new process that leads a process group of its own."""
+    def start(self, *options: str, machine: str = "work") -> "subprocess.Popen[str]":
+        """A step in a new process that leads a process group of its own.
+
+        Args:
+            machine: another name stands for another machine, with files of its own.
+        """
         script = Path(sys.executable).with_name("cogworks")
         return subprocess.Popen(
             [str(script), "process", self.issue_url, "--json", "--quiet", *options],
@@ -119,7 +123,7 @@ class Theatre:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=self.environment,
+            env={**self.environment, "COGWORKS_WORK_DIR": str(self.stage.directory / machine)},
             start_new_session=True,
         )
 
@@ -148,23 +152,31 @@ class Theatre:
 
 @contextmanager
 def theatre(directory: Path) -> Iterator[Theatre]:
-    """A fresh stage in a directory, until the block ends."""
-    with (
-        open_stage(directory, environment=child_environment(), keep=False) as stage,
-        closing(Person(stage)) as person,
-        Administrator(stage.url, directory / "hub") as admin,
-    ):
-        yield Theatre(stage=stage, person=person, admin=admin, environment=_environment(stage))
+    """The stage of the demonstration, fresh in a directory, until the block ends."""
+    hub = directory / "hub"
+    hub.mkdir(parents=True)
+    tokens = stage._tokens(directory)
+    stage._fill(hub, tokens)
+    with running_hub(hub) as running:
+        opened = stage.Stage(
+            url=running.url,
+            directory=directory,
+            person_token=tokens["person"],
+            runner_token=tokens["runner"],
+            process_id=running.process.pid,
+        )
+        with closing(Person(opened)) as person, Administrator(running.url, hub) as admin:
+            yield Theatre(stage=opened, person=person, admin=admin, environment=_environment(opened))
 
 
-def _environment(stage: Stage) -> dict[str, str]:
+def _environment(opened: stage.Stage) -> dict[str, str]:
     return child_environment(
         {
-            "COGWORKS_GITHUB_TOKEN": stage.runner_token,
+            "COGWORKS_GITHUB_TOKEN": opened.runner_token,
             "COGWORKS_LLM_PROVIDER": "cassette",
-            "COGWORKS_WORK_DIR": str(stage.directory / "work"),
-            "GITHUB_SERVER_URL": stage.url,
-            "GITHUB_API_URL": stage.api_url,
-            "GITHUB_GRAPHQL_URL": f"{stage.url}/api/graphql",
+            "COGWORKS_WORK_DIR": str(opened.directory / "work"),
+            "GITHUB_SERVER_URL": opened.url,
+            "GITHUB_API_URL": opened.api_url,
+            "GITHUB_GRAPHQL_URL": f"{opened.url}/api/graphql",
         }
     )
