@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -23,13 +24,15 @@ from cogworks.domain_services.messages import Caller
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
 from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses
 from cogworks.github.client import GraphQLClient
+from cogworks.github.credentials import credential
 from cogworks.github.effects import Effect
+from cogworks.github.habits import HabitFile
 from cogworks.github.meter import Requests
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.publishing import Push
 from cogworks.github.reading import SnapshotReader
 from cogworks.github.snapshot import Snapshot
-from cogworks.github.tokens import FixedToken
+from cogworks.github.tokens import TokenSource
 from cogworks.github.writer import Writer
 from cogworks.ledger.record import ROOT_BRANCH
 from cogworks.ledger.store import LedgerStore
@@ -156,13 +159,15 @@ def open_shell(
     Raises:
         PermissionRefused: there is no GitHub token.
     """
-    if not environment.github_token:
-        raise PermissionRefused(
-            "there is no GitHub token. Set `COGWORKS_GITHUB_TOKEN` (or `GH_TOKEN`, `GITHUB_TOKEN`) to one that may write "
-            f"contents, issues and pull requests of {address.repository}."
-        )
-    tokens = FixedToken(environment.github_token)
-    apis = _apis(environment, address)
+    apis = apis_of(environment, address.server_url)
+    tokens, _ = credential(
+        environment,
+        server_url=address.server_url,
+        rest_url=apis.rest_url,
+        repository=address.repository,
+        meter=meter,
+        child_environment=child_environment(),
+    )
     with ExitStack() as stack:
         client = stack.enter_context(
             GraphQLClient(
@@ -173,27 +178,24 @@ def open_shell(
                 sleep=sleep,
             )
         )
-        opened: list[RestClient] = []
-
-        def rest() -> "RestClient":
-            # PyGithub takes a fifth of a second to import, and most steps need no REST.
-            from cogworks.github.rest import RestClient
-
-            if not opened:
-                new = RestClient(apis.rest_url, tokens, address.repository, meter=meter)
-                opened.append(stack.enter_context(new))
-            return opened[0]
-
-        tracker = _Tracker(
-            address, SnapshotReader(client, sleep=sleep), Writer(client, rest, sleep=sleep), rest
+        rest = _rest_once(stack, apis, tokens, address.repository, meter=meter)
+        habits = HabitFile(
+            Path(environment.work_dir) / "reads",
+            server_url=address.server_url,
+            repository=address.repository,
+            now=lambda: datetime.now(UTC),
         )
+        reader = SnapshotReader(client, sleep=sleep, blobs=rest, habits=habits)
+        tracker = _Tracker(address, reader, Writer(client, rest, sleep=sleep), rest)
         copies = stack.enter_context(_copies(environment, meter))
         yield Shell(
             visit=VisitShell(
                 tracker=tracker,
                 nodes=NODES,
-                session=lambda order: _open_session(order, environment, address, copies, say),
-                monotonic=time.monotonic,
+                session=lambda order: _open_session(
+                    order, environment, lambda: _open_copy(order, address, tokens, copies), say
+                ),
+                monotonic=_elapsed_s,
                 say=say,
             ),
             tracker=tracker,
@@ -212,11 +214,50 @@ def open_shell(
 
 
 @contextmanager
+def open_examination(
+    environment: Environment, server_url: str, repository: str, *, meter: Requests
+) -> Iterator[tuple[GraphQLClient, "Callable[[], RestClient]", str]]:
+    """What looks at a repository without a work item: GraphQL, REST, and where the token came from in words.
+
+    Raises:
+        PermissionRefused: there is no GitHub token.
+        UsageError: nobody said that the token may go to that server.
+    """
+    apis = apis_of(environment, server_url)
+    tokens, source = credential(
+        environment,
+        server_url=server_url,
+        rest_url=apis.rest_url,
+        repository=repository,
+        meter=meter,
+        child_environment=child_environment(),
+    )
+    with ExitStack() as stack:
+        client = stack.enter_context(GraphQLClient(apis.graphql_url, tokens, meter=meter))
+        yield client, _rest_once(stack, apis, tokens, repository, meter=meter), source
+
+
+def _rest_once(
+    stack: ExitStack, apis: ApiAddresses, tokens: TokenSource, repository: str, *, meter: Requests
+) -> "Callable[[], RestClient]":
+    opened: list[RestClient] = []
+
+    def rest() -> "RestClient":
+        # PyGithub takes a fifth of a second to import, and most steps need no REST.
+        from cogworks.github.rest import RestClient
+
+        if not opened:
+            opened.append(stack.enter_context(RestClient(apis.rest_url, tokens, repository, meter=meter)))
+        return opened[0]
+
+    return rest
+
+
+@contextmanager
 def _open_session(
     order: SessionOrder,
     environment: Environment,
-    address: IssueAddress,
-    copies: WorkingCopies,
+    open_copy: Callable[[], WorkingCopy],
     say: Callable[[str], None],
 ) -> Iterator[Session]:
     task = order.task
@@ -232,18 +273,18 @@ def _open_session(
             order,
             provider=provider,
             service=service,
-            open_copy=lambda: _open_copy(order, environment, address, copies),
+            open_copy=open_copy,
             say=say,
         )
 
 
 def _open_copy(
-    order: SessionOrder, environment: Environment, address: IssueAddress, copies: WorkingCopies
+    order: SessionOrder, address: IssueAddress, tokens: TokenSource, copies: WorkingCopies
 ) -> WorkingCopy:
     task = order.task
     copy = copies.open(
         url=f"{address.server_url}/{task.item.repository}.git",
-        token=environment.github_token,
+        token=tokens.token,
         run=order.run_id,
         name=task.sub_item.key if task.sub_item else "item",
         branch=task.branch,
@@ -316,21 +357,26 @@ def _copies(environment: Environment, meter: Requests) -> WorkingCopies:
     )
 
 
-def _apis(environment: Environment, address: IssueAddress) -> ApiAddresses:
+def apis_of(environment: Environment, server_url: str) -> ApiAddresses:
+    """Where the APIs of a server are.
+
+    Raises:
+        UsageError: nobody said that the token may go to that server.
+    """
     server = environment.github_server_url.rstrip("/")
-    if server == address.server_url:
+    if server == server_url:
         # The variables speak of one server; an issue elsewhere must not be looked up there.
         return api_addresses(
             server,
             rest_url=environment.github_api_url or None,
             graphql_url=environment.github_graphql_url or None,
         )
-    if not _is_known_host(address.server_url):
+    if not _is_known_host(server_url):
         raise UsageError(
-            f"{address.url}: the token would go to {address.server_url}. If that is your GitHub Enterprise Server, "
-            f"say so: GITHUB_SERVER_URL={address.server_url}"
+            f"the token would go to {server_url}. If that is your GitHub Enterprise Server, "
+            f"say so: GITHUB_SERVER_URL={server_url}"
         )
-    return api_addresses(address.server_url)
+    return api_addresses(server_url)
 
 
 def _is_known_host(server_url: str) -> bool:
@@ -339,6 +385,12 @@ def _is_known_host(server_url: str) -> bool:
     return host in ("github.com", "www.github.com", "127.0.0.1", "localhost", "::1") or host.endswith(
         ".ghe.com"
     )
+
+
+def _elapsed_s() -> float:
+    """A clock that only runs forward, also while the machine sleeps where the system has such a clock: a lease does."""
+    boot = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boot is None else time.clock_gettime(boot)
 
 
 def _holder(environment: Environment) -> str:
