@@ -1,14 +1,16 @@
 """Let one request of a step go wrong in every way, and see whether the step, or the next run, gets over it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cogworks.commands.process import one_step
 from cogworks.errors import CogworksError
+from cogworks.github.addresses import parse_issue_url
 from cogworks.github.meter import Requests
 from cogworks.nodes.considering import Wanted
 from cogworks.settings import read_environment
+from cogworks.step import take_step
+from cogworks.wiring import open_shell
 from tests.chaos.portrait import differences, visits_in
 from tests.chaos.timeline import LEASE_IS_OLD_S, Step, Theatre
 
@@ -91,19 +93,12 @@ def _next_run(theatre: Theatre, point: FaultPoint, first: str) -> list[str]:
 def in_this_process(theatre: Theatre) -> str:
     """One step without a new process, whose waits let the hub's clock run instead of ours; how it ended."""
     environment = read_environment(theatre.environment)
+    address = parse_issue_url(theatre.issue_url)
     try:
-        report = one_step(
-            environment,
-            theatre.issue_url,
-            Wanted(),
-            meter=Requests(),
-            quiet=True,
-            sleep=_passing(theatre),
-        )
+        with open_shell(
+            environment, address, meter=Requests(), say=lambda _: None, sleep=theatre.admin.advance
+        ) as shell:
+            report = take_step(shell, address, Wanted())
     except CogworksError as error:
         return f"{error.outcome}: {error}"
     return report.outcome
-
-
-def _passing(theatre: Theatre) -> Callable[[float], None]:
-    return lambda seconds: theatre.admin.advance(seconds)

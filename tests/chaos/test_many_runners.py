@@ -59,8 +59,9 @@ def stopped(theatre: Theatre, operation: str, nth: int) -> Iterator["subprocess.
         os.killpg(runner.pid, signal.SIGCONT)
 
 
-@pytest.mark.parametrize("nth", [1, 2], ids=["as its claim is answered", "just before it publishes"])
-@pytest.mark.parametrize("node", ["architecture", "planning"])
+# The runner's own clock does not see the hub's jump ahead: only what the ledger tells it stops it here. A pause just
+# before un-keyed effects are published is told by the runner's clock; tests/test_step.py has that one.
+@pytest.mark.parametrize(("node", "nth"), [("architecture", 1), ("architecture", 2), ("planning", 1)])
 def test_a_runner_that_wakes_up_after_a_takeover_effects_nothing(
     planned: Theatre, node: str, nth: int
 ) -> None:
