@@ -15,6 +15,7 @@ from cogworks.errors import CogworksError, ConfigurationError, Interrupted
 COMMANDS = {
     "process": "process",
     "run": "run",
+    "poll": "poll",
     "status": "status",
     "explain": "explain",
     "log": "log",
@@ -27,6 +28,7 @@ COMMANDS = {
     "hub": "hub",
     "cassette": "cassette",
     "service": "service",
+    "action": "action",
 }
 """Command -> module of `cogworks.commands` that holds it under the same name; in the order of the help."""
 

@@ -6,7 +6,7 @@ import socket
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -37,7 +37,7 @@ from cogworks.github.writer import Writer
 from cogworks.ledger.record import ROOT_BRANCH
 from cogworks.ledger.store import LedgerStore
 from cogworks.llm.anthropic import BASE_URL, AnthropicProvider
-from cogworks.llm.budget import Budget, Price
+from cogworks.llm.budget import Budget, Price, PriceList
 from cogworks.llm.cassette import CassetteProvider
 from cogworks.llm.gateway import Gateway, ModelSettings
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
 
 COMMITTER = Identity("cogworks", "cogworks@users.noreply.github.com")
+PROMPT_FOLDER = "prompts/"
 PROMPT_SUFFIX = ".md.j2"
 
 
@@ -146,27 +147,11 @@ class _Session:
 def open_shell(
     environment: Environment, address: IssueAddress, *, meter: Requests, say: Callable[[str], None]
 ) -> Iterator[Shell]:
-    """A Shell for one work item; everything it opened is closed behind it.
-
-    Raises:
-        PermissionRefused: there is no GitHub token.
-    """
-    apis = apis_of(environment, address.server_url)
-    tokens, _ = credential(
-        environment,
-        server_url=address.server_url,
-        rest_url=apis.rest_url,
-        repository=address.repository,
-        meter=meter,
-        child_environment=child_environment(),
-    )
+    """A Shell for one work item; everything it opened is closed behind it. Raises as `open_examination`."""
     with ExitStack() as stack:
-        client = stack.enter_context(
-            GraphQLClient(
-                apis.graphql_url, tokens, meter=meter, mutation_pause_s=1.0 if apis.is_github_com else 0.0
-            )
+        client, rest, tokens, _ = _speaking(
+            stack, environment, address.server_url, address.repository, meter=meter
         )
-        rest = _rest_once(stack, apis, tokens, address.repository, meter=meter)
         reader = reader_of(environment, address, client, rest)
         tracker = _Tracker(address, reader, Writer(client, rest, sleep=time.sleep), rest)
         copies = stack.enter_context(open_copies(environment, meter))
@@ -189,6 +174,7 @@ def open_shell(
             ),
             holder=holder_of(environment),
             new_run_id=lambda: RunId(str(uuid.uuid4())),
+            check=lambda config, files: _check(config, files, environment),
             forget=copies.discard,
             sleep=time.sleep,
             say=say,
@@ -218,6 +204,15 @@ def open_examination(
         PermissionRefused: there is no GitHub token.
         UsageError: nobody said that the token may go to that server.
     """
+    with ExitStack() as stack:
+        client, rest, _, source = _speaking(stack, environment, server_url, repository, meter=meter)
+        yield client, rest, source
+
+
+def _speaking(
+    stack: ExitStack, environment: Environment, server_url: str, repository: str, *, meter: Requests
+) -> "tuple[GraphQLClient, Callable[[], RestClient], TokenSource, str]":
+    """GraphQL, REST, their token, and where that came from in words."""
     apis = apis_of(environment, server_url)
     tokens, source = credential(
         environment,
@@ -227,17 +222,10 @@ def open_examination(
         meter=meter,
         child_environment=child_environment(),
     )
-    with ExitStack() as stack:
-        pause_s = 1.0 if apis.is_github_com else 0.0
-        client = stack.enter_context(
-            GraphQLClient(apis.graphql_url, tokens, meter=meter, mutation_pause_s=pause_s)
-        )
-        yield client, _rest_once(stack, apis, tokens, repository, meter=meter), source
-
-
-def _rest_once(
-    stack: ExitStack, apis: ApiAddresses, tokens: TokenSource, repository: str, *, meter: Requests
-) -> "Callable[[], RestClient]":
+    pause_s = 1.0 if apis.is_github_com else 0.0
+    client = stack.enter_context(
+        GraphQLClient(apis.graphql_url, tokens, meter=meter, mutation_pause_s=pause_s)
+    )
     opened: list[RestClient] = []
 
     def rest() -> "RestClient":
@@ -248,7 +236,7 @@ def _rest_once(
             opened.append(stack.enter_context(RestClient(apis.rest_url, tokens, repository, meter=meter)))
         return opened[0]
 
-    return rest
+    return client, rest, tokens, source
 
 
 @contextmanager
@@ -295,24 +283,39 @@ def _open_copy(
 
 def _gateway(order: SessionOrder, provider: Provider) -> Gateway:
     llm = order.config.llm
-    configured = {
-        model: Price.model_validate({name: _exact(usd) for name, usd in price.model_dump().items()})
-        for model, price in llm.prices.items()
-    }
-    overrides = {
-        name.removesuffix(PROMPT_SUFFIX): text
-        for name, text in order.prompts.items()
-        if name.endswith(PROMPT_SUFFIX)
-    }
     return Gateway(
         provider,
-        shipped_prompts(overrides),
+        shipped_prompts(_overrides(order.files)),
         ModelSettings(model=llm.model, max_output_tokens=llm.max_output_tokens),
-        prices=shipped_prices().with_configured(configured),
+        prices=_prices(order.config),
         budget=Budget(limit_usd=_exact(order.budget_usd), limit_tokens=order.budget_tokens),
         memory=order.memory,
         on_reply=order.on_reply,
     )
+
+
+def _check(config: Config, files: Mapping[str, str], environment: Environment) -> None:
+    """Open what every model node opens, and close it again."""
+    with _provider(config, environment):
+        shipped_prompts(_overrides(files))
+        _prices(config).price_of(config.llm.model)
+
+
+def _overrides(files: Mapping[str, str]) -> dict[str, str]:
+    """The repository's own prompts, by stem."""
+    return {
+        path.removeprefix(PROMPT_FOLDER).removesuffix(PROMPT_SUFFIX): text
+        for path, text in files.items()
+        if path.startswith(PROMPT_FOLDER) and path.endswith(PROMPT_SUFFIX)
+    }
+
+
+def _prices(config: Config) -> PriceList:
+    configured = {
+        model: Price.model_validate({name: _exact(usd) for name, usd in price.model_dump().items()})
+        for model, price in config.llm.prices.items()
+    }
+    return shipped_prices().with_configured(configured)
 
 
 @contextmanager
