@@ -198,6 +198,7 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
     folder = held.folder(run.index, run.instance)
     change = change_for(held, lease, "claim", {}, sequence=0)
     ledger = shell.ledger(snapshot)
+    asked_s = shell.visit.monotonic()
     if snapshot.ledger is None:
         root = snapshot.root_oid or shell.tracker.create_root()
         commit = ledger.create(root, change)
@@ -206,13 +207,15 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
         commit = ledger.append(snapshot.ledger.oid, change, echoes=echoes)
     keeper = Keeper(ledger, state=held, tip=commit.oid, lease=lease)
     try:
-        return _claimed(seen, run, keeper, commit.echoed)
+        return _claimed(seen, run, keeper, commit.echoed, asked_s=asked_s)
     except CogworksError:
         give_back(keeper, shell.say)
         raise
 
 
-def _claimed(seen: Considered, run: move.Run, keeper: Keeper, files: Mapping[str, str]) -> Claimed:
+def _claimed(
+    seen: Considered, run: move.Run, keeper: Keeper, files: Mapping[str, str], *, asked_s: float
+) -> Claimed:
     task = task_for(
         keeper.state,
         seen.pipeline,
@@ -231,6 +234,7 @@ def _claimed(seen: Considered, run: move.Run, keeper: Keeper, files: Mapping[str
         pipeline=seen.pipeline,
         config=seen.config,
         memory=replies_in(keeper.state.folder(run.index, run.instance), files),
+        asked_s=asked_s,
     )
 
 

@@ -145,15 +145,23 @@ class _Session:
 
 @contextmanager
 def open_shell(
-    environment: Environment, address: IssueAddress, *, meter: Requests, say: Callable[[str], None]
+    environment: Environment,
+    address: IssueAddress,
+    *,
+    meter: Requests,
+    say: Callable[[str], None],
+    sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[Shell]:
-    """A Shell for one work item; everything it opened is closed behind it. Raises as `open_examination`."""
+    """A Shell for one work item; everything it opened is closed behind it. Raises as `open_examination`.
+
+    Args:
+        sleep: how the step waits for GitHub: for a rate limit, before a second try, before a second look.
+    """
     with ExitStack() as stack:
-        client, rest, tokens, _ = _speaking(
-            stack, environment, address.server_url, address.repository, meter=meter
-        )
-        reader = reader_of(environment, address, client, rest)
-        tracker = _Tracker(address, reader, Writer(client, rest, sleep=time.sleep), rest)
+        where = (address.server_url, address.repository)
+        client, rest, tokens, _ = _speaking(stack, environment, *where, meter=meter, sleep=sleep)
+        reader = reader_of(environment, address, client, rest, sleep=sleep)
+        tracker = _Tracker(address, reader, Writer(client, rest, sleep=sleep), rest)
         copies = stack.enter_context(open_copies(environment, meter))
         yield Shell(
             visit=VisitShell(
@@ -162,7 +170,7 @@ def open_shell(
                 session=lambda order: _open_session(
                     order, environment, lambda: _open_copy(order, address, tokens, copies), say
                 ),
-                monotonic=time.monotonic,
+                monotonic=_elapsed_s,
                 say=say,
             ),
             tracker=tracker,
@@ -176,13 +184,18 @@ def open_shell(
             new_run_id=lambda: RunId(str(uuid.uuid4())),
             check=lambda config, files: _check(config, files, environment),
             forget=copies.discard,
-            sleep=time.sleep,
+            sleep=sleep,
             say=say,
         )
 
 
 def reader_of(
-    environment: Environment, address: IssueAddress, client: GraphQLClient, rest: "Callable[[], RestClient]"
+    environment: Environment,
+    address: IssueAddress,
+    client: GraphQLClient,
+    rest: "Callable[[], RestClient]",
+    *,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> SnapshotReader:
     """Reads work items of the address's repository, and remembers from process to process what GitHub cannot do there."""
     habits = HabitFile(
@@ -191,7 +204,7 @@ def reader_of(
         repository=address.repository,
         now=lambda: datetime.now(UTC),
     )
-    return SnapshotReader(client, sleep=time.sleep, blobs=rest, habits=habits)
+    return SnapshotReader(client, sleep=sleep, blobs=rest, habits=habits)
 
 
 @contextmanager
@@ -210,7 +223,13 @@ def open_examination(
 
 
 def _speaking(
-    stack: ExitStack, environment: Environment, server_url: str, repository: str, *, meter: Requests
+    stack: ExitStack,
+    environment: Environment,
+    server_url: str,
+    repository: str,
+    *,
+    meter: Requests,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> "tuple[GraphQLClient, Callable[[], RestClient], TokenSource, str]":
     """GraphQL, REST, their token, and where that came from in words."""
     apis = apis_of(environment, server_url)
@@ -224,7 +243,7 @@ def _speaking(
     )
     pause_s = 1.0 if apis.is_github_com else 0.0
     client = stack.enter_context(
-        GraphQLClient(apis.graphql_url, tokens, meter=meter, mutation_pause_s=pause_s)
+        GraphQLClient(apis.graphql_url, tokens, meter=meter, mutation_pause_s=pause_s, sleep=sleep)
     )
     opened: list[RestClient] = []
 
@@ -387,6 +406,12 @@ def _is_known_host(server_url: str) -> bool:
     return host in ("github.com", "www.github.com", "127.0.0.1", "localhost", "::1") or host.endswith(
         ".ghe.com"
     )
+
+
+def _elapsed_s() -> float:
+    """A clock that only runs forward, also while the machine sleeps where the system has such a clock: a lease does."""
+    boot = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boot is None else time.clock_gettime(boot)
 
 
 def holder_of(environment: Environment) -> str:

@@ -95,6 +95,8 @@ class Claimed:
     pipeline: Pipeline
     config: Config
     memory: Mapping[str, ModelReply]
+    asked_s: float
+    """What the runner's clock said when the claim was sent."""
 
 
 @dataclass(frozen=True)
@@ -131,10 +133,8 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
             keeper.check()
             record = _record(claimed, outcome, shell.monotonic() - started_s)
             effects = _effects(claimed, outcome, record)
-            if effects and (keeper.has_pending or shell.monotonic() - started_s > LEASE_TTL_S / 2):
-                # Content first: whoever takes over after a crash below must make the very same effects.
-                renew()
-                keeper.check()
+            if effects:
+                _fence(shell, claimed, renew)
             published = _publish(shell, claimed, snapshot, effects, session.push)
         facts = _with_published(claimed.facts, published)
         after = _transition(claimed, outcome, record, published, facts)
@@ -186,6 +186,22 @@ def _renewal(claimed: Claimed) -> Callable[[], None]:
         claimed.keeper.checkpoint(stop_labels=stop_labels)
 
     return renew
+
+
+def _fence(shell: VisitShell, claimed: Claimed, renew: Callable[[], None]) -> None:
+    """Make sure that what is published now is published on a young lease, and that its content is in the ledger.
+
+    A renewal counts from when it was sent: a runner that was stopped before it saw the answer has an old lease.
+
+    Raises:
+        LostRace: the lease is somebody else's, or a person stopped the item.
+    """
+    keeper, since_s = claimed.keeper, claimed.asked_s
+    # Content first: whoever takes over after a crash later must make the very same effects.
+    while keeper.has_pending or shell.monotonic() - since_s > LEASE_TTL_S / 2:
+        since_s = shell.monotonic()
+        renew()
+        keeper.check()
 
 
 def _adopted(shell: VisitShell, claimed: Claimed) -> Snapshot:
