@@ -152,34 +152,14 @@ def open_shell(
     say: Callable[[str], None],
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[Shell]:
-    """A Shell for one work item; everything it opened is closed behind it.
+    """A Shell for one work item; everything it opened is closed behind it. Raises as `open_examination`.
 
     Args:
         sleep: how the step waits for GitHub: for a rate limit, before a second try, before a second look.
-
-    Raises:
-        PermissionRefused: there is no GitHub token.
     """
-    apis = apis_of(environment, address.server_url)
-    tokens, _ = credential(
-        environment,
-        server_url=address.server_url,
-        rest_url=apis.rest_url,
-        repository=address.repository,
-        meter=meter,
-        child_environment=child_environment(),
-    )
     with ExitStack() as stack:
-        client = stack.enter_context(
-            GraphQLClient(
-                apis.graphql_url,
-                tokens,
-                meter=meter,
-                mutation_pause_s=1.0 if apis.is_github_com else 0.0,
-                sleep=sleep,
-            )
-        )
-        rest = _rest_once(stack, apis, tokens, address.repository, meter=meter)
+        where = (address.server_url, address.repository)
+        client, rest, tokens, _ = _speaking(stack, environment, *where, meter=meter, sleep=sleep)
         reader = reader_of(environment, address, client, rest, sleep=sleep)
         tracker = _Tracker(address, reader, Writer(client, rest, sleep=sleep), rest)
         copies = stack.enter_context(open_copies(environment, meter))
@@ -237,6 +217,21 @@ def open_examination(
         PermissionRefused: there is no GitHub token.
         UsageError: nobody said that the token may go to that server.
     """
+    with ExitStack() as stack:
+        client, rest, _, source = _speaking(stack, environment, server_url, repository, meter=meter)
+        yield client, rest, source
+
+
+def _speaking(
+    stack: ExitStack,
+    environment: Environment,
+    server_url: str,
+    repository: str,
+    *,
+    meter: Requests,
+    sleep: Callable[[float], None] = time.sleep,
+) -> "tuple[GraphQLClient, Callable[[], RestClient], TokenSource, str]":
+    """GraphQL, REST, their token, and where that came from in words."""
     apis = apis_of(environment, server_url)
     tokens, source = credential(
         environment,
@@ -246,17 +241,10 @@ def open_examination(
         meter=meter,
         child_environment=child_environment(),
     )
-    with ExitStack() as stack:
-        pause_s = 1.0 if apis.is_github_com else 0.0
-        client = stack.enter_context(
-            GraphQLClient(apis.graphql_url, tokens, meter=meter, mutation_pause_s=pause_s)
-        )
-        yield client, _rest_once(stack, apis, tokens, repository, meter=meter), source
-
-
-def _rest_once(
-    stack: ExitStack, apis: ApiAddresses, tokens: TokenSource, repository: str, *, meter: Requests
-) -> "Callable[[], RestClient]":
+    pause_s = 1.0 if apis.is_github_com else 0.0
+    client = stack.enter_context(
+        GraphQLClient(apis.graphql_url, tokens, meter=meter, mutation_pause_s=pause_s, sleep=sleep)
+    )
     opened: list[RestClient] = []
 
     def rest() -> "RestClient":
@@ -267,7 +255,7 @@ def _rest_once(
             opened.append(stack.enter_context(RestClient(apis.rest_url, tokens, repository, meter=meter)))
         return opened[0]
 
-    return rest
+    return client, rest, tokens, source
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import click
 from cogworks.commands.looking import Look
 from cogworks.commands.tables import Column, show_table
 from cogworks.errors import UsageError
-from cogworks.github.addresses import RepositoryAddress, parse_issue_url, parse_repository_url
+from cogworks.github.addresses import RepositoryAddress, parse_issue_url, parse_repository
 from cogworks.settings import Environment, read_environment
 from cogworks.upkeep.archiving import Collected, collect
 from cogworks.vocabulary import IssueNumber
@@ -62,9 +62,7 @@ def _parsed(where: str, environment: Environment) -> tuple[RepositoryAddress, Is
         raise UsageError(
             f"{where!r} is a pull request; give a repository (owner/name or its URL) or an issue."
         )
-    if "://" not in where:
-        where = f"{(environment.github_server_url or GITHUB).rstrip('/')}/{where}"
-    return parse_repository_url(where), None
+    return parse_repository(where, server_url=environment.github_server_url or GITHUB), None
 
 
 def _print(found: Collected, *, dry_run: bool) -> None:

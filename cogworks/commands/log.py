@@ -116,8 +116,10 @@ def _cells(row: Told) -> tuple[str, ...]:
         return time, row.entry.oid[:10], "", "", row.entry.subject, "", "", ""
     node = f"{message.node}@{message.sub_item}" if message.sub_item else message.node
     # The whole oid is in the JSON; here it would only make the line long.
-    waits_for = message.waits_for.partition("@")[0]
-    what = f"{message.verb}, waits for {waits_for}" if waits_for else message.verb
+    rest = message.waits_for.partition("@")[0]
+    what = message.verb
+    if rest:
+        what += ", the item is done" if rest == "done" else f", waits for {rest}"
     return (
         time,
         row.entry.oid[:10],

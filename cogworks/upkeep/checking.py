@@ -26,6 +26,7 @@ from cogworks.ledger.store import LedgerCommit
 from cogworks.ledger.visit_folders import check_folders
 from cogworks.nodes.considering import Considered, Reads, Wanted, configured, consider, read_item, state_of
 from cogworks.pipeline.position import instance_name
+from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import CommentRef, Lease, RunState
 from cogworks.upkeep.surface_checks import Existing, Found, check_surface, unseen
 from cogworks.vocabulary import CommitOid, RunId, Value, VisitKey
@@ -205,7 +206,9 @@ def _post_status(shell: CheckShell, seen: Considered, post: PostComment, *, is_s
     posted = next(comment for comment in published.comments if comment.topic == STATUS_TOPIC)
     reference = CommentRef(node_id=posted.node_id, database_id=posted.database_id)
     after = state.model_copy(update={"status_comment": reference})
-    change = change_for(after, _signature(shell, state), "repaired", {}, sequence=0)
+    # A sweep reads the newest message alone: what the item rests on has to stay in it.
+    rest = rest_line(after, seen.facts, seen.pipeline)
+    change = change_for(after, _signature(shell, state), "repaired", {}, sequence=0, waits_for=rest)
     shell.ledger(seen.snapshot).append(ledger.oid, change)
     return []
 
