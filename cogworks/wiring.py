@@ -1,17 +1,14 @@
 """The composition root: environment and address in, a Shell of real adapters out."""
 
 import os
-import random
 import socket
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -21,7 +18,7 @@ from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.messages import Caller
-from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
+from cogworks.errors import CogworksError, TryAgainLater, UsageError
 from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses
 from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import credential
@@ -36,25 +33,19 @@ from cogworks.github.tokens import TokenSource
 from cogworks.github.writer import Writer
 from cogworks.ledger.record import ROOT_BRANCH
 from cogworks.ledger.store import LedgerStore
-from cogworks.llm.anthropic import BASE_URL, AnthropicProvider
-from cogworks.llm.budget import Budget, Price, PriceList
-from cogworks.llm.cassette import CassetteProvider
-from cogworks.llm.gateway import Gateway, ModelSettings
-from cogworks.llm.package_data import shipped_prices, shipped_prompts
 from cogworks.llm.provider import Provider
 from cogworks.nodes.contract import Asks, DomainService, NodeShell, Workspace
 from cogworks.nodes.registry import NODES
 from cogworks.nodes.visit import Session, SessionOrder, VisitShell
-from cogworks.settings import Config, Environment, child_environment
+from cogworks.settings import Environment, child_environment
 from cogworks.step import Shell
 from cogworks.vocabulary import BranchName, CommitOid, RunId
+from cogworks.wiring_model import check_model, gateway_for, open_provider
 
 if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
 
 COMMITTER = Identity("cogworks", "cogworks@users.noreply.github.com")
-PROMPT_FOLDER = "prompts/"
-PROMPT_SUFFIX = ".md.j2"
 
 
 @dataclass(frozen=True)
@@ -121,7 +112,7 @@ class _Session:
             say(line)
 
         self.shell: NodeShell = _NodeShell(
-            model=_gateway(order, provider), service=service, tell=told, open_workspace=self._workspace
+            model=gateway_for(order, provider), service=service, tell=told, open_workspace=self._workspace
         )
 
     def _workspace(self) -> WorkingCopy:
@@ -182,7 +173,7 @@ def open_shell(
             ),
             holder=holder_of(environment),
             new_run_id=lambda: RunId(str(uuid.uuid4())),
-            check=lambda config, files: _check(config, files, environment),
+            check=lambda config, files: check_model(config, files, environment),
             forget=copies.discard,
             sleep=sleep,
             say=say,
@@ -273,7 +264,7 @@ def _open_session(
         service = stack.enter_context(
             ProcessService(command, name="python", environment=child_environment(), caller=caller)
         )
-        provider = stack.enter_context(_provider(order.config, environment))
+        provider = stack.enter_context(open_provider(order.config, environment))
         yield _Session(
             order,
             provider=provider,
@@ -298,74 +289,6 @@ def _open_copy(
     )
     copy.step_back_from(task.visit.visit_key)
     return copy
-
-
-def _gateway(order: SessionOrder, provider: Provider) -> Gateway:
-    llm = order.config.llm
-    return Gateway(
-        provider,
-        shipped_prompts(_overrides(order.files)),
-        ModelSettings(model=llm.model, max_output_tokens=llm.max_output_tokens),
-        prices=_prices(order.config),
-        budget=Budget(limit_usd=_exact(order.budget_usd), limit_tokens=order.budget_tokens),
-        memory=order.memory,
-        on_reply=order.on_reply,
-    )
-
-
-def _check(config: Config, files: Mapping[str, str], environment: Environment) -> None:
-    """Open what every model node opens, and close it again."""
-    with _provider(config, environment):
-        shipped_prompts(_overrides(files))
-        _prices(config).price_of(config.llm.model)
-
-
-def _overrides(files: Mapping[str, str]) -> dict[str, str]:
-    """The repository's own prompts, by stem."""
-    return {
-        path.removeprefix(PROMPT_FOLDER).removesuffix(PROMPT_SUFFIX): text
-        for path, text in files.items()
-        if path.startswith(PROMPT_FOLDER) and path.endswith(PROMPT_SUFFIX)
-    }
-
-
-def _prices(config: Config) -> PriceList:
-    configured = {
-        model: Price.model_validate({name: _exact(usd) for name, usd in price.model_dump().items()})
-        for model, price in config.llm.prices.items()
-    }
-    return shipped_prices().with_configured(configured)
-
-
-@contextmanager
-def _provider(config: Config, environment: Environment) -> Iterator[Provider]:
-    match environment.llm_provider or config.llm.provider:
-        case "cassette":
-            with ExitStack() as stack:
-                directory = Path(environment.cassette_dir) if environment.cassette_dir else None
-                if directory is None:
-                    shipped = as_file(files("cogworks") / "demo" / "cassettes")
-                    directory = stack.enter_context(shipped)
-                yield CassetteProvider(directory, misses=_misses(directory, environment))
-        case "anthropic":
-            if not environment.llm_api_key:
-                raise PermissionRefused(
-                    "there is no key for the model provider. Set `COGWORKS_LLM_API_KEY` or `ANTHROPIC_API_KEY`."
-                )
-            base_url = environment.llm_base_url or BASE_URL
-            with AnthropicProvider(
-                environment.llm_api_key, sleep=time.sleep, jitter=random.random, base_url=base_url
-            ) as provider:
-                yield provider
-        case other:
-            raise UsageError(
-                f"`COGWORKS_LLM_PROVIDER` is {other!r}; known providers are anthropic and cassette."
-            )
-
-
-def _misses(directory: Path, environment: Environment) -> Path:
-    writable = os.access(directory, os.W_OK)
-    return directory / "misses" if writable else Path(environment.work_dir) / "cassette-misses"
 
 
 def open_copies(environment: Environment, meter: Requests) -> WorkingCopies:
@@ -418,7 +341,3 @@ def holder_of(environment: Environment) -> str:
     """Who we are in a ledger: unique to this process."""
     where = environment.host or socket.gethostname()
     return f"{where}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
-
-
-def _exact(amount: float) -> Decimal:
-    return Decimal(str(amount))

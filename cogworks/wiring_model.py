@@ -1,0 +1,103 @@
+"""The part of the composition root that speaks to a model: provider, prompts, prices and budget of one visit."""
+
+import os
+import random
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from decimal import Decimal
+from importlib.resources import as_file
+from importlib.resources import files as package_files
+from pathlib import Path
+
+from cogworks.errors import PermissionRefused, UsageError
+from cogworks.llm.anthropic import BASE_URL, AnthropicProvider
+from cogworks.llm.budget import Budget, Price, PriceList
+from cogworks.llm.cassette import CassetteProvider
+from cogworks.llm.gateway import Gateway, ModelSettings
+from cogworks.llm.package_data import shipped_prices, shipped_prompts
+from cogworks.llm.provider import Provider
+from cogworks.nodes.visit import SessionOrder
+from cogworks.settings import Config, Environment
+
+PROMPT_FOLDER = "prompts/"
+PROMPT_SUFFIX = ".md.j2"
+
+
+def gateway_for(order: SessionOrder, provider: Provider) -> Gateway:
+    """Asks the model within what is left of the budget."""
+    llm = order.config.llm
+    return Gateway(
+        provider,
+        shipped_prompts(_overrides(order.files)),
+        ModelSettings(model=llm.model, max_output_tokens=llm.max_output_tokens),
+        prices=_prices(order.config),
+        budget=Budget(limit_usd=_exact(order.budget_usd), limit_tokens=order.budget_tokens),
+        memory=order.memory,
+        on_reply=order.on_reply,
+    )
+
+
+def check_model(config: Config, files: Mapping[str, str], environment: Environment) -> None:
+    """Open what every model node opens, and close it again."""
+    with open_provider(config, environment):
+        shipped_prompts(_overrides(files))
+        _prices(config).price_of(config.llm.model)
+
+
+def _overrides(files: Mapping[str, str]) -> dict[str, str]:
+    """The repository's own prompts, by stem."""
+    return {
+        path.removeprefix(PROMPT_FOLDER).removesuffix(PROMPT_SUFFIX): text
+        for path, text in files.items()
+        if path.startswith(PROMPT_FOLDER) and path.endswith(PROMPT_SUFFIX)
+    }
+
+
+def _prices(config: Config) -> PriceList:
+    configured = {
+        model: Price.model_validate({name: _exact(usd) for name, usd in price.model_dump().items()})
+        for model, price in config.llm.prices.items()
+    }
+    return shipped_prices().with_configured(configured)
+
+
+@contextmanager
+def open_provider(config: Config, environment: Environment) -> Iterator[Provider]:
+    """The provider that environment and configuration name.
+
+    Raises:
+        PermissionRefused: its key is missing.
+        UsageError: there is no such provider.
+    """
+    match environment.llm_provider or config.llm.provider:
+        case "cassette":
+            with ExitStack() as stack:
+                directory = Path(environment.cassette_dir) if environment.cassette_dir else None
+                if directory is None:
+                    shipped = as_file(package_files("cogworks") / "demo" / "cassettes")
+                    directory = stack.enter_context(shipped)
+                yield CassetteProvider(directory, misses=_misses(directory, environment))
+        case "anthropic":
+            if not environment.llm_api_key:
+                raise PermissionRefused(
+                    "there is no key for the model provider. Set `COGWORKS_LLM_API_KEY` or `ANTHROPIC_API_KEY`."
+                )
+            base_url = environment.llm_base_url or BASE_URL
+            with AnthropicProvider(
+                environment.llm_api_key, sleep=time.sleep, jitter=random.random, base_url=base_url
+            ) as provider:
+                yield provider
+        case other:
+            raise UsageError(
+                f"`COGWORKS_LLM_PROVIDER` is {other!r}; known providers are anthropic and cassette."
+            )
+
+
+def _misses(directory: Path, environment: Environment) -> Path:
+    writable = os.access(directory, os.W_OK)
+    return directory / "misses" if writable else Path(environment.work_dir) / "cassette-misses"
+
+
+def _exact(amount: float) -> Decimal:
+    return Decimal(str(amount))
