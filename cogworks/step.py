@@ -18,6 +18,7 @@ from cogworks.nodes.tasks import missing_inputs, sources_of, task_for
 from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, give_back, replies_in, run_visit
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.position import Facts, WaitingFor, instance_name, locate, waiting_for
+from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord
 from cogworks.settings import Config
 from cogworks.vocabulary import CommitOid, RunId, Value
@@ -54,6 +55,9 @@ class Shell:
     holder: str
     """Who we are in a lease: unique to this process."""
     new_run_id: Callable[[], RunId]
+    check: Callable[[Config, Mapping[str, str]], None]
+    """Raise what would keep any node from running (a missing model key, a malformed prompt), given the configuration and
+    the repository's files below `.cogworks`; nothing has been claimed then."""
     forget: Callable[[RunId], None]
     """Remove what a finished run keeps on this machine."""
     sleep: Callable[[float], None]
@@ -149,6 +153,7 @@ def _act(shell: Shell, seen: Considered) -> StepReport:
 
 
 def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
+    _check(shell, seen)
     claimed = _claim(shell, seen, run)
     shell.say(f"{instance_name(run.instance)}: started (visit {run.index}, attempt {run.attempt})")
     try:
@@ -159,6 +164,14 @@ def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
         _show_problem(shell, seen.snapshot, str(error))
         raise
     return _ended(shell, seen, run, ended)
+
+
+def _check(shell: Shell, seen: Considered) -> None:
+    try:
+        shell.check(seen.config, seen.snapshot.repository.config_files)
+    except ConfigurationError as error:
+        _show_problem(shell, seen.snapshot, str(error))
+        raise
 
 
 def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
@@ -273,7 +286,8 @@ def _give_up(shell: Shell, seen: Considered, lease: Lease, reason: str) -> StepR
         spend=lease.spent_at_most,
     )
     state = seen.state.recorded(record)
-    _append(shell, seen, change_for(state, lease, "failed", {}, sequence=0))
+    rest = rest_line(state, seen.facts, seen.pipeline)
+    _append(shell, seen, change_for(state, lease, "failed", {}, sequence=0, waits_for=rest))
     warning = _show(shell, seen, state, seen.facts)
     return _report("failed", f"{instance_name(lease.instance)}: {reason}", seen, state, warning=warning)
 

@@ -6,7 +6,7 @@ import socket
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -37,7 +37,7 @@ from cogworks.github.writer import Writer
 from cogworks.ledger.record import ROOT_BRANCH
 from cogworks.ledger.store import LedgerStore
 from cogworks.llm.anthropic import BASE_URL, AnthropicProvider
-from cogworks.llm.budget import Budget, Price
+from cogworks.llm.budget import Budget, Price, PriceList
 from cogworks.llm.cassette import CassetteProvider
 from cogworks.llm.gateway import Gateway, ModelSettings
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
 
 COMMITTER = Identity("cogworks", "cogworks@users.noreply.github.com")
+PROMPT_FOLDER = "prompts/"
 PROMPT_SUFFIX = ".md.j2"
 
 
@@ -151,43 +152,17 @@ def open_shell(
     say: Callable[[str], None],
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[Shell]:
-    """A Shell for one work item; everything it opened is closed behind it.
+    """A Shell for one work item; everything it opened is closed behind it. Raises as `open_examination`.
 
     Args:
         sleep: how the step waits for GitHub: for a rate limit, before a second try, before a second look.
-
-    Raises:
-        PermissionRefused: there is no GitHub token.
     """
-    apis = apis_of(environment, address.server_url)
-    tokens, _ = credential(
-        environment,
-        server_url=address.server_url,
-        rest_url=apis.rest_url,
-        repository=address.repository,
-        meter=meter,
-        child_environment=child_environment(),
-    )
     with ExitStack() as stack:
-        client = stack.enter_context(
-            GraphQLClient(
-                apis.graphql_url,
-                tokens,
-                meter=meter,
-                mutation_pause_s=1.0 if apis.is_github_com else 0.0,
-                sleep=sleep,
-            )
-        )
-        rest = _rest_once(stack, apis, tokens, address.repository, meter=meter)
-        habits = HabitFile(
-            Path(environment.work_dir) / "reads",
-            server_url=address.server_url,
-            repository=address.repository,
-            now=lambda: datetime.now(UTC),
-        )
-        reader = SnapshotReader(client, sleep=sleep, blobs=rest, habits=habits)
+        where = (address.server_url, address.repository)
+        client, rest, tokens, _ = _speaking(stack, environment, *where, meter=meter, sleep=sleep)
+        reader = reader_of(environment, address, client, rest, sleep=sleep)
         tracker = _Tracker(address, reader, Writer(client, rest, sleep=sleep), rest)
-        copies = stack.enter_context(_copies(environment, meter))
+        copies = stack.enter_context(open_copies(environment, meter))
         yield Shell(
             visit=VisitShell(
                 tracker=tracker,
@@ -205,12 +180,31 @@ def open_shell(
                 repository_id=snapshot.repository.node_id,
                 issue=snapshot.issue.number,
             ),
-            holder=_holder(environment),
+            holder=holder_of(environment),
             new_run_id=lambda: RunId(str(uuid.uuid4())),
+            check=lambda config, files: _check(config, files, environment),
             forget=copies.discard,
             sleep=sleep,
             say=say,
         )
+
+
+def reader_of(
+    environment: Environment,
+    address: IssueAddress,
+    client: GraphQLClient,
+    rest: "Callable[[], RestClient]",
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+) -> SnapshotReader:
+    """Reads work items of the address's repository, and remembers from process to process what GitHub cannot do there."""
+    habits = HabitFile(
+        Path(environment.work_dir) / "reads",
+        server_url=address.server_url,
+        repository=address.repository,
+        now=lambda: datetime.now(UTC),
+    )
+    return SnapshotReader(client, sleep=sleep, blobs=rest, habits=habits)
 
 
 @contextmanager
@@ -223,6 +217,21 @@ def open_examination(
         PermissionRefused: there is no GitHub token.
         UsageError: nobody said that the token may go to that server.
     """
+    with ExitStack() as stack:
+        client, rest, _, source = _speaking(stack, environment, server_url, repository, meter=meter)
+        yield client, rest, source
+
+
+def _speaking(
+    stack: ExitStack,
+    environment: Environment,
+    server_url: str,
+    repository: str,
+    *,
+    meter: Requests,
+    sleep: Callable[[float], None] = time.sleep,
+) -> "tuple[GraphQLClient, Callable[[], RestClient], TokenSource, str]":
+    """GraphQL, REST, their token, and where that came from in words."""
     apis = apis_of(environment, server_url)
     tokens, source = credential(
         environment,
@@ -232,14 +241,10 @@ def open_examination(
         meter=meter,
         child_environment=child_environment(),
     )
-    with ExitStack() as stack:
-        client = stack.enter_context(GraphQLClient(apis.graphql_url, tokens, meter=meter))
-        yield client, _rest_once(stack, apis, tokens, repository, meter=meter), source
-
-
-def _rest_once(
-    stack: ExitStack, apis: ApiAddresses, tokens: TokenSource, repository: str, *, meter: Requests
-) -> "Callable[[], RestClient]":
+    pause_s = 1.0 if apis.is_github_com else 0.0
+    client = stack.enter_context(
+        GraphQLClient(apis.graphql_url, tokens, meter=meter, mutation_pause_s=pause_s, sleep=sleep)
+    )
     opened: list[RestClient] = []
 
     def rest() -> "RestClient":
@@ -250,7 +255,7 @@ def _rest_once(
             opened.append(stack.enter_context(RestClient(apis.rest_url, tokens, repository, meter=meter)))
         return opened[0]
 
-    return rest
+    return client, rest, tokens, source
 
 
 @contextmanager
@@ -297,24 +302,39 @@ def _open_copy(
 
 def _gateway(order: SessionOrder, provider: Provider) -> Gateway:
     llm = order.config.llm
-    configured = {
-        model: Price.model_validate({name: _exact(usd) for name, usd in price.model_dump().items()})
-        for model, price in llm.prices.items()
-    }
-    overrides = {
-        name.removesuffix(PROMPT_SUFFIX): text
-        for name, text in order.prompts.items()
-        if name.endswith(PROMPT_SUFFIX)
-    }
     return Gateway(
         provider,
-        shipped_prompts(overrides),
+        shipped_prompts(_overrides(order.files)),
         ModelSettings(model=llm.model, max_output_tokens=llm.max_output_tokens),
-        prices=shipped_prices().with_configured(configured),
+        prices=_prices(order.config),
         budget=Budget(limit_usd=_exact(order.budget_usd), limit_tokens=order.budget_tokens),
         memory=order.memory,
         on_reply=order.on_reply,
     )
+
+
+def _check(config: Config, files: Mapping[str, str], environment: Environment) -> None:
+    """Open what every model node opens, and close it again."""
+    with _provider(config, environment):
+        shipped_prompts(_overrides(files))
+        _prices(config).price_of(config.llm.model)
+
+
+def _overrides(files: Mapping[str, str]) -> dict[str, str]:
+    """The repository's own prompts, by stem."""
+    return {
+        path.removeprefix(PROMPT_FOLDER).removesuffix(PROMPT_SUFFIX): text
+        for path, text in files.items()
+        if path.startswith(PROMPT_FOLDER) and path.endswith(PROMPT_SUFFIX)
+    }
+
+
+def _prices(config: Config) -> PriceList:
+    configured = {
+        model: Price.model_validate({name: _exact(usd) for name, usd in price.model_dump().items()})
+        for model, price in config.llm.prices.items()
+    }
+    return shipped_prices().with_configured(configured)
 
 
 @contextmanager
@@ -348,7 +368,8 @@ def _misses(directory: Path, environment: Environment) -> Path:
     return directory / "misses" if writable else Path(environment.work_dir) / "cassette-misses"
 
 
-def _copies(environment: Environment, meter: Requests) -> WorkingCopies:
+def open_copies(environment: Environment, meter: Requests) -> WorkingCopies:
+    """The working copies of this machine."""
     return WorkingCopies(
         Path(environment.work_dir),
         identity=COMMITTER,
@@ -393,7 +414,8 @@ def _elapsed_s() -> float:
     return time.monotonic() if boot is None else time.clock_gettime(boot)
 
 
-def _holder(environment: Environment) -> str:
+def holder_of(environment: Environment) -> str:
+    """Who we are in a ledger: unique to this process."""
     where = environment.host or socket.gethostname()
     return f"{where}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 

@@ -120,6 +120,7 @@ class Item:
             ),
             holder="runner",
             new_run_id=lambda: RunId("run-1"),
+            check=lambda config, files: None,
             forget=lambda _: None,
             sleep=self.slept.append,
             say=lambda _: None,

@@ -69,12 +69,8 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         NoSuchNode: `wanted` names no node of the item.
         CogworksError: a file of the repository or the ledger cannot be understood.
     """
-    files = snapshot.repository.config_files
-    config = require_config(files, where=snapshot.repository.name_with_owner)
-    declared = files.get("pipeline.toml")
-    pipelines = built_in_pipelines() if declared is None else parse_pipelines(declared, source=PIPELINE_FILE)
     state = state_of(snapshot)
-    pipeline = pipelines.choose(state.pipeline if state else None)
+    config, pipeline = configured(snapshot, state)
     if state is None:
         state = _new_run(snapshot, pipeline, new_run_id())
     history = [(c.message, c.committed_date) for c in (snapshot.ledger.history if snapshot.ledger else ())]
@@ -94,6 +90,19 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         facts=facts,
         decision=decide(obeyed, facts, pipeline),
     )
+
+
+def configured(snapshot: Snapshot, state: RunState | None) -> tuple[Config, Pipeline]:
+    """The configuration of the repository, and the pipeline of the run (None: of a new one).
+
+    Raises:
+        ConfigurationError, UsageError: a file is missing or malformed, or has no such pipeline.
+    """
+    files = snapshot.repository.config_files
+    config = require_config(files, where=snapshot.repository.name_with_owner)
+    declared = files.get("pipeline.toml")
+    pipelines = built_in_pipelines() if declared is None else parse_pipelines(declared, source=PIPELINE_FILE)
+    return config, pipelines.choose(state.pipeline if state else None)
 
 
 def state_of(snapshot: Snapshot) -> RunState | None:

@@ -21,7 +21,8 @@ from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, 
 from cogworks.nodes.tasks import slot_values
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.graph import Pipeline
-from cogworks.pipeline.position import Facts, PullFacts, locate, waiting_for
+from cogworks.pipeline.position import Facts, PullFacts, locate
+from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import LEASE_TTL_S, CommentRef, KnownPull, RunState, Spend, VisitRecord
 from cogworks.pipeline.transitions import learn_classification, learn_plan, settle
 from cogworks.settings import Config
@@ -47,8 +48,8 @@ class SessionOrder:
     run_id: RunId
     task: NodeTask
     config: Config
-    prompts: Mapping[str, str]
-    """Prompt templates of the repository: file name below `.cogworks/prompts` -> text."""
+    files: Mapping[str, str]
+    """The repository's files below `.cogworks`: path -> text."""
     budget_usd: float
     budget_tokens: int
     memory: Mapping[str, ModelReply]
@@ -142,7 +143,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
             # A loop that is used up makes a failure of a node that succeeded.
             after(keeper.state).visits[-1].status,
             lambda state: visit_files(state, state.visits[-1], _kept_output(outcome)),
-            waits_for=lambda state: _waits_for(state, facts, claimed.pipeline),
+            waits_for=lambda state: rest_line(state, facts, claimed.pipeline),
         )
         is_recorded = True
         return Ended(
@@ -232,11 +233,7 @@ def _order(claimed: Claimed, renew: Callable[[], None]) -> SessionOrder:
         run_id=state.run_id,
         task=claimed.task,
         config=claimed.config,
-        prompts={
-            path.removeprefix("prompts/"): text
-            for path, text in claimed.snapshot.repository.config_files.items()
-            if path.startswith("prompts/")
-        },
+        files=claimed.snapshot.repository.config_files,
         budget_usd=max(0.0, facts.max_cost_usd - spent.cost_usd - others_usd),
         budget_tokens=max(0, facts.max_tokens - spent.input_tokens - spent.output_tokens),
         memory=claimed.memory,
@@ -362,14 +359,6 @@ def _with_published(facts: Facts, published: Published) -> Facts:
         if pull.number not in facts.pulls
     }
     return facts.model_copy(update={"pulls": {**facts.pulls, **opened}})
-
-
-def _waits_for(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
-    for wait in waiting_for(state, facts, pipeline):
-        if wait.number is not None:
-            return f"{wait.kind} {wait.number}@{facts.pulls[wait.number].head_oid}"
-        return wait.kind
-    return ""
 
 
 def _spend_of(record: ReplyRecord) -> Spend:

@@ -192,6 +192,40 @@ def test_a_changed_prompt_is_a_clear_error_and_gives_the_lease_back(
         assert scene.cogworks("process", "--json").told["outcome"] == "succeeded"
 
 
+NO_KEY = {"COGWORKS_LLM_PROVIDER": "anthropic", "COGWORKS_LLM_API_KEY": "", "ANTHROPIC_API_KEY": ""}
+
+
+def _without_key(scene: Scene) -> Spoiled:
+    return nullcontext(NO_KEY)
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "refusal", "words"),
+    [
+        (_without_key, (4, "permission_refused"), ["COGWORKS_LLM_API_KEY"]),
+        (
+            _file(".cogworks/prompts/intake.md.j2", "--- user ---\n{% if %}"),
+            (2, "configuration_error"),
+            ["intake"],
+        ),
+    ],
+    ids=["no-model-key", "malformed-prompt"],
+)
+def test_what_no_node_could_run_with_is_found_before_anything_is_claimed(
+    scenes: dict[str, Scene],
+    spoiled: Callable[[Scene], Spoiled],
+    refusal: tuple[int, str],
+    words: list[str],
+) -> None:
+    scene = scenes["new"]
+    with spoiled(scene) as call:
+        before = scene.everything()
+
+        _is_refusal(scene.cogworks("process", "--json", **call), refusal, words)
+
+        assert scene.everything() == before
+
+
 def _cassettes(tmp_path: Path) -> Path:
     target = tmp_path / "cassettes"
     if not target.exists():
