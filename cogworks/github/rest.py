@@ -137,7 +137,8 @@ class RestClient:
             label = self._call("POST", "/labels", {"name": name, "color": color, "description": description})
         except AlreadyExists:
             label = self._call_for_new(f"/labels/{quote(name, safe='')}")
-        return str(label["node_id"])
+        with expecting(f"label {name}"):
+            return str(label["node_id"])
 
     def own_permissions(self) -> Mapping[str, bool]:
         """What the token's owner may do here, in GitHub's words (`pull`, `push`, `admin`, …); empty when it is not said."""

@@ -1,4 +1,4 @@
-"""One hub per module, whose demonstration item was played once."""
+"""Hubs whose demonstration item was played once; every test goes back to the snapshot it needs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,21 +9,14 @@ import pytest
 from tests.chaos.timeline import Theatre, theatre
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
     """Played up to the specification."""
     with _played(tmp_path_factory.mktemp("begun"), last="architecture") as opened:
         yield opened
 
 
-@pytest.fixture(scope="module")
-def planned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
-    """Played up to the plan."""
-    with _played(tmp_path_factory.mktemp("planned"), last="planning") as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
     """Played to its end."""
     with _played(tmp_path_factory.mktemp("done"), last="") as opened:

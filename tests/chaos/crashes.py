@@ -34,7 +34,7 @@ def recovery(theatre: Theatre, point: CrashPoint) -> list[str]:
     step = point.step
     theatre.back_to(step)
     kind = "hold_before" if point.is_before else "hold_after"
-    if not theatre.crash_at({"kind": kind, "nth": point.request}):
+    if not theatre.crash_at({"kind": kind, **step.at(point.request)}):
         return [f"{point}: the step was over before that request"]
     theatre.admin.advance(LEASE_IS_OLD_S)
     expected = step

@@ -67,7 +67,7 @@ def _faults(request: Mapping[str, Any]) -> Iterator[Fault]:
 def recovery(theatre: Theatre, point: FaultPoint) -> list[str]:
     """What is wrong after the fault and, where the step did not get over it, one more run; empty: nothing shows."""
     theatre.back_to(point.step)
-    with theatre.admin.playing({**point.fault, "nth": point.request}):
+    with theatre.admin.playing({**point.fault, **point.step.at(point.request)}):
         outcome = in_this_process(theatre)
         if not theatre.admin.struck():
             return [f"{point}: the step was over before that request"]

@@ -73,7 +73,12 @@ class _Painter:
             },
             "ledgers": sorted(name for name in self._git.refs("refs/heads/") if "/ledger/" in name),
             "issues": {issue.number: self._issue(issue) for issue in self._issues},
-            "labels": sorted(label.name for label in self._store.children(Label, self._repository.id)),
+            "labels": sorted(
+                label.name
+                for label in self._store.children(Label, self._repository.id)
+                # A view that failed once may never be needed again.
+                if not label.name.startswith("cogworks:node:")
+            ),
             "check runs": sorted(run.name for run in self._store.children(CheckRun, self._repository.id)),
             "state": self._state(),
         }

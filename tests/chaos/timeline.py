@@ -43,6 +43,18 @@ class Step:
     def name(self) -> str:
         return f"{self.number} {self.node or self.outcome}"
 
+    def at(self, request: int) -> dict[str, Any]:
+        """What in a rule of a fault plan strikes the k-th request, counted from 1, among those that look like it.
+
+        A fresh clone takes more requests than an old one, so the number alone would not do.
+        """
+        alike = [_pattern(each) for each in self.requests[:request]]
+        return {**alike[-1], "nth": alike.count(alike[-1])}
+
+
+def _pattern(request: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: request[name] for name in ("method", "path", "operation") if request[name]}
+
 
 @dataclass
 class Theatre:

@@ -214,6 +214,13 @@ def test_a_merge_says_which_head_it_means(server: Server, rest: RestClient) -> N
         rest.merge_pull_request(IssueNumber(5), head_oid=CommitOid("a" * 40))
 
 
+def test_a_label_without_an_id_is_an_error_of_ours(server: Server, rest: RestClient) -> None:
+    server.replies = [Reply(200, {"errors": [{"type": "RATE_LIMITED"}]})]
+
+    with pytest.raises(CogworksError, match="unexpected at label bug"):
+        rest.ensure_label("bug", "0e8a16", "Broken")
+
+
 def test_a_label_is_put_on_an_issue(server: Server, rest: RestClient) -> None:
     server.replies = [Reply(200, [])]
 

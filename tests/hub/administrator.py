@@ -29,9 +29,13 @@ class Administrator:
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
         """The answer of one request, which must succeed."""
-        answer = self._http.request(method, path, json=body)
+        answer = self.send(method, path, body)
         assert answer.status_code == 200, answer.text
         return answer.json()
+
+    def send(self, method: str, path: str, body: object = None) -> httpx.Response:
+        """One request, whatever its answer."""
+        return self._http.request(method, path, json=body)
 
     @contextmanager
     def playing(self, *faults: Mapping[str, object]) -> Iterator[None]:
