@@ -3,12 +3,17 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from scripts.benchmarks import latency, step_requests
 from scripts.benchmarks.item import BenchItem
 from tests.demo.staging import staged
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "requests.md"
 _ROW = re.compile(r"^\| (?P<kind>[a-z ,]+) \| (?P<graphql>\d+) \| \d+ \| (?P<allowed>\d+) \|", re.MULTILINE)
+
+pytestmark = pytest.mark.slow
+"""The whole item is played; the limits themselves are asserted in every run by `tests/test_step_requests.py`."""
 
 
 def test_every_kind_of_step_asks_for_no_more_than_it_may_and_than_is_published(tmp_path: Path) -> None:
