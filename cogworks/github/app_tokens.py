@@ -126,8 +126,8 @@ class AppTokens:
 
     def _signature(self) -> str:
         # PyGithub and its cryptography cost a fifth of a second, once an hour.
-        from github import Auth  # noqa: PLC0415
-        from jwt.exceptions import PyJWTError  # noqa: PLC0415
+        from github import Auth  # noqa: PLC0415 - only Apps need it
+        from jwt.exceptions import PyJWTError  # noqa: PLC0415 - only Apps need it
 
         try:
             app = Auth.AppAuth(
