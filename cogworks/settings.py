@@ -69,6 +69,13 @@ class LedgerConfig(Value):
     checkpoint_usd: float = Field(default=0.50, gt=0, allow_inf_nan=False)
 
 
+class CommandConfig(Value):
+    """`[commands]`: whose comments and labels are obeyed besides those of people with write permission."""
+
+    allowed_apps: tuple[str, ...] = ()
+    """Logins of GitHub Apps, with or without `[bot]`."""
+
+
 class Config(Value):
     """`.cogworks/config.toml`, validated."""
 
@@ -77,6 +84,7 @@ class Config(Value):
     labels: LabelConfig = LabelConfig()
     paths: PathConfig = PathConfig()
     ledger: LedgerConfig = LedgerConfig()
+    commands: CommandConfig = CommandConfig()
 
 
 class Environment(Value):

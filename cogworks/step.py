@@ -11,27 +11,34 @@ from cogworks.github.snapshot import Snapshot
 from cogworks.github.surface import comment_difference, differences, problem_comment, project
 from cogworks.ledger.keeper import Keeper
 from cogworks.ledger.record import Change, change_for
-from cogworks.ledger.store import LedgerCommit, StaleTip, Tip
-from cogworks.nodes.considering import Considered, NoSuchNode, Reads, Wanted, consider, read_item, state_of
-from cogworks.nodes.contract import Conventions, Failed, WorkItem
+from cogworks.ledger.store import LedgerCommit, StaleTip
+from cogworks.nodes.answering import MovingLedger, answer, inputs_lease
+from cogworks.nodes.considering import (
+    Considered,
+    NoSuchNode,
+    Reads,
+    Wanted,
+    consider,
+    read_item,
+    state_of,
+    work_item,
+)
+from cogworks.nodes.contract import Conventions, Failed
 from cogworks.nodes.tasks import missing_inputs, sources_of, task_for
 from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, give_back, replies_in, run_visit
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.position import Facts, WaitingFor, instance_name, locate, waiting_for
-from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord
-from cogworks.settings import Config
+from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord, visit_key
 from cogworks.vocabulary import CommitOid, RunId, Value
 
 MAX_CLAIMS = 3
 CLAIM_PAUSE_S = 2.0
 
 
-class Ledger(Protocol):
-    """The ledger branch of the item."""
+class Ledger(MovingLedger, Protocol):
+    """The ledger branch of the item, which the first claim makes."""
 
-    def tip(self) -> Tip | None: ...
     def create(self, root: CommitOid, change: Change) -> LedgerCommit: ...
-    def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> LedgerCommit: ...
 
 
 class StepTracker(Tracker, Reads, Protocol):
@@ -122,10 +129,22 @@ def _act(shell: Shell, seen: Considered) -> StepReport:
     match seen.decision:
         case move.Run() as run:
             return _visit(shell, seen, run)
+        case move.Answer() as due:
+            return _answer(shell, seen, due)
         case move.GiveUpOn(lease=lease, reason=reason):
             return _give_up(shell, seen, lease, reason)
         case move.Finish():
             return _finish(shell, seen)
+        case rest:
+            # Those above deal with what people said in the commit of their own work.
+            _deal_with_inputs(shell, seen)
+            return _rest(shell, seen, rest)
+
+
+def _rest(
+    shell: Shell, seen: Considered, why: move.Wait | move.BackOff | move.Nothing | move.Stop
+) -> StepReport:
+    match why:
         case move.Wait(waiting_for=waits):
             warning = _show(shell, seen, seen.state, seen.facts)
             asks = "; ".join(f"{wait.ask} ({wait.who})" for wait in waits)
@@ -148,8 +167,35 @@ def _act(shell: Shell, seen: Considered) -> StepReport:
             return _report(outcome, reason, seen, seen.state, warning=warning)
 
 
+def _deal_with_inputs(shell: Shell, seen: Considered) -> None:
+    if seen.heard.is_empty or seen.snapshot.ledger is None:
+        return
+    state = seen.state
+    key = visit_key(state, move.INPUTS, state.inputs.times)
+    lease = inputs_lease(state, visit_key=key, holder=shell.holder)
+    _append(shell, seen, change_for(state, lease, "obeyed", {}, sequence=state.inputs.times))
+    _forget_ended(shell, seen)
+
+
+def _answer(shell: Shell, seen: Considered, due: move.Answer) -> StepReport:
+    ledger = shell.ledger(seen.snapshot)
+    state = answer(shell.tracker, ledger, seen, due, holder=shell.holder, say=shell.say)
+    _forget_ended(shell, seen)
+    warning = _show(shell, seen, state, seen.facts)
+    report = _report("succeeded", "people were answered", seen, state, warning=warning)
+    return report.model_copy(update={"node": move.INPUTS.node, "visit_key": due.visit_key})
+
+
+def _forget_ended(shell: Shell, seen: Considered) -> None:
+    """Nobody works on a run any more that people cancelled or restarted."""
+    before = state_of(seen.snapshot)
+    if before is not None and (before.run_id != seen.state.run_id or seen.state.status == "cancelled"):
+        shell.forget(before.run_id)
+
+
 def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
     claimed = _claim(shell, seen, run)
+    _forget_ended(shell, seen)
     shell.say(f"{instance_name(run.instance)}: started (visit {run.index}, attempt {run.attempt})")
     try:
         ended = run_visit(shell.visit, claimed)
@@ -173,7 +219,7 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
         attempt=run.attempt,
         reserved_usd=_reservation(seen),
         graph_hash=seen.pipeline.graph_hash,
-        input_digest=state.issue_digest,
+        input_digest=seen.facts.issue_digest or state.issue_digest,
     )
     sources = sources_of(state, seen.pipeline, run.instance, ordinal=run.ordinal)
     if missing := missing_inputs(seen.pipeline, run.instance, sources):
@@ -204,7 +250,7 @@ def _claimed(seen: Considered, run: move.Run, keeper: Keeper, files: Mapping[str
         keeper.state,
         seen.pipeline,
         run,
-        item=_work_item(seen.snapshot, seen.config),
+        item=work_item(seen.snapshot, seen.config),
         pulls=seen.facts.pulls,
         files=files,
         conventions=_conventions(seen, run),
@@ -322,19 +368,6 @@ def _show_problem(shell: Shell, snapshot: Snapshot, problem: str) -> str:
 def _reservation(seen: Considered) -> float:
     left = seen.facts.max_cost_usd - seen.state.spent.cost_usd - seen.state.reserved_usd
     return round(max(0.0, min(seen.config.ledger.checkpoint_usd, left)), 9)
-
-
-def _work_item(snapshot: Snapshot, config: Config) -> WorkItem:
-    own = set(config.labels.model_dump().values())
-    labels = (name for name in snapshot.issue.labels if not name.startswith("cogworks:") and name not in own)
-    return WorkItem(
-        number=snapshot.issue.number,
-        title=snapshot.issue.title,
-        body=snapshot.issue.body,
-        labels=tuple(sorted(labels)),
-        repository=snapshot.repository.name_with_owner,
-        default_branch=snapshot.repository.default_branch,
-    )
 
 
 def _report(

@@ -6,7 +6,7 @@ import socket
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -25,9 +25,10 @@ from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses
 from cogworks.github.client import GraphQLClient
 from cogworks.github.effects import Effect
 from cogworks.github.meter import Requests
+from cogworks.github.permissions import permissions_of
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.publishing import Push
-from cogworks.github.reading import SnapshotReader
+from cogworks.github.reading import Queries, SnapshotReader
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.tokens import FixedToken
 from cogworks.github.writer import Writer
@@ -44,7 +45,7 @@ from cogworks.nodes.registry import NODES
 from cogworks.nodes.visit import Session, SessionOrder, VisitShell
 from cogworks.settings import Config, Environment, child_environment
 from cogworks.step import Shell
-from cogworks.vocabulary import BranchName, CommitOid, RunId
+from cogworks.vocabulary import BranchName, CommitOid, Login, RunId
 
 if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
@@ -71,9 +72,15 @@ class _Tracker:
     """One work item on GitHub, through the reader, the writer and REST."""
 
     def __init__(
-        self, address: IssueAddress, reader: SnapshotReader, writer: Writer, rest: "Callable[[], RestClient]"
+        self,
+        address: IssueAddress,
+        queries: Queries,
+        reader: SnapshotReader,
+        writer: Writer,
+        rest: "Callable[[], RestClient]",
     ) -> None:
         self._address = address
+        self._queries = queries
         self._reader = reader
         self._writer = writer
         self._rest = rest
@@ -83,6 +90,12 @@ class _Tracker:
 
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
         return self._reader.complete(snapshot, recorded)
+
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
+        return permissions_of(self._queries, self, snapshot.repository.name_with_owner, people)
+
+    def permission_of(self, login: Login) -> str:
+        return self._rest().permission_of(login)
 
     def create_root(self) -> CommitOid:
         return self._rest().create_ledger_root(BranchName(ROOT_BRANCH))
@@ -173,7 +186,11 @@ def open_shell(
             return opened[0]
 
         tracker = _Tracker(
-            address, SnapshotReader(client, sleep=time.sleep), Writer(client, rest, sleep=time.sleep), rest
+            address,
+            client,
+            SnapshotReader(client, sleep=time.sleep),
+            Writer(client, rest, sleep=time.sleep),
+            rest,
         )
         copies = stack.enter_context(_copies(environment, meter))
         yield Shell(

@@ -60,6 +60,8 @@ class Snapshot(Value):
     """Branches below `cogworks/<number>/`, by their full name."""
     pulls: tuple[PullRequest, ...]
     """By number; of this repository only."""
+    permissions: Mapping[Login, str] = {}
+    """What people may do here (`admin`, `write`, …), of those who newly asked for something; empty when nobody did."""
 
     def pull_from(self, head: BranchName, base: BranchName) -> PullRequest | None:
         """The newest pull request between the two branches, an open one first."""
@@ -236,6 +238,9 @@ def comments_of(issue: Node) -> tuple[Comment, ...]:
             edited=node.get("lastEditedAt") is not None,
             viewer_did_author=node["viewerDidAuthor"],
             url=node["url"],
+            own_reactions=tuple(
+                group["content"] for group in node.get("reactionGroups") or () if group["viewerHasReacted"]
+            ),
         )
         for node in issue["comments"]["nodes"]
     )

@@ -14,11 +14,10 @@ from cogworks.github.surface import (
     differences,
     problem_comment,
     project,
-    status_visit,
 )
 from cogworks.ledger.record import state_text
 from cogworks.pipeline.position import Facts
-from cogworks.pipeline.state import CommentRef, RunState, Spend, SubItem
+from cogworks.pipeline.state import CommentRef, RunState, Spend, SubItem, first_visit_key
 from cogworks.pipeline.transitions import settle
 from cogworks.settings import parse_config
 from cogworks.vocabulary import SubItemKey
@@ -45,7 +44,7 @@ def world_showing(state: RunState, body: str | None, *labels: str) -> World:
     world.empty_ledger()
     world.files["state.json"] = state_text(state)
     if body is not None:
-        world.comments.append(comment(1, marked(body, visit_key=status_visit(state), topic=STATUS_TOPIC)))
+        world.comments.append(comment(1, marked(body, visit_key=first_visit_key(state), topic=STATUS_TOPIC)))
     return world
 
 
@@ -85,7 +84,7 @@ def test_a_run_that_waits_says_who_has_to_do_what() -> None:
     assert shown.comment.startswith(
         "### cogworks · waiting for a person\n\n"
         "- **Waiting:** merge or approve pull request #31, or close it to reject it. "
-        "Who: anyone with write permission.\n"
+        "Who: anyone with write permission. Or comment: `/cogworks approve spec aaaaaaaaaaaa`\n"
     )
 
 
@@ -267,6 +266,6 @@ def test_the_first_visit_signs_the_status_comment_even_while_it_is_given_back() 
     first = lease(state, "spec")
     leased = state.with_lease(first, identity=1)
 
-    assert status_visit(leased) == first.visit_key
-    assert status_visit(leased.released(first, Spend())) == first.visit_key
-    assert status_visit(finished(new_run(), "spec", "plan")) == first.visit_key
+    assert first_visit_key(leased) == first.visit_key
+    assert first_visit_key(leased.released(first, Spend())) == first.visit_key
+    assert first_visit_key(finished(new_run(), "spec", "plan")) == first.visit_key
