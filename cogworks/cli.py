@@ -10,13 +10,14 @@ from typing import NoReturn
 import click
 
 from cogworks import __version__
-from cogworks.errors import CogworksError, ConfigurationError
+from cogworks.errors import CogworksError, ConfigurationError, Interrupted
 
 COMMANDS = {
     "process": "process",
     "run": "run",
     "status": "status",
     "graph": "graph",
+    "doctor": "doctor",
     "demo": "demo",
     "hub": "hub",
     "cassette": "cassette",
@@ -55,41 +56,34 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     as_json = "--json" in words
     try:
         code = cli.main(args=words, prog_name="cogworks", standalone_mode=False)
-    except click.exceptions.Abort:
-        _complain(
-            "interrupted; the item stays resumable: run the same command again.", "interrupted", as_json
-        )
-        sys.exit(130)
-    except KeyboardInterrupt:
-        _complain(
-            "interrupted; the item stays resumable: run the same command again.", "interrupted", as_json
-        )
-        sys.exit(130)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        _complain(Interrupted("interrupted; run the same command again to go on."), as_json)
+        sys.exit(Interrupted.exit_code)
     except click.ClickException as error:
         if as_json:
             click.echo(json.dumps({"outcome": "usage_error", "message": error.format_message()}))
         error.show()
         sys.exit(error.exit_code)
     except CogworksError as error:
-        problems = list(error.problems) if isinstance(error, ConfigurationError) else None
-        _complain(str(error), error.outcome, as_json, problems)
+        _complain(error, as_json)
         sys.exit(error.exit_code)
     except Exception as error:
         traceback.print_exc()
         _complain(
-            f"unexpected failure: {type(error).__name__}: {error}. This is a defect of cogworks {__version__}; the item "
-            "stays resumable. Please report the lines above.",
-            "failed",
+            CogworksError(
+                f"unexpected failure: {type(error).__name__}: {error}. This is a defect of cogworks {__version__}; a work "
+                "item stays resumable: run the same command again. Please report the lines above."
+            ),
             as_json,
         )
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _complain(message: str, outcome: str, as_json: bool, problems: list[str] | None = None) -> None:
+def _complain(error: CogworksError, as_json: bool) -> None:
     if as_json:
-        told: dict[str, object] = {"outcome": outcome, "message": message}
-        if problems is not None:
-            told["problems"] = problems
+        told: dict[str, object] = {"outcome": error.outcome, "message": str(error)}
+        if isinstance(error, ConfigurationError):
+            told.update(file=error.source, problems=error.problems)
         click.echo(json.dumps(told))
-    click.echo(f"cogworks: {message}", err=True)
+    click.echo(f"cogworks: {error}", err=True)

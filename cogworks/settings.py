@@ -15,6 +15,7 @@ from cogworks.vocabulary import Value
 CONFIG_FILE = ".cogworks/config.toml"
 PIPELINE_FILE = ".cogworks/pipeline.toml"
 INTERNAL_LABEL_PREFIX = "cogworks:node:"
+MAX_LABEL_CHARS = 50
 
 
 class Price(Value):
@@ -92,6 +93,10 @@ class Environment(Value):
 
     github_token: str = Field(default="", repr=False)
     github_token_source: str = ""
+    github_app_id: str = ""
+    github_app_private_key: str = Field(default="", repr=False)
+    """PEM, or the path of a file that holds it."""
+    github_app_installation_id: str = ""
     llm_api_key: str = Field(default="", repr=False)
     llm_provider: str = ""
     llm_base_url: str = ""
@@ -114,6 +119,9 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
     return Environment(
         github_token=env.get(source, "") if source else "",
         github_token_source=source,
+        github_app_id=env.get("COGWORKS_GITHUB_APP_ID", ""),
+        github_app_private_key=env.get("COGWORKS_GITHUB_APP_PRIVATE_KEY", ""),
+        github_app_installation_id=env.get("COGWORKS_GITHUB_APP_INSTALLATION_ID", ""),
         llm_api_key=env.get("COGWORKS_LLM_API_KEY") or env.get("ANTHROPIC_API_KEY", ""),
         llm_provider=env.get("COGWORKS_LLM_PROVIDER", ""),
         llm_base_url=env.get("COGWORKS_LLM_BASE_URL", ""),
@@ -150,10 +158,18 @@ def parse_config(text: str, *, source: str = CONFIG_FILE) -> Config:
     try:
         config = Config.model_validate(data)
     except ValidationError as error:
-        raise ConfigurationError(source, _problems(error)) from None
+        raise ConfigurationError(source, [*_problems(error), *_clashes_in(data)]) from None
     if clashes := label_clashes(config.labels):
         raise ConfigurationError(source, clashes)
     return config
+
+
+def _clashes_in(data: Mapping[str, Any]) -> list[str]:
+    """The clashes of a `[labels]` table that has the right shape while something else is wrong."""
+    try:
+        return label_clashes(LabelConfig.model_validate(data.get("labels", {})))
+    except ValidationError:
+        return []
 
 
 def require_config(files: Mapping[str, str], *, where: str) -> Config:
@@ -170,8 +186,10 @@ def label_clashes(labels: LabelConfig) -> list[str]:
     names: dict[str, str] = {}
     problems = []
     for key, name in labels.model_dump().items():
-        if not name.strip():
-            problems.append(f"`labels.{key}` is empty; give it a name of at most 50 characters")
+        if not name.strip() or len(name) > MAX_LABEL_CHARS:
+            problems.append(
+                f"`labels.{key}` is {name!r}; GitHub wants a name of 1 to {MAX_LABEL_CHARS} characters"
+            )
         elif name.casefold().startswith(INTERNAL_LABEL_PREFIX):
             problems.append(
                 f"`labels.{key}` is {name!r}, but `{INTERNAL_LABEL_PREFIX}*` is kept for views; choose another name"

@@ -13,6 +13,7 @@ from cogworks.ledger.keeper import Keeper
 from cogworks.ledger.record import Change, change_for
 from cogworks.ledger.store import LedgerCommit, StaleTip
 from cogworks.nodes.answering import MovingLedger, answer, inputs_lease
+from cogworks.nodes.claiming import claimed, lease_for
 from cogworks.nodes.considering import (
     Considered,
     NoSuchNode,
@@ -21,14 +22,14 @@ from cogworks.nodes.considering import (
     consider,
     read_item,
     state_of,
-    work_item,
 )
-from cogworks.nodes.contract import Conventions, Failed
-from cogworks.nodes.tasks import missing_inputs, sources_of, task_for
-from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, give_back, replies_in, run_visit
+from cogworks.nodes.contract import Failed
+from cogworks.nodes.tasks import missing_inputs, sources_of
+from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, give_back, run_visit
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.position import Facts, WaitingFor, instance_name, locate, waiting_for
 from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord, visit_key
+from cogworks.settings import Config
 from cogworks.vocabulary import CommitOid, RunId, Value
 
 MAX_CLAIMS = 3
@@ -61,6 +62,9 @@ class Shell:
     holder: str
     """Who we are in a lease: unique to this process."""
     new_run_id: Callable[[], RunId]
+    check: Callable[[Config, Mapping[str, str]], None]
+    """Raise what would keep any node from running (a missing model key, a malformed prompt), given the configuration and
+    the repository's files below `.cogworks`; nothing has been claimed then."""
     forget: Callable[[RunId], None]
     """Remove what a finished run keeps on this machine."""
     sleep: Callable[[float], None]
@@ -194,6 +198,7 @@ def _forget_ended(shell: Shell, seen: Considered) -> None:
 
 
 def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
+    _check(shell, seen)
     claimed = _claim(shell, seen, run)
     _forget_ended(shell, seen)
     shell.say(f"{instance_name(run.instance)}: started (visit {run.index}, attempt {run.attempt})")
@@ -207,20 +212,17 @@ def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
     return _ended(shell, seen, run, ended)
 
 
+def _check(shell: Shell, seen: Considered) -> None:
+    try:
+        shell.check(seen.config, seen.snapshot.repository.config_files)
+    except ConfigurationError as error:
+        _show_problem(shell, seen.snapshot, str(error))
+        raise
+
+
 def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
     state, snapshot = seen.state, seen.snapshot
-    lease = Lease(
-        visit_key=run.visit_key,
-        index=run.index,
-        node=run.instance.node,
-        sub_item=run.instance.sub_item,
-        ordinal=run.ordinal,
-        holder=shell.holder,
-        attempt=run.attempt,
-        reserved_usd=_reservation(seen),
-        graph_hash=seen.pipeline.graph_hash,
-        input_digest=seen.facts.issue_digest or state.issue_digest,
-    )
+    lease = lease_for(seen, run, holder=shell.holder)
     sources = sources_of(state, seen.pipeline, run.instance, ordinal=run.ordinal)
     if missing := missing_inputs(seen.pipeline, run.instance, sources):
         raise CogworksError(
@@ -239,42 +241,10 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
         commit = ledger.append(snapshot.ledger.oid, change, echoes=echoes)
     keeper = Keeper(ledger, state=held, tip=commit.oid, lease=lease)
     try:
-        return _claimed(seen, run, keeper, commit.echoed)
+        return claimed(seen, run, keeper, commit.echoed)
     except CogworksError:
         give_back(keeper, shell.say)
         raise
-
-
-def _claimed(seen: Considered, run: move.Run, keeper: Keeper, files: Mapping[str, str]) -> Claimed:
-    task = task_for(
-        keeper.state,
-        seen.pipeline,
-        run,
-        item=work_item(seen.snapshot, seen.config),
-        pulls=seen.facts.pulls,
-        files=files,
-        conventions=_conventions(seen, run),
-    )
-    return Claimed(
-        keeper=keeper,
-        move=run,
-        task=task,
-        snapshot=seen.snapshot,
-        facts=seen.facts,
-        pipeline=seen.pipeline,
-        config=seen.config,
-        memory=replies_in(keeper.state.folder(run.index, run.instance), files),
-    )
-
-
-def _conventions(seen: Considered, run: move.Run) -> Conventions:
-    node = seen.pipeline.node(run.instance.node)
-    per_item = seen.config.budgets.sub_work_item_max_retries
-    return Conventions(
-        specs=seen.config.paths.specs,
-        sub_item_label=seen.config.labels.sub_work_item,
-        max_retries=per_item if node.max_retries is None else node.max_retries,
-    )
 
 
 def _ended(shell: Shell, seen: Considered, run: move.Run, ended: Ended) -> StepReport:
@@ -363,11 +333,6 @@ def _show_problem(shell: Shell, snapshot: Snapshot, problem: str) -> str:
         return ""
     effects = comment_difference(problem_comment(problem), snapshot, state) if state else ()
     return (shell.tracker.show(effects, snapshot) or "") if effects else ""
-
-
-def _reservation(seen: Considered) -> float:
-    left = seen.facts.max_cost_usd - seen.state.spent.cost_usd - seen.state.reserved_usd
-    return round(max(0.0, min(seen.config.ledger.checkpoint_usd, left)), 9)
 
 
 def _report(

@@ -6,9 +6,10 @@ import socket
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -23,19 +24,16 @@ from cogworks.domain_services.messages import Caller
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
 from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses
 from cogworks.github.client import GraphQLClient
-from cogworks.github.effects import Effect
+from cogworks.github.credentials import credential
+from cogworks.github.habits import HabitFile
+from cogworks.github.item import ItemOnGitHub
 from cogworks.github.meter import Requests
-from cogworks.github.permissions import permissions_of
-from cogworks.github.publication import PublicationContext, Published
-from cogworks.github.publishing import Push
-from cogworks.github.reading import Queries, SnapshotReader
-from cogworks.github.snapshot import Snapshot
-from cogworks.github.tokens import FixedToken
+from cogworks.github.reading import SnapshotReader
+from cogworks.github.tokens import TokenSource
 from cogworks.github.writer import Writer
-from cogworks.ledger.record import ROOT_BRANCH
 from cogworks.ledger.store import LedgerStore
 from cogworks.llm.anthropic import BASE_URL, AnthropicProvider
-from cogworks.llm.budget import Budget, Price
+from cogworks.llm.budget import Budget, Price, PriceList
 from cogworks.llm.cassette import CassetteProvider
 from cogworks.llm.gateway import Gateway, ModelSettings
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
@@ -45,12 +43,13 @@ from cogworks.nodes.registry import NODES
 from cogworks.nodes.visit import Session, SessionOrder, VisitShell
 from cogworks.settings import Config, Environment, child_environment
 from cogworks.step import Shell
-from cogworks.vocabulary import BranchName, CommitOid, Login, RunId
+from cogworks.vocabulary import BranchName, CommitOid, RunId
 
 if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
 
 COMMITTER = Identity("cogworks", "cogworks@users.noreply.github.com")
+PROMPT_FOLDER = "prompts/"
 PROMPT_SUFFIX = ".md.j2"
 
 
@@ -66,47 +65,6 @@ class _NodeShell:
 
     def workspace(self) -> Workspace:
         return self.open_workspace()
-
-
-class _Tracker:
-    """One work item on GitHub, through the reader, the writer and REST."""
-
-    def __init__(
-        self,
-        address: IssueAddress,
-        queries: Queries,
-        reader: SnapshotReader,
-        writer: Writer,
-        rest: "Callable[[], RestClient]",
-    ) -> None:
-        self._address = address
-        self._queries = queries
-        self._reader = reader
-        self._writer = writer
-        self._rest = rest
-
-    def read(self) -> Snapshot:
-        return self._reader.read(self._address)
-
-    def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
-        return self._reader.complete(snapshot, recorded)
-
-    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
-        return permissions_of(self._queries, self, snapshot.repository.name_with_owner, people)
-
-    def permission_of(self, login: Login) -> str:
-        return self._rest().permission_of(login)
-
-    def create_root(self) -> CommitOid:
-        return self._rest().create_ledger_root(BranchName(ROOT_BRANCH))
-
-    def publish(
-        self, effects: Sequence[Effect], snapshot: Snapshot, context: PublicationContext, push: Push
-    ) -> Published:
-        return self._writer.publish(effects, snapshot, context, push=push)
-
-    def show(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
-        return self._writer.apply_views(effects, snapshot)
 
 
 class _Session:
@@ -161,43 +119,38 @@ def open_shell(
     Raises:
         PermissionRefused: there is no GitHub token.
     """
-    if not environment.github_token:
-        raise PermissionRefused(
-            "there is no GitHub token. Set `COGWORKS_GITHUB_TOKEN` (or `GH_TOKEN`, `GITHUB_TOKEN`) to one that may write "
-            f"contents, issues and pull requests of {address.repository}."
-        )
-    tokens = FixedToken(environment.github_token)
-    apis = _apis(environment, address)
+    apis = apis_of(environment, address.server_url)
+    tokens, _ = credential(
+        environment,
+        server_url=address.server_url,
+        rest_url=apis.rest_url,
+        repository=address.repository,
+        meter=meter,
+        child_environment=child_environment(),
+    )
     with ExitStack() as stack:
         client = stack.enter_context(
             GraphQLClient(
                 apis.graphql_url, tokens, meter=meter, mutation_pause_s=1.0 if apis.is_github_com else 0.0
             )
         )
-        opened: list[RestClient] = []
-
-        def rest() -> "RestClient":
-            # PyGithub takes a fifth of a second to import, and most steps need no REST.
-            from cogworks.github.rest import RestClient
-
-            if not opened:
-                new = RestClient(apis.rest_url, tokens, address.repository, meter=meter)
-                opened.append(stack.enter_context(new))
-            return opened[0]
-
-        tracker = _Tracker(
-            address,
-            client,
-            SnapshotReader(client, sleep=time.sleep),
-            Writer(client, rest, sleep=time.sleep),
-            rest,
+        rest = _rest_once(stack, apis, tokens, address.repository, meter=meter)
+        habits = HabitFile(
+            Path(environment.work_dir) / "reads",
+            server_url=address.server_url,
+            repository=address.repository,
+            now=lambda: datetime.now(UTC),
         )
+        reader = SnapshotReader(client, sleep=time.sleep, blobs=rest, habits=habits)
+        tracker = ItemOnGitHub(address, client, reader, Writer(client, rest, sleep=time.sleep), rest)
         copies = stack.enter_context(_copies(environment, meter))
         yield Shell(
             visit=VisitShell(
                 tracker=tracker,
                 nodes=NODES,
-                session=lambda order: _open_session(order, environment, address, copies, say),
+                session=lambda order: _open_session(
+                    order, environment, lambda: _open_copy(order, address, tokens, copies), say
+                ),
                 monotonic=time.monotonic,
                 say=say,
             ),
@@ -210,6 +163,7 @@ def open_shell(
             ),
             holder=_holder(environment),
             new_run_id=lambda: RunId(str(uuid.uuid4())),
+            check=lambda config, files: _check(config, files, environment),
             forget=copies.discard,
             sleep=time.sleep,
             say=say,
@@ -217,11 +171,50 @@ def open_shell(
 
 
 @contextmanager
+def open_examination(
+    environment: Environment, server_url: str, repository: str, *, meter: Requests
+) -> Iterator[tuple[GraphQLClient, "Callable[[], RestClient]", str]]:
+    """What looks at a repository without a work item: GraphQL, REST, and where the token came from in words.
+
+    Raises:
+        PermissionRefused: there is no GitHub token.
+        UsageError: nobody said that the token may go to that server.
+    """
+    apis = apis_of(environment, server_url)
+    tokens, source = credential(
+        environment,
+        server_url=server_url,
+        rest_url=apis.rest_url,
+        repository=repository,
+        meter=meter,
+        child_environment=child_environment(),
+    )
+    with ExitStack() as stack:
+        client = stack.enter_context(GraphQLClient(apis.graphql_url, tokens, meter=meter))
+        yield client, _rest_once(stack, apis, tokens, repository, meter=meter), source
+
+
+def _rest_once(
+    stack: ExitStack, apis: ApiAddresses, tokens: TokenSource, repository: str, *, meter: Requests
+) -> "Callable[[], RestClient]":
+    opened: list[RestClient] = []
+
+    def rest() -> "RestClient":
+        # PyGithub takes a fifth of a second to import, and most steps need no REST.
+        from cogworks.github.rest import RestClient
+
+        if not opened:
+            opened.append(stack.enter_context(RestClient(apis.rest_url, tokens, repository, meter=meter)))
+        return opened[0]
+
+    return rest
+
+
+@contextmanager
 def _open_session(
     order: SessionOrder,
     environment: Environment,
-    address: IssueAddress,
-    copies: WorkingCopies,
+    open_copy: Callable[[], WorkingCopy],
     say: Callable[[str], None],
 ) -> Iterator[Session]:
     task = order.task
@@ -237,18 +230,18 @@ def _open_session(
             order,
             provider=provider,
             service=service,
-            open_copy=lambda: _open_copy(order, environment, address, copies),
+            open_copy=open_copy,
             say=say,
         )
 
 
 def _open_copy(
-    order: SessionOrder, environment: Environment, address: IssueAddress, copies: WorkingCopies
+    order: SessionOrder, address: IssueAddress, tokens: TokenSource, copies: WorkingCopies
 ) -> WorkingCopy:
     task = order.task
     copy = copies.open(
         url=f"{address.server_url}/{task.item.repository}.git",
-        token=environment.github_token,
+        token=tokens.token,
         run=order.run_id,
         name=task.sub_item.key if task.sub_item else "item",
         branch=task.branch,
@@ -261,24 +254,39 @@ def _open_copy(
 
 def _gateway(order: SessionOrder, provider: Provider) -> Gateway:
     llm = order.config.llm
-    configured = {
-        model: Price.model_validate({name: _exact(usd) for name, usd in price.model_dump().items()})
-        for model, price in llm.prices.items()
-    }
-    overrides = {
-        name.removesuffix(PROMPT_SUFFIX): text
-        for name, text in order.prompts.items()
-        if name.endswith(PROMPT_SUFFIX)
-    }
     return Gateway(
         provider,
-        shipped_prompts(overrides),
+        shipped_prompts(_overrides(order.files)),
         ModelSettings(model=llm.model, max_output_tokens=llm.max_output_tokens),
-        prices=shipped_prices().with_configured(configured),
+        prices=_prices(order.config),
         budget=Budget(limit_usd=_exact(order.budget_usd), limit_tokens=order.budget_tokens),
         memory=order.memory,
         on_reply=order.on_reply,
     )
+
+
+def _check(config: Config, files: Mapping[str, str], environment: Environment) -> None:
+    """Open what every model node opens, and close it again."""
+    with _provider(config, environment):
+        shipped_prompts(_overrides(files))
+        _prices(config).price_of(config.llm.model)
+
+
+def _overrides(files: Mapping[str, str]) -> dict[str, str]:
+    """The repository's own prompts, by stem."""
+    return {
+        path.removeprefix(PROMPT_FOLDER).removesuffix(PROMPT_SUFFIX): text
+        for path, text in files.items()
+        if path.startswith(PROMPT_FOLDER) and path.endswith(PROMPT_SUFFIX)
+    }
+
+
+def _prices(config: Config) -> PriceList:
+    configured = {
+        model: Price.model_validate({name: _exact(usd) for name, usd in price.model_dump().items()})
+        for model, price in config.llm.prices.items()
+    }
+    return shipped_prices().with_configured(configured)
 
 
 @contextmanager
@@ -321,21 +329,26 @@ def _copies(environment: Environment, meter: Requests) -> WorkingCopies:
     )
 
 
-def _apis(environment: Environment, address: IssueAddress) -> ApiAddresses:
+def apis_of(environment: Environment, server_url: str) -> ApiAddresses:
+    """Where the APIs of a server are.
+
+    Raises:
+        UsageError: nobody said that the token may go to that server.
+    """
     server = environment.github_server_url.rstrip("/")
-    if server == address.server_url:
+    if server == server_url:
         # The variables speak of one server; an issue elsewhere must not be looked up there.
         return api_addresses(
             server,
             rest_url=environment.github_api_url or None,
             graphql_url=environment.github_graphql_url or None,
         )
-    if not _is_known_host(address.server_url):
+    if not _is_known_host(server_url):
         raise UsageError(
-            f"{address.url}: the token would go to {address.server_url}. If that is your GitHub Enterprise Server, "
-            f"say so: GITHUB_SERVER_URL={address.server_url}"
+            f"the token would go to {server_url}. If that is your GitHub Enterprise Server, "
+            f"say so: GITHUB_SERVER_URL={server_url}"
         )
-    return api_addresses(address.server_url)
+    return api_addresses(server_url)
 
 
 def _is_known_host(server_url: str) -> bool:

@@ -42,6 +42,10 @@ _SETTINGS = {
 }
 
 
+Token = str | Callable[[], str] | None
+"""A credential, or what gives the one of the moment: an installation's changes every hour."""
+
+
 class Identity(NamedTuple):
     """Who commits."""
 
@@ -99,9 +103,10 @@ class Git:
         environment = _configured(self._environment | dict(extra or {}), _SETTINGS)
         return self._run(arguments, cwd, environment=environment, stdin=stdin, ok=ok)
 
-    def reach(self, url: str, token: str | None, *arguments: str, cwd: Path) -> str:
+    def reach(self, url: str, token: Token, *arguments: str, cwd: Path) -> str:
         """Like `run`, for `fetch` and `push`; the token travels in the environment, for this URL's host only."""
         settings, secrets = dict(_SETTINGS), tuple[str, ...]()
+        token = token() if callable(token) else token
         if token and urlsplit(url).scheme in ("http", "https"):
             pair = base64.b64encode(f"x-access-token:{token}".encode()).decode()
             origin = urlsplit(url)._replace(path="/", query="", fragment="").geturl()

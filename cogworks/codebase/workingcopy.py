@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from cogworks.codebase.changes import DEFAULT_CAPS, Caps, FileChange, normalised, path_problem, refusal
 from cogworks.codebase.confined import StoredFile, delete_file, obstacle, read_file, write_file
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
-from cogworks.codebase.git import Git, Identity
+from cogworks.codebase.git import Git, Identity, Token
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
 _SUBMODULE = "160000"
@@ -21,7 +21,7 @@ class Remote(NamedTuple):
     """Where a working copy comes from and goes to."""
 
     url: str
-    token: str | None
+    token: Token
 
 
 class Rules(Value):

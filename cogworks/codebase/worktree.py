@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
-from cogworks.codebase.git import Git, Identity
+from cogworks.codebase.git import Git, Identity, Token
 from cogworks.codebase.workingcopy import Remote, Rules, WorkingCopy
 from cogworks.errors import TryAgainLater
 from cogworks.vocabulary import BranchName, CommitOid, RunId
@@ -60,7 +60,7 @@ class WorkingCopies:
         self,
         *,
         url: str,
-        token: str | None,
+        token: Token,
         run: RunId,
         name: str,
         branch: BranchName,
@@ -163,7 +163,7 @@ class WorkingCopies:
             if repository in lost and afresh is not None:
                 afresh()
 
-    def _fetch(self, repository: Path, url: str, token: str | None, branches: Sequence[str]) -> None:
+    def _fetch(self, repository: Path, url: str, token: Token, branches: Sequence[str]) -> None:
         if not (repository / "HEAD").is_file():
             repository.mkdir(parents=True, exist_ok=True)
             self._git.run("init", "--quiet", "--bare", "--template=", str(repository), cwd=self._cache)

@@ -4,21 +4,21 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
+from cogworks.commands.progress import ended_by_signal
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
 from cogworks.demo.person import Person
 from cogworks.demo.play import Cue, play
 from cogworks.demo.showing import Programme, show_pull, show_text, steps_table
-from cogworks.demo.stage import Stage, open_stage
+from cogworks.demo.stage import Stage, open_stage, sole_runner
 from cogworks.demo.verdict import Verdict, judge
-from cogworks.errors import PermissionRefused
+from cogworks.errors import CogworksError, Interrupted, PermissionRefused
 from cogworks.settings import child_environment, read_environment
 
 RECORDED = (
@@ -45,14 +45,9 @@ LIVE = "The model is asked for real (provider `anthropic`): this costs money and
 )
 @click.option("--keep", is_flag=True, help="Leave the hub running and print its address.")
 @click.option(
-    "--take-over",
-    is_flag=True,
-    help="The runner of an earlier, killed demonstration is dead: do not wait for its lease.",
-)
-@click.option(
     "--json", "as_json", is_flag=True, help="One JSON object on stdout at the end; everything else on stderr."
 )
-def demo(directory: Path | None, provider: str, keep: bool, take_over: bool, as_json: bool) -> int:
+def demo(directory: Path | None, provider: str, keep: bool, as_json: bool) -> int:
     """Turn the issue of a sample repository into reviewed pull requests, on a GitHub that runs on this machine.
 
     Ends with 0 only if the issue's acceptance test fails on the base branch and passes on the last pull request.
@@ -68,31 +63,51 @@ def demo(directory: Path | None, provider: str, keep: bool, take_over: bool, as_
         raise PermissionRefused(
             "`--provider anthropic` needs a key: set `ANTHROPIC_API_KEY`, or leave the option out to replay the recorded replies."
         )
-    console.print(RECORDED if provider == "cassette" else LIVE, markup=False)
+    _say(console, RECORDED if provider == "cassette" else LIVE)
     started_s = time.monotonic()
-    with (
-        _directory(directory, keep=keep) as home,
-        open_stage(home, environment=child_environment(), keep=keep) as stage,
-    ):
-        told = _run(console, stage, provider, take_over=take_over)
-        if keep:
-            console.print(
-                f"The hub keeps running: {stage.repository_url} (process {stage.process_id}, data in {home})",
-                markup=False,
-                soft_wrap=True,
-            )
+    home = _home(directory)
+    try:
+        with ended_by_signal():
+            told = _shown(console, home, provider, keep=keep)
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; nothing is lost. Go on with: cogworks demo --dir {home}") from None
+    except CogworksError:
+        _say(console, f"Everything is in {home}; go on with: cogworks demo --dir {home}")
+        raise
+    if directory is None and not keep:
+        shutil.rmtree(home, ignore_errors=True)
     told["duration_s"] = round(time.monotonic() - started_s, 3)
     if as_json:
         click.echo(json.dumps(told))
     return 0 if told["outcome"] == "done" else 1
 
 
-def _run(console: Console, stage: Stage, provider: str, *, take_over: bool) -> dict[str, Any]:
-    environment = _step_environment(stage, provider)
-    console.print(f"hub: {stage.repository_url}", markup=False)
+def _home(directory: Path | None) -> Path:
+    if directory is None:
+        return Path(tempfile.mkdtemp(prefix="cogworks-demo-"))
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory.resolve()
+
+
+def _shown(console: Console, home: Path, provider: str, *, keep: bool) -> dict[str, Any]:
+    with (
+        sole_runner(home, lambda line: _say(console, line)) as held,
+        open_stage(home, environment=child_environment(), keep=keep) as stage,
+    ):
+        told = _run(console, stage, Cue(_step_environment(stage, provider), inherited=(held,)))
+        if keep:
+            _say(
+                console,
+                f"The hub keeps running: {stage.repository_url} (process {stage.process_id}, data in {home})",
+            )
+        return {**told, "hub": stage.repository_url if keep else None}
+
+
+def _run(console: Console, stage: Stage, cue: Cue) -> dict[str, Any]:
+    _say(console, f"hub: {stage.repository_url}")
     with closing(Person(stage)) as person:
         with Programme(console) as programme:
-            issue_url, last = play(person, programme, Cue(environment, take_over=take_over))
+            issue_url, last = play(person, programme, cue)
         if not console.is_terminal:
             console.print(steps_table(programme.reports))
         found = person.pull_requests()
@@ -102,9 +117,9 @@ def _run(console: Console, stage: Stage, provider: str, *, take_over: bool) -> d
             console, "sub-issues", "\n".join(f"#{number} {title}" for number, title in person.sub_issues())
         )
         show_text(console, "the pipeline (from the status comment)", person.mermaid())
-    verdict = _verdict(stage, head=found[-1].head, search_path=environment.get("PATH", ""))
+    verdict = _verdict(stage, head=found[-1].head, search_path=cue.environment.get("PATH", ""))
     show_text(console, "acceptance test", _told(verdict))
-    console.print(f"issue: {issue_url}", markup=False)
+    _say(console, f"issue: {issue_url}")
     return {
         "outcome": "done" if verdict.is_good and last["outcome"] == "done" else "failed",
         "issue": issue_url,
@@ -112,6 +127,10 @@ def _run(console: Console, stage: Stage, provider: str, *, take_over: bool) -> d
         "steps": [dict(report) for report in programme.reports],
         "acceptance": {"fails_on_base": verdict.fails_on_base, "passes_on_head": verdict.passes_on_head},
     }
+
+
+def _say(console: Console, line: str) -> None:
+    console.print(line, markup=False, soft_wrap=True)
 
 
 def _step_environment(stage: Stage, provider: str) -> dict[str, str]:
@@ -143,17 +162,3 @@ def _told(verdict: Verdict) -> str:
     base = "fails" if verdict.fails_on_base else "DOES NOT FAIL"
     head = "passes" if verdict.passes_on_head else "DOES NOT PASS"
     return f"{base} on {verdict.base}, {head} on {verdict.head} (checked out afresh)\n{verdict.tail}"
-
-
-@contextmanager
-def _directory(directory: Path | None, *, keep: bool) -> Iterator[Path]:
-    if directory is not None:
-        directory.mkdir(parents=True, exist_ok=True)
-        yield directory.resolve()
-        return
-    made = Path(tempfile.mkdtemp(prefix="cogworks-demo-"))
-    try:
-        yield made
-    finally:
-        if not keep:
-            shutil.rmtree(made, ignore_errors=True)

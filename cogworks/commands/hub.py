@@ -134,6 +134,40 @@ def add_token(
         _say({"login": user.login, "token": text}, text, as_json)
 
 
+@hub.command("add-app")
+@click.argument("bot")
+@click.argument("account")
+@click.option(
+    "--public-key",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    required=True,
+    help="PEM; the App signs with the other half.",
+)
+@click.option(
+    "--permission", "permissions", multiple=True, metavar="NAME=LEVEL", help="E.g. contents=write; repeat it."
+)
+@_DIRECTORY
+@_JSON
+def add_app(
+    bot: str, account: str, public_key: Path, permissions: tuple[str, ...], directory: Path, as_json: bool
+) -> None:
+    """Add a GitHub App that acts as BOT and is installed on ACCOUNT; prints the App's number.
+
+    \b
+    Example:
+      openssl genrsa -out app.pem 2048 && openssl rsa -in app.pem -pubout -out app.pub
+      cogworks hub add-user 'cogs[bot]' --kind Bot --dir /tmp/hub
+      cogworks hub add-app 'cogs[bot]' octo --public-key app.pub --permission contents=write --dir /tmp/hub
+    """
+    from cogworks.hub import apps, seeding
+
+    with _world(directory) as world:
+        granted = seeding.parse_permissions(permissions)
+        app = apps.add_app(world, _user(world, bot), public_key=public_key.read_text(), permissions=granted)
+        installation = apps.install_app(world, app, _user(world, account))
+        _say({"app_id": app.id, "installation_id": installation.id}, str(app.id), as_json)
+
+
 @hub.command("add-repo")
 @click.argument("full_name", metavar="OWNER/NAME")
 @click.option(

@@ -1,18 +1,14 @@
 """`cogworks run`: step after step until the work item waits, fails or is done."""
 
-import json
 import time
-from typing import Any
 
 import click
 
-from cogworks.commands.process import DETAILED, EXIT_CODES, as_object, one_step
+from cogworks.commands.process import one_step
 from cogworks.commands.progress import progress_line
-from cogworks.errors import CogworksError
-from cogworks.github.meter import Requests
+from cogworks.commands.reporting import Style, Tally, conclude
 from cogworks.nodes.considering import Wanted
-from cogworks.pipeline.state import Spend
-from cogworks.settings import Environment, read_environment
+from cogworks.settings import read_environment
 from cogworks.step import StepReport
 
 MAX_STEPS = 500
@@ -38,73 +34,53 @@ def run(issue_url: str, take_over: bool, as_json: bool, detailed_exitcode: bool,
       cogworks run https://github.com/octo-org/hello/issues/42
       cogworks run --take-over https://github.com/octo-org/hello/issues/42
     """
-    started_s = time.monotonic()
-    meter = Requests()
-    total = Spend()
-    steps = 0
-    try:
-        report, total, steps = _until_it_rests(
-            read_environment(), issue_url, Wanted(take_over=take_over), meter=meter, quiet=quiet
-        )
-    except CogworksError as error:
-        if not as_json:
-            raise
-        failed = {"outcome": error.outcome, "message": str(error)}
-        click.echo(
-            json.dumps({**as_object(None, meter, time.monotonic() - started_s), **failed, "steps": steps})
-        )
-        click.echo(f"cogworks: {error}", err=True)
-        return error.exit_code
-    code = EXIT_CODES[report.outcome]
-    if as_json:
-        final: dict[str, Any] = as_object(
-            report.model_copy(update={"spend": total}), meter, time.monotonic() - started_s
-        )
-        click.echo(json.dumps({**final, "steps": steps}))
-    else:
-        click.echo(f"{report.outcome}: {report.message}", err=code != 0)
-    return DETAILED.get(report.outcome, code) if detailed_exitcode else code
+    tally = Tally()
+    work = _Work(issue_url, tally, quiet=quiet)
+    style = Style(as_json=as_json, detailed_exitcode=detailed_exitcode, counts_steps=True)
+    return conclude(issue_url, tally, lambda: work.until_it_rests(take_over=take_over), style)
 
 
-def _until_it_rests(
-    environment: Environment, issue_url: str, wanted: Wanted, *, meter: Requests, quiet: bool
-) -> tuple[StepReport, Spend, int]:
-    say = progress_line(quiet=quiet)
-    total = Spend()
-    count = 0
-    while True:
-        count += 1
-        report = one_step(environment, issue_url, wanted, meter=meter, quiet=quiet)
-        # Only the first step may assume that the other runner is dead.
-        wanted = Wanted()
-        total = total + report.spend
-        if report.node:
-            say(f"{report.outcome}: {report.message}")
-        if report.outcome == "backed_off":
-            report = _wait_for_lease(environment, issue_url, report, meter=meter, quiet=quiet)
-            total = total + report.spend
-        if report.outcome != "succeeded" or count == MAX_STEPS:
-            return report, total, count
+class _Work:
+    """Steps of one item, one after the other."""
 
+    def __init__(self, issue_url: str, tally: Tally, *, quiet: bool) -> None:
+        self._environment = read_environment()
+        self._issue_url = issue_url
+        self._tally = tally
+        self._quiet = quiet
+        self._say = progress_line(quiet=quiet)
 
-def _wait_for_lease(
-    environment: Environment, issue_url: str, report: StepReport, *, meter: Requests, quiet: bool
-) -> StepReport:
-    """Wait out the other runner's lease. It is alive when the wait does not get shorter: then leave it to it."""
-    say = progress_line(quiet=quiet)
-    while report.outcome == "backed_off" and report.retry_in_s is not None:
-        before_s = report.retry_in_s
-        say(f"{report.message}; waiting (`--take-over` skips this)")
-        _count_down(before_s + GRACE_S, quiet=quiet)
-        report = one_step(environment, issue_url, Wanted(), meter=meter, quiet=quiet)
-        if report.outcome == "backed_off" and (report.retry_in_s or 0.0) >= before_s:
-            return report
-    return report
+    def until_it_rests(self, *, take_over: bool) -> StepReport:
+        """The report of the last step: the first that did not succeed."""
+        report = self._step(Wanted(take_over=take_over))
+        while self._tally.steps < MAX_STEPS:
+            if report.outcome == "backed_off":
+                report = self._wait_for_lease(report)
+            if report.outcome != "succeeded":
+                break
+            report = self._step()
+        return report
 
+    def _wait_for_lease(self, report: StepReport) -> StepReport:
+        """Wait out the other runner's lease. It is alive when the wait does not get shorter: then leave it to it."""
+        while report.outcome == "backed_off" and report.retry_in_s is not None:
+            before_s = report.retry_in_s
+            self._say(f"{report.message}; waiting (`--take-over` skips this)")
+            self._count_down(before_s + GRACE_S)
+            report = self._step()
+            if report.outcome == "backed_off" and (report.retry_in_s or 0.0) >= before_s:
+                break
+        return report
 
-def _count_down(wait_s: float, *, quiet: bool) -> None:
-    say = progress_line(quiet=quiet)
-    end_s = time.monotonic() + wait_s
-    while (left_s := end_s - time.monotonic()) > 0:
-        say(f"{left_s:.0f} s left")
-        time.sleep(min(LONGEST_NAP_S, left_s))
+    # Only the first step may assume that the other runner is dead.
+    def _step(self, wanted: Wanted = Wanted()) -> StepReport:  # noqa: B008 - a frozen value
+        report = one_step(self._environment, self._issue_url, wanted, tally=self._tally, quiet=self._quiet)
+        if report.node and report.outcome == "succeeded":
+            self._say(f"{report.outcome}: {report.message}")
+        return report
+
+    def _count_down(self, wait_s: float) -> None:
+        end_s = time.monotonic() + wait_s
+        while (left_s := end_s - time.monotonic()) > 0:
+            self._say(f"{left_s:.0f} s left")
+            time.sleep(min(LONGEST_NAP_S, left_s))

@@ -33,22 +33,23 @@ class Person:
             seconds_between_writes=None,
             retry=None,
         )
-        self._repository: Repository = self._api.get_repo(FULL_NAME)
+        self.repository: Repository = self._api.get_repo(FULL_NAME)
+        """The sample repository, over this person's token."""
 
     def close(self) -> None:
         self._api.close()
 
     def write_issue(self) -> str:
         """Open the sample issue unless it is there; its URL."""
-        for issue in self._repository.get_issues(state="all"):
+        for issue in self.repository.get_issues(state="all"):
             if issue.number == ISSUE_NUMBER:
                 return issue.html_url
         told = sample_issue()
-        return self._repository.create_issue(title=told.title, body=told.body).html_url
+        return self.repository.create_issue(title=told.title, body=told.body).html_url
 
     def set_trigger(self) -> bool:
         """Set the trigger label; False when it is there already."""
-        issue = self._repository.get_issue(ISSUE_NUMBER)
+        issue = self.repository.get_issue(ISSUE_NUMBER)
         if any(label.name == TRIGGER for label in issue.get_labels()):
             return False
         issue.add_to_labels(TRIGGER)
@@ -56,7 +57,7 @@ class Person:
 
     def merge(self, number: int) -> str:
         """Merge a pull request as it is now; its title. One that is merged already stays so."""
-        pull = self._repository.get_pull(number)
+        pull = self.repository.get_pull(number)
         if not pull.merged:
             pull.merge(sha=pull.head.sha, merge_method="merge")
         return pull.title
@@ -75,17 +76,17 @@ class Person:
                     for changed in pull.get_files()
                 ),
             )
-            for pull in self._repository.get_pulls(state="all", sort="created", direction="asc")
+            for pull in self.repository.get_pulls(state="all", sort="created", direction="asc")
         )
 
     def sub_issues(self) -> tuple[tuple[int, str], ...]:
         """Number and title of the issue's sub-issues."""
-        issue = self._repository.get_issue(ISSUE_NUMBER)
+        issue = self.repository.get_issue(ISSUE_NUMBER)
         return tuple((found.number, found.title) for found in issue.get_sub_issues())
 
     def mermaid(self) -> str:
         """The Mermaid source in the status comment."""
-        for comment in self._repository.get_issue(ISSUE_NUMBER).get_comments():
+        for comment in self.repository.get_issue(ISSUE_NUMBER).get_comments():
             _, fence, rest = comment.body.partition("```mermaid\n")
             if fence:
                 return rest.partition("```")[0].rstrip()

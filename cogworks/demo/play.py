@@ -1,16 +1,19 @@
 """The demonstration itself: one new process per step, and the person's part at the gates."""
 
 import json
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from cogworks.errors import CogworksError
 
 MAX_STEPS = 60
+PAUSE_S = 15.0
+FAREWELL_S = 30.0
 
 
 class PersonOnStage(Protocol):
@@ -39,12 +42,14 @@ class Cue:
     """How the steps are called."""
 
     environment: Mapping[str, str]
-    take_over: bool = False
-    """The first step assumes that a runner of an earlier, killed demonstration is dead."""
+    inherited: tuple[int, ...] = ()
+    """File descriptors that every step holds open as long as it lives."""
 
 
 def play(person: PersonOnStage, audience: Audience, cue: Cue) -> tuple[str, Mapping[str, Any]]:
     """Work on the sample issue until it is done; its URL and the last report.
+
+    No other runner may be at work on it: the lease of one that was killed is taken over without waiting.
 
     Raises:
         CogworksError: a step failed, or waits for something that this person does not do.
@@ -53,10 +58,10 @@ def play(person: PersonOnStage, audience: Audience, cue: Cue) -> tuple[str, Mapp
     audience.person(f"the issue is {issue_url}")
     if person.set_trigger():
         audience.person("sets the label cogworks:run")
-    take_over = cue.take_over
+    options = ["--take-over"]
     for _ in range(MAX_STEPS):
-        report = process(issue_url, cue.environment, audience.line, take_over=take_over)
-        take_over = False
+        report = process([issue_url, *options], cue, audience.line)
+        options = []
         audience.step(report)
         match report["outcome"]:
             case "done":
@@ -66,32 +71,33 @@ def play(person: PersonOnStage, audience: Audience, cue: Cue) -> tuple[str, Mapp
             case "waiting":
                 _act(person, audience, report)
             case "backed_off":
-                _sit_out(report, audience.line)
+                audience.line(f"{report['message']}; trying again in {PAUSE_S:.0f} s")
+                time.sleep(PAUSE_S)
             case outcome:
-                raise CogworksError(
-                    f"the step ended with {outcome!r}: {report['message']}\nRun the demonstration again with the same --dir."
-                )
+                raise CogworksError(f"the step ended with {outcome!r}: {report['message']}")
     raise CogworksError(f"the sample issue was not done after {MAX_STEPS} steps.")
 
 
-def process(
-    issue_url: str, environment: Mapping[str, str], on_line: Callable[[str], None], *, take_over: bool
-) -> dict[str, Any]:
-    """`cogworks process <issue-url> --json` in a new process; its object with `exit_code` added."""
-    command = [sys.executable, "-m", "cogworks", "process", issue_url, "--json"]
+def process(arguments: Sequence[str], cue: Cue, on_line: Callable[[str], None]) -> dict[str, Any]:
+    """`cogworks process … --json` in a new process; its object with `exit_code` added.
+
+    Interrupted, it interrupts the step and waits for its end, so that the step gives its lease back.
+    """
     with subprocess.Popen(
-        [*command, "--take-over"] if take_over else command,
+        [sys.executable, "-m", "cogworks", "process", *arguments, "--json"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=dict(environment),
+        env=dict(cue.environment),
+        pass_fds=cue.inherited,
+        start_new_session=True,
     ) as running:
-        if running.stdout is None or running.stderr is None:
-            raise CogworksError("the step's output cannot be read.")
-        for line in running.stderr:
-            on_line(line.rstrip())
-        printed = running.stdout.read()
+        try:
+            printed = _followed(running, on_line)
+        except BaseException:
+            _end(running)
+            raise
     try:
         report: dict[str, Any] = json.loads(printed)
     except json.JSONDecodeError:
@@ -101,6 +107,23 @@ def process(
     return {**report, "exit_code": running.returncode}
 
 
+def _followed(running: subprocess.Popen[str], on_line: Callable[[str], None]) -> str:
+    if running.stdout is None or running.stderr is None:
+        raise CogworksError("the step's output cannot be read.")
+    for line in running.stderr:
+        on_line(line.rstrip())
+    return running.stdout.read()
+
+
+def _end(running: subprocess.Popen[str]) -> None:
+    running.send_signal(signal.SIGINT)
+    try:
+        running.communicate(timeout=FAREWELL_S)
+    except subprocess.TimeoutExpired:
+        running.kill()
+        running.communicate()
+
+
 def _act(person: PersonOnStage, audience: Audience, report: Mapping[str, Any]) -> None:
     merges = [wait for wait in report["waiting_for"] if wait["kind"] == "merge"]
     if not merges:
@@ -108,10 +131,3 @@ def _act(person: PersonOnStage, audience: Audience, report: Mapping[str, Any]) -
     for wait in merges:
         title = person.merge(int(wait["number"]))
         audience.person(f"merges pull request #{wait['number']}: {title}")
-
-
-def _sit_out(report: Mapping[str, Any], on_line: Callable[[str], None]) -> None:
-    """Another runner holds the lease, perhaps one that was killed: wait until it may be taken over."""
-    found = report["message"]
-    on_line(f"{found}; waiting (`cogworks demo --take-over` skips this)")
-    time.sleep(min(15.0, max(1.0, float(report.get("retry_in_s") or 15.0))))

@@ -53,14 +53,15 @@ class Programme:
         if self._live:
             self._refresh()
         else:
-            self._console.print(plain_step(len(self._reports), report), highlight=False, markup=False)
+            line = plain_step(len(self._reports), report)
+            self._console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def _tell(self, text: str, *, style: str) -> None:
         if self._live:
             self._recent = [*self._recent, text][-RECENT:]
             self._refresh()
         else:
-            self._console.print(text, style=style, highlight=False, markup=False)
+            self._console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
     def _refresh(self) -> None:
         if self._live:
@@ -111,7 +112,7 @@ def steps_table(reports: Sequence[Mapping[str, Any]]) -> Table:
 def show_pull(console: Console, title: str, url: str, diff: str) -> None:
     """A pull request with its diff."""
     console.print(Rule(title))
-    console.print(url, highlight=False, markup=False)
+    console.print(url, highlight=False, markup=False, soft_wrap=True)
     if console.is_terminal:
         console.print(Syntax(diff, "diff", word_wrap=True, background_color="default"))
     else:

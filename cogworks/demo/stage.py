@@ -1,5 +1,6 @@
 """The stage of the demonstration: a hub of its own with the sample repository, kept in one directory."""
 
+import fcntl
 import json
 import os
 import secrets
@@ -7,8 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import as_file
@@ -24,6 +25,8 @@ RUNNER = "cogworks-runner"
 FIRST_COMMIT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 """The sample's history has the same dates everywhere, so that nothing in a prompt varies."""
 START_S = 60.0
+FAREWELL_S = 10.0
+POLL_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -45,35 +48,60 @@ class Stage:
         return f"{self.url}/{FULL_NAME}"
 
 
+@dataclass(frozen=True)
+class _Hub:
+    url: str
+    process_id: int
+    child: subprocess.Popen[bytes] | None = None
+    """None: an earlier demonstration left it running."""
+
+
+@contextmanager
+def sole_runner(directory: Path, tell: Callable[[str], None]) -> Iterator[int]:
+    """The directory for this demonstration alone: waits for another one, and for a step that a killed one left.
+
+    Yields a file descriptor. Steps that inherit it hold the directory too, so that whoever gets past here knows: no
+    other runner is alive, and a lease that stands is a dead one's.
+    """
+    with (directory / "runner.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            tell(f"another demonstration, or its last step, is at work in {directory}; waiting for its end")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock.fileno()
+
+
 @contextmanager
 def open_stage(directory: Path, *, environment: Mapping[str, str], keep: bool) -> Iterator[Stage]:
     """A running hub over `directory`, filled with the sample at the first time and left as it is later.
 
     Args:
-        keep: leave the hub running behind the block.
+        keep: leave the hub running behind the block, unless it was started here and the block was interrupted.
 
     Raises:
         CogworksError: the hub did not start.
     """
-    hub = directory / "hub"
-    hub.mkdir(parents=True, exist_ok=True)
+    (directory / "hub").mkdir(parents=True, exist_ok=True)
     tokens = _tokens(directory)
-    process = _running(hub)
-    if process is None:
-        _fill(hub, tokens)
-        process = _start(hub, environment)
-    url, pid = process
+    hub = _running(directory / "hub")
+    if hub is None:
+        _fill(directory / "hub", tokens)
+        hub = _start(directory / "hub", environment)
     try:
         yield Stage(
-            url=url,
+            url=hub.url,
             directory=directory,
             person_token=tokens["person"],
             runner_token=tokens["runner"],
-            process_id=pid,
+            process_id=hub.process_id,
         )
+    except KeyboardInterrupt:
+        keep = keep and hub.child is None
+        raise
     finally:
         if not keep:
-            _stop(pid)
+            _stop(hub)
 
 
 def _tokens(directory: Path) -> dict[str, str]:
@@ -82,8 +110,10 @@ def _tokens(directory: Path) -> dict[str, str]:
         found: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
         return found
     made = {"person": secrets.token_hex(20), "runner": secrets.token_hex(20)}
-    path.touch(mode=0o600)
-    path.write_text(json.dumps(made), encoding="utf-8")
+    aside = path.with_suffix(".new")
+    aside.touch(mode=0o600)
+    aside.write_text(json.dumps(made), encoding="utf-8")
+    aside.replace(path)
     return made
 
 
@@ -104,51 +134,65 @@ def _fill(hub: Path, tokens: Mapping[str, str]) -> None:
         world.close()
 
 
-def _start(hub: Path, environment: Mapping[str, str]) -> tuple[str, int]:
-    note = hub / "hub.json"
+def _start(directory: Path, environment: Mapping[str, str]) -> _Hub:
+    note = directory / "hub.json"
     note.unlink(missing_ok=True)
-    with (hub / "hub.log").open("ab") as log:
+    with (directory / "hub.log").open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "cogworks", "hub", "serve", "--port", "0", "--dir", str(hub)],
+            [sys.executable, "-m", "cogworks", "hub", "serve", "--port", "0", "--dir", str(directory)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             env=dict(environment),
+            # Ctrl-C is for this process: it lets the step in hand end, then stops the hub.
             start_new_session=True,
         )
+    try:
+        return _Hub(url=_announced(note, process), process_id=process.pid, child=process)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+
+
+def _announced(note: Path, process: subprocess.Popen[bytes]) -> str:
     deadline_s = time.monotonic() + START_S
-    while time.monotonic() < deadline_s:
+    while time.monotonic() < deadline_s and process.poll() is None:
         if note.exists():
-            return str(json.loads(note.read_text(encoding="utf-8"))["url"]), process.pid
-        if process.poll() is not None:
-            break
-        time.sleep(0.05)
-    raise CogworksError(f"the hub did not start; look at {hub / 'hub.log'}, then run the command again.")
+            return str(json.loads(note.read_text(encoding="utf-8"))["url"])
+        time.sleep(POLL_S)
+    raise CogworksError(f"the hub did not start; look at {note.with_name('hub.log')}, then run it again.")
 
 
-def _running(hub: Path) -> tuple[str, int] | None:
+def _running(directory: Path) -> _Hub | None:
     """The hub that an earlier `demo --keep`, or a demo that was killed, left behind."""
-    note = hub / "hub.json"
-    if not note.exists():
-        return None
-    told = json.loads(note.read_text(encoding="utf-8"))
-    command = Path(f"/proc/{told['pid']}/cmdline")
-    try:
-        is_hub = str(hub).encode() in command.read_bytes()
-    except OSError:
-        return None
-    return (str(told["url"]), int(told["pid"])) if is_hub else None
-
-
-def _stop(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGTERM)
-    except ProcessLookupError:
-        return
-    for _ in range(100):
+    with (directory / "hub.lock").open("a") as lock:
         try:
-            if os.waitpid(pid, os.WNOHANG) != (0, 0):
-                return
-        except ChildProcessError:
-            return
-        time.sleep(0.05)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            # A hub holds its lock as long as it lives, so that its note is no other process's.
+            told = json.loads((directory / "hub.json").read_text(encoding="utf-8"))
+            return _Hub(url=str(told["url"]), process_id=int(told["pid"]))
+    return None
+
+
+def _stop(hub: _Hub) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(hub.process_id, signal.SIGTERM)
+        if not _has_ended(hub):
+            os.kill(hub.process_id, signal.SIGKILL)
+            _has_ended(hub)
+
+
+def _has_ended(hub: _Hub) -> bool:
+    if hub.child is not None:
+        try:
+            hub.child.wait(FAREWELL_S)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+    deadline_s = time.monotonic() + FAREWELL_S
+    while time.monotonic() < deadline_s:
+        os.kill(hub.process_id, 0)
+        time.sleep(POLL_S)
+    return False

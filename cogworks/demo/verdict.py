@@ -3,10 +3,11 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cogworks.demo.facts import ACCEPTANCE_TEST, acceptance_test
+from cogworks.errors import CogworksError
 from cogworks.vocabulary import Value
 
 TIME_LIMIT_S = 120
@@ -32,6 +33,9 @@ def judge(clone_url: str, token: str, *, base: str, head: str, directory: Path, 
 
     Args:
         search_path: where programs are found (`PATH`); the processes get nothing else of this one's environment.
+
+    Raises:
+        CogworksError: a branch cannot be checked out, or the test never ends.
     """
     environment = {"PATH": search_path, "LANG": "C.UTF-8"}
     before = _run(_checkout(clone_url, token, base, directory / "base", environment), environment)
@@ -56,35 +60,39 @@ def _checkout(
         "GIT_CONFIG_KEY_0": "http.extraHeader",
         "GIT_CONFIG_VALUE_0": f"Authorization: Bearer {token}",
     }
-    subprocess.run(
+    done = _finished(
         ["git", "clone", "--quiet", "--depth", "1", "--branch", branch, clone_url, str(directory)],
-        check=True,
-        capture_output=True,
-        env=private,
-        timeout=TIME_LIMIT_S,
+        directory.parent,
+        private,
     )
+    if done.returncode != 0:
+        raise CogworksError(f"branch {branch!r} of {clone_url} cannot be checked out: {done.stderr.strip()}")
     return directory
 
 
 def _run(checkout: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     test = checkout.parent / f"{checkout.name}-{ACCEPTANCE_TEST}"
     test.write_text(acceptance_test(), encoding="utf-8")
-    return subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "--rootdir",
-            str(checkout),
-            str(test),
-        ],
-        cwd=checkout,
-        check=False,
-        capture_output=True,
-        text=True,
-        env={**environment, "PYTHONPATH": str(checkout / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
-        timeout=TIME_LIMIT_S,
+    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(checkout), str(test)]
+    return _finished(
+        [sys.executable, *command],
+        checkout,
+        {**environment, "PYTHONPATH": str(checkout / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
     )
+
+
+def _finished(
+    command: Sequence[str], directory: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command,
+            cwd=directory,
+            check=False,
+            capture_output=True,
+            text=True,
+            env=dict(environment),
+            timeout=TIME_LIMIT_S,
+        )
+    except subprocess.TimeoutExpired:
+        raise CogworksError(f"{' '.join(command)} did not end within {TIME_LIMIT_S} s") from None

@@ -33,6 +33,24 @@ class IssueAddress:
 
 
 @dataclass(frozen=True)
+class RepositoryAddress:
+    """One repository on one server."""
+
+    server_url: str
+    owner: str
+    name: str
+
+    @property
+    def full_name(self) -> str:
+        """owner/name"""
+        return f"{self.owner}/{self.name}"
+
+    @property
+    def url(self) -> str:
+        return f"{self.server_url}/{self.full_name}"
+
+
+@dataclass(frozen=True)
 class ApiAddresses:
     """The two APIs of one server; no trailing slashes."""
 
@@ -64,6 +82,20 @@ def parse_issue_url(text: str) -> IssueAddress:
     if kind != "issues" or len(parts) > 4 or not _is_number(number):
         raise UsageError(f"{text!r} is not the URL of an issue; wanted is one like {_EXAMPLE}.")
     return IssueAddress(server_url, owner, name, IssueNumber(int(number)))
+
+
+def parse_repository_url(text: str) -> RepositoryAddress:
+    """The repository that a browser's address is in: its own page, an issue, a pull request, a file.
+
+    Raises:
+        UsageError: it is no such address.
+    """
+    server_url, parts = _split(text.strip())
+    if len(parts) < 2:
+        raise UsageError(
+            f"{text!r} names no repository; wanted is a URL like https://github.com/owner/repository."
+        )
+    return RepositoryAddress(server_url, parts[0], parts[1].removesuffix(".git"))
 
 
 def api_addresses(

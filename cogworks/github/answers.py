@@ -16,6 +16,10 @@ class ResourceLimitsExceeded(TryAgainLater):
     """GitHub gave up on the query because it costs too much; a smaller one may pass."""
 
 
+class BrokenOff(ResourceLimitsExceeded):
+    """GitHub ended a read with 502 or 504 every time, as it does with one that takes more than its 10 seconds."""
+
+
 @dataclass(frozen=True)
 class GraphQLProblem:
     """One entry of `errors`."""

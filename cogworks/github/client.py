@@ -14,7 +14,7 @@ import httpx
 
 from cogworks import __version__
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
-from cogworks.github.answers import Answer, OutcomeUnknown
+from cogworks.github.answers import Answer, BrokenOff, OutcomeUnknown
 from cogworks.github.meter import Requests
 from cogworks.github.responses import (
     Answered,
@@ -31,9 +31,10 @@ from cogworks.github.tokens import TokenSource
 
 MAX_WAIT_S = 600.0
 """The longest time one call may spend waiting for a rate limit; beyond it the step ends and is run again later."""
+MAX_REPEATS = 3
+"""How often a failed request is sent again where that is safe."""
 _TIMEOUT_S = 15.0
 """GitHub itself gives up after 10 seconds."""
-_MAX_FAILURES = 3
 _MAX_SECONDARY_WAITS = 3
 _MAX_REDIRECTS = 5
 _SECONDARY_WAIT_S = 60.0
@@ -96,15 +97,20 @@ class GraphQLClient:
     def close(self) -> None:
         self._http.close()
 
-    def query(self, document: str, variables: Mapping[str, Any]) -> Answer:
+    def query(
+        self, document: str, variables: Mapping[str, Any], *, cut_short_repeats: int = MAX_REPEATS
+    ) -> Answer:
         """Read. Partial answers come back with their errors; the caller judges them by path.
+
+        Args:
+            cut_short_repeats: how often to ask again after 502 and 504; fewer where a smaller document is the better answer.
 
         Raises:
             TryAgainLater: GitHub cannot be reached, is out of order, or wants a longer wait than 10 minutes.
-            ResourceLimitsExceeded: the query is too large.
+            ResourceLimitsExceeded: the query is too large, or (BrokenOff) GitHub never finished it.
             PermissionRefused: the token is not accepted.
         """
-        return self._call(document, variables, is_write=False).answer()
+        return self._call(document, variables, is_write=False, cut_short_repeats=cut_short_repeats).answer()
 
     def mutate(self, document: str, variables: Mapping[str, Any]) -> Answer:
         """Write. Sent again only where GitHub certainly did nothing. Each part may have failed: see `Answer.errors`.
@@ -120,7 +126,14 @@ class GraphQLClient:
             finally:
                 self._last_write_s = self._monotonic()
 
-    def _call(self, document: str, variables: Mapping[str, Any], *, is_write: bool) -> "_Call":
+    def _call(
+        self,
+        document: str,
+        variables: Mapping[str, Any],
+        *,
+        is_write: bool,
+        cut_short_repeats: int = MAX_REPEATS,
+    ) -> "_Call":
         return _Call(
             post=self._post,
             tokens=self._tokens,
@@ -129,6 +142,7 @@ class GraphQLClient:
             url=self.url,
             content=json.dumps({"query": document, "variables": variables}).encode(),
             is_write=is_write,
+            cut_short_repeats=cut_short_repeats,
         )
 
     def _keep_distance(self) -> None:
@@ -167,6 +181,7 @@ class _Call:
     url: str
     content: bytes = field(repr=False)
     is_write: bool
+    cut_short_repeats: int
     renewed: bool = False
     failures: int = 0
     redirects: int = 0
@@ -191,8 +206,10 @@ class _Call:
                     raise OutcomeUnknown(
                         f"{message}. Whether the write happened is unknown; run the step again, it looks before it repeats."
                     )
+                case Broken(message, is_cut_short=True):
+                    self._back_off(message, self.cut_short_repeats, BrokenOff)
                 case Broken(message) | Unsent(message):
-                    self._back_off(message)
+                    self._back_off(message, MAX_REPEATS, TryAgainLater)
 
     def _follow(self, location: str) -> None:
         target = urljoin(self.url, location)
@@ -230,10 +247,9 @@ class _Call:
         self.waited_s += wait_s
         self.sleep(wait_s)
 
-    def _back_off(self, message: str) -> None:
-        if self.failures >= _MAX_FAILURES:
-            raise TryAgainLater(
-                f"{message}, {_MAX_FAILURES + 1} times. Nothing was written; run the step again later."
-            )
+    def _back_off(self, message: str, max_repeats: int, final: type[TryAgainLater]) -> None:
+        if self.failures >= max_repeats:
+            times = f", {self.failures + 1} times" if self.failures else ""
+            raise final(f"{message}{times}. Nothing was written; run the step again later.")
         self.sleep(2.0**self.failures + self.jitter())
         self.failures += 1

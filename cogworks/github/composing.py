@@ -29,7 +29,7 @@ from cogworks.github.publication import (
     commit_body,
     label_changes,
 )
-from cogworks.github.snapshot import Node
+from cogworks.github.unexpected import Node
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey
 
 MAX_FILE_BYTES = 1_000_000

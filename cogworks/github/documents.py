@@ -10,22 +10,22 @@ _FRAGMENT = re.compile(r"^fragment (\w+) on ", re.MULTILINE)
 
 
 @cache
-def document(name: str) -> str:
-    """`documents/<name>.graphql` with the fragments it uses."""
-    return _with_fragments(_text(name))
-
-
-@cache
-def read_work_item(*, with_dependencies: bool) -> str:
-    """The one query that reads a whole work item.
+def document(name: str, *, with_dependencies: bool = False) -> str:
+    """`documents/<name>.graphql` with the fragments it uses.
 
     Args:
-        with_dependencies: ask which issue blocks which; an older GitHub Enterprise Server refuses the whole document then.
+        with_dependencies: ask which issue blocks which, where the document lists sub-issues; an older GitHub Enterprise
+            Server refuses the whole document then.
     """
-    text = _text("read-work-item")
-    return _with_fragments(
-        text.replace(_DEPENDENCIES_PLACE, "...Dependencies") if with_dependencies else text
-    )
+    text = _with_fragments(_text(name))
+    if with_dependencies and _DEPENDENCIES_PLACE in text:
+        return text.replace(_DEPENDENCIES_PLACE, "...Dependencies") + "\n" + _fragments()["Dependencies"]
+    return text
+
+
+def read_work_item(*, with_dependencies: bool) -> str:
+    """The one query that reads a whole work item; the variables `page` and `branches` say how much of each list."""
+    return document("read-work-item", with_dependencies=with_dependencies)
 
 
 def _text(name: str) -> str:

@@ -151,8 +151,10 @@ class Issue(Value):
     labels: tuple[str, ...]
     """In GitHub's order."""
     comments: tuple[Comment, ...]
-    """The newest 100, oldest first by database id."""
+    """Oldest first by database id; at least those that the ledger has not recorded yet."""
+    has_all_comments: bool = True
+    """False: there are older ones, which had to be read earlier."""
     label_events: tuple[LabelEvent, ...]
-    """The newest 100, oldest first."""
+    """Oldest first; at least those that the ledger has not recorded yet."""
     sub_issues: tuple[SubIssue, ...]
     parent: IssueNumber | None

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from cogworks.github.answers import Answer, as_error, is_forbidden
 from cogworks.github.reading import Queries
+from cogworks.github.unexpected import expecting
 from cogworks.vocabulary import Login
 
 _COMMANDING = frozenset({"admin", "maintain", "write"})
@@ -64,15 +65,17 @@ def parse_permissions(answer: Answer, logins: Sequence[Login]) -> dict[Login, st
     """Permission by login; None when the token may not ask this way.
 
     Raises:
+        UnexpectedAnswer: it does not look as it was asked for.
         CogworksError: any other error beside the data.
     """
     for problem in answer.errors:
         if not is_forbidden(problem):
             raise as_error(problem, doing="say what people may do in the repository")
-    repository: Mapping[str, Any] = answer.data.get("repository") or {}
-    if answer.errors or any(repository.get(f"c{index}") is None for index in range(len(logins))):
-        return None
-    return {login: _permission(repository[f"c{index}"], login) for index, login in enumerate(logins)}
+    with expecting("repository.collaborators"):
+        repository: Mapping[str, Any] = answer.data.get("repository") or {}
+        if answer.errors or any(repository.get(f"c{index}") is None for index in range(len(logins))):
+            return None
+        return {login: _permission(repository[f"c{index}"], login) for index, login in enumerate(logins)}
 
 
 def _permission(connection: Mapping[str, Any], login: Login) -> str:

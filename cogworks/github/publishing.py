@@ -42,8 +42,9 @@ from cogworks.github.publication import (
     adopted,
     with_sub_item,
 )
+from cogworks.github.pulls import pulls_of_branches
 from cogworks.github.reading import work_prefix
-from cogworks.github.snapshot import branches_of, comments_of, pulls_of_branches, sub_issues_of
+from cogworks.github.snapshot import branches_of, comments_of, sub_issues_of
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 
 Push = Callable[[BranchName, CommitOid, CommitOid | None], None]

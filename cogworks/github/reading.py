@@ -1,24 +1,50 @@
-"""Reads a work item in one request, once more only where the first answer cannot be trusted."""
+"""Reads a work item in one request, in more only where the first answer does not hold everything or cannot be trusted."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from cogworks.errors import CogworksError
+from cogworks.errors import CogworksError, TryAgainLater
 from cogworks.github.addresses import IssueAddress
-from cogworks.github.answers import Answer, GraphQLProblem, as_error, is_undefined_field
+from cogworks.github.answers import (
+    Answer,
+    GraphQLProblem,
+    ResourceLimitsExceeded,
+    as_error,
+    is_internal,
+    is_undefined_field,
+)
+from cogworks.github.blobs import BlobSource, with_whole_files
 from cogworks.github.documents import document, read_work_item
-from cogworks.github.snapshot import Snapshot, parse_pulls, parse_snapshot
+from cogworks.github.habits import Habit, Habits, ReadSize, RememberedHere
+from cogworks.github.pages import HeadMoved, completed, is_behind, moment_of
+from cogworks.github.pulls import parse_recorded_pulls, refuse_other_than_gone
+from cogworks.github.recorded import Recorded, recorded_in
+from cogworks.github.snapshot import Snapshot, comment_of, parse_snapshot, refuse_unreadable
+from cogworks.github.unexpected import each, expecting
 from cogworks.vocabulary import BranchName, IssueNumber
 
 ROOT_BRANCH = BranchName("cogworks/ledger/root")
 _MAX_RE_READS = 3
 _RE_READ_PAUSE_S = 0.5
+_SIZES: Mapping[ReadSize, Mapping[str, int]] = {
+    "whole": {},
+    "half": {"page": 50, "branches": 20},
+    "split": {"page": 50, "branches": 20},
+}
+_REPEATS: Mapping[ReadSize, int] = {"whole": 1, "half": 1, "split": 3}
+"""A document that GitHub does not finish is made smaller rather than repeated: each time-out costs points."""
 
 
 class Queries(Protocol):
     """Reads through GraphQL."""
 
     def query(self, document: str, variables: Mapping[str, Any]) -> Answer: ...
+
+
+class PatientQueries(Protocol):
+    """Reads through GraphQL, as often as it is told to after failures."""
+
+    def query(self, document: str, variables: Mapping[str, Any], *, cut_short_repeats: int = 3) -> Answer: ...
 
 
 def ledger_branch(number: IssueNumber) -> BranchName:
@@ -32,28 +58,54 @@ def work_prefix(number: IssueNumber) -> str:
 
 
 class SnapshotReader:
-    """Reads snapshots from one server and remembers what that server does not know."""
+    """Reads snapshots from one server and remembers what that server does not know or does not manage."""
 
-    def __init__(self, client: Queries, *, sleep: Callable[[float], None]) -> None:
+    def __init__(
+        self,
+        client: PatientQueries,
+        *,
+        sleep: Callable[[float], None],
+        blobs: Callable[[], BlobSource] | None = None,
+        habits: Habits | None = None,
+    ) -> None:
+        """
+        Args:
+            blobs: called when a file is too large for the answer; without it such a file is an error.
+        """
         self._client = client
         self._sleep = sleep
-        self._with_dependencies = True
+        self._blobs = blobs
+        self._habits = habits if habits is not None else RememberedHere()
 
     def read(self, address: IssueAddress) -> Snapshot:
-        """The work item as it is now: one request.
+        """The work item as it is now, everything of one moment: one request.
 
-        Up to three more while GitHub's list of comments is behind its count, and one for every hundred branches
-        after the first forty.
+        More only while GitHub's lists are behind their own counts or the repository moves (three times), for every
+        hundred entries of a list that does not fit, for a file that is too large, and where GitHub cannot do the read in
+        one piece, which is remembered.
 
         Raises: as `parse_snapshot`, and what the client raises.
         """
-        answer = self._ask(address)
-        for _ in range(_MAX_RE_READS):
-            if not _is_behind(answer.data):
+        answer = self._settled(address)
+        return self._with_status_comment(parse_snapshot(answer, address), _recorded(answer), address)
+
+    def _settled(self, address: IssueAddress) -> Answer:
+        """An answer of one moment whose lists fit their counts, or after three more reads the last one."""
+        answer: Answer | None = None
+        for attempt in range(_MAX_RE_READS + 1):
+            if attempt:
+                self._sleep(_RE_READ_PAUSE_S)
+            try:
+                answer = self._whole(address)
+            except HeadMoved:
+                continue
+            if not is_behind(answer.data):
                 break
-            self._sleep(_RE_READ_PAUSE_S)
-            answer = self._ask(address)
-        return parse_snapshot(self._with_all_branches(answer, address), address)
+        if answer is None:
+            raise TryAgainLater(
+                f"{address.url}: the repository changed during each of {_MAX_RE_READS + 1} reads. Run the command again."
+            )
+        return answer
 
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
         """The snapshot with the recorded pull requests that it lacks; no request when it lacks none.
@@ -67,46 +119,122 @@ class SnapshotReader:
         missing = [node_id for node_id in dict.fromkeys(recorded) if node_id not in known]
         if not missing:
             return snapshot
-        answer = self._client.query(document("pull-requests"), {"ids": missing})
-        found = parse_pulls(answer, doing=f"read recorded pull requests of {snapshot.issue.url}")
+        answer = self._client.query(document("recorded"), {"ids": missing})
+        found = parse_recorded_pulls(answer, doing=f"read recorded pull requests of {snapshot.issue.url}")
         pulls = sorted([*snapshot.pulls, *found], key=lambda pull: pull.number)
         return snapshot.model_copy(update={"pulls": tuple(pulls)})
 
-    def _ask(self, address: IssueAddress) -> Answer:
-        answer = self._client.query(
-            read_work_item(with_dependencies=self._with_dependencies), _variables(address)
+    def _whole(self, address: IssueAddress) -> Answer:
+        answer, habit = self._ask(address)
+        refuse_unreadable(answer, address)
+        if self._blobs is not None:
+            answer = with_whole_files(answer, self._blobs)
+        size = {"page": _SIZES[habit.size]["page"]} if _SIZES[habit.size] else {}
+        return completed(
+            answer,
+            lambda text, variables: self._client.query(text, {**variables, **size}),
+            _variables(address),
+            _recorded(answer),
+            with_dependencies=habit.with_dependencies,
         )
-        if self._with_dependencies and any(is_undefined_field(problem) for problem in answer.errors):
+
+    def _ask(self, address: IssueAddress) -> tuple[Answer, Habit]:
+        """The first answer, by the way of reading that works here."""
+        known = habit = self._habits.load()
+        while True:
+            try:
+                answer = self._asked(address, habit)
+            except ResourceLimitsExceeded:
+                smaller = habit.smaller()
+                if smaller is None:
+                    raise
+                habit = smaller
+                continue
+            unknown = next((problem for problem in answer.errors if is_undefined_field(problem)), None)
+            if unknown is None:
+                if habit != known:
+                    self._habits.keep(habit)
+                return answer, habit
+            if not habit.with_dependencies:
+                raise CogworksError(
+                    f"{address.server_url} does not know what cogworks asks for: {unknown.message}. "
+                    "GitHub Enterprise Server 3.17 or newer is needed."
+                )
             # An older GitHub Enterprise Server: the plan in the ledger knows the dependencies as well.
-            self._with_dependencies = False
-            answer = self._client.query(read_work_item(with_dependencies=False), _variables(address))
-        unknown = next((problem for problem in answer.errors if is_undefined_field(problem)), None)
-        if unknown is not None:
-            raise CogworksError(
-                f"{address.server_url} does not know what cogworks asks for: {unknown.message}. "
-                "GitHub Enterprise Server 3.17 or newer is needed."
+            habit = habit.model_copy(update={"with_dependencies": False})
+
+    def _asked(self, address: IssueAddress, habit: Habit) -> Answer:
+        if habit.size != "split":
+            return self._query(
+                read_work_item(with_dependencies=habit.with_dependencies),
+                ("owner", "name", "number", "ledger", "root", "branchPrefix"),
+                address,
+                habit,
             )
+        core = self._query(
+            document("read-item-core"), ("owner", "name", "number", "ledger", "root"), address, habit
+        )
+        with expecting("repository"):
+            if not (core.data.get("repository") or {}).get("issue"):
+                return core
+        work = self._query(
+            document("read-item-work", with_dependencies=habit.with_dependencies),
+            ("owner", "name", "number", "ledger", "branchPrefix"),
+            address,
+            habit,
+        )
+        return _joined(core, work, address)
+
+    def _query(self, text: str, names: Sequence[str], address: IssueAddress, habit: Habit) -> Answer:
+        variables = {name: value for name, value in _variables(address).items() if name in names}
+        size = {name: count for name, count in _SIZES[habit.size].items() if f"${name}:" in text}
+        answer = self._client.query(text, {**variables, **size}, cut_short_repeats=_REPEATS[habit.size])
+        for problem in answer.errors:
+            if problem.type == "RESOURCE_LIMITS_EXCEEDED" or is_internal(problem):
+                # Part of the answer is there, but what is missing is not known to be missing.
+                raise ResourceLimitsExceeded(str(as_error(problem, doing=f"read {address.url}")))
         return answer
 
-    def _with_all_branches(self, answer: Answer, address: IssueAddress) -> Answer:
-        """The same answer with the branches of all further pages."""
-        repository: dict[str, Any] | None = answer.data.get("repository")
-        if not repository or not repository.get("refs"):
-            return answer
-        refs, nodes, problems = repository["refs"], list(repository["refs"]["nodes"]), list(answer.errors)
-        while refs["pageInfo"]["hasNextPage"]:
-            variables = {name: _variables(address)[name] for name in ("owner", "name", "branchPrefix")}
-            page = self._client.query(
-                document("more-branches"), {**variables, "after": refs["pageInfo"]["endCursor"]}
-            )
-            problems += page.errors
-            if not (page.data.get("repository") or {}).get("refs"):
-                problem = next(iter(page.errors), GraphQLProblem((), "NOT_FOUND", "no branches came"))
-                raise as_error(problem, doing=f"list the branches of {address.url}")
-            refs = page.data["repository"]["refs"]
-            nodes += refs["nodes"]
-        whole = {**repository, "refs": {**repository["refs"], "nodes": nodes}}
-        return Answer({**answer.data, "repository": whole}, tuple(problems), answer.server_date, answer.rate)
+    def _with_status_comment(self, snapshot: Snapshot, recorded: Recorded, address: IssueAddress) -> Snapshot:
+        """The status comment may be older than every page that had to be read."""
+        comments, wanted = snapshot.issue.comments, recorded.status_comment_id
+        if not wanted or snapshot.issue.has_all_comments or any(c.node_id == wanted for c in comments):
+            return snapshot
+        answer = self._client.query(document("recorded"), {"ids": [wanted]})
+        refuse_other_than_gone(answer, doing=f"read the status comment of {address.url}")
+        found = each(
+            answer.data.get("nodes"),
+            "nodes",
+            lambda node: comment_of(node) if node and "body" in node else None,
+        )
+        whole = sorted([*comments, *filter(None, found)], key=lambda comment: comment.database_id)
+        issue = snapshot.issue.model_copy(update={"comments": tuple(whole)})
+        return snapshot.model_copy(update={"issue": issue})
+
+
+def _joined(core: Answer, work: Answer, address: IssueAddress) -> Answer:
+    """One answer out of the two halves of a read."""
+    first, second = core.data["repository"], work.data.get("repository")
+    with expecting("repository"):
+        if not second or not second.get("issue"):
+            problem = next(iter(work.errors), GraphQLProblem((), "NOT_FOUND", "nothing came"))
+            raise as_error(problem, doing=f"read {address.url}")
+        if moment_of(first) != moment_of(second):
+            raise HeadMoved("the repository changed between the two halves of the read")
+        issue = {**second["issue"], **first["issue"]}
+    # The second half tells the two refs in short, so the first one's come last.
+    repository = {**second, **first, "issue": issue}
+    return Answer(
+        {**core.data, "repository": repository}, (*core.errors, *work.errors), core.server_date, work.rate
+    )
+
+
+def _recorded(answer: Answer) -> Recorded:
+    with expecting("repository.ledger"):
+        ledger = answer.data["repository"].get("ledger") or {}
+        blob = ((ledger.get("target") or {}).get("file") or {}).get("object") or {}
+        text = blob.get("text")
+        return recorded_in(text if isinstance(text, str) else None)
 
 
 def _variables(address: IssueAddress) -> dict[str, Any]:
@@ -118,12 +246,3 @@ def _variables(address: IssueAddress) -> dict[str, Any]:
         "root": f"refs/heads/{ROOT_BRANCH}",
         "branchPrefix": f"refs/heads/{work_prefix(address.number)}",
     }
-
-
-def _is_behind(data: Mapping[str, Any]) -> bool:
-    """Whether a list that claims to be whole is shorter or longer than its own count."""
-    issue = (data.get("repository") or {}).get("issue")
-    if not issue:
-        return False
-    comments = issue["comments"]
-    return not comments["pageInfo"]["hasPreviousPage"] and comments["totalCount"] != len(comments["nodes"])

@@ -17,6 +17,7 @@ from cogworks.github.answers import (
     is_limited,
 )
 
+_MAX_EPOCH_S = 4e9
 REDIRECTS = frozenset({301, 302, 307, 308})
 
 
@@ -55,6 +56,8 @@ class Broken:
     """GitHub or something before it broke down; a write may or may not have happened."""
 
     message: str
+    is_cut_short: bool = False
+    """502 or 504: perhaps the document takes too long."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ def judge(status: int, headers: Mapping[str, str], body: bytes, *, url: str) -> 
     if status == 410:
         return Refused(UsageError(f"{said}. It was deleted or switched off; there is nothing to work on."))
     if status >= 500 or status == 408:
-        return Broken(said)
+        return Broken(said, is_cut_short=status in (502, 504))
     return Refused(
         CogworksError(f"{said}. GitHub does not accept the request as cogworks sends it; please report this.")
     )
@@ -109,8 +112,10 @@ def _judge_ok(headers: Mapping[str, str], body: bytes, url: str) -> Verdict:
         return Broken(
             f"{url} answered without a readable `Date` header, which ages of leases are measured by"
         )
-    data: Mapping[str, Any] = content.get("data") or {}
-    problems = tuple(_problem(entry) for entry in content.get("errors") or ())
+    data, errors = content.get("data") or {}, content.get("errors") or []
+    if not isinstance(data, dict) or not isinstance(errors, list):
+        return Broken(f"{url} answered 200 with a `data` or `errors` of another kind than asked for")
+    problems = tuple(_problem(entry) for entry in errors)
     return _judge_problems(problems, headers, url, data) or Answered(
         Answer(data=data, errors=problems, server_date=server_date, rate=_rate(data, headers))
     )
@@ -186,11 +191,11 @@ def _number(text: str | None) -> float | None:
 def _rate(data: Mapping[str, Any], headers: Mapping[str, str]) -> RateLimit | None:
     asked = data.get("rateLimit")
     if isinstance(asked, dict) and isinstance(asked.get("remaining"), int):
-        reset_at = asked.get("resetAt")
+        cost = asked.get("cost")
         return RateLimit(
             remaining=asked["remaining"],
-            reset_at=datetime.fromisoformat(reset_at) if reset_at else None,
-            cost=asked.get("cost"),
+            reset_at=_moment(asked.get("resetAt")),
+            cost=cost if isinstance(cost, int) else None,
         )
     remaining, reset = (
         _number(headers.get("x-ratelimit-remaining")),
@@ -198,17 +203,31 @@ def _rate(data: Mapping[str, Any], headers: Mapping[str, str]) -> RateLimit | No
     )
     if remaining is None:
         return None
-    return RateLimit(int(remaining), datetime.fromtimestamp(reset, UTC) if reset is not None else None)
+    known = reset is not None and 0 <= reset < _MAX_EPOCH_S
+    return RateLimit(
+        int(remaining), datetime.fromtimestamp(reset, UTC) if known and reset is not None else None
+    )
+
+
+def _moment(text: object) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
 
 
 def _problem(entry: Any) -> GraphQLProblem:
     if not isinstance(entry, dict):
         return GraphQLProblem((), "", str(entry))
-    extensions = entry.get("extensions") or {}
+    extensions = entry.get("extensions")
+    extensions = extensions if isinstance(extensions, dict) else {}
     kind = entry.get("type") or extensions.get("code") or extensions.get("type") or ""
     # A document that does not fit the schema has a path through the document, not through the data.
-    path = () if "code" in extensions and "type" not in entry else entry.get("path") or ()
-    return GraphQLProblem(tuple(path), str(kind), str(entry.get("message", "")))
+    path = entry.get("path")
+    if ("code" in extensions and "type" not in entry) or not isinstance(path, list):
+        path = []
+    steps = tuple(part if isinstance(part, int) else str(part) for part in path)
+    return GraphQLProblem(steps, str(kind), str(entry.get("message", "")))
 
 
 def _message(body: bytes) -> str:

@@ -1,7 +1,9 @@
 """The few things only GitHub's REST API can do, through PyGithub: ledger root, labels, permissions, merging."""
 
+import base64
 import json
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -17,6 +19,7 @@ from cogworks.github.answers import OutcomeUnknown
 from cogworks.github.meter import Requests
 from cogworks.github.rest_failures import AlreadyExists, failure, parsed
 from cogworks.github.tokens import TokenSource
+from cogworks.github.unexpected import expecting
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 
 _UNANSWERED = (
@@ -26,6 +29,7 @@ _UNANSWERED = (
 )
 _TIMEOUT_S = 15
 _MAX_WAIT_S = 600.0
+_PAUSES_FOR_NEW_S = (1.0, 2.0)
 _ROOT_MESSAGE = "cogworks: ledger begin [skip ci]\n\nskip-checks: true"
 _ROOT_README = """# Ledgers
 
@@ -45,6 +49,7 @@ class RestClient:
         *,
         meter: Requests | None = None,
         backoff_s: float = 0.5,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """
         Args:
@@ -57,6 +62,7 @@ class RestClient:
         self._root = f"/repos/{repository}"
         self._meter = meter if meter is not None else Requests()
         self._backoff_s = backoff_s
+        self._sleep = sleep
         self._api = self._connected(tokens.token())
 
     def _connected(self, token: str) -> pygithub.Github:
@@ -109,17 +115,52 @@ class RestClient:
         try:
             self._call("POST", "/git/refs", {"ref": f"refs/heads/{branch}", "sha": commit})
         except AlreadyExists:
-            found = self._call("GET", f"/git/ref/{quote(f'heads/{branch}')}")
+            found = self._call_for_new(f"/git/ref/{quote(f'heads/{branch}')}")
             return CommitOid(found["object"]["sha"])
         return CommitOid(commit)
+
+    def read_blob(self, oid: str) -> bytes:
+        """The whole content of a git blob, whatever its size up to GitHub's 100 MB.
+
+        Raises:
+            UnexpectedAnswer: it came in no known encoding.
+        """
+        with expecting(f"blob {oid}"):
+            blob = self._call("GET", f"/git/blobs/{quote(oid, safe='')}")
+            if blob["encoding"] != "base64":
+                return str(blob["content"]).encode()
+            return base64.b64decode(blob["content"])
 
     def ensure_label(self, name: str, color: str, description: str) -> str:
         """Create the label unless it exists; its node id."""
         try:
             label = self._call("POST", "/labels", {"name": name, "color": color, "description": description})
         except AlreadyExists:
-            label = self._call("GET", f"/labels/{quote(name, safe='')}")
+            label = self._call_for_new(f"/labels/{quote(name, safe='')}")
         return str(label["node_id"])
+
+    def own_permissions(self) -> Mapping[str, bool]:
+        """What the token's owner may do here, in GitHub's words (`pull`, `push`, `admin`, …); empty when it is not said."""
+        with expecting("repository"):
+            found: Mapping[str, bool] = self._call("GET", "").get("permissions") or {}
+            return found
+
+    def actions_may_open_pull_requests(self) -> bool:
+        """Whether workflows may open pull requests with their own token; an administrator's switch.
+
+        Raises:
+            PermissionRefused: the token may not read that.
+        """
+        with expecting("workflow permissions"):
+            return bool(
+                self._call("GET", "/actions/permissions/workflow")["can_approve_pull_request_reviews"]
+            )
+
+    def rules_of(self, branch: str) -> tuple[str, ...]:
+        """The kinds of rules that hold for a branch of this name, there or not, e.g. `creation`; sorted."""
+        with expecting("rules"):
+            rules = self._call("GET", f"/rules/branches/{quote(branch, safe='')}?per_page=100")
+            return tuple(sorted({str(rule["type"]) for rule in rules}))
 
     def permission_of(self, login: Login) -> str:
         """`admin`, `maintain`, `write`, `triage`, `read` or `none`: what somebody may do in the repository."""
@@ -142,6 +183,15 @@ class RestClient:
     def add_label(self, number: IssueNumber, name: str) -> None:
         """Put a label on an issue; a label the repository does not have yet is created."""
         self._call("POST", f"/issues/{number}/labels", {"labels": [name]})
+
+    def _call_for_new(self, path: str) -> Any:
+        """Read something that was made a moment ago: a replica may not have it yet, so a 404 is asked twice more."""
+        for pause_s in _PAUSES_FOR_NEW_S:
+            try:
+                return self._call("GET", path)
+            except UsageError:
+                self._sleep(pause_s)
+        return self._call("GET", path)
 
     def _call(self, verb: str, path: str, payload: Mapping[str, Any] | None = None) -> Any:
         """One request; the parsed body.

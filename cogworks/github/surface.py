@@ -31,8 +31,6 @@ STATUS_TOPIC = "status"
 NODE_LABEL = "cogworks:node:"
 KIND_LABEL = "cogworks:kind:"
 FAILED_LABEL = "cogworks:node:failed"
-COMMENTS_READ = 100
-"""A snapshot holds at most this many comments, the newest."""
 
 
 class Surface(Value):
@@ -95,7 +93,7 @@ def was_deleted(comment: CommentRef, snapshot: Snapshot) -> bool:
     """Whether a comment that is not in the snapshot was there before it, not posted since or among the older ones."""
     ledger = snapshot.ledger
     was_known = ledger is not None and f'"{comment.node_id}"' in (ledger.state_text or "")
-    return was_known and len(snapshot.issue.comments) < COMMENTS_READ
+    return was_known and snapshot.issue.has_all_comments
 
 
 def problem_comment(problem: str) -> str:

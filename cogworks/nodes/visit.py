@@ -47,8 +47,8 @@ class SessionOrder:
     run_id: RunId
     task: NodeTask
     config: Config
-    prompts: Mapping[str, str]
-    """Prompt templates of the repository: file name below `.cogworks/prompts` -> text."""
+    files: Mapping[str, str]
+    """The repository's files below `.cogworks`: path -> text."""
     budget_usd: float
     budget_tokens: int
     memory: Mapping[str, ModelReply]
@@ -217,11 +217,7 @@ def _order(claimed: Claimed, renew: Callable[[], None]) -> SessionOrder:
         run_id=state.run_id,
         task=claimed.task,
         config=claimed.config,
-        prompts={
-            path.removeprefix("prompts/"): text
-            for path, text in claimed.snapshot.repository.config_files.items()
-            if path.startswith("prompts/")
-        },
+        files=claimed.snapshot.repository.config_files,
         budget_usd=max(0.0, facts.max_cost_usd - spent.cost_usd - others_usd),
         budget_tokens=max(0, facts.max_tokens - spent.input_tokens - spent.output_tokens),
         memory=claimed.memory,

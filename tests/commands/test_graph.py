@@ -83,7 +83,6 @@ def test_check_lists_every_problem(here: Path) -> None:
         "pipelines.x: node 'a' has no edges; connect it or remove it",
         "pipelines.x: node 'b' has no edges; connect it or remove it",
     )
-    assert json.loads(_run("check", "--json").stdout)["problems"] == list(refused.problems)
 
 
 def test_a_file_that_cannot_be_read_is_named(here: Path) -> None:
@@ -91,3 +90,16 @@ def test_a_file_that_cannot_be_read_is_named(here: Path) -> None:
 
     assert str(_refusal("--file", "none.toml")).startswith("cannot read none.toml: No such file")
     assert "is not UTF-8 text" in str(_refusal("check", "latin.toml"))
+
+
+def test_json_is_a_format_too(here: Path) -> None:
+    assert _run("--json").stdout == _run("--format", "json").stdout
+
+
+def test_a_file_and_a_work_item_cannot_both_be_drawn(here: Path) -> None:
+    (here / "two.toml").write_text(TWO)
+
+    refused = _run("--file", "two.toml", "https://github.com/octo/demo/issues/1")
+
+    assert refused.exit_code == 2
+    assert "--pipeline and --file go with neither an ISSUE_URL nor `check`" in refused.stderr

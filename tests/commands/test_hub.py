@@ -9,7 +9,9 @@ from click.testing import CliRunner
 from cogworks.commands.hub import hub
 from cogworks.errors import UsageError
 from cogworks.hub.actions.access import authenticate, find_repository
+from cogworks.hub.apps import app_of, find_installation
 from cogworks.hub.world import World
+from tests.hub.apps import app_key, app_signature
 
 
 def run(*arguments: str) -> str:
@@ -37,6 +39,24 @@ def test_a_hub_is_filled_from_the_command_line(tmp_path: Path) -> None:
         repository = find_repository(world, actor, "octo", "hello")
         assert (made, actor.known.login, actor.holds("issues")) == ("repository octo/hello\n", "ada", False)
         assert world.repository_git(repository).resolve("main:README.md") is not None
+    finally:
+        world.close()
+
+
+def test_an_app_is_added_and_installed_with_a_key_of_ones_own(tmp_path: Path) -> None:
+    key, directory = tmp_path / "app.pub", str(tmp_path / "hub")
+    key.write_text(app_key()[1])
+    run("add-user", "octo", "--dir", directory)
+    run("add-user", "cogs[bot]", "--kind", "Bot", "--dir", directory)
+
+    made = json.loads(
+        run("add-app", "cogs[bot]", "octo", "--public-key", str(key), "--dir", directory, "--json")
+    )
+
+    world = World(Path(directory))
+    try:
+        app = app_of(world, app_signature(made["app_id"]))
+        assert (app.slug, find_installation(world, app, made["installation_id"]).app_id) == ("cogs", app.id)
     finally:
         world.close()
 

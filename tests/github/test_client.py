@@ -8,7 +8,13 @@ import httpx
 import pytest
 
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
-from cogworks.github.answers import Answer, GraphQLProblem, OutcomeUnknown, RateLimit, ResourceLimitsExceeded
+from cogworks.github.answers import (
+    Answer,
+    BrokenOff,
+    GraphQLProblem,
+    OutcomeUnknown,
+    RateLimit,
+)
 from cogworks.github.client import GraphQLClient
 from cogworks.github.meter import Requests
 from cogworks.github.tokens import FixedToken
@@ -164,6 +170,19 @@ def test_a_read_that_never_succeeds_ends_as_try_again_later(bench: Callable[...,
         made.client.query("query { x }", {})
 
 
+def test_a_read_that_may_be_too_large_is_given_up_early_and_everything_else_is_not(
+    bench: Callable[..., Bench],
+) -> None:
+    slow = bench(httpx.Response(504), httpx.Response(502))
+    shaky = bench(httpx.ConnectError("refused"), httpx.Response(500), httpx.ReadTimeout("slow"), done())
+
+    with pytest.raises(BrokenOff, match="answered 502: an empty body, 2 times"):
+        slow.client.query("query { x }", {}, cut_short_repeats=1)
+    shaky.client.query("query { x }", {}, cut_short_repeats=1)
+
+    assert (slow.meter.graphql, shaky.meter.graphql) == (2, 4)
+
+
 def test_a_write_that_was_never_sent_is_repeated(bench: Callable[..., Bench]) -> None:
     made = bench(httpx.ConnectError("refused"), httpx.ConnectTimeout("slow"), done())
 
@@ -272,17 +291,6 @@ def test_secondary_limits_double_the_pause_and_end_after_three(bench: Callable[.
     assert made.slept == [60.0, 120.0, 240.0]
 
 
-def test_a_query_that_is_too_large_is_an_error_of_its_own(bench: Callable[..., Bench]) -> None:
-    made = bench(
-        response(
-            200, {"errors": [{"type": "RESOURCE_LIMITS_EXCEEDED", "message": "Resource limits exceeded"}]}
-        )
-    )
-
-    with pytest.raises(ResourceLimitsExceeded, match="too large"):
-        made.client.query("query { x }", {})
-
-
 def test_a_missing_permission_is_named(bench: Callable[..., Bench]) -> None:
     made = bench(
         response(
@@ -336,23 +344,6 @@ def test_redirects_without_end_are_given_up(bench: Callable[..., Bench]) -> None
 
     with pytest.raises(CogworksError, match="redirects without end"):
         made.client.query("query { x }", {})
-
-
-@pytest.mark.parametrize(
-    ("status", "kind", "text"),
-    [
-        (404, UsageError, "not a GraphQL endpoint"),
-        (410, UsageError, "deleted or switched off"),
-        (400, CogworksError, "does not accept the request"),
-    ],
-)
-def test_a_definite_no_is_not_asked_twice(
-    bench: Callable[..., Bench], status: int, kind: type[CogworksError], text: str
-) -> None:
-    made = bench(response(status, {"message": "no"}))
-
-    with pytest.raises(kind, match=text):
-        made.client.mutate("mutation { x }", {})
 
 
 def test_writes_keep_their_distance_where_that_is_asked(bench: Callable[..., Bench]) -> None:

@@ -1,8 +1,10 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from graphql import (
+    DefinitionNode,
+    DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
@@ -11,6 +13,7 @@ from graphql import (
     IntValueNode,
     OperationDefinitionNode,
     SelectionSetNode,
+    VariableNode,
     Visitor,
     build_ast_schema,
     extend_schema,
@@ -39,9 +42,33 @@ def extended(official: GraphQLSchema) -> GraphQLSchema:
     )
 
 
-@pytest.mark.parametrize("name", ["read-work-item", "re-read", "thread", "more-branches", "pull-requests"])
+NAMES = sorted(path.stem for path in (SCHEMAS.parents[1] / "github" / "documents").glob("*.graphql"))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "fragments"])
 def test_every_document_fits_the_published_schema(official: GraphQLSchema, name: str) -> None:
     assert validate(official, parse(document(name))) == []
+
+
+@pytest.mark.parametrize("name", ["read-item-work", "more-sub-issues"])
+def test_what_lists_sub_issues_can_ask_for_dependencies(extended: GraphQLSchema, name: str) -> None:
+    text = document(name, with_dependencies=True)
+
+    assert validate(extended, parse(text)) == []
+    assert "blockedBy" in text
+
+
+def test_the_two_halves_of_the_read_ask_for_what_the_whole_one_does() -> None:
+    whole, core, work = (
+        parse(document(name, with_dependencies=True))
+        for name in ("read-work-item", "read-item-core", "read-item-work")
+    )
+
+    assert _fragment_names(whole) == (_fragment_names(core) | _fragment_names(work)) - {"Moment"}
+
+
+def _fragment_names(parsed: DocumentNode) -> set[str]:
+    return {node.name.value for node in parsed.definitions if isinstance(node, FragmentDefinitionNode)}
 
 
 def test_the_read_without_dependencies_fits_an_older_github(official: GraphQLSchema) -> None:
@@ -80,6 +107,7 @@ def test_the_read_costs_three_points_and_two_without_dependencies() -> None:
 
 def _connection_requests(text: str) -> int:
     definitions = parse(text).definitions
+    defaults = _defaults(definitions)
     fragments = {node.name.value: node for node in definitions if isinstance(node, FragmentDefinitionNode)}
 
     def count(selection_set: SelectionSetNode | None, parents: int) -> Iterator[int]:
@@ -89,7 +117,7 @@ def _connection_requests(text: str) -> int:
             elif isinstance(node, InlineFragmentNode):
                 yield from count(node.selection_set, parents)
             elif isinstance(node, FieldNode):
-                size = _page_size(node)
+                size = _page_size(node, defaults)
                 yield parents if size else 0
                 yield from count(node.selection_set, parents * (size or 1))
 
@@ -98,24 +126,38 @@ def _connection_requests(text: str) -> int:
     )
 
 
-def _page_size(node: FieldNode) -> int | None:
+def _page_size(node: FieldNode, defaults: Mapping[str, int]) -> int | None:
     for argument in node.arguments or ():
-        if argument.name.value in ("first", "last") and isinstance(argument.value, IntValueNode):
-            return int(argument.value.value)
+        if argument.name.value in ("first", "last"):
+            if isinstance(argument.value, IntValueNode):
+                return int(argument.value.value)
+            assert isinstance(argument.value, VariableNode)
+            return defaults[argument.value.name.value]
     return None
 
 
-def test_every_connection_asks_for_one_to_a_hundred_entries() -> None:
-    sizes: list[int] = []
+def _defaults(definitions: Sequence[DefinitionNode]) -> dict[str, int]:
+    return {
+        variable.variable.name.value: int(variable.default_value.value)
+        for node in definitions
+        if isinstance(node, OperationDefinitionNode)
+        for variable in node.variable_definitions or ()
+        if isinstance(variable.default_value, IntValueNode)
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "fragments"])
+def test_every_connection_asks_for_one_to_a_hundred_entries(name: str) -> None:
+    parsed = parse(document(name, with_dependencies=True))
+    defaults, sizes = _defaults(parsed.definitions), list[int]()
 
     class Sizes(Visitor):
         def enter_field(self, node: FieldNode, *_: object) -> None:
-            size = _page_size(node)
+            size = _page_size(node, defaults)
             if size is not None:
                 sizes.append(size)
 
-    for name in ("read-work-item", "re-read", "thread", "more-branches"):
-        visit(parse(document(name)), Sizes())
+    visit(parsed, Sizes())
 
-    assert sizes
+    assert sizes or name in ("examine", "viewer")
     assert all(1 <= size <= 100 for size in sizes)

@@ -1,6 +1,6 @@
 import copy
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,12 +26,17 @@ WHOLE = Answer(RECORDED["data"], (), NOW)
 class Scripted:
     """Answers in the given order and keeps what it was asked."""
 
-    answers: list[Answer]
+    answers: Sequence[Answer | Exception]
     asked: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    repeats: list[int] = field(default_factory=list)
 
-    def query(self, document: str, variables: Mapping[str, Any]) -> Answer:
+    def query(self, document: str, variables: Mapping[str, Any], *, cut_short_repeats: int = 3) -> Answer:
         self.asked.append((document, variables))
-        return self.answers[len(self.asked) - 1]
+        self.repeats.append(cut_short_repeats)
+        answer = self.answers[len(self.asked) - 1]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
 
 def behind() -> Answer:
@@ -104,6 +109,15 @@ def test_a_server_that_is_too_old_is_told_from_one_that_refuses() -> None:
         reader.read(ADDRESS)
 
 
+MOMENT = {name: RECORDED["data"]["repository"][name] for name in ("defaultBranchRef", "ledger")}
+
+
+def further_page(*problems: GraphQLProblem, **lists: Any) -> Answer:
+    """A later page of the same moment: lists of the issue, or `refs`."""
+    below = lists if "refs" in lists else {"issue": lists}
+    return Answer({"repository": {"id": "R_1", **MOMENT, **below}}, problems, NOW)
+
+
 def page(number: int, *, is_last: bool) -> dict[str, Any]:
     branch = copy.deepcopy(RECORDED["data"]["repository"]["refs"]["nodes"][1])
     branch["name"] = f"swi-{number}"
@@ -117,22 +131,22 @@ def page(number: int, *, is_last: bool) -> dict[str, Any]:
 def test_branches_of_further_pages_are_read_as_well() -> None:
     data = copy.deepcopy(RECORDED["data"])
     data["repository"]["refs"] = page(1, is_last=False)
-    further = [Answer({"repository": {"refs": page(place, is_last=place == 3)}}, (), NOW) for place in (2, 3)]
+    further = [further_page(refs=page(place, is_last=place == 3)) for place in (2, 3)]
     github = Scripted([Answer(data, (), NOW), *further])
 
     snapshot = SnapshotReader(github, sleep=lambda _: None).read(ADDRESS)
 
     assert list(snapshot.branches) == ["cogworks/42/swi-1", "cogworks/42/swi-2", "cogworks/42/swi-3"]
-    assert [variables["after"] for _, variables in github.asked[1:]] == ["c1", "c2"]
+    assert [variables["cursor"] for _, variables in github.asked[1:]] == ["c1", "c2"]
 
 
 def test_a_further_page_that_is_refused_leaves_no_room_for_a_decision() -> None:
     data = copy.deepcopy(RECORDED["data"])
     data["repository"]["refs"] = page(1, is_last=False)
     refusal = GraphQLProblem(("repository", "refs"), "FORBIDDEN", "no")
-    github = Scripted([Answer(data, (), NOW), Answer({"repository": {"refs": None}}, (refusal,), NOW)])
+    github = Scripted([Answer(data, (), NOW), further_page(refusal, refs=None)])
 
-    with pytest.raises(PermissionRefused, match="list the branches"):
+    with pytest.raises(PermissionRefused, match=r"read the rest of repository\.refs"):
         SnapshotReader(github, sleep=lambda _: None).read(ADDRESS)
 
 

@@ -149,6 +149,46 @@ def test_a_label_is_created_or_found(server: Server, rest: RestClient) -> None:
     assert server.asked[2][1] == "/api/v3/repos/o/r/labels/good%20first%20issue"
 
 
+def test_what_was_just_made_is_looked_for_twice_more_before_it_is_missing(
+    server: Server, meter: Requests
+) -> None:
+    exists = {"message": "Validation Failed", "errors": [{"resource": "Label", "code": "already_exists"}]}
+    missing = Reply(404, {"message": "Not Found"})
+    slept: list[float] = []
+    with RestClient(
+        server.url, FixedToken(TOKEN), "o/r", meter=meter, backoff_s=0.0, sleep=slept.append
+    ) as rest:
+        server.replies = [Reply(422, exists), missing, missing, Reply(200, {"node_id": "L1"})]
+        assert rest.ensure_label("cogworks:run", "0e8a16", "Start") == "L1"
+
+        server.replies = [Reply(422, exists), missing, missing, missing]
+        with pytest.raises(UsageError, match="answered 404"):
+            rest.ensure_label("cogworks:run", "0e8a16", "Start")
+    assert slept == [1.0, 2.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("blob", "content"),
+    [
+        ({"encoding": "base64", "content": "aGVs\nbG8="}, b"hello"),
+        ({"encoding": "utf-8", "content": "hellö"}, "hellö".encode()),
+    ],
+    ids=["base64", "utf-8"],
+)
+def test_a_blob_is_read_whole(server: Server, rest: RestClient, blob: dict[str, str], content: bytes) -> None:
+    server.replies = [Reply(200, blob)]
+
+    assert rest.read_blob("a" * 40) == content
+    assert server.asked == [("GET", f"/api/v3/repos/o/r/git/blobs/{'a' * 40}", None)]
+
+
+def test_a_blob_of_another_shape_is_an_error_of_ours(server: Server, rest: RestClient) -> None:
+    server.replies = [Reply(200, {"encoding": "base64"})]
+
+    with pytest.raises(CogworksError, match="unexpected at blob"):
+        rest.read_blob("a" * 40)
+
+
 def test_the_permission_of_a_person_is_the_finest_word_for_it(server: Server, rest: RestClient) -> None:
     server.replies = [
         Reply(200, {"permission": "write", "role_name": "maintain"}),

@@ -263,6 +263,38 @@ def test_any_other_error_beside_the_data_leaves_no_room_for_a_decision(
         read(problem)
 
 
+def hidden(*path: str | int) -> GraphQLProblem:
+    text = "Resource protected by organization SAML enforcement."
+    return GraphQLProblem(("repository", "issue", *path), "FORBIDDEN", text)
+
+
+def test_what_belongs_to_repositories_that_the_token_cannot_see_does_not_matter() -> None:
+    def hide(data: dict[str, Any]) -> None:
+        issue = data["repository"]["issue"]
+        issue["parent"] = None
+        issue["references"]["nodes"][4]["source"] = None
+        issue["references"]["nodes"].append(None)
+        issue["subIssues"]["nodes"][0]["blockedBy"]["nodes"].append(None)
+        issue["subIssues"]["nodes"].append(None)
+
+    snapshot = read(
+        hidden("parent"),
+        hidden("references", "nodes", 4, "source"),
+        hidden("references", "nodes", 5),
+        hidden("subIssues", "nodes", 0, "blockedBy", "nodes", 1),
+        hidden("subIssues", "nodes", 1),
+        change=hide,
+    )
+
+    assert snapshot == read(change=lambda data: data["repository"]["issue"].update(parent=None))
+
+
+@pytest.mark.parametrize("name", ["references", "subIssues"])
+def test_a_list_that_is_hidden_as_a_whole_leaves_no_room_for_a_decision(name: str) -> None:
+    with pytest.raises(PermissionRefused):
+        read(hidden(name))
+
+
 def test_an_issue_that_is_not_there_is_named_with_its_url() -> None:
     def without(data: dict[str, Any]) -> None:
         data["repository"]["issue"] = None

@@ -7,7 +7,6 @@ from cogworks.github.effects import EditComment, SetLabels
 from cogworks.github.facts import Comment
 from cogworks.github.markers import marked, text_below_marker
 from cogworks.github.surface import (
-    COMMENTS_READ,
     STATUS_TOPIC,
     Surface,
     comment_difference,
@@ -223,10 +222,10 @@ def test_a_status_comment_that_was_deleted_is_not_edited() -> None:
 
 def test_a_status_comment_older_than_the_read_reaches_is_edited() -> None:
     state = with_status(finished(new_run(), "spec"))
-    world = world_showing(state, None)
-    world.comments = [comment(number, "talk") for number in range(2, 2 + COMMENTS_READ)]
+    snapshot = world_showing(state, None).snapshot()
+    issue = snapshot.issue.model_copy(update={"has_all_comments": False})
 
-    assert len(comment_difference("text", world.snapshot(), state)) == 1
+    assert len(comment_difference("text", snapshot.model_copy(update={"issue": issue}), state)) == 1
 
 
 def test_a_status_comment_posted_since_the_read_is_edited() -> None:

@@ -270,7 +270,7 @@ def orders_of(world: World, wanted: Wanted | None = None) -> list[SessionOrder]:
     return orders
 
 
-def test_a_session_is_given_what_is_left_of_the_budget_and_the_repositorys_prompts() -> None:
+def test_a_session_is_given_what_is_left_of_the_budget_and_the_repositorys_files() -> None:
     world = planning()
     world.config += "[budgets]\npipeline_max_cost_dollars = 2.0\npipeline_max_tokens = 1000\n"
     world.more_files = {"prompts/plan.md.j2": "Plan it.", "constitution.md": "Be kind."}
@@ -278,7 +278,7 @@ def test_a_session_is_given_what_is_left_of_the_budget_and_the_repositorys_promp
     [order] = orders_of(world)
 
     assert (order.budget_usd, order.budget_tokens) == (1.9, 850)
-    assert order.prompts == {"plan.md.j2": "Plan it."}
+    assert order.files["prompts/plan.md.j2"] == "Plan it."
     assert (order.run_id, order.task.visit.node, order.memory) == ("run-1", "plan", {})
 
 

@@ -1,6 +1,7 @@
 """Every REST operation the hub offers."""
 
 from cogworks.hub.rest import (
+    apps,
     checks,
     comments,
     contents,
@@ -15,6 +16,7 @@ from cogworks.hub.rest import (
 from cogworks.hub.rest.exchange import Route
 
 ROUTES: tuple[Route, ...] = (
+    *apps.ROUTES,
     *people.ROUTES,
     *repositories.ROUTES,
     *issues.ROUTES,

@@ -1,0 +1,92 @@
+"""`cogworks doctor`: what would stop a work item on this machine or in a repository, and what to do about it."""
+
+import json
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from cogworks.errors import CogworksError
+from cogworks.github import diagnosis
+from cogworks.github.addresses import parse_repository_url
+from cogworks.github.diagnosis import Check
+from cogworks.github.examination import examine_repository, examine_token
+from cogworks.github.meter import Requests
+from cogworks.settings import Config, Environment, child_environment, read_environment
+
+GITHUB = "https://github.com"
+
+
+@click.command("doctor")
+@click.argument("url", required=False)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def doctor(url: str | None, as_json: bool) -> int:
+    """Look for whatever would stop cogworks here: Python, git, the token, and with the URL of a repository or an issue
+    also its permissions, rules, clock and configuration. Writes nothing; ends with 1 when something has to be done.
+
+    \b
+    Example:
+      cogworks doctor https://github.com/octo-org/hello
+    """
+    environment, meter = read_environment(), Requests()
+    checks = [diagnosis.python_check(sys.version_info[:3]), _git(environment)]
+    on_github, config = _github(environment, url, meter)
+    checks += on_github
+    provider = environment.llm_provider or (config.llm.provider if config else "anthropic")
+    checks.append(diagnosis.model_check(provider, has_key=bool(environment.llm_api_key)))
+    is_well = all(check.status != "failed" for check in checks)
+    if as_json:
+        told = {
+            "outcome": "succeeded" if is_well else "failed",
+            "checks": [check.model_dump(mode="json") for check in checks],
+            "requests": {"graphql": meter.graphql, "rest": meter.rest, "git": meter.git},
+        }
+        click.echo(json.dumps(told))
+    else:
+        _print(checks)
+    return 0 if is_well else 1
+
+
+def _git(environment: Environment) -> Check:
+    from cogworks.codebase.failures import GitFailed
+    from cogworks.codebase.git import Git
+
+    git = Git(environment=child_environment(), home=Path(environment.work_dir), time_limit_s=10)
+    try:
+        return diagnosis.git_check(git.run("--version", cwd=Path.cwd()).strip())
+    except (OSError, GitFailed):
+        return diagnosis.git_check("")
+
+
+def _github(environment: Environment, url: str | None, meter: Requests) -> tuple[list[Check], Config | None]:
+    from cogworks.wiring import open_examination
+
+    address = parse_repository_url(url) if url else None
+    if address is None and environment.github_app_id and not environment.github_token:
+        return [diagnosis.skipped("token", "give the URL of a repository to try the GitHub App")], None
+    server_url = address.server_url if address else environment.github_server_url.rstrip("/") or GITHUB
+    repository = address.full_name if address else ""
+    try:
+        with open_examination(environment, server_url, repository, meter=meter) as (client, rest, source):
+            if address is None:
+                return examine_token(client, source=source, now=_now), None
+            return examine_repository(client, rest, address, source=source, now=_now)
+    except CogworksError as error:
+        return [diagnosis.failed("token", error)], None
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _print(checks: Sequence[Check]) -> None:
+    words = {"ok": "ok", "warning": "warning", "failed": "FAILED", "skipped": "skipped"}
+    for check in checks:
+        lines = check.found.splitlines() or [""]
+        click.echo(f"{words[check.status]:<8} {check.name:<14} {lines[0]}")
+        for line in lines[1:]:
+            click.echo(f"{'':<23} {line}")
+        if check.remedy and check.status != "ok":
+            click.echo(f"{'':<23} -> {check.remedy}")

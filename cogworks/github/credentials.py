@@ -1,0 +1,87 @@
+"""Which credential a process uses for one server: the first that is there."""
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from cogworks.errors import PermissionRefused
+from cogworks.github.meter import Requests
+from cogworks.github.tokens import FixedToken, TokenSource
+from cogworks.settings import Environment
+
+_GH_LIMIT_S = 5.0
+
+
+def credential(
+    environment: Environment,
+    *,
+    server_url: str,
+    rest_url: str,
+    repository: str,
+    meter: Requests,
+    child_environment: Mapping[str, str],
+) -> tuple[TokenSource, str]:
+    """The credential and where it came from, in words.
+
+    A token from the environment, else the GitHub App that is configured, else whoever `gh` is logged in as.
+
+    Args:
+        repository: owner/name
+        child_environment: what `gh` is started with.
+
+    Raises:
+        PermissionRefused: there is none.
+        UsageError: the App is configured in part, or with something that is no key.
+    """
+    if environment.github_token:
+        return FixedToken(environment.github_token), f"`{environment.github_token_source}`"
+    if environment.github_app_id or environment.github_app_private_key:
+        return _app(environment, rest_url, repository, meter), f"GitHub App {environment.github_app_id}"
+    if found := gh_token(server_url, child_environment):
+        return FixedToken(found), "`gh auth token`"
+    raise PermissionRefused(
+        "there is no GitHub token. Set `COGWORKS_GITHUB_TOKEN` (or `GH_TOKEN`, `GITHUB_TOKEN`) to one that may write "
+        f"contents, issues and pull requests of {repository or 'the repository'}, or configure a GitHub App (`COGWORKS_GITHUB_APP_ID`, "
+        "`COGWORKS_GITHUB_APP_PRIVATE_KEY`), or log in with `gh auth login`."
+    )
+
+
+def gh_token(server_url: str, environment: Mapping[str, str], *, limit_s: float = _GH_LIMIT_S) -> str | None:
+    """The token of GitHub's own command-line program for a server; None when it has none or is not there."""
+    host = urlsplit(server_url).netloc
+    try:
+        done = subprocess.run(
+            ["gh", "auth", "token", "--hostname", host],
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=limit_s,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
+        return None
+    return done.stdout.strip() or None if done.returncode == 0 else None
+
+
+def _app(environment: Environment, rest_url: str, repository: str, meter: Requests) -> TokenSource:
+    from cogworks.github.app_tokens import App, AppTokens, private_key_from  # noqa: PLC0415 - only Apps need it
+
+    missing = [
+        name
+        for name, value in (
+            ("COGWORKS_GITHUB_APP_ID", environment.github_app_id),
+            ("COGWORKS_GITHUB_APP_PRIVATE_KEY", environment.github_app_private_key),
+        )
+        if not value
+    ]
+    if missing:
+        raise PermissionRefused(f"a GitHub App needs `{missing[0]}` as well; set it, or unset the other one.")
+    app = App(
+        id=environment.github_app_id,
+        private_key=private_key_from(environment.github_app_private_key),
+        installation_id=environment.github_app_installation_id,
+    )
+    directory = Path(environment.work_dir) / "tokens"
+    return AppTokens(app, rest_url=rest_url, repository=repository, directory=directory, meter=meter)

@@ -1,0 +1,150 @@
+"""Completes the lists of an answer by further pages, all of them of the same moment."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cogworks.errors import CogworksError
+from cogworks.github.answers import Answer, GraphQLProblem, as_error
+from cogworks.github.documents import document
+from cogworks.github.recorded import Recorded
+from cogworks.github.unexpected import entries, expecting, unexpected
+
+Json = dict[str, Any]
+MAX_PAGES = 50
+"""GitHub takes 2 500 comments per issue; a list that goes on beyond twice that is none."""
+
+
+class Asks(Protocol):
+    """Sends one document."""
+
+    def __call__(self, document: str, variables: Mapping[str, Any], /) -> Answer: ...
+
+
+class HeadMoved(CogworksError):
+    """The repository changed between two requests of one read; it has to start again."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One list of the answer that goes on."""
+
+    name: str
+    """Below `repository.issue`, or `refs` below `repository`."""
+    document: str
+    is_backwards: bool
+
+    @property
+    def place(self) -> str:
+        return "repository.refs" if self.name == "refs" else f"repository.issue.{self.name}"
+
+
+REFS = Listing("refs", "more-branches", is_backwards=False)
+SUB_ISSUES = Listing("subIssues", "more-sub-issues", is_backwards=False)
+COMMENTS = Listing("comments", "more-comments", is_backwards=True)
+LABEL_EVENTS = Listing("inputs", "more-label-events", is_backwards=True)
+REFERENCES = Listing("references", "more-references", is_backwards=True)
+ALL = (REFS, SUB_ISSUES, COMMENTS, LABEL_EVENTS, REFERENCES)
+
+
+def moment_of(repository: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """Head of the default branch and tip of the ledger: two answers that agree here are of one moment."""
+    with expecting("repository"):
+        heads = (repository.get("defaultBranchRef"), repository.get("ledger"))
+        first, second = (None if ref is None else str(ref["target"]["oid"]) for ref in heads)
+        return first, second
+
+
+def completed(
+    answer: Answer, ask: Asks, variables: Mapping[str, Any], recorded: Recorded, *, with_dependencies: bool
+) -> Answer:
+    """The answer with every list as long as it has to be.
+
+    Branches and sub-issues come whole; comments, label events and references back to what the ledger has recorded.
+
+    Args:
+        variables: of the read, without those that say how much of each list.
+
+    Raises:
+        HeadMoved: a page is of another moment.
+        UnexpectedAnswer: a page does not look as it was asked for.
+        CogworksError: a page was refused.
+    """
+    repository: Json = dict(answer.data["repository"])
+    repository["issue"] = dict(repository["issue"])
+    problems = list(answer.errors)
+    pages = _Pages(ask, variables, moment_of(repository), with_dependencies, problems)
+    for listing in ALL:
+        parent = repository if listing is REFS else repository["issue"]
+        with expecting(listing.place):
+            parent[listing.name] = pages.whole(parent[listing.name], listing, _enough(listing, recorded))
+    return Answer({**answer.data, "repository": repository}, tuple(problems), answer.server_date, answer.rate)
+
+
+def is_behind(data: Mapping[str, Any]) -> bool:
+    """Whether a list that claims to be whole is shorter or longer than its own count."""
+    repository = data["repository"]
+    lists = [(repository, REFS), (repository["issue"], SUB_ISSUES), (repository["issue"], COMMENTS)]
+    for parent, listing in lists:
+        with expecting(listing.place):
+            found = parent[listing.name]
+            if not _goes_on(found, listing) and found["totalCount"] != len(found["nodes"]):
+                return True
+    return False
+
+
+def _enough(listing: Listing, recorded: Recorded) -> Callable[[Sequence[Any]], bool]:
+    """Whether the list need not be followed any further, by what of it is known."""
+    if listing is COMMENTS and recorded.last_comment_id:
+        return lambda nodes: any(int(node["fullDatabaseId"]) <= recorded.last_comment_id for node in nodes)
+    if listing is LABEL_EVENTS and recorded.label_event_ids:
+        return lambda nodes: any(node["id"] in recorded.label_event_ids for node in nodes)
+    if listing is REFERENCES and recorded.pull_request_ids:
+        # One that is still missing is read by its id.
+        return lambda _: True
+    return lambda _: False
+
+
+@dataclass(frozen=True)
+class _Pages:
+    ask: Asks
+    variables: Mapping[str, Any]
+    moment: tuple[str | None, str | None]
+    with_dependencies: bool
+    problems: list[GraphQLProblem]
+
+    def whole(self, first: Json, listing: Listing, enough: Callable[[Sequence[Any]], bool]) -> Json:
+        found, nodes = first, list(entries(first["nodes"], "nodes"))
+        for _ in range(MAX_PAGES):
+            if not _goes_on(found, listing) or enough(nodes):
+                return {**first, "pageInfo": found["pageInfo"], "nodes": nodes}
+            found = self._next(found, listing)
+            more = entries(found["nodes"], "nodes")
+            nodes = [*more, *nodes] if listing.is_backwards else [*nodes, *more]
+        raise unexpected(listing.place, f"a list of more than {MAX_PAGES} pages")
+
+    def _next(self, found: Json, listing: Listing) -> Json:
+        cursor = found["pageInfo"]["startCursor" if listing.is_backwards else "endCursor"]
+        names = {"owner", "name", "ledger", "branchPrefix" if listing is REFS else "number"}
+        variables = {name: value for name, value in self.variables.items() if name in names}
+        text = document(listing.document, with_dependencies=self.with_dependencies)
+        answer = self.ask(text, {**variables, "cursor": cursor})
+        parent: Json | None = answer.data.get("repository")
+        if parent is not None and moment_of(parent) != self.moment:
+            raise HeadMoved(f"the repository changed while {listing.place} was read")
+        if parent is not None and listing is not REFS:
+            parent = parent.get("issue")
+        page = (parent or {}).get(listing.name)
+        if not page:
+            problem = next(iter(answer.errors), GraphQLProblem((), "NOT_FOUND", "nothing came"))
+            raise as_error(problem, doing=f"read the rest of {listing.place}")
+        self.problems.extend(answer.errors)
+        whole: Json = page
+        return whole
+
+
+def _goes_on(found: Mapping[str, Any], listing: Listing) -> bool:
+    goes_on = found["pageInfo"]["hasPreviousPage" if listing.is_backwards else "hasNextPage"]
+    if not isinstance(goes_on, bool):
+        raise unexpected(f"{listing.place}.pageInfo", f"{goes_on!r} in place of true or false")
+    return goes_on

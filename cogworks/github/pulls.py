@@ -1,0 +1,126 @@
+"""The pull requests in an answer of GitHub, with their reviews and checks."""
+
+from cogworks.github.answers import Answer, as_error
+from cogworks.github.facts import Account, Checks, PullRequest, Review
+from cogworks.github.unexpected import Node, each
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
+
+_PASSED = frozenset({"SUCCESS", "NEUTRAL", "SKIPPED"})
+
+
+def account(node: Node | None) -> Account | None:
+    """The account in an `Actor`; None for one that is gone."""
+    if node is None:
+        return None
+    return Account(login=Login(node["login"]), id=node.get("databaseId"), is_bot=node["__typename"] == "Bot")
+
+
+def pulls_of_branches(repository: Node, *, checks_hidden: bool) -> list[PullRequest]:
+    """The newest pull request of every branch below the asked prefix."""
+    found = each(
+        repository["refs"]["nodes"],
+        "repository.refs.nodes",
+        lambda ref: each(
+            ref["associatedPullRequests"]["nodes"],
+            "associatedPullRequests.nodes",
+            lambda node: _pull_here(node, checks_hidden=checks_hidden),
+        ),
+    )
+    return [pull for pulls in found for pull in pulls if pull is not None]
+
+
+def referring_pulls(issue: Node) -> list[PullRequest]:
+    """The pull requests of this repository that mention the issue, in their short form."""
+    found = each(
+        issue["references"]["nodes"], "repository.issue.references.nodes", lambda event: _source(event or {})
+    )
+    return [pull for pull in found if pull is not None]
+
+
+def parse_recorded_pulls(answer: Answer, *, doing: str) -> tuple[PullRequest, ...]:
+    """The pull requests in an answer to `recorded`; those that are gone are left out.
+
+    Raises:
+        CogworksError: an error beside the data other than that, as the fitting kind.
+    """
+    refuse_other_than_gone(answer, doing=doing)
+    hidden = any("statusCheckRollup" in problem.path for problem in answer.errors)
+    found = each(
+        answer.data.get("nodes"),
+        "nodes",
+        lambda node: _pull_here(node, checks_hidden=hidden) if node and "headRefName" in node else None,
+    )
+    return tuple(pull for pull in found if pull is not None)
+
+
+def refuse_other_than_gone(answer: Answer, *, doing: str) -> None:
+    """Raise the first error of an answer by ids, unless it says that something is gone or that checks are hidden."""
+    for problem in answer.errors:
+        is_gone = problem.type == "NOT_FOUND" and problem.path[:1] == ("nodes",)
+        if not (is_gone or "statusCheckRollup" in problem.path):
+            raise as_error(problem, doing=doing)
+
+
+def _source(event: Node) -> PullRequest | None:
+    source = event.get("source") or {}
+    if source.get("__typename") != "PullRequest" or event["isCrossRepository"]:
+        return None
+    return _pull_here(source, checks_hidden=True)
+
+
+def _pull_here(node: Node, *, checks_hidden: bool) -> PullRequest | None:
+    """None for a fork's."""
+    return None if node["isCrossRepository"] else _pull(node, checks_hidden=checks_hidden)
+
+
+def _pull(node: Node, *, checks_hidden: bool) -> PullRequest:
+    return PullRequest(
+        node_id=node["id"],
+        number=IssueNumber(node["number"]),
+        title=node["title"],
+        body=node["body"] or "",
+        url=node["url"],
+        head=BranchName(node["headRefName"]),
+        base=BranchName(node["baseRefName"]),
+        head_oid=CommitOid(node["headRefOid"]),
+        base_oid=CommitOid(node["baseRefOid"]),
+        state=node["pullRequestState"].lower(),
+        author=account(node.get("author")),
+        merged_by=account(node.get("mergedBy")),
+        reviews=_reviews(node.get("latestOpinionatedReviews")),
+        checks=_checks(node.get("commits"), checks_hidden=checks_hidden),
+    )
+
+
+def _reviews(connection: Node | None) -> tuple[Review, ...]:
+    return () if connection is None else each(connection["nodes"], "latestOpinionatedReviews.nodes", _review)
+
+
+def _review(node: Node) -> Review:
+    return Review(
+        author=account(node.get("author")),
+        state=node["state"].lower(),
+        oid=CommitOid(node["commit"]["oid"]) if node.get("commit") else None,
+        can_push=node["authorCanPushToRepository"],
+    )
+
+
+def _checks(commits: Node | None, *, checks_hidden: bool) -> Checks:
+    if commits is None:
+        return Checks(is_known=False)
+    rollups = each(commits["nodes"], "commits.nodes", lambda node: node["commit"].get("statusCheckRollup"))
+    rollup = next(iter(rollups), None)
+    if rollup is None:
+        return Checks(is_known=not checks_hidden)
+    failed = set(each(rollup["contexts"]["nodes"], "statusCheckRollup.contexts.nodes", _failed_check)) - {
+        None
+    }
+    return Checks(
+        state=rollup["state"].lower(), failed=tuple(sorted(name for name in failed if name is not None))
+    )
+
+
+def _failed_check(node: Node) -> str | None:
+    if node["__typename"] == "StatusContext":
+        return node["context"] if node["state"] in ("FAILURE", "ERROR") else None
+    return node["name"] if node["conclusion"] is not None and node["conclusion"] not in _PASSED else None

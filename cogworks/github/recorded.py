@@ -1,0 +1,48 @@
+"""How far back a read has to go: what the ledger says was seen or made already."""
+
+import json
+from typing import Any
+
+from cogworks.vocabulary import Value
+
+
+class Recorded(Value):
+    """The ends of the lists that a read pages back to."""
+
+    last_comment_id: int = 0
+    """Newer comments have not been considered yet; 0: none has."""
+    label_event_ids: frozenset[str] = frozenset()
+    """Label events that were obeyed; older ones do not matter any more."""
+    pull_request_ids: frozenset[str] = frozenset()
+    status_comment_id: str = ""
+    """Node id; empty before there is one."""
+
+
+def recorded_in(state_text: str | None) -> Recorded:
+    """What `state.json` tells; nothing where it is missing or something else, which others judge."""
+    try:
+        state = json.loads(state_text or "")
+    except (ValueError, RecursionError):
+        return Recorded()
+    inputs, comment = _object(state, "inputs"), _object(state, "status_comment")
+    last = inputs.get("last_comment_id")
+    pulls = state.get("pull_requests") if isinstance(state, dict) else None
+    return Recorded(
+        last_comment_id=last if isinstance(last, int) else 0,
+        label_event_ids=_texts([inputs.get("trigger_event_id"), inputs.get("last_label_event_id")]),
+        pull_request_ids=_texts(
+            [pull.get("node_id") for pull in pulls if isinstance(pull, dict)]
+            if isinstance(pulls, list)
+            else []
+        ),
+        status_comment_id=next(iter(_texts([comment.get("node_id")])), ""),
+    )
+
+
+def _object(found: Any, key: str) -> dict[str, Any]:
+    inside = found.get(key) if isinstance(found, dict) else None
+    return inside if isinstance(inside, dict) else {}
+
+
+def _texts(found: list[Any]) -> frozenset[str]:
+    return frozenset(text for text in found if isinstance(text, str) and text)

@@ -1,0 +1,137 @@
+"""GitHub Apps on the hub: who they are, where they are installed, and the tokens they are given for an hour."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import jwt
+
+from cogworks.hub.node_ids import Record
+from cogworks.hub.records import Token, User
+from cogworks.hub.refusals import NotFound, Unauthenticated
+from cogworks.hub.seeding import Permissions, add_token, fresh_token
+from cogworks.hub.world import World
+
+TOKEN_LIFE = timedelta(hours=1)
+MAX_SIGNED_FOR = timedelta(minutes=10)
+
+
+class App(Record):
+    """An App; its bot is the user that its installations act as."""
+
+    type_name = "App"
+    slug: str
+    bot_id: int
+    public_key: str
+    """PEM."""
+    permissions: Permissions
+    created_at: datetime
+
+    @property
+    def key(self) -> str:
+        return str(self.id)
+
+
+class Installation(Record):
+    """An App on one account."""
+
+    type_name = "Installation"
+    app_id: int
+    account_id: int
+    created_at: datetime
+
+    @property
+    def parent(self) -> int:
+        return self.account_id
+
+    @property
+    def key(self) -> str:
+        return f"{self.app_id}/{self.account_id}"
+
+
+def add_app(world: World, bot: User, *, public_key: str, permissions: Permissions) -> App:
+    """An App that acts as `bot` and signs with the private half of `public_key`."""
+    with world.changing():
+        return world.store.put(
+            App(
+                id=world.store.next_id(),
+                slug=bot.handle,
+                bot_id=bot.id,
+                public_key=public_key,
+                permissions=permissions,
+                created_at=world.clock.now(),
+            )
+        )
+
+
+def install_app(world: World, app: App, account: User) -> Installation:
+    """The App on an account; which repositories it sees is said by who collaborates on them."""
+    with world.changing():
+        known = world.store.find(Installation, f"{app.id}/{account.id}")
+        if known is not None:
+            return known
+        new = Installation(
+            id=world.store.next_id(), app_id=app.id, account_id=account.id, created_at=world.clock.now()
+        )
+        return world.store.put(new)
+
+
+def app_of(world: World, signature: str | None) -> App:
+    """The App that signed a request: RS256, of this moment, for ten minutes at most. Raises `Unauthenticated`."""
+    if signature is None or signature.count(".") != 2:
+        raise Unauthenticated("A JSON web token could not be decoded")
+    try:
+        claimed = jwt.decode(signature, options={"verify_signature": False})
+        app = world.store.find(App, str(claimed.get("iss")))
+        if app is None:
+            raise Unauthenticated("Integration not found")
+        # Its dates are held against the hub's clock below.
+        claims = jwt.decode(
+            signature,
+            app.public_key,
+            algorithms=["RS256"],
+            options={"verify_exp": False, "verify_iat": False, "verify_nbf": False},
+        )
+    except jwt.PyJWTError as error:
+        raise Unauthenticated("A JSON web token could not be decoded") from error
+    _check_dates(claims, world.clock.now())
+    return app
+
+
+def _check_dates(claims: dict[str, Any], now: datetime) -> None:
+    issued, expires = claims.get("iat"), claims.get("exp")
+    if not isinstance(issued, int) or not isinstance(expires, int):
+        raise Unauthenticated("Missing 'issued at' or 'expiration time' claim")
+    if issued > now.timestamp():
+        raise Unauthenticated("'Issued at' claim ('iat') must be an Integer representing a time in the past")
+    if expires <= now.timestamp() or expires - now.timestamp() > MAX_SIGNED_FOR.total_seconds():
+        raise Unauthenticated("'Expiration time' claim ('exp') is too far in the future or has passed")
+
+
+def find_installation(world: World, app: App, installation_id: int) -> Installation:
+    """An installation of this very App. Raises `NotFound`."""
+    found = world.store.get(Installation, installation_id)
+    if found is None or found.app_id != app.id:
+        raise NotFound
+    return found
+
+
+def installation_on(world: World, app: App, account_id: int) -> Installation:
+    """Where the App is installed for an account. Raises `NotFound`."""
+    found = world.store.find(Installation, f"{app.id}/{account_id}")
+    if found is None:
+        raise NotFound
+    return found
+
+
+def new_installation_token(world: World, app: App) -> tuple[str, Token]:
+    """A token that nobody has had before, with the App's permissions, for an hour."""
+    text = f"ghs_{fresh_token()}"
+    token = add_token(
+        world,
+        world.user(app.bot_id),
+        text,
+        kind="installation",
+        permissions=app.permissions,
+        expires_at=world.clock.now() + TOKEN_LIFE,
+    )
+    return text, token

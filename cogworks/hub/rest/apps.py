@@ -1,0 +1,92 @@
+"""GitHub Apps over REST: who signs, where the App is installed, and its tokens."""
+
+from typing import Any
+
+from cogworks.hub.apps import (
+    App,
+    Installation,
+    app_of,
+    find_installation,
+    installation_on,
+    new_installation_token,
+)
+from cogworks.hub.clock import iso
+from cogworks.hub.node_ids import node_id
+from cogworks.hub.records import Repository
+from cogworks.hub.refusals import NotFound
+from cogworks.hub.rest.exchange import Answer, Call, Route, created
+from cogworks.hub.rest.shapes.people import api, simple_user
+
+Json = dict[str, Any]
+
+
+def app(call: Call) -> Answer:
+    found = app_of(call.world, call.actor.signature)
+    bot = call.world.user(found.bot_id)
+    return Answer(
+        {
+            "id": found.id,
+            "slug": found.slug,
+            "node_id": node_id("App", found.id),
+            "owner": simple_user(call.world, bot),
+            "name": found.slug,
+            "description": None,
+            "external_url": call.world.base_url,
+            "html_url": f"{call.world.base_url}/apps/{found.slug}",
+            "created_at": iso(found.created_at),
+            "updated_at": iso(found.created_at),
+            "permissions": found.permissions,
+            "events": [],
+        }
+    )
+
+
+def repository_installation(call: Call) -> Answer:
+    found = app_of(call.world, call.actor.signature)
+    name = f"{call.path['owner']}/{call.path['repo']}".lower()
+    repository = call.world.store.find(Repository, name)
+    if repository is None:
+        raise NotFound
+    return Answer(_installation(call, found, installation_on(call.world, found, repository.owner_id)))
+
+
+def access_tokens(call: Call) -> Answer:
+    found = app_of(call.world, call.actor.signature)
+    find_installation(call.world, found, call.path_number("installation_id"))
+    text, token = new_installation_token(call.world, found)
+    return created(
+        {
+            "token": text,
+            "expires_at": None if token.expires_at is None else iso(token.expires_at),
+            "permissions": found.permissions,
+            "repository_selection": "selected",
+        }
+    )
+
+
+def _installation(call: Call, found: App, installation: Installation) -> Json:
+    url = f"{api(call.world)}/app/installations/{installation.id}"
+    return {
+        "id": installation.id,
+        "account": simple_user(call.world, call.world.user(installation.account_id)),
+        "app_id": found.id,
+        "app_slug": found.slug,
+        "target_id": installation.account_id,
+        "target_type": call.world.user(installation.account_id).kind,
+        "repository_selection": "selected",
+        "access_tokens_url": f"{url}/access_tokens",
+        "repositories_url": f"{api(call.world)}/installation/repositories",
+        "html_url": f"{call.world.base_url}/settings/installations/{installation.id}",
+        "permissions": found.permissions,
+        "events": [],
+        "created_at": iso(installation.created_at),
+        "updated_at": iso(installation.created_at),
+        "single_file_name": None,
+    }
+
+
+ROUTES = (
+    Route("GET", "/app", app),
+    Route("GET", "/repos/{owner}/{repo}/installation", repository_installation),
+    Route("POST", "/app/installations/{installation_id}/access_tokens", access_tokens),
+)

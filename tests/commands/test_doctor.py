@@ -1,0 +1,139 @@
+"""`cogworks doctor` before a real hub."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from click.testing import CliRunner, Result
+
+from cogworks.cli import cli
+from tests.hub.apps import app_id, app_key, with_app
+from tests.hub.running import OWNER_TOKEN, READER_TOKEN, RunningHub, running_hub, seeded
+
+KEY = {"ANTHROPIC_API_KEY": "sk-secret"}
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
+    with running_hub(with_app(seeded(tmp_path_factory.mktemp("doctor") / "hub"))) as running:
+        write = {"message": "Configure", "content": "W2xsbV0KbW9kZWwgPSAiY2xhdWRlLXNvbm5ldC01LTUiCg=="}
+        answer = httpx.put(
+            f"{running.api_url}/repos/octo/demo/contents/.cogworks/config.toml",
+            json=write,
+            headers={"Authorization": f"token {OWNER_TOKEN}"},
+        )
+        assert answer.status_code == 201, answer.text
+        yield running
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str | None]:
+    """Without whatever credential the machine that runs the tests has."""
+    names = ("COGWORKS_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COGWORKS_LLM_API_KEY", "ANTHROPIC_API_KEY")
+    nothing = dict.fromkeys((*names, "GITHUB_SERVER_URL", "COGWORKS_LLM_PROVIDER"), None)
+    return {**nothing, "COGWORKS_WORK_DIR": str(tmp_path / "work")}
+
+
+def doctor(environment: Mapping[str, str | None], *arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["doctor", *arguments], env=environment, standalone_mode=False)
+
+
+def checks(result: Result) -> dict[str, str]:
+    told: dict[str, Any] = json.loads(result.stdout)
+    return {check["name"]: check["status"] for check in told["checks"]}
+
+
+def test_a_healthy_repository_passes_every_check(hub: RunningHub, environment: dict[str, str | None]) -> None:
+    result = doctor(
+        {**environment, **KEY, "GH_TOKEN": OWNER_TOKEN}, f"{hub.url}/octo/demo/issues/1", "--json"
+    )
+
+    assert result.return_value == 0
+    assert set(checks(result).values()) == {"ok"}
+    names = [
+        "python",
+        "git",
+        "token",
+        "clock",
+        "repository",
+        "permission",
+        "workflows",
+        "rules",
+        "configuration",
+    ]
+    assert list(checks(result)) == [*names, "model"]
+    assert json.loads(result.stdout)["requests"] == {"graphql": 1, "rest": 3, "git": 0}
+
+
+def test_what_is_wrong_is_printed_with_its_remedy(
+    hub: RunningHub, environment: dict[str, str | None]
+) -> None:
+    result = doctor({**environment, "GH_TOKEN": READER_TOKEN}, f"{hub.url}/octo/demo")
+
+    assert result.return_value == 1
+    assert "FAILED   permission     READ on octo/demo" in result.stdout
+    assert "-> Give the token's owner the role Write" in result.stdout
+    assert "FAILED   model          no key for anthropic" in result.stdout
+    assert "skipped  workflows" in result.stdout
+
+
+def test_an_app_is_examined_as_its_installation(hub: RunningHub, environment: dict[str, str | None]) -> None:
+    app = {
+        "COGWORKS_GITHUB_APP_ID": str(app_id(hub.directory)),
+        "COGWORKS_GITHUB_APP_PRIVATE_KEY": app_key()[0],
+    }
+    result = doctor({**environment, **KEY, **app}, f"{hub.url}/octo/demo", "--json")
+
+    assert result.return_value == 0, result.stdout
+    assert checks(result)["workflows"] == "skipped"
+    token = next(check for check in json.loads(result.stdout)["checks"] if check["name"] == "token")
+    assert token["found"] == f"GitHub App {app_id(hub.directory)}, speaks for helper[bot]"
+    again = doctor({**environment, **KEY, **app}, f"{hub.url}/octo/demo", "--json")
+    assert json.loads(again.stdout)["requests"]["rest"] == json.loads(result.stdout)["requests"]["rest"] - 2
+
+
+@pytest.mark.parametrize(
+    ("token", "path", "failing", "words"),
+    [
+        ("wrong", "/octo/demo", "token", "not valid"),
+        (OWNER_TOKEN, "/octo/nothing", "repository", "is not there, or the token cannot see it"),
+    ],
+    ids=["token", "repository"],
+)
+def test_a_token_or_repository_that_does_not_fit_is_told(
+    hub: RunningHub, environment: dict[str, str | None], *, token: str, path: str, failing: str, words: str
+) -> None:
+    result = doctor({**environment, "GH_TOKEN": token}, hub.url + path, "--json")
+
+    assert result.return_value == 1
+    found = {check["name"]: check for check in json.loads(result.stdout)["checks"]}
+    assert found[failing]["status"] == "failed"
+    assert words in found[failing]["found"]
+
+
+def test_without_a_url_only_this_machine_and_the_token_are_looked_at(
+    hub: RunningHub, environment: dict[str, str | None]
+) -> None:
+    here = {**environment, **KEY, "GH_TOKEN": OWNER_TOKEN, "GITHUB_SERVER_URL": hub.url}
+    result = doctor(here, "--json")
+
+    assert result.return_value == 0
+    assert list(checks(result)) == ["python", "git", "token", "clock", "model"]
+
+
+def test_nothing_configured_is_told_without_a_request(environment: dict[str, str | None]) -> None:
+    result = doctor({**environment, "PATH": "/nowhere"}, "--json")
+
+    assert result.return_value == 1
+    assert checks(result) == {"python": "ok", "git": "failed", "token": "failed", "model": "failed"}
+    assert json.loads(result.stdout)["requests"]["graphql"] == 0
+
+
+def test_the_token_never_goes_to_a_server_that_nobody_named(environment: dict[str, str | None]) -> None:
+    result = doctor({**environment, "GH_TOKEN": "secret"}, "https://evil.example/o/r")
+
+    assert result.return_value == 1
+    assert "GITHUB_SERVER_URL=https://evil.example" in result.stdout

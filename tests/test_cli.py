@@ -1,0 +1,183 @@
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from cogworks import __version__, cli, errors
+from cogworks.errors import CogworksError, ConfigurationError, TryAgainLater
+
+HEAVY = ("github", "httpx", "jinja2", "jsonschema")
+
+
+class Ending(Exception):
+    """A defect, as far as the command line is concerned."""
+
+
+def _main(monkeypatch: pytest.MonkeyPatch, raised: BaseException | int, *words: str) -> int:
+    """The exit code of a command that ends like this."""
+
+    @click.command("made")
+    @click.option("--json", "as_json", is_flag=True)
+    def made(as_json: bool) -> int:
+        if isinstance(raised, BaseException):
+            raise raised
+        return raised
+
+    monkeypatch.setattr(cli.LazyGroup, "get_command", lambda *_: made)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["made", *words])
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+def _every_error() -> Iterator[CogworksError]:
+    yield ConfigurationError("pipeline.toml", ["one", "two"])
+    yield TryAgainLater("later", retry_after_s=3.0)
+    for name in (
+        "UsageError",
+        "SafetyHalt",
+        "PermissionRefused",
+        "BudgetReached",
+        "NodeFailed",
+        "InvalidReply",
+    ):
+        yield getattr(errors, name)("because")
+    yield errors.LostRace("because")
+    yield errors.Interrupted("because")
+
+
+def _commands(group: click.Command, *words: str) -> Iterator[tuple[str, ...]]:
+    yield words
+    if isinstance(group, click.Group):
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            found = group.get_command(context, name)
+            assert found is not None
+            yield from _commands(found, *words, name)
+
+
+def test_the_version_costs_no_import_of_a_library_that_only_steps_need() -> None:
+    script = (
+        "import sys\nfrom cogworks.cli import main\n"
+        "try:\n    main(['--version'])\n"
+        f"finally:\n    print(sorted(set({HEAVY!r}) & set(sys.modules)))\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert done.stdout == f"cogworks {__version__}\n[]\n"
+
+
+@pytest.mark.parametrize("words", list(_commands(cli.cli)), ids=" ".join)
+def test_every_command_has_help_with_an_example(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main([*words, "--help"])
+
+    told = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert "Example" in told
+    assert f"cogworks {' '.join(words)}".rstrip() in told
+
+
+@pytest.mark.parametrize("error", list(_every_error()), ids=lambda error: type(error).__name__)
+def test_a_deliberate_failure_is_its_own_text_and_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: CogworksError
+) -> None:
+    code = _main(monkeypatch, error)
+
+    assert (code, *capsys.readouterr()) == (error.exit_code, "", f"cogworks: {error}\n")
+
+
+@pytest.mark.parametrize("error", list(_every_error()), ids=lambda error: type(error).__name__)
+def test_with_json_a_deliberate_failure_is_one_object(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: CogworksError
+) -> None:
+    code = _main(monkeypatch, error, "--json")
+
+    told = json.loads(capsys.readouterr().out)
+    assert (code, told["outcome"], told["message"]) == (error.exit_code, error.outcome, str(error))
+    if isinstance(error, ConfigurationError):
+        assert (told["file"], told["problems"]) == ("pipeline.toml", ["one", "two"])
+
+
+def test_exit_codes_say_what_kind_of_end_it_was() -> None:
+    assert {type(error).__name__: error.exit_code for error in _every_error()} == {
+        "ConfigurationError": 2,
+        "TryAgainLater": 75,
+        "UsageError": 2,
+        "SafetyHalt": 3,
+        "PermissionRefused": 4,
+        "BudgetReached": 5,
+        "NodeFailed": 1,
+        "InvalidReply": 1,
+        "LostRace": 0,
+        "Interrupted": 130,
+    }
+
+
+def test_what_a_command_returns_is_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _main(monkeypatch, 12) == 12
+
+
+def test_an_unexpected_failure_shows_where_and_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = _main(monkeypatch, Ending("the sky fell"), "--json")
+
+    out, err = capsys.readouterr()
+    assert code == 1
+    assert json.loads(out)["outcome"] == "failed"
+    assert "Traceback" in err
+    assert (
+        "cogworks: unexpected failure: Ending: the sky fell. This is a defect of cogworks "
+        f"{__version__}; a work item stays resumable: run the same command again. Please report the lines above."
+    ) in err
+
+
+@pytest.mark.parametrize(
+    "interruption", [KeyboardInterrupt(), click.exceptions.Abort()], ids=["ctrl-c", "abort"]
+)
+def test_an_interruption_is_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], interruption: BaseException
+) -> None:
+    code = _main(monkeypatch, interruption, "--json")
+
+    out, err = capsys.readouterr()
+    assert (code, json.loads(out)["outcome"]) == (130, "interrupted")
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["dance"], ["process"], ["process", "--json", "--colour", "x"], ["graph", "--file", "x", "check"]],
+    ids=["command", "argument", "option", "combination"],
+)
+def test_a_wrong_command_line_is_2_and_shows_the_usage(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+
+    out, err = capsys.readouterr()
+    assert ended.value.code == 2
+    assert "Usage: cogworks" in err
+    assert [json.loads(line)["outcome"] for line in out.splitlines()] == ["usage_error"] * ("--json" in words)
+
+
+def test_a_problem_of_a_file_is_reported_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = tmp_path / "pipeline.toml"
+    broken.write_text("[[[")
+
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["graph", "check", str(broken), "--json"])
+
+    out, err = capsys.readouterr()
+    told = json.loads(out)
+    assert (ended.value.code, told["outcome"], told["file"]) == (2, "configuration_error", str(broken))
+    assert err == f"cogworks: {told['message']}\n"
