@@ -40,6 +40,7 @@ class Ledger(MovingLedger, Protocol):
     """The ledger branch of the item, which the first claim makes."""
 
     def create(self, root: CommitOid, change: Change) -> LedgerCommit: ...
+    def files(self, paths: Sequence[str]) -> Mapping[str, str]: ...
 
 
 class StepTracker(Tracker, Reads, Protocol):
@@ -228,7 +229,8 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
         raise CogworksError(
             f"{instance_name(run.instance)} needs {', '.join(missing)}, which no finished node produced."
         )
-    held = state.with_lease(lease, identity=snapshot.viewer.id or 0)
+    newest = max((comment.database_id for comment in snapshot.issue.comments), default=0)
+    held = state.having_read(newest).with_lease(lease, identity=snapshot.viewer.id or 0)
     lease = next(taken for taken in held.leases if taken.visit_key == run.visit_key)
     folder = held.folder(run.index, run.instance)
     change = change_for(held, lease, "claim", {}, sequence=0)

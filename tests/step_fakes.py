@@ -171,6 +171,14 @@ class Runner:
 
         return self._call("tip", now)
 
+    def files(self, paths: Sequence[str]) -> Mapping[str, str]:
+        found = {
+            path: text
+            for path, text in self.world.files.items()
+            if any(path == wanted or path.startswith(f"{wanted}/") for wanted in paths)
+        }
+        return self._call("files", lambda: found)
+
     def create(self, root: CommitOid, change: Change) -> store.LedgerCommit:
         return self._move("create", change, lambda: not self.world.commits, ())
 

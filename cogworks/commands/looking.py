@@ -9,8 +9,10 @@ from cogworks.settings import read_environment
 from cogworks.vocabulary import RunId
 from cogworks.wiring import open_shell
 
+EVERYTHING = Wanted()
 
-def look_at(issue_url: str, meter: Requests) -> Considered:
+
+def look_at(issue_url: str, meter: Requests, wanted: Wanted = EVERYTHING) -> Considered:
     """Everything that `process` would decide by; one read, no write.
 
     Raises:
@@ -18,4 +20,4 @@ def look_at(issue_url: str, meter: Requests) -> Considered:
     """
     address = parse_issue_url(issue_url)
     with open_shell(read_environment(), address, meter=meter, say=lambda _: None) as shell:
-        return consider(read_item(shell.tracker), Wanted(), new_run_id=lambda: RunId(str(uuid.uuid4())))
+        return consider(read_item(shell.tracker), wanted, new_run_id=lambda: RunId(str(uuid.uuid4())))

@@ -9,7 +9,7 @@ import click
 from cogworks.commands.looking import look_at
 from cogworks.github.meter import Requests
 from cogworks.nodes.considering import Considered
-from cogworks.pipeline.decision import BackOff, Decision, GiveUpOn, Nothing, Run, Stop, Wait
+from cogworks.pipeline.decision import Answer, BackOff, Decision, GiveUpOn, Nothing, Run, Stop, Wait
 from cogworks.pipeline.position import instance_name, locate, waiting_for
 
 
@@ -47,6 +47,8 @@ def next_move(seen: Considered) -> str:
         case Run(instance=instance, index=index, taken_over_from=dead):
             verb = "take over" if dead else "run"
             return f"{verb} {instance_name(instance)} (visit {index})"
+        case Answer():
+            return "post what people are owed"
         case GiveUpOn(lease=lease, reason=reason):
             return f"record {lease.node} as failed: {reason}"
         case Wait(waiting_for=waits):
@@ -59,7 +61,8 @@ def next_move(seen: Considered) -> str:
             return "record that everything is done"
 
 
-def _outcome(decision: Decision) -> str:
+def outcome_of(decision: Decision) -> str:
+    """The word for a decision: `ready` when a step would do something."""
     match decision:
         case Wait():
             return "waiting"
@@ -77,7 +80,7 @@ def _as_object(seen: Considered) -> dict[str, Any]:
     state = seen.state
     spent = state.spent
     return {
-        "outcome": _outcome(seen.decision),
+        "outcome": outcome_of(seen.decision),
         "issue": seen.snapshot.issue.url,
         "run_id": state.run_id if seen.snapshot.ledger else None,
         "status": state.status if seen.snapshot.ledger else "not started",

@@ -290,6 +290,13 @@ class RunState(Value):
             update={"leases": (*others, lease), "given_back": waiting, "identities": known}
         )
 
+    def having_read(self, comment_id: int) -> "RunState":
+        """Say that every comment up to this one has been looked at, so that nobody reads back to it again."""
+        if comment_id <= self.inputs.last_comment_id:
+            return self
+        inputs = self.inputs.model_copy(update={"last_comment_id": comment_id})
+        return self.model_copy(update={"inputs": inputs})
+
     def checkpointed(self, lease: Lease, spent: Spend) -> "RunState":
         """Say what a visit has cost so far while it goes on."""
         leases = tuple(
