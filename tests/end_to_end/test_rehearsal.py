@@ -1,7 +1,6 @@
 """`process --dry-run` and `--staged` on the real hub: they say what would happen, and nothing happens."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
