@@ -15,13 +15,20 @@ from cogworks.errors import CogworksError, ConfigurationError, Interrupted
 COMMANDS = {
     "process": "process",
     "run": "run",
+    "poll": "poll",
     "status": "status",
+    "explain": "explain",
+    "log": "log",
+    "cost": "cost",
+    "fsck": "fsck",
+    "gc": "gc",
     "graph": "graph",
     "doctor": "doctor",
     "demo": "demo",
     "hub": "hub",
     "cassette": "cassette",
     "service": "service",
+    "action": "action",
 }
 """Command -> module of `cogworks.commands` that holds it under the same name; in the order of the help."""
 

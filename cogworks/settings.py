@@ -65,9 +65,11 @@ class PathConfig(Value):
 
 
 class LedgerConfig(Value):
-    """`[ledger]`: how much model spend may be unrecorded at any moment."""
+    """`[ledger]`: how much model spend may be unrecorded at any moment, and how long a finished ledger stays a branch."""
 
     checkpoint_usd: float = Field(default=0.50, gt=0, allow_inf_nan=False)
+    keep_days: int = Field(default=30, ge=0, le=3650)
+    """Days after its issue was closed; `cogworks gc` puts the ledger away then."""
 
 
 class CommandConfig(Value):
@@ -226,3 +228,41 @@ def _known_keys(table: tuple[Any, ...]) -> list[str]:
             return sorted(Price.model_fields)
         model = field.annotation
     return sorted(getattr(model, "model_fields", {}))
+
+
+class ActionEnvironment(Value):
+    """What GitHub Actions and `action.yml` put into the environment of `cogworks action`."""
+
+    event: str = ""
+    event_path: str = ""
+    server_url: str = "https://github.com"
+    repository: str = ""
+    output_path: str = ""
+    summary_path: str = ""
+    issue_url: str = ""
+    node: str = ""
+    mode: str = "step"
+    trigger: str = LabelConfig().trigger
+    max_jobs: int = Field(default=256, ge=1, le=256)
+    """GitHub takes no larger matrix."""
+
+
+def read_action_environment(environ: Mapping[str, str] | None = None) -> ActionEnvironment:
+    """The environment of one run of the Action; inputs that are left out have their defaults."""
+    env = os.environ if environ is None else environ
+    names = {
+        "event": "GITHUB_EVENT_NAME",
+        "event_path": "GITHUB_EVENT_PATH",
+        "server_url": "GITHUB_SERVER_URL",
+        "repository": "GITHUB_REPOSITORY",
+        "output_path": "GITHUB_OUTPUT",
+        "summary_path": "GITHUB_STEP_SUMMARY",
+        "issue_url": "COGWORKS_ACTION_ISSUE_URL",
+        "node": "COGWORKS_ACTION_NODE",
+        "mode": "COGWORKS_ACTION_MODE",
+        "trigger": "COGWORKS_ACTION_TRIGGER",
+        "max_jobs": "COGWORKS_ACTION_MAX_JOBS",
+    }
+    return ActionEnvironment.model_validate(
+        {field: env[name] for field, name in names.items() if env.get(name)}
+    )

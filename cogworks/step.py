@@ -21,6 +21,7 @@ from cogworks.nodes.considering import (
     Wanted,
     consider,
     read_item,
+    refuse_lost_ledger,
     state_of,
 )
 from cogworks.nodes.contract import Failed
@@ -28,6 +29,7 @@ from cogworks.nodes.tasks import missing_inputs, sources_of
 from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, give_back, run_visit
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.position import Facts, WaitingFor, instance_name, locate, waiting_for
+from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord, visit_key
 from cogworks.settings import Config
 from cogworks.vocabulary import CommitOid, RunId, Value
@@ -108,6 +110,7 @@ def take_step(shell: Shell, address: IssueAddress, wanted: Wanted) -> StepReport
             # Either another runner claimed, or the read lagged behind our own last write.
             shell.sleep(CLAIM_PAUSE_S)
         snapshot = read_item(shell.tracker)
+        refuse_lost_ledger(snapshot)
         seen = _consider(shell, snapshot, wanted)
         try:
             return _act(shell, seen)
@@ -178,8 +181,13 @@ def _deal_with_inputs(shell: Shell, seen: Considered) -> None:
     state = seen.state
     key = visit_key(state, move.INPUTS, state.inputs.times)
     lease = inputs_lease(state, visit_key=key, holder=shell.holder)
-    _append(shell, seen, change_for(state, lease, "obeyed", {}, sequence=state.inputs.times))
+    _append(shell, seen, _obeyed(seen, lease))
     _forget_ended(shell, seen)
+
+
+def _obeyed(seen: Considered, lease: Lease) -> Change:
+    rests_on = rest_line(seen.state, seen.facts, seen.pipeline)
+    return change_for(seen.state, lease, "obeyed", {}, sequence=seen.state.inputs.times, waits_for=rests_on)
 
 
 def _answer(shell: Shell, seen: Considered, due: move.Answer) -> StepReport:
@@ -235,6 +243,7 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
     folder = held.folder(run.index, run.instance)
     change = change_for(held, lease, "claim", {}, sequence=0)
     ledger = shell.ledger(snapshot)
+    asked_s = shell.visit.monotonic()
     if snapshot.ledger is None:
         root = snapshot.root_oid or shell.tracker.create_root()
         commit = ledger.create(root, change)
@@ -243,7 +252,7 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
         commit = ledger.append(snapshot.ledger.oid, change, echoes=echoes)
     keeper = Keeper(ledger, state=held, tip=commit.oid, lease=lease)
     try:
-        return claimed(seen, run, keeper, commit.echoed)
+        return claimed(seen, run, keeper, commit.echoed, asked_s=asked_s)
     except CogworksError:
         give_back(keeper, shell.say)
         raise
@@ -287,7 +296,8 @@ def _give_up(shell: Shell, seen: Considered, lease: Lease, reason: str) -> StepR
         spend=lease.spent_at_most,
     )
     state = seen.state.recorded(record)
-    _append(shell, seen, change_for(state, lease, "failed", {}, sequence=0))
+    rest = rest_line(state, seen.facts, seen.pipeline)
+    _append(shell, seen, change_for(state, lease, "failed", {}, sequence=0, waits_for=rest))
     warning = _show(shell, seen, state, seen.facts)
     return _report("failed", f"{instance_name(lease.instance)}: {reason}", seen, state, warning=warning)
 

@@ -14,7 +14,6 @@ from decimal import Decimal
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from cogworks.codebase.git import Identity
 from cogworks.codebase.workingcopy import WorkingCopy
@@ -22,12 +21,13 @@ from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.messages import Caller
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
-from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses
+from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses, is_known_host
 from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import credential
 from cogworks.github.habits import HabitFile
-from cogworks.github.item import ItemOnGitHub
+from cogworks.github.item import TrackedItem
 from cogworks.github.meter import Requests
+from cogworks.github.permissions import People
 from cogworks.github.reading import SnapshotReader
 from cogworks.github.tokens import TokenSource
 from cogworks.github.writer import Writer
@@ -112,9 +112,17 @@ class _Session:
 
 @contextmanager
 def open_shell(
-    environment: Environment, address: IssueAddress, *, meter: Requests, say: Callable[[str], None]
+    environment: Environment,
+    address: IssueAddress,
+    *,
+    meter: Requests,
+    say: Callable[[str], None],
+    sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[Shell]:
     """A Shell for one work item; everything it opened is closed behind it.
+
+    Args:
+        sleep: how the step waits for GitHub: for a rate limit, before a second try, before a second look.
 
     Raises:
         PermissionRefused: there is no GitHub token.
@@ -131,19 +139,17 @@ def open_shell(
     with ExitStack() as stack:
         client = stack.enter_context(
             GraphQLClient(
-                apis.graphql_url, tokens, meter=meter, mutation_pause_s=1.0 if apis.is_github_com else 0.0
+                apis.graphql_url,
+                tokens,
+                meter=meter,
+                mutation_pause_s=1.0 if apis.is_github_com else 0.0,
+                sleep=sleep,
             )
         )
         rest = _rest_once(stack, apis, tokens, address.repository, meter=meter)
-        habits = HabitFile(
-            Path(environment.work_dir) / "reads",
-            server_url=address.server_url,
-            repository=address.repository,
-            now=lambda: datetime.now(UTC),
-        )
-        reader = SnapshotReader(client, sleep=time.sleep, blobs=rest, habits=habits)
-        tracker = ItemOnGitHub(address, client, reader, Writer(client, rest, sleep=time.sleep), rest)
-        copies = stack.enter_context(_copies(environment, meter))
+        reader = reader_of(environment, address, client, rest, sleep=sleep)
+        tracker = TrackedItem(address, People(client, rest), reader, Writer(client, rest, sleep=sleep), rest)
+        copies = stack.enter_context(open_copies(environment, meter))
         yield Shell(
             visit=VisitShell(
                 tracker=tracker,
@@ -151,7 +157,7 @@ def open_shell(
                 session=lambda order: _open_session(
                     order, environment, lambda: _open_copy(order, address, tokens, copies), say
                 ),
-                monotonic=time.monotonic,
+                monotonic=_elapsed_s,
                 say=say,
             ),
             tracker=tracker,
@@ -161,13 +167,31 @@ def open_shell(
                 repository_id=snapshot.repository.node_id,
                 issue=snapshot.issue.number,
             ),
-            holder=_holder(environment),
+            holder=holder_of(environment),
             new_run_id=lambda: RunId(str(uuid.uuid4())),
             check=lambda config, files: _check(config, files, environment),
             forget=copies.discard,
-            sleep=time.sleep,
+            sleep=sleep,
             say=say,
         )
+
+
+def reader_of(
+    environment: Environment,
+    address: IssueAddress,
+    client: GraphQLClient,
+    rest: "Callable[[], RestClient]",
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+) -> SnapshotReader:
+    """Reads work items of the address's repository, and remembers from process to process what GitHub cannot do there."""
+    habits = HabitFile(
+        Path(environment.work_dir) / "reads",
+        server_url=address.server_url,
+        repository=address.repository,
+        now=lambda: datetime.now(UTC),
+    )
+    return SnapshotReader(client, sleep=sleep, blobs=rest, habits=habits)
 
 
 @contextmanager
@@ -190,7 +214,10 @@ def open_examination(
         child_environment=child_environment(),
     )
     with ExitStack() as stack:
-        client = stack.enter_context(GraphQLClient(apis.graphql_url, tokens, meter=meter))
+        pause_s = 1.0 if apis.is_github_com else 0.0
+        client = stack.enter_context(
+            GraphQLClient(apis.graphql_url, tokens, meter=meter, mutation_pause_s=pause_s)
+        )
         yield client, _rest_once(stack, apis, tokens, repository, meter=meter), source
 
 
@@ -320,7 +347,8 @@ def _misses(directory: Path, environment: Environment) -> Path:
     return directory / "misses" if writable else Path(environment.work_dir) / "cassette-misses"
 
 
-def _copies(environment: Environment, meter: Requests) -> WorkingCopies:
+def open_copies(environment: Environment, meter: Requests) -> WorkingCopies:
+    """The working copies of this machine."""
     return WorkingCopies(
         Path(environment.work_dir),
         identity=COMMITTER,
@@ -343,7 +371,7 @@ def apis_of(environment: Environment, server_url: str) -> ApiAddresses:
             rest_url=environment.github_api_url or None,
             graphql_url=environment.github_graphql_url or None,
         )
-    if not _is_known_host(server_url):
+    if not is_known_host(server_url):
         raise UsageError(
             f"the token would go to {server_url}. If that is your GitHub Enterprise Server, "
             f"say so: GITHUB_SERVER_URL={server_url}"
@@ -351,15 +379,14 @@ def apis_of(environment: Environment, server_url: str) -> ApiAddresses:
     return api_addresses(server_url)
 
 
-def _is_known_host(server_url: str) -> bool:
-    """Hosts that may see a GitHub token without being named: GitHub's own, and this machine."""
-    host = urlsplit(server_url).hostname or ""
-    return host in ("github.com", "www.github.com", "127.0.0.1", "localhost", "::1") or host.endswith(
-        ".ghe.com"
-    )
+def _elapsed_s() -> float:
+    """A clock that only runs forward, also while the machine sleeps where the system has such a clock: a lease does."""
+    boot = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boot is None else time.clock_gettime(boot)
 
 
-def _holder(environment: Environment) -> str:
+def holder_of(environment: Environment) -> str:
+    """Who we are in a ledger: unique to this process."""
     where = environment.host or socket.gethostname()
     return f"{where}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 

@@ -81,6 +81,8 @@ class Runner:
     fault: Fault | None = None
     turn: Callable[[str], object] = lambda _: None
     """Called before every call, with its name."""
+    pause: Callable[[str], object] = lambda _: None
+    """Called when a call had its effect and its answer is on the way, with its name."""
     nodes: Mapping[NodeId, Callable[[NodeTask, NodeShell], Outcome]] = field(default_factory=lambda: NODES)
     calls: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
@@ -217,6 +219,7 @@ class Runner:
             self._fail(fault)
         result = act()
         self.world.now += timedelta(seconds=1)
+        self.pause(what)
         if fault:
             self._fail(fault)
         return result

@@ -339,6 +339,29 @@ def test_a_runner_that_lost_its_lease_publishes_nothing() -> None:
     assert world.twice() == []
 
 
+@pytest.mark.parametrize(("asleep_at", "lost_at"), [("claim", "checkpoint"), ("checkpoint", "checkpoint")])
+def test_a_runner_that_was_stopped_while_an_answer_was_on_its_way_publishes_nothing(
+    asleep_at: str, lost_at: str
+) -> None:
+    world = after(1)
+    thief = Runner(world, name="thief")
+    sleeper = Runner(world, name="sleeper")
+
+    def oversleep(what: str) -> None:
+        if what == asleep_at and not thief.calls:
+            world.now += timedelta(seconds=300)
+            sleeper.clock_s += 300
+            assert thief.step().outcome == "succeeded"
+
+    sleeper.pause = oversleep
+
+    report = sleeper.step()
+
+    assert report.outcome == "backed_off"
+    assert sleeper.calls[-2:] == [lost_at, "tip"]
+    assert world.twice() == []
+
+
 def test_a_lost_claim_is_tried_three_times_and_then_left() -> None:
     world = after(1)
     runner = Runner(world)

@@ -98,6 +98,10 @@ class WorkingCopies:
                 copy.merge(dependency)
         return copy
 
+    def has(self, run: RunId) -> bool:
+        """Whether anything of a run is on this machine."""
+        return self._copies_of(run).is_dir()
+
     def discard(self, run: RunId) -> None:
         """Remove every working copy of a run that is done; nothing happens when there is none.
 

@@ -47,18 +47,54 @@ def hub() -> None:
     metavar="SECONDS",
     help="Run ahead of this machine's clock, or behind it.",
 )
-@click.option("--enterprise", is_flag=True, help="GraphQL as on an older GitHub Enterprise Server.")
+@click.option(
+    "--enterprise",
+    "--ghes",
+    is_flag=True,
+    help="An older GitHub Enterprise Server: no dependencies between issues.",
+)
+@click.option(
+    "--late-cross-references",
+    "cross_reference_delay_s",
+    type=click.IntRange(0),
+    default=0,
+    metavar="SECONDS",
+    help="How late timelines show that something mentions an issue.",
+)
+@click.option(
+    "--faults",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="A TOML file with [[fault]] tables: what goes wrong, with which request and when.",
+)
 @_DIRECTORY
-def serve(port: int, clock_offset_s: float, enterprise: bool, directory: Path) -> None:
+def serve(
+    port: int,
+    clock_offset_s: float,
+    enterprise: bool,
+    cross_reference_delay_s: int,
+    faults: Path | None,
+    directory: Path,
+) -> None:
     """Serve the hub until it is ended by SIGTERM or Ctrl-C.
 
     It prints its address in one line and writes it to hub.json in the directory. Only this machine reaches it.
 
-    Example: cogworks hub serve --port 8730 --dir /tmp/hub
+    \b
+    Examples:
+      cogworks hub serve --port 8730 --dir /tmp/hub
+      cogworks hub serve --faults plan.toml --dir /tmp/hub
     """
+    from cogworks.hub.fault_plans import plan_from_toml
     from cogworks.hub.server import serve as run
 
-    run(directory, port, clock_offset_s=clock_offset_s, has_graphql_extensions=not enterprise)
+    run(
+        directory,
+        port,
+        clock_offset_s=clock_offset_s,
+        has_graphql_extensions=not enterprise,
+        cross_reference_delay_s=cross_reference_delay_s,
+        plan=plan_from_toml(faults.read_text(encoding="utf-8"), source=str(faults)) if faults else None,
+    )
 
 
 @hub.command("add-user")

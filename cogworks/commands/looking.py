@@ -1,23 +1,79 @@
-"""What a work item looks like now, for the commands that only read it."""
+"""What a work item looks like, now or at an earlier moment, for the commands that only read it."""
 
+import time
 import uuid
+from dataclasses import dataclass, field
+from typing import Any
 
+from cogworks.errors import UsageError
 from cogworks.github.addresses import parse_issue_url
 from cogworks.github.meter import Requests
-from cogworks.nodes.considering import Considered, Wanted, consider, read_item
+from cogworks.github.moments import parse_when
+from cogworks.github.snapshot import Snapshot
+from cogworks.nodes.considering import Considered, Wanted, consider, read_item, refuse_lost_ledger, state_of
 from cogworks.settings import read_environment
 from cogworks.vocabulary import RunId
-from cogworks.wiring import open_shell
+from cogworks.wiring_upkeep import open_item
+
+AT_HELP = "Show an earlier moment: a commit of the ledger (see `cogworks log`), or a time like 2026-01-31T12:00:00Z."
 
 EVERYTHING = Wanted()
 
 
-def look_at(issue_url: str, meter: Requests, wanted: Wanted = EVERYTHING) -> Considered:
+@dataclass
+class Look:
+    """What one look at GitHub costs."""
+
+    meter: Requests = field(default_factory=Requests)
+    started_s: float = field(default_factory=time.monotonic)
+
+    def used(self) -> dict[str, Any]:
+        """The keys that end every JSON object."""
+        meter = self.meter
+        return {
+            "requests": {"graphql": meter.graphql, "rest": meter.rest, "git": meter.git},
+            "duration_s": round(time.monotonic() - self.started_s, 3),
+        }
+
+
+def look_at(issue_url: str, meter: Requests, *, at: str = "", wanted: Wanted = EVERYTHING) -> Considered:
     """Everything that `process` would decide by; one read, no write.
+
+    Args:
+        at: `--at` as it was given: one more read, of the ledger and the facts of that moment. The configuration and
+            the pipeline are those of now.
 
     Raises:
         CogworksError: the URL names no issue, GitHub refuses, or a file of the repository cannot be understood.
+        UsageError: `at` names no moment of the item.
     """
+    when = parse_when(at) if at else None
     address = parse_issue_url(issue_url)
-    with open_shell(read_environment(), address, meter=meter, say=lambda _: None) as shell:
-        return consider(read_item(shell.tracker), wanted, new_run_id=lambda: RunId(str(uuid.uuid4())))
+    with open_item(read_environment(), address, meter=meter) as item:
+        snapshot = read_item(item)
+        if when is not None:
+            snapshot = item.at(snapshot, when)
+            _require_own(snapshot, at)
+        else:
+            # An earlier moment is behind the status comment of now, and that is no defect.
+            refuse_lost_ledger(snapshot)
+    return consider(snapshot, wanted, new_run_id=lambda: RunId(str(uuid.uuid4())))
+
+
+def moment_of(seen: Considered, at: str) -> dict[str, Any] | None:
+    """Which moment is shown, for the JSON object; None = now."""
+    ledger = seen.snapshot.ledger
+    if not at or ledger is None:
+        return None
+    return {"oid": ledger.oid, "time": seen.snapshot.server_date.isoformat()}
+
+
+def _require_own(snapshot: Snapshot, at: str) -> None:
+    ledger = snapshot.ledger
+    if ledger is not None and ledger.state_text is None and ledger.oid != snapshot.root_oid:
+        raise UsageError(f"`--at {at}` is a commit without a state: it is not on the ledger of the item.")
+    state = state_of(snapshot)
+    if state is not None and state.issue != snapshot.issue.number:
+        raise UsageError(
+            f"`--at {at}` is a commit of issue #{state.issue}; wanted is one of #{snapshot.issue.number}."
+        )

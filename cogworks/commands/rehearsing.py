@@ -9,7 +9,7 @@ import click
 from cogworks.commands.looking import look_at
 from cogworks.commands.progress import ended_by_signal, progress_line
 from cogworks.commands.reporting import EXIT_CODES, Tally
-from cogworks.commands.status import next_move, outcome_of
+from cogworks.commands.status import next_move, outcome_word
 from cogworks.github.addresses import parse_issue_url
 from cogworks.github.composing import describe
 from cogworks.github.staging import StagedItem
@@ -27,9 +27,9 @@ def dry_run(issue_url: str, wanted: Wanted, *, as_json: bool) -> int:
         CogworksError: as `process` before it writes anything.
     """
     tally = Tally()
-    seen = look_at(issue_url, tally.meter, wanted)
+    seen = look_at(issue_url, tally.meter, wanted=wanted)
     if as_json:
-        told = {"outcome": outcome_of(seen.decision), "next": next_move(seen), **_used(tally)}
+        told = {"outcome": outcome_word(seen.decision), "next": next_move(seen), **_used(tally)}
         click.echo(json.dumps(told))
     else:
         click.echo(f"would: {next_move(seen)}")

@@ -1,13 +1,11 @@
 """`cogworks status`: where a work item stands, read from GitHub without writing anything."""
 
 import json
-import time
 from typing import Any
 
 import click
 
-from cogworks.commands.looking import look_at
-from cogworks.github.meter import Requests
+from cogworks.commands.looking import AT_HELP, Look, look_at, moment_of
 from cogworks.nodes.considering import Considered
 from cogworks.pipeline.decision import Answer, BackOff, Decision, GiveUpOn, Nothing, Run, Stop, Wait
 from cogworks.pipeline.position import instance_name, locate, waiting_for
@@ -15,28 +13,23 @@ from cogworks.pipeline.position import instance_name, locate, waiting_for
 
 @click.command("status")
 @click.argument("issue_url")
+@click.option("--at", default="", metavar="TIME|OID", help=AT_HELP)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def status(issue_url: str, as_json: bool) -> int:
+def status(issue_url: str, at: str, as_json: bool) -> int:
     """Show where the work item at ISSUE_URL stands and what `process` would do next. Reads once, writes nothing.
 
     \b
-    Example:
+    Examples:
       cogworks status https://github.com/octo-org/hello/issues/42
+      cogworks status https://github.com/octo-org/hello/issues/42 --at 2026-01-31T12:00:00Z
     """
-    started_s = time.monotonic()
-    meter = Requests()
-    seen = look_at(issue_url, meter)
+    look = Look()
+    seen = look_at(issue_url, look.meter, at=at)
     if as_json:
-        click.echo(
-            json.dumps(
-                {
-                    **_as_object(seen),
-                    "requests": {"graphql": meter.graphql, "rest": meter.rest, "git": meter.git},
-                    "duration_s": round(time.monotonic() - started_s, 3),
-                }
-            )
-        )
+        click.echo(json.dumps({**_as_object(seen), "at": moment_of(seen, at), **look.used()}))
         return 0
+    if moment := moment_of(seen, at):
+        click.echo(f"as of {moment['time']}, ledger {moment['oid'][:10]}")
     _print(seen)
     return 0
 
@@ -61,8 +54,8 @@ def next_move(seen: Considered) -> str:
             return "record that everything is done"
 
 
-def outcome_of(decision: Decision) -> str:
-    """The word for a decision: `ready` when a step would do something."""
+def outcome_word(decision: Decision) -> str:
+    """What `--json` calls the decision."""
     match decision:
         case Wait():
             return "waiting"
@@ -80,7 +73,7 @@ def _as_object(seen: Considered) -> dict[str, Any]:
     state = seen.state
     spent = state.spent
     return {
-        "outcome": outcome_of(seen.decision),
+        "outcome": outcome_word(seen.decision),
         "issue": seen.snapshot.issue.url,
         "run_id": state.run_id if seen.snapshot.ledger else None,
         "status": state.status if seen.snapshot.ledger else "not started",

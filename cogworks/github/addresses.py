@@ -37,6 +37,7 @@ class RepositoryAddress:
     """One repository on one server."""
 
     server_url: str
+    """Scheme, host and port; no trailing slash."""
     owner: str
     name: str
 
@@ -82,6 +83,23 @@ def parse_issue_url(text: str) -> IssueAddress:
     if kind != "issues" or len(parts) > 4 or not _is_number(number):
         raise UsageError(f"{text!r} is not the URL of an issue; wanted is one like {_EXAMPLE}.")
     return IssueAddress(server_url, owner, name, IssueNumber(int(number)))
+
+
+def parse_repository(text: str, *, server_url: str) -> RepositoryAddress:
+    """The repository that `owner/name` names on the given server, or that a browser's address names.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    text = text.strip().removesuffix(".git")
+    if "://" not in text:
+        text = f"{server_url.rstrip('/')}/{text}"
+    found_server, parts = _split(text)
+    if len(parts) != 2:
+        raise UsageError(
+            f"{text!r} names no repository; wanted is owner/name, or its URL like https://github.com/owner/name."
+        )
+    return RepositoryAddress(found_server, *parts)
 
 
 def parse_repository_url(text: str) -> RepositoryAddress:
@@ -143,3 +161,11 @@ def _split(text: str) -> tuple[str, list[str]]:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 10 and 0 < int(text) <= _MAX_NUMBER
+
+
+def is_known_host(server_url: str) -> bool:
+    """Hosts that may see a GitHub token without being named: GitHub's own, and this machine."""
+    host = urlsplit(server_url).hostname or ""
+    return host in ("github.com", "www.github.com", "127.0.0.1", "localhost", "::1") or host.endswith(
+        ".ghe.com"
+    )

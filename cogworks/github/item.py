@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from cogworks.github.addresses import IssueAddress
 from cogworks.github.effects import Effect
-from cogworks.github.permissions import permissions_of
+from cogworks.github.permissions import People
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.publishing import Push
-from cogworks.github.reading import ROOT_BRANCH, Queries, SnapshotReader
+from cogworks.github.reading import ROOT_BRANCH, SnapshotReader
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.writer import Writer
 from cogworks.vocabulary import CommitOid, Login
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
 
 
-class ItemOnGitHub:
+class TrackedItem:
     """One work item, through the reader, the writer and REST."""
 
     def __init__(
         self,
         address: IssueAddress,
-        queries: Queries,
+        people: People,
         reader: SnapshotReader,
         writer: Writer,
         rest: Callable[[], "RestClient"],
     ) -> None:
         self._address = address
-        self._queries = queries
+        self._people = people
         self._reader = reader
         self._writer = writer
         self._rest = rest
@@ -42,10 +42,7 @@ class ItemOnGitHub:
         return self._reader.complete(snapshot, recorded)
 
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
-        return permissions_of(self._queries, self, snapshot.repository.name_with_owner, people)
-
-    def permission_of(self, login: Login) -> str:
-        return self._rest().permission_of(login)
+        return self._people.permissions(snapshot, people)
 
     def create_root(self) -> CommitOid:
         return self._rest().create_ledger_root(ROOT_BRANCH)

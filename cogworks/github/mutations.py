@@ -23,12 +23,14 @@ SHAPES: Mapping[str, tuple[str, str]] = {
     "addComment": ("AddCommentInput", "commentEdge { node { id fullDatabaseId url } }"),
     "addLabelsToLabelable": ("AddLabelsToLabelableInput", "labelable { __typename }"),
     "addReaction": ("AddReactionInput", "subject { __typename }"),
+    "addSubIssue": ("AddSubIssueInput", "issue { id }"),
     "closePullRequest": ("ClosePullRequestInput", "pullRequest { id }"),
     "createCommitOnBranch": ("CreateCommitOnBranchInput", "commit { oid }"),
     "createIssue": ("CreateIssueInput", "issue { id number url }"),
     "createPullRequest": ("CreatePullRequestInput", "pullRequest { id number url }"),
     "createRef": ("CreateRefInput", "ref { target { oid } }"),
     "removeLabelsFromLabelable": ("RemoveLabelsFromLabelableInput", "labelable { __typename }"),
+    "updateRefs": ("UpdateRefsInput", "clientMutationId"),
     "updateIssueComment": ("UpdateIssueCommentInput", "issueComment { id }"),
 }
 """Mutation -> type of its input, and what is asked of its result."""

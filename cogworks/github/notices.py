@@ -37,7 +37,7 @@ def notices(state: RunState, facts: Facts) -> list[str]:
     return ["\n".join(lines)] if lines else []
 
 
-def refuse_lost_ledger(snapshot: Snapshot) -> None:
+def refuse_missing_ledger(snapshot: Snapshot) -> None:
     """Never take an item for a new one because its ledger is gone.
 
     Raises:

@@ -27,6 +27,8 @@ def hub_app(world: World) -> Starlette:
     ]
     routes += [WebRoute(f"/{{owner}}/{{name}}/{tail}", GitEndpoint(world, tail)) for tail in TAILS]
     for path, handlers in _operations():
+        if "/dependencies/" in path and not world.has_graphql_extensions:
+            continue
         endpoint = RestEndpoint(world, path, handlers)
         routes += [
             WebRoute(prefix + template(path), endpoint.answer, methods=_METHODS) for prefix in ("/api/v3", "")

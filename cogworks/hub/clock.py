@@ -20,6 +20,10 @@ class SystemClock:
     def now(self) -> datetime:
         return (datetime.now(UTC) + self.offset).replace(microsecond=0)
 
+    def advance(self, seconds: float) -> None:
+        """Let time pass at once; a negative number turns the clock back."""
+        self.offset += timedelta(seconds=seconds)
+
 
 def iso(moment: datetime) -> str:
     """`2026-01-31T23:59:59Z`, the only form GitHub uses."""

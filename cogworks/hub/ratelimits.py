@@ -1,11 +1,15 @@
 """How many requests a caller has left this hour, in GitHub's words."""
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Lock
 
 from cogworks.hub.refusals import RateLimited
+
+BILL: ContextVar[list[int] | None] = ContextVar("BILL", default=None)
+"""Where the costs of the request at hand are written, for whoever counts them."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,15 @@ class RateLimits:
                 raise RateLimited(f"API rate limit exceeded for {caller}.")
             spent = Allowance(limit=window.limit, used=window.used + cost, reset_at=window.reset_at)
             self._windows[caller, resource] = spent
+            bill = BILL.get()
+            if bill is not None:
+                bill.append(cost)
             return spent
+
+    def refill(self) -> None:
+        """Start everybody's hour anew."""
+        with self._lock:
+            self._windows.clear()
 
     def _current(self, caller: str, resource: str) -> Allowance:
         window = self._windows.get((caller, resource))

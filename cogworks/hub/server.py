@@ -12,12 +12,19 @@ from pathlib import Path
 from types import FrameType
 
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
 from cogworks.errors import UsageError
 from cogworks.hub.actions.merging import repair
+from cogworks.hub.admin import Admin, admin_app, admin_token
 from cogworks.hub.app import hub_app
 from cogworks.hub.clock import SystemClock
+from cogworks.hub.fault_middleware import ADMIN_ROOT, Cut, Desk, FaultMiddleware
+from cogworks.hub.faults import FaultPlan
 from cogworks.hub.graphql.endpoint import warm
+from cogworks.hub.snapshots import Snapshots
 from cogworks.hub.world import World
 
 HOST = "127.0.0.1"
@@ -26,7 +33,13 @@ _PORT = "hub.port"
 
 
 def serve(
-    directory: Path, port: int = 0, *, clock_offset_s: float = 0, has_graphql_extensions: bool = True
+    directory: Path,
+    port: int = 0,
+    *,
+    clock_offset_s: float = 0,
+    has_graphql_extensions: bool = True,
+    cross_reference_delay_s: int = 0,
+    plan: FaultPlan | None = None,
 ) -> None:
     """Serve the hub in `directory` until SIGTERM or SIGINT; port 0 takes the last one again, or a free one.
 
@@ -36,16 +49,25 @@ def serve(
     Args:
         clock_offset_s: how far the hub's clock runs ahead of this machine's, or behind it.
         has_graphql_extensions: False for an older GitHub Enterprise Server.
+        cross_reference_delay_s: how late timelines show that something mentions an issue.
+        plan: the faults that it begins with.
     """
     directory.mkdir(parents=True, exist_ok=True)
     with _sole_server(directory), _listening(directory, port) as listener:
         url = f"http://{HOST}:{listener.getsockname()[1]}"
-        world = World(directory, clock=SystemClock(timedelta(seconds=clock_offset_s)), base_url=url)
+        clock = SystemClock(timedelta(seconds=clock_offset_s))
+        world = World(directory, clock=clock, base_url=url)
         world.has_graphql_extensions = has_graphql_extensions
+        world.cross_reference_delay_s = cross_reference_delay_s
         try:
+            snapshots = Snapshots(world)
+            snapshots.finish()
             repair(world)
             warm(with_extensions=has_graphql_extensions)
-            server = uvicorn.Server(_config(world))
+            connections = Connections()
+            application = _application(world, clock, snapshots, plan or FaultPlan())
+            server = uvicorn.Server(_config(connections.cutting(application)))
+            connections.state = server.server_state
             with _ended_by_signals(server):
                 _write_note(directory, url)
                 print(f"hub listening on {url}", flush=True)  # noqa: T201 - whoever starts the hub reads it
@@ -54,9 +76,10 @@ def serve(
             world.close()
 
 
-def _config(world: World) -> uvicorn.Config:
+def _config(application: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
-        hub_app(world),
+        application,
+        http="h11",
         log_level="critical",
         access_log=False,
         date_header=False,
@@ -79,6 +102,41 @@ def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class Connections:
+    """The open connections of the server, any of which can be broken without an answer."""
+
+    state: ServerState | None = None
+
+    def cutting(self, app: ASGIApp) -> ASGIApp:
+        """The application, whose `Cut` breaks the connection of the request that raised it."""
+
+        async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+            try:
+                await app(scope, receive, send)
+            except Cut:
+                self._break(scope["client"])
+
+        return guarded
+
+    def _break(self, client: tuple[str, int]) -> None:
+        for connection in self.state.connections if self.state is not None else ():
+            if isinstance(connection, H11Protocol) and connection.client == client:
+                connection.transport.abort()
+
+
+def _application(world: World, clock: SystemClock, snapshots: Snapshots, plan: FaultPlan) -> ASGIApp:
+    desk = Desk(clock=clock, newest_id=world.store.newest_number)
+    desk.play(plan)
+    hub = FaultMiddleware(hub_app(world), desk)
+    admin = admin_app(Admin(desk, snapshots, clock, admin_token(world.directory)))
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        inside = admin if scope["type"] == "http" and scope["path"].startswith(ADMIN_ROOT) else hub
+        await inside(scope, receive, send)
+
+    return application
 
 
 def _write_note(directory: Path, url: str) -> None:

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import RLock
 from typing import TypeVar
@@ -43,6 +43,23 @@ class Store:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+
+    def copy_to(self, path: Path) -> None:
+        """A consistent copy of everything as a file of its own."""
+        with self._lock, closing(sqlite3.connect(path)) as copy:
+            self._connection.backup(copy)
+
+    def load_from(self, path: Path) -> None:
+        """Become what a copy is; not inside a transaction."""
+        with self._lock, closing(sqlite3.connect(path)) as copy:
+            copy.backup(self._connection)
+            self._parsed.clear()
+
+    def newest_number(self) -> int:
+        """The last number that `next_id` gave out, without its base."""
+        with self._lock:
+            row = self._connection.execute("SELECT value FROM counters WHERE name = 'id'").fetchone()
+            return 0 if row is None else int(row[0])
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -30,6 +30,8 @@ class World:
         self.has_graphql_extensions = True
         """False makes a GitHub Enterprise Server that knows only the fields of the published schema."""
         self.limits = RateLimits(self.clock.now, LIMITS)
+        self.cross_reference_delay_s = 0
+        """How late, by the hub's clock, a timeline shows that something mentions the issue."""
         self.seen_merge_states: set[tuple[int, str, str]] = set()
         """Pull request, head, base: the states whose mergeability somebody has already asked for."""
         self._lock = RLock()

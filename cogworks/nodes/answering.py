@@ -13,6 +13,7 @@ from cogworks.ledger.store import LedgerCommit, Tip
 from cogworks.nodes.considering import Considered
 from cogworks.nodes.visit import Tracker, give_back
 from cogworks.pipeline.decision import INPUTS, Answer
+from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import MAX_ATTEMPTS, CommentRef, Lease, RunState, first_visit_key
 from cogworks.vocabulary import BranchName, CommitOid, VisitKey
 
@@ -72,7 +73,7 @@ def answer(
             lambda state: _answered(state, held, published),
             "answered",
             lambda _: {},
-            waits_for=lambda _: "",
+            waits_for=lambda state: rest_line(state, seen.facts, seen.pipeline),
         )
         is_recorded = True
         return after

@@ -27,11 +27,14 @@ def lease_for(seen: Considered, run: Run, *, holder: str) -> Lease:
     )
 
 
-def claimed(seen: Considered, run: Run, keeper: Keeper, files: Mapping[str, str]) -> Claimed:
+def claimed(
+    seen: Considered, run: Run, keeper: Keeper, files: Mapping[str, str], *, asked_s: float
+) -> Claimed:
     """The visit whose lease we hold, with everything its node is handed.
 
     Args:
         files: what the claim brought back: ledger path -> text.
+        asked_s: what the runner's clock said when the claim was sent.
 
     Raises:
         LedgerUnreadable: a file that the state tells of is not there.
@@ -54,6 +57,7 @@ def claimed(seen: Considered, run: Run, keeper: Keeper, files: Mapping[str, str]
         pipeline=seen.pipeline,
         config=seen.config,
         memory=replies_in(keeper.state.folder(run.index, run.instance), files),
+        asked_s=asked_s,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from cogworks.errors import CogworksError, UsageError
 from cogworks.github.hearing import hear, people_to_ask_about
-from cogworks.github.notices import refuse_lost_ledger, refuse_older_ledger
+from cogworks.github.notices import refuse_missing_ledger, refuse_older_ledger
 from cogworks.github.observe import facts_of
 from cogworks.github.snapshot import Snapshot
 from cogworks.ledger.lease import lease_ages_s
@@ -73,7 +73,7 @@ def read_item(tracker: Reads) -> Snapshot:
     if state is not None:
         snapshot = tracker.complete(snapshot, [pull.node_id for pull in state.pull_requests])
     try:
-        config = _config(snapshot)
+        config = require_config(snapshot.repository.config_files, where=snapshot.repository.name_with_owner)
     except CogworksError:
         # Whoever decides will say so; nobody is obeyed meanwhile.
         return snapshot
@@ -83,6 +83,19 @@ def read_item(tracker: Reads) -> Snapshot:
     return snapshot.model_copy(update={"permissions": tracker.permissions(snapshot, people)})
 
 
+def refuse_lost_ledger(snapshot: Snapshot) -> None:
+    """Never go on where the ledger is gone or was set back: the status comment tells.
+
+    Raises:
+        SafetyHalt: nothing may be written before somebody looked.
+    """
+    state = state_of(snapshot)
+    if state is None:
+        refuse_missing_ledger(snapshot)
+    else:
+        refuse_older_ledger(snapshot, state)
+
+
 def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], RunId]) -> Considered:
     """Everything that follows from one snapshot; writes nothing, so that `process` and `status` agree.
 
@@ -90,18 +103,11 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         NoSuchNode: `wanted` names no node of the item.
         CogworksError: a file of the repository or the ledger cannot be understood.
     """
-    config = _config(snapshot)
-    declared = snapshot.repository.config_files.get("pipeline.toml")
-    pipelines = built_in_pipelines() if declared is None else parse_pipelines(declared, source=PIPELINE_FILE)
     known = state_of(snapshot)
-    if known is None:
-        refuse_lost_ledger(snapshot)
-    else:
-        refuse_older_ledger(snapshot, known)
-    pipeline = pipelines.choose(known.pipeline if known else None)
+    config, pipeline = configured(snapshot, known)
 
     def fresh() -> RunState:
-        return _new_run(snapshot, pipelines.choose(None), new_run_id())
+        return _new_run(snapshot, configured(snapshot, None)[1], new_run_id())
 
     state = known or fresh()
     heard = hear(snapshot, state.inputs, config)
@@ -116,7 +122,7 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     )
     obeyed = obey(state, facts, heard, pipeline, fresh=fresh)
     if obeyed.run_id != state.run_id:
-        pipeline = pipelines.choose(obeyed.pipeline)
+        config, pipeline = configured(snapshot, obeyed)
     return Considered(
         snapshot=snapshot,
         config=config,
@@ -128,8 +134,17 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     )
 
 
-def _config(snapshot: Snapshot) -> Config:
-    return require_config(snapshot.repository.config_files, where=snapshot.repository.name_with_owner)
+def configured(snapshot: Snapshot, state: RunState | None) -> tuple[Config, Pipeline]:
+    """The configuration of the repository, and the pipeline of the run (None: of a new one).
+
+    Raises:
+        ConfigurationError, UsageError: a file is missing or malformed, or has no such pipeline.
+    """
+    files = snapshot.repository.config_files
+    config = require_config(files, where=snapshot.repository.name_with_owner)
+    declared = files.get("pipeline.toml")
+    pipelines = built_in_pipelines() if declared is None else parse_pipelines(declared, source=PIPELINE_FILE)
+    return config, pipelines.choose(state.pipeline if state else None)
 
 
 def _lease_ages_s(snapshot: Snapshot, state: RunState) -> Mapping[VisitKey, float]:

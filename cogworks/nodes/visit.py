@@ -21,7 +21,8 @@ from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, 
 from cogworks.nodes.tasks import slot_values
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.graph import Pipeline
-from cogworks.pipeline.position import Facts, PullFacts, locate, waiting_for
+from cogworks.pipeline.position import Facts, PullFacts, locate
+from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import LEASE_TTL_S, CommentRef, KnownPull, RunState, Spend, VisitRecord
 from cogworks.pipeline.transitions import learn_classification, learn_plan, settle
 from cogworks.settings import Config
@@ -94,6 +95,8 @@ class Claimed:
     pipeline: Pipeline
     config: Config
     memory: Mapping[str, ModelReply]
+    asked_s: float
+    """What the runner's clock said when the claim was sent."""
 
 
 @dataclass(frozen=True)
@@ -130,10 +133,8 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
             keeper.check()
             record = _record(claimed, outcome, shell.monotonic() - started_s)
             effects = _effects(claimed, outcome, record)
-            if effects and (keeper.has_pending or shell.monotonic() - started_s > LEASE_TTL_S / 2):
-                # Content first: whoever takes over after a crash below must make the very same effects.
-                renew()
-                keeper.check()
+            if effects:
+                _fence(shell, claimed, renew)
             published = _publish(shell, claimed, snapshot, effects, session.push)
         facts = _with_published(claimed.facts, published)
         after = _transition(claimed, outcome, record, published, facts)
@@ -142,7 +143,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
             # A loop that is used up makes a failure of a node that succeeded.
             after(keeper.state).visits[-1].status,
             lambda state: visit_files(state, state.visits[-1], _kept_output(outcome)),
-            waits_for=lambda state: _waits_for(state, facts, claimed.pipeline),
+            waits_for=lambda state: rest_line(state, facts, claimed.pipeline),
         )
         is_recorded = True
         return Ended(
@@ -186,6 +187,22 @@ def _renewal(claimed: Claimed) -> Callable[[], None]:
         claimed.keeper.checkpoint(stop_labels=stop_labels)
 
     return renew
+
+
+def _fence(shell: VisitShell, claimed: Claimed, renew: Callable[[], None]) -> None:
+    """Make sure that what is published now is published on a young lease, and that its content is in the ledger.
+
+    A renewal counts from when it was sent: a runner that was stopped before it saw the answer has an old lease.
+
+    Raises:
+        LostRace: the lease is somebody else's, or a person stopped the item.
+    """
+    keeper, since_s = claimed.keeper, claimed.asked_s
+    # Content first: whoever takes over after a crash later must make the very same effects.
+    while keeper.has_pending or shell.monotonic() - since_s > LEASE_TTL_S / 2:
+        since_s = shell.monotonic()
+        renew()
+        keeper.check()
 
 
 def _adopted(shell: VisitShell, claimed: Claimed) -> Snapshot:
@@ -344,14 +361,6 @@ def _with_published(facts: Facts, published: Published) -> Facts:
         if pull.number not in facts.pulls
     }
     return facts.model_copy(update={"pulls": {**facts.pulls, **opened}})
-
-
-def _waits_for(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
-    for wait in waiting_for(state, facts, pipeline):
-        if wait.number is not None:
-            return f"{wait.kind} {wait.number}@{facts.pulls[wait.number].head_oid}"
-        return wait.kind
-    return ""
 
 
 def _spend_of(record: ReplyRecord) -> Spend:

@@ -23,9 +23,12 @@ from graphql import (
 )
 
 from cogworks.github.documents import document, read_work_item
+from cogworks.github.ledger_copy import folders_document
+from cogworks.github.ledgers import issues_document
 from cogworks.github.mutations import SHAPES, Operation, compose
 from cogworks.github.permissions import permission_document
-from cogworks.vocabulary import Login
+from cogworks.upkeep.item import EXISTING
+from cogworks.vocabulary import IssueNumber, Login
 
 SCHEMAS = Path(__file__).parents[2] / "cogworks" / "hub" / "schema"
 
@@ -48,6 +51,11 @@ NAMES = sorted(path.stem for path in (SCHEMAS.parents[1] / "github" / "documents
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "fragments"])
 def test_every_document_fits_the_published_schema(official: GraphQLSchema, name: str) -> None:
     assert validate(official, parse(document(name))) == []
+
+
+def test_the_documents_of_a_check_and_of_archiving_fit_the_published_schema(official: GraphQLSchema) -> None:
+    for text in (folders_document(8), issues_document([IssueNumber(1), IssueNumber(42)]), EXISTING):
+        assert validate(official, parse(text)) == []
 
 
 @pytest.mark.parametrize("name", ["read-item-work", "more-sub-issues"])

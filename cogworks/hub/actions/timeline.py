@@ -1,6 +1,6 @@
 """The timeline of an issue or pull request: writing its events and reading all of it in order."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from cogworks.hub.actions.mentions import mentioned_numbers
 from cogworks.hub.gitobjects import Commit
@@ -42,9 +42,15 @@ def cross_reference(
 
 
 def events(world: World, issue: Issue, kinds: frozenset[str] | None = None) -> list[Event]:
-    """The events of an issue, oldest first, of all kinds or some."""
-    found = world.store.children(Event, issue.id)
+    """The events of an issue, oldest first, of all kinds or some; a cross-reference may show late."""
+    found = [event for event in world.store.children(Event, issue.id) if is_visible(world, event)]
     return found if kinds is None else [event for event in found if event.kind in kinds]
+
+
+def is_visible(world: World, event: Event) -> bool:
+    """Whether timelines show the event yet."""
+    delay = timedelta(seconds=world.cross_reference_delay_s)
+    return event.kind != "cross_referenced" or event.created_at + delay <= world.clock.now()
 
 
 def moment(item: TimelineItem) -> datetime:

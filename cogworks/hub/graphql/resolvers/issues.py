@@ -4,6 +4,7 @@ from typing import Any
 
 from cogworks.hub.actions.hierarchy import blocked_by, blocking, sub_issues
 from cogworks.hub.actions.mentions import closing_numbers
+from cogworks.hub.actions.timeline import is_visible
 from cogworks.hub.graphql.connections import Connection, connect
 from cogworks.hub.graphql.request import Request
 from cogworks.hub.graphql.resolvers.listings import issue_page, pull_page
@@ -139,6 +140,7 @@ def closed_by(
     sources = [
         request.issue(int(event.details["source_id"] or 0))
         for event in request.store.children(Event, issue.id, tag="cross_referenced")
+        if is_visible(request.world, event)
     ]
     pulls = [
         pull

@@ -1,0 +1,206 @@
+"""The document of one request of a sweep, and what its answer says."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cogworks.github.answers import Answer, GraphQLProblem, as_error
+from cogworks.github.sweep import NEWS_PER_ITEM, Listed, News, PullSeen, Tip, claimed_at
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
+
+PAGE = 50
+PULLS_PAGE = 100
+_CONFIGURATION = (
+    'defaultBranchRef { target { ... on Commit { folder: file(path: ".cogworks") { oid }\n'
+    '      config: file(path: ".cogworks/config.toml") { object { ... on Blob { text isTruncated } } } } } }'
+)
+_ISSUES = f"""issues(first: {PAGE}, after: $issues, labels: [$label], states: [OPEN], orderBy: {{field: CREATED_AT, direction: ASC}}) {{
+      pageInfo {{ hasNextPage endCursor }}
+      nodes {{ number title url updatedAt milestone {{ number title }} labels(first: 50) {{ nodes {{ name }} }}
+        timelineItems(last: {NEWS_PER_ITEM}, itemTypes: [LABELED_EVENT, UNLABELED_EVENT, ISSUE_COMMENT]) {{ nodes {{
+          ... on LabeledEvent {{ createdAt label {{ name }} }}
+          ... on UnlabeledEvent {{ createdAt label {{ name }} }}
+          ... on IssueComment {{ createdAt lastEditedAt viewerDidAuthor }}
+        }} }} }}
+    }}"""
+_PULLS = f"""pullRequests(first: {PULLS_PAGE}, after: $pulls, orderBy: {{field: UPDATED_AT, direction: DESC}}) {{
+      pageInfo {{ hasNextPage endCursor }}
+      nodes {{ ...Pull }}
+    }}"""
+_TIP = "target { oid ... on Commit { message committedDate history(first: 20) { nodes { message committedDate } } } }"
+_REVIEWED = (
+    "...Pull latestOpinionatedReviews(first: 20, writersOnly: true) "
+    "{ nodes { state authorCanPushToRepository commit { oid } } }"
+)
+_PULL = """fragment Pull on PullRequest {
+  number pullRequestState: state headRefName headRefOid updatedAt isCrossRepository
+}"""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What one request of a sweep asks for."""
+
+    with_issues: bool = False
+    with_pulls: bool = False
+    tips: Sequence[IssueNumber] = ()
+    """Items whose ledger's tip is read."""
+    reviewed: Sequence[IssueNumber] = ()
+    """Pull requests that are read with their reviews."""
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.with_issues or self.with_pulls or self.tips or self.reviewed)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of a listing: nodes, and the cursor of the next one where there is one."""
+
+    nodes: Sequence[Mapping[str, Any]]
+    next_cursor: str | None
+
+
+def sweep_document(wish: Wish) -> str:
+    """The query for a wish. Variables: `owner`, `name`; with issues `issues` and `label`; with pulls `pulls`."""
+    head = "$owner: String!, $name: String!"
+    fields = ["nameWithOwner"]
+    if wish.with_issues:
+        head += ", $label: String!, $issues: String"
+        fields += [_CONFIGURATION, _ISSUES]
+    if wish.with_pulls:
+        head += ", $pulls: String"
+        fields.append(_PULLS)
+    fields += [
+        f't{number}: ref(qualifiedName: "refs/heads/cogworks/ledger/{number}") {{ {_TIP} }}'
+        for number in wish.tips
+    ]
+    fields += [f"p{number}: pullRequest(number: {number}) {{ {_REVIEWED} }}" for number in wish.reviewed]
+    repository = "\n    ".join(fields)
+    query = (
+        f"query Sweep({head}) {{\n  rateLimit {{ cost remaining resetAt }}\n  viewer {{ login }}\n"
+        f"  repository(owner: $owner, name: $name, followRenames: true) {{\n    {repository}\n  }}\n}}\n"
+    )
+    return f"{query}{_PULL}\n" if "...Pull" in query else query
+
+
+def repository_of(answer: Answer, where: str) -> Mapping[str, Any]:
+    """The repository in an answer.
+
+    Raises:
+        CogworksError: it is not there, or something of it could not be read, as the fitting kind.
+    """
+    for problem in answer.errors:
+        if not _is_absence(problem):
+            raise as_error(problem, doing=f"look through {where}")
+    repository = answer.data.get("repository")
+    if not repository:
+        problem = next(iter(answer.errors), GraphQLProblem((), "NOT_FOUND", "there is no such repository"))
+        raise as_error(problem, doing=f"look through {where}")
+    found: Mapping[str, Any] = repository
+    return found
+
+
+def configuration_of(repository: Mapping[str, Any]) -> tuple[str, str | None]:
+    """The oid of `.cogworks` at the default branch's head (`""`: none) and the text of its `config.toml`."""
+    target = (repository.get("defaultBranchRef") or {}).get("target") or {}
+    blob = ((target.get("config") or {}).get("object")) or {}
+    return (target.get("folder") or {}).get("oid") or "", blob.get("text")
+
+
+def page_of(connection: Mapping[str, Any]) -> Page:
+    """One page of a listing."""
+    info = connection["pageInfo"]
+    return Page(
+        nodes=[node for node in connection["nodes"] if node],
+        next_cursor=info["endCursor"] if info["hasNextPage"] else None,
+    )
+
+
+def is_app(answer: Answer) -> bool:
+    """Whether the token speaks for an installation, whose comments are never a person's."""
+    login: str = (answer.data.get("viewer") or {}).get("login") or ""
+    return login.endswith("[bot]")
+
+
+def listed(node: Mapping[str, Any], *, viewer_is_app: bool) -> Listed:
+    """An issue of the listing."""
+    milestone = node.get("milestone") or {}
+    return Listed(
+        number=IssueNumber(node["number"]),
+        title=node["title"],
+        url=node["url"],
+        updated_at=node["updatedAt"],
+        labels=frozenset(label["name"] for label in node["labels"]["nodes"]),
+        milestone_number=milestone.get("number"),
+        milestone_title=milestone.get("title") or "",
+        news=tuple(
+            News(at=event["createdAt"], label=(event.get("label") or {}).get("name") or "")
+            for event in node["timelineItems"]["nodes"]
+            if event and _may_be_input(event, viewer_is_app=viewer_is_app)
+        ),
+    )
+
+
+def _may_be_input(event: Mapping[str, Any], *, viewer_is_app: bool) -> bool:
+    """A comment counts as long as nobody edited it; with a personal token the viewer is a person as well."""
+    return event.get("lastEditedAt") is None and not (viewer_is_app and event.get("viewerDidAuthor"))
+
+
+def tips_of(repository: Mapping[str, Any], numbers: Iterable[IssueNumber]) -> dict[IssueNumber, Tip]:
+    """The tips that were asked for; an item without a ledger has none."""
+    refs = {number: repository.get(f"t{number}") for number in numbers}
+    return {
+        number: Tip(
+            oid=CommitOid(ref["target"]["oid"]),
+            message=ref["target"]["message"],
+            committed_date=ref["target"]["committedDate"],
+            claimed_date=claimed_at(
+                (commit["message"], commit["committedDate"]) for commit in ref["target"]["history"]["nodes"]
+            ),
+        )
+        for number, ref in refs.items()
+        if ref
+    }
+
+
+def reviewed_of(repository: Mapping[str, Any], numbers: Iterable[IssueNumber]) -> list[PullSeen]:
+    """The pull requests that were asked for with their reviews; those that are gone are left out."""
+    nodes = (repository.get(f"p{number}") for number in numbers)
+    return [pull_seen(node) for node in nodes if node]
+
+
+def pull_seen(node: Mapping[str, Any]) -> PullSeen:
+    """A pull request; a fork's head is no branch of ours."""
+    head = node["headRefName"] if not node["isCrossRepository"] else f"fork:{node['headRefName']}"
+    return PullSeen(
+        number=IssueNumber(node["number"]),
+        state=node["pullRequestState"].lower(),
+        head=BranchName(head),
+        head_oid=CommitOid(node["headRefOid"]),
+        updated_at=node["updatedAt"],
+        is_approved=_is_approved(node),
+    )
+
+
+def _is_approved(node: Mapping[str, Any]) -> bool | None:
+    if "latestOpinionatedReviews" not in node:
+        return None
+    reviews = ((node["latestOpinionatedReviews"] or {}).get("nodes")) or ()
+    writers = [review for review in reviews if review["authorCanPushToRepository"]]
+    refused = any(review["state"] == "CHANGES_REQUESTED" for review in writers)
+    approved = any(
+        review["state"] == "APPROVED" and (review.get("commit") or {}).get("oid") == node["headRefOid"]
+        for review in writers
+    )
+    return approved and not refused
+
+
+def _is_absence(problem: GraphQLProblem) -> bool:
+    """Something optional is not there: a ledger, a pull request, the configuration."""
+    if problem.path[:1] == ("rateLimit",):
+        return True
+    if problem.type != "NOT_FOUND" or problem.path[:1] != ("repository",) or len(problem.path) < 2:
+        return False
+    field = str(problem.path[1])
+    return field == "defaultBranchRef" or (field[:1] in "tp" and field[1:].isdigit())

@@ -1,0 +1,119 @@
+"""What must be true of the files a ledger keeps for its visits."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cogworks.ledger.invariants import REVERT, Finding
+from cogworks.pipeline.state import MAX_ATTEMPTS, Lease, RunState, VisitRecord
+
+_NUMBERED = re.compile(r"(reply|manifest)-([1-9][0-9]*)\.json")
+_EPSILON_USD = 1e-6
+_SETTLED_LATER = {"is_discarded", "status", "summary"}
+"""What the state may say otherwise than `visit.json`: edges that were decided after it was written."""
+Files = Mapping[str, str | None]
+"""Path -> text; None where the file is too large to be read or is no text."""
+
+
+def check_folders(state: RunState, files: Files) -> Iterable[Finding]:
+    """Every visit has its folder, and what is in it agrees with the state and with itself."""
+    folders: set[str] = set()
+    for visit in state.visits:
+        if (folder := _folder(state, visit)) is not None:
+            folders.add(folder)
+            yield from _check_folder(visit, folder, files)
+    for lease in (*state.leases, *state.given_back):
+        if (folder := _folder(state, lease)) is not None:
+            folders.add(folder)
+            yield from _check_replies(folder, files)
+    if state.run_number > 1:
+        # Folders of earlier runs stay; the state of today does not know them.
+        return
+    for folder in sorted({_folder_of(path) for path in files} - folders):
+        yield _wrong("folder", folder, "belongs to no visit of the run", REVERT)
+
+
+def _folder(state: RunState, each: VisitRecord | Lease) -> str | None:
+    if each.sub_item is not None and each.sub_item not in {item.key for item in state.sub_items or ()}:
+        return None
+    return state.folder(each.index, each.instance)
+
+
+def _check_folder(visit: VisitRecord, folder: str, files: Files) -> Iterable[Finding]:
+    there = {path for path in files if _folder_of(path) == folder}
+    if not there and visit.status == "failed" and visit.attempt >= MAX_ATTEMPTS:
+        # Given up because its runners died: none of them came to write anything.
+        return
+    yield from _check_visit_file(visit, f"{folder}/visit.json", files)
+    output = f"{folder}/output.json"
+    if visit.has_output and output not in there:
+        yield _wrong("output", output, "is missing, though the visit had an output", REVERT)
+    elif output in there and not isinstance(_json(files[output]), dict):
+        yield _wrong("output", output, "is not a JSON object", REVERT)
+    yield from _check_replies(folder, files)
+    paid_usd = sum(_cost_usd(_json(files[path])) for path in there if "/reply-" in path)
+    if paid_usd > visit.spend.cost_usd + _EPSILON_USD:
+        problem = f"holds replies for {paid_usd:.6f} USD, but the visit booked {visit.spend.cost_usd:.6f}"
+        yield _wrong("spend", folder, problem, REVERT)
+
+
+def _check_visit_file(visit: VisitRecord, path: str, files: Files) -> Iterable[Finding]:
+    if path not in files:
+        yield _wrong("visit_file", path, "is missing", REVERT)
+        return
+    kept = _json(files[path])
+    if not isinstance(kept, dict):
+        yield _wrong("visit_file", path, "is not a JSON object", REVERT)
+        return
+    wanted = visit.model_dump(mode="json")
+    differing = sorted(
+        name for name in wanted if name not in _SETTLED_LATER and kept.get(name) != wanted[name]
+    )
+    if differing:
+        yield _wrong("visit_file", path, f"differs from the state in {', '.join(differing)}", REVERT)
+
+
+def _check_replies(folder: str, files: Files) -> Iterable[Finding]:
+    """Every model reply has the manifest of its prompt beside it, and they are numbered from 1 without a gap."""
+    numbers: dict[str, set[int]] = {"reply": set(), "manifest": set()}
+    for path in files:
+        found = _NUMBERED.fullmatch(path.removeprefix(f"{folder}/"))
+        if found is not None:
+            numbers[found[1]].add(int(found[2]))
+    replies, manifests = numbers["reply"], numbers["manifest"]
+    for number in sorted(replies ^ manifests):
+        has, lacks = ("reply", "manifest") if number in replies else ("manifest", "reply")
+        yield _wrong("manifest", f"{folder}/{has}-{number}.json", f"has no {lacks}-{number}.json", REVERT)
+    if replies and max(replies) != len(replies):
+        yield _wrong("reply", folder, f"has replies {sorted(replies)}; a number is missing", REVERT)
+    for number in sorted(replies & manifests):
+        reply = _json(files[f"{folder}/reply-{number}.json"])
+        manifest = _json(files[f"{folder}/manifest-{number}.json"])
+        if not isinstance(reply, dict) or reply.get("manifest") != manifest:
+            path = f"{folder}/manifest-{number}.json"
+            yield _wrong(
+                "manifest", path, f"is not the manifest that reply-{number}.json was made with", REVERT
+            )
+
+
+def _cost_usd(reply: Any) -> float:
+    try:
+        return float(reply["cost_usd"])
+    except (TypeError, KeyError, ValueError):
+        return 0.0
+
+
+def _folder_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _json(text: str | None) -> Any:
+    try:
+        return json.loads(text) if text is not None else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _wrong(rule: str, what: str, problem: str, remedy: str) -> Finding:
+    return Finding(kind="ledger", rule=rule, object=what, problem=problem, remedy=remedy)

@@ -1,0 +1,221 @@
+"""Why the next move is what it is: the facts it rests on, what every other node waits for, and who can unblock it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from cogworks.pipeline.decision import Answer, BackOff, Decision, Finish, GiveUpOn, Nothing, Run, Stop, Wait
+from cogworks.pipeline.frontier import InstanceStatus, instances
+from cogworks.pipeline.graph import Edge, Instance, Pipeline
+from cogworks.pipeline.position import Facts, Position, how_to_retry, instance_name, locate, waiting_for
+from cogworks.pipeline.state import LEASE_MARGIN_S, RunState, edge_key
+from cogworks.vocabulary import SubItemKey, Value
+
+
+class Fact(Value):
+    """One thing the decision looked at."""
+
+    name: str
+    value: str
+    """As people read it."""
+
+
+class NotNow(Value):
+    """A node that is not run next, and why."""
+
+    node: str
+    """`node` or `node@sub-item`."""
+    status: str
+    """`succeeded`, `failed`, `running`, `waiting_gate`, `ready`, `skipped`, `blocked` or `pending`."""
+    reason: str
+
+
+class HumanAct(Value):
+    """What a person can do to move the item on."""
+
+    who: str
+    act: str
+    url: str = ""
+
+
+class Explanation(Value):
+    """A decision with its reasons."""
+
+    because: str
+    facts: tuple[Fact, ...]
+    not_now: tuple[NotNow, ...]
+    """Every place of the graph but the chosen one, in the order of a run."""
+    unblocked_by: tuple[HumanAct, ...]
+
+
+_PLAIN_REASONS: Mapping[type[Decision], str] = {
+    Answer: "people are answered before anything else goes on",
+    GiveUpOn: "no further runner is risked on it",
+    Finish: "every node succeeded or was skipped; only the state does not say so yet",
+    Wait: "nothing can move before a person acts",
+}
+
+
+def explain(state: RunState, facts: Facts, pipeline: Pipeline, decision: Decision) -> Explanation:
+    """The reasons of a decision that `decide` made of the same state, facts and pipeline."""
+    position = locate(state, facts, pipeline)
+    chosen = decision.instance if isinstance(decision, Run) else None
+    places = instances(pipeline, state.schedule)
+    return Explanation(
+        because=_because(state, pipeline, decision),
+        facts=tuple(_facts(state, facts, pipeline)),
+        not_now=tuple(
+            _not_now(place, chosen, state, pipeline, position) for place in places if place != chosen
+        ),
+        unblocked_by=tuple(_acts(state, facts, pipeline, decision)),
+    )
+
+
+def _because(state: RunState, pipeline: Pipeline, decision: Decision) -> str:
+    match decision:
+        case Run(taken_over_from=dead) if dead is not None:
+            return (
+                f"the lease of {dead.holder} is too old: its runner counts as dead, and attempt {decision.attempt} "
+                "goes on under the same visit key"
+            )
+        case Run(instance=instance):
+            taken = [edge.id for edge in _into(pipeline, instance) if _is_taken(state, edge, instance)]
+            if not taken:
+                return "it is where the pipeline starts"
+            return (
+                f"every edge into it is decided, {', '.join(taken)} taken, and it is the first that is ready"
+            )
+        case Answer() | GiveUpOn() | Finish() | Wait():
+            return _PLAIN_REASONS[type(decision)]
+        case BackOff(lease=lease):
+            limit_s = lease.ttl_s + LEASE_MARGIN_S
+            return f"{lease.holder} was heard of less than {limit_s} s ago, and no other node is ready"
+        case Nothing():
+            return "the run is done"
+        case Stop(outcome=outcome):
+            return f"the item cannot go on by itself ({outcome.replace('_', ' ')})"
+
+
+def _facts(state: RunState, facts: Facts, pipeline: Pipeline) -> Iterable[Fact]:
+    yield Fact(name="run", value=state.status)
+    yield Fact(name="issue", value="open" if facts.issue_is_open else "closed")
+    yield Fact(name=f"trigger label {facts.trigger}", value="set" if facts.is_triggered else "not set")
+    yield Fact(name="hold label", value="set" if facts.is_held else "not set")
+    yield Fact(name="cancel label", value="set" if facts.is_cancelled else "not set")
+    same = state.graph_hash == pipeline.graph_hash
+    yield Fact(
+        name="graph",
+        value=f"{pipeline.graph_hash[:12]}, {'as' if same else 'not as'} when the run began",
+    )
+    spent = state.spent
+    reserved = f", {state.reserved_usd:.4f} reserved" if state.leases else ""
+    yield Fact(
+        name="budget",
+        value=f"{spent.cost_usd:.4f} of {facts.max_cost_usd:.2f} USD spent{reserved}; "
+        f"{spent.input_tokens + spent.output_tokens} of {facts.max_tokens} tokens",
+    )
+    for lease in state.leases:
+        age_s = facts.lease_ages_s.get(lease.visit_key)
+        heard = "not heard of lately" if age_s is None else f"last heard of {age_s:.0f} s ago"
+        yield Fact(name=f"lease of {instance_name(lease.instance)}", value=f"{lease.holder}, {heard}")
+    for known in state.pull_requests:
+        pull = facts.pulls.get(known.number)
+        approved = f", approved by {pull.approved_by}" if pull is not None and pull.approved_by else ""
+        yield Fact(
+            name=f"pull request #{known.number} ({known.slug})",
+            value="not found" if pull is None else f"{pull.state}{approved}",
+        )
+
+
+def _not_now(
+    place: Instance, chosen: Instance | None, state: RunState, pipeline: Pipeline, position: Position
+) -> NotNow:
+    status, reason = _standing(place, chosen, state, pipeline, position)
+    return NotNow(node=instance_name(place), status=status, reason=reason)
+
+
+def _standing(
+    place: Instance, chosen: Instance | None, state: RunState, pipeline: Pipeline, position: Position
+) -> tuple[str, str]:
+    known = position.statuses.get(place)
+    if known is not None:
+        return known.value, _of_started(place, known, state, position)
+    if place in position.frontier.ready:
+        ahead = (
+            f"{instance_name(chosen)} comes first" if chosen else "something else keeps the item from moving"
+        )
+        return "ready", f"could start, but {ahead}"
+    if place in position.frontier.skipped:
+        return "skipped", "no taken edge leads to it"
+    if (culprit := position.frontier.blocked.get(place)) is not None:
+        return "blocked", f"{instance_name(culprit)} failed, and it waits for that"
+    waits = _undecided(place, state, pipeline, position)
+    return "pending", f"waits for {', '.join(waits)}" if waits else "its turn comes later"
+
+
+def _of_started(place: Instance, known: InstanceStatus, state: RunState, position: Position) -> str:
+    visit = state.latest(place)
+    match known:
+        case InstanceStatus.RUNNING:
+            lease = state.lease_of(place)
+            return f"{lease.holder} works on it" if lease else "somebody works on it"
+        case InstanceStatus.WAITING_GATE:
+            return "finished; a person has yet to look at the result"
+        case InstanceStatus.FAILED:
+            rejected = position.rejected.get(place)
+            if rejected is not None:
+                return f"pull request #{rejected} was closed unmerged"
+            return visit.summary if visit else "it failed"
+        case InstanceStatus.SUCCEEDED:
+            gate = next((g for g in position.gates if Instance(g.node, g.sub_item) == place), None)
+            passed = f", {gate.how} by {gate.by or 'somebody'}" if gate else ""
+            return f"done in visit {visit.index}{passed}" if visit else "done"
+
+
+def _undecided(place: Instance, state: RunState, pipeline: Pipeline, position: Position) -> list[str]:
+    """The nodes just before it that have not succeeded, and the sub-items it builds on that are not finished."""
+    done = InstanceStatus.SUCCEEDED
+    before = [source for edge in _into(pipeline, place) for source in _sources(edge, place, state, pipeline)]
+    if place.sub_item is not None:
+        depends_on = state.sub_item(place.sub_item).depends_on
+        before += [Instance(node, key) for key in depends_on for node in pipeline.sub_item_exits]
+    open_ones = [each for each in before if position.statuses.get(each) is not done]
+    return [instance_name(each) for each in dict.fromkeys(open_ones)]
+
+
+def _sources(edge: Edge, place: Instance, state: RunState, pipeline: Pipeline) -> Sequence[Instance]:
+    if not pipeline.is_sub_item(edge.source):
+        return [Instance(edge.source)]
+    if place.sub_item is not None:
+        return [Instance(edge.source, place.sub_item)]
+    keys: list[SubItemKey | None] = [item.key for item in state.sub_items or ()]
+    return [Instance(edge.source, key) for key in keys or [None]]
+
+
+def _into(pipeline: Pipeline, place: Instance) -> Sequence[Edge]:
+    return list(pipeline.forward_to(place.node))
+
+
+def _is_taken(state: RunState, edge: Edge, place: Instance) -> bool:
+    keys = (place.sub_item, None)
+    return any(state.marks.get(edge_key(edge.id, key)) == "taken" for key in keys)
+
+
+def _acts(state: RunState, facts: Facts, pipeline: Pipeline, decision: Decision) -> Iterable[HumanAct]:
+    match decision:
+        case Wait(waiting_for=waits):
+            for wait in waits:
+                yield HumanAct(who=wait.who, act=wait.ask, url=wait.url)
+        case Stop(outcome="failed"):
+            if retry := how_to_retry(state, facts):
+                yield HumanAct(who="anyone who may set labels", act=retry, url=facts.issue_url)
+            for wait in waiting_for(state, facts, pipeline):
+                yield HumanAct(who=wait.who, act=wait.ask, url=wait.url)
+        case Stop(reason=reason):
+            yield HumanAct(who="a maintainer", act=reason, url=facts.issue_url)
+        case BackOff(stealable_in_s=wait_s):
+            yield HumanAct(
+                who="whoever knows that the other runner is dead",
+                act=f"run `cogworks run --take-over {facts.issue_url}` instead of waiting {wait_s:.0f} s",
+                url=facts.issue_url,
+            )
+        case _:
+            return

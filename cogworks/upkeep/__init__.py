@@ -1,0 +1,1 @@
+"""Looking after what runs leave behind: checking and repairing one item, putting finished ledgers away."""

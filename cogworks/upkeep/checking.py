@@ -1,0 +1,235 @@
+"""Checks everything about one work item and puts right what can be: views and links, never the ledger's history."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from cogworks.errors import ConfigurationError, UsageError
+from cogworks.github.effects import EditComment, Effect, LinkDependency, PostComment, SetLabels
+from cogworks.github.ledger_copy import LedgerCopy
+from cogworks.github.publication import PublicationContext, Published
+from cogworks.github.snapshot import Snapshot
+from cogworks.github.surface import STATUS_TOPIC
+from cogworks.ledger.history import entry
+from cogworks.ledger.invariants import (
+    REVERT,
+    Finding,
+    Link,
+    check_graph,
+    check_history,
+    check_identity,
+    check_plan,
+    check_visits,
+)
+from cogworks.ledger.record import Change, LedgerUnreadable, change_for
+from cogworks.ledger.store import LedgerCommit
+from cogworks.ledger.visit_folders import check_folders
+from cogworks.nodes.considering import Considered, Reads, Wanted, configured, consider, read_item, state_of
+from cogworks.pipeline.position import instance_name
+from cogworks.pipeline.state import CommentRef, Lease, RunState
+from cogworks.upkeep.surface_checks import Existing, Found, check_surface, unseen
+from cogworks.vocabulary import CommitOid, RunId, Value, VisitKey
+
+
+class Ledger(Protocol):
+    """The ledger branch of the item."""
+
+    def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> LedgerCommit: ...
+
+
+class Item(Reads, Protocol):
+    """GitHub as a check uses it."""
+
+    def copy(self, snapshot: Snapshot, tip: CommitOid) -> LedgerCopy:
+        """The whole ledger at a commit."""
+
+    def existing(self, node_ids: Sequence[str]) -> Collection[str]:
+        """Those of the ids that still name something; no request for none."""
+
+    def publish(
+        self, effects: Sequence[Effect], snapshot: Snapshot, context: PublicationContext
+    ) -> Published: ...
+    def show(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None: ...
+    def add_sub_issue(self, snapshot: Snapshot, node_id: str) -> None:
+        """Put an issue below the item."""
+
+
+@dataclass(frozen=True)
+class CheckShell:
+    """The world as a check uses it."""
+
+    item: Item
+    ledger: Callable[[Snapshot], Ledger]
+    holder: str
+    new_run_id: Callable[[], RunId]
+
+
+class Checked(Value):
+    """What a check came to."""
+
+    findings: tuple[Finding, ...]
+    """What is wrong now, after repairs."""
+    repaired: tuple[Finding, ...] = ()
+    commits: int = 0
+    visits: int = 0
+    notes: tuple[str, ...] = ()
+
+    def with_findings(self, more: Iterable[Finding]) -> "Checked":
+        """The same with more that is wrong."""
+        return self.model_copy(update={"findings": (*self.findings, *more)})
+
+
+def check(shell: CheckShell, *, repair: bool) -> Checked:
+    """Check one work item; with `repair`, put views and links right and check those again.
+
+    Raises:
+        CogworksError: GitHub cannot be read, or refused a repair.
+    """
+    snapshot = _read(shell)
+    if snapshot.ledger is None:
+        return Checked(findings=(), notes=("the item has no ledger yet; there is nothing to check",))
+    copy = shell.item.copy(snapshot, snapshot.ledger.oid)
+    chain = [Link(entry=entry(c.oid, c.committed_date, c.message), parents=c.parents) for c in copy.chain]
+    state, unreadable = _state(snapshot)
+    checked = Checked(
+        findings=(*unreadable, *check_history(chain, root=snapshot.root_oid, state=state)),
+        commits=len(chain),
+        visits=len(state.visits) if state else 0,
+    )
+    if state is None:
+        return checked
+    rules, is_legible = _state_rules(snapshot, state)
+    checked = checked.with_findings([*rules, *check_folders(state, copy.files)])
+    if not is_legible:
+        note = (
+            "sub-issues, pull requests, labels and comment were not checked: what they should be is not known"
+        )
+        return checked.model_copy(update={"notes": (note,)})
+    keys = {link.entry.message.visit_key for link in chain if link.entry.message}
+    return _with_surface(shell, snapshot, checked, keys, repair=repair)
+
+
+def _with_surface(
+    shell: CheckShell, snapshot: Snapshot, checked: Checked, keys: Collection[VisitKey], *, repair: bool
+) -> Checked:
+    seen = consider(snapshot, Wanted(), new_run_id=shell.new_run_id)
+    surface = _surface(shell, seen, keys)
+    if not repair or not any(found.can_be_repaired for found in surface):
+        return checked.with_findings(map(_plain, surface))
+    notes = _repair(shell, seen, surface, is_sound=not any(f.kind == "ledger" for f in checked.findings))
+    after = _surface(shell, consider(read_item(shell.item), Wanted(), new_run_id=shell.new_run_id), keys)
+    left = {(found.rule, found.object) for found in after}
+    repaired = [_plain(found) for found in surface if (found.rule, found.object) not in left]
+    return checked.with_findings(map(_plain, after)).model_copy(
+        update={"repaired": tuple(repaired), "notes": tuple(notes)}
+    )
+
+
+def _read(shell: CheckShell) -> Snapshot:
+    try:
+        return read_item(shell.item)
+    except LedgerUnreadable:
+        # The pull requests that it records cannot be completed; everything else can be checked.
+        return shell.item.read()
+
+
+def _state(snapshot: Snapshot) -> tuple[RunState | None, tuple[Finding, ...]]:
+    try:
+        return state_of(snapshot), ()
+    except LedgerUnreadable as error:
+        found = Finding(kind="ledger", rule="state", object="state.json", problem=str(error), remedy=REVERT)
+        return None, (found,)
+
+
+def _state_rules(snapshot: Snapshot, state: RunState) -> tuple[list[Finding], bool]:
+    """What is wrong with the state in itself, and whether views can be derived from it."""
+    findings = [
+        *check_identity(state, repository_id=snapshot.repository.node_id, issue=snapshot.issue.number),
+        *check_visits(state),
+        *check_plan(state),
+    ]
+    try:
+        _, pipeline = configured(snapshot, state)
+    except (ConfigurationError, UsageError) as error:
+        remedy = "put it right on the default branch and check again"
+        findings.append(
+            Finding(
+                kind="configuration",
+                rule="configuration",
+                object=".cogworks",
+                problem=str(error),
+                remedy=remedy,
+            )
+        )
+        return findings, False
+    findings += check_graph(state, pipeline)
+    return findings, not any(found.kind == "ledger" for found in findings)
+
+
+def _surface(shell: CheckShell, seen: Considered, keys: Collection[VisitKey]) -> tuple[Found, ...]:
+    return check_surface(seen, Existing(shell.item.existing(unseen(seen))), keys)
+
+
+def _repair(shell: CheckShell, seen: Considered, surface: Sequence[Found], *, is_sound: bool) -> list[str]:
+    """Put right what can be; says what was left alone and why."""
+    notes: list[str] = []
+    effects = [effect for found in surface if found.can_be_repaired for effect in found.effects]
+    for found in surface:
+        if found.adds_sub_issue:
+            shell.item.add_sub_issue(seen.snapshot, found.adds_sub_issue)
+    if links := [effect for effect in effects if isinstance(effect, LinkDependency)]:
+        snapshot = shell.item.read() if any(found.adds_sub_issue for found in surface) else seen.snapshot
+        notes += shell.item.publish(links, snapshot, _context(seen.state)).warnings
+    if views := [effect for effect in effects if isinstance(effect, SetLabels | EditComment)]:
+        warning = shell.item.show(views, seen.snapshot)
+        notes += [warning] if warning else []
+    for effect in effects:
+        if isinstance(effect, PostComment):
+            notes += _post_status(shell, seen, effect, is_sound=is_sound)
+    return notes
+
+
+def _post_status(shell: CheckShell, seen: Considered, post: PostComment, *, is_sound: bool) -> list[str]:
+    """Post the status comment again and note its id in the ledger, as one more commit."""
+    ledger = seen.snapshot.ledger
+    state, _ = _state(seen.snapshot)
+    if state is None or ledger is None:
+        return []
+    if not is_sound:
+        return ["the status comment was not posted again: its id has to go into a ledger that is damaged"]
+    if state.leases:
+        # A comment has no natural key: only who holds the lease may post one.
+        who = ", ".join(f"{lease.holder} on {instance_name(lease.instance)}" for lease in state.leases)
+        return [f"the status comment was not posted again while a node runs ({who}); check again later"]
+    published = shell.item.publish([post], seen.snapshot, _context(state))
+    posted = next(comment for comment in published.comments if comment.topic == STATUS_TOPIC)
+    reference = CommentRef(node_id=posted.node_id, database_id=posted.database_id)
+    after = state.model_copy(update={"status_comment": reference})
+    change = change_for(after, _signature(shell, state), "repaired", {}, sequence=0)
+    shell.ledger(seen.snapshot).append(ledger.oid, change)
+    return []
+
+
+def _context(state: RunState) -> PublicationContext:
+    numbers = {item.key: item.number for item in state.sub_items or () if item.number is not None}
+    return PublicationContext(identities=state.identities, sub_items=numbers)
+
+
+def _signature(shell: CheckShell, state: RunState) -> Lease:
+    """Who writes the commit, in the words of a ledger message; no lease is taken."""
+    first = state.visits[0]
+    return Lease(
+        visit_key=first.visit_key,
+        index=first.index,
+        node=first.node,
+        sub_item=first.sub_item,
+        ordinal=first.ordinal,
+        holder=shell.holder,
+        attempt=first.attempt,
+        graph_hash=state.graph_hash,
+        input_digest=state.issue_digest,
+    )
+
+
+def _plain(found: Found) -> Finding:
+    return Finding.model_validate(found.model_dump(include=set(Finding.model_fields)))

@@ -1,0 +1,100 @@
+"""One work item on GitHub, as a check reads and repairs it, and the ledgers of a repository, as they are put away."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from cogworks.github.addresses import IssueAddress
+from cogworks.github.answers import as_error
+from cogworks.github.effects import Effect
+from cogworks.github.ledger_copy import LedgerCopy, read_copy
+from cogworks.github.ledgers import (
+    Client,
+    IssueEnd,
+    LedgerTip,
+    Listed,
+    Moved,
+    archive,
+    issue_ends,
+    list_ledgers,
+)
+from cogworks.github.mutations import Operation, compose
+from cogworks.github.permissions import People
+from cogworks.github.publication import PublicationContext, Published
+from cogworks.github.reading import SnapshotReader
+from cogworks.github.snapshot import Snapshot
+from cogworks.github.unexpected import expecting
+from cogworks.github.writer import Writer
+from cogworks.vocabulary import CommitOid, IssueNumber, Login
+
+EXISTING = "query Existing($ids: [ID!]!) {\n  nodes(ids: $ids) { id }\n}\n"
+
+
+class ItemOnGitHub:
+    """One work item through the reader, the writer and the few documents only a check needs."""
+
+    def __init__(
+        self, client: Client, address: IssueAddress, *, reader: SnapshotReader, people: People, writer: Writer
+    ) -> None:
+        self._client = client
+        self._address = address
+        self._reader = reader
+        self._people = people
+        self._writer = writer
+
+    def read(self) -> Snapshot:
+        return self._reader.read(self._address)
+
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
+        """What each of them may do in the repository; one request."""
+        return self._people.permissions(snapshot, people)
+
+    def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
+        return self._reader.complete(snapshot, recorded)
+
+    def copy(self, snapshot: Snapshot, tip: CommitOid) -> LedgerCopy:
+        return read_copy(self._client, snapshot, tip)
+
+    def existing(self, node_ids: Sequence[str]) -> Collection[str]:
+        if not node_ids:
+            return frozenset()
+        answer = self._client.query(EXISTING, {"ids": list(node_ids)})
+        for problem in answer.errors:
+            if problem.type != "NOT_FOUND":
+                raise as_error(problem, doing=f"look for what the ledger of {self._address.url} records")
+        with expecting("nodes"):
+            return frozenset(node["id"] for node in answer.data.get("nodes") or () if node)
+
+    def publish(
+        self, effects: Sequence[Effect], snapshot: Snapshot, context: PublicationContext
+    ) -> Published:
+        return self._writer.publish(effects, snapshot, context)
+
+    def show(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
+        return self._writer.apply_views(effects, snapshot)
+
+    def add_sub_issue(self, snapshot: Snapshot, node_id: str) -> None:
+        below = {"issueId": snapshot.issue.node_id, "subIssueId": node_id}
+        answer = self._client.mutate(*compose([Operation("e0", "addSubIssue", below)]))
+        for problem in answer.errors:
+            raise as_error(problem, doing=f"put a sub-issue back below {self._address.url}")
+
+
+class LedgersOnGitHub:
+    """The ledgers of one repository."""
+
+    def __init__(self, client: Client, repository: str) -> None:
+        """Args:
+        repository: owner/name
+        """
+        self._client = client
+        self._repository = repository
+
+    def ledgers(self) -> Listed:
+        with expecting("repository.refs"):
+            return list_ledgers(self._client, self._repository)
+
+    def ends(self, numbers: Sequence[IssueNumber]) -> Mapping[IssueNumber, IssueEnd]:
+        with expecting("repository.issue"):
+            return issue_ends(self._client, self._repository, numbers)
+
+    def archive(self, repository_id: str, tips: Sequence[LedgerTip]) -> Sequence[Moved]:
+        return archive(self._client, repository_id, tips)

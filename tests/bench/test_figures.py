@@ -1,0 +1,29 @@
+"""The benchmarks run, and what they measure is what is promised and published."""
+
+import re
+from pathlib import Path
+
+from scripts.benchmarks import latency, step_requests
+from scripts.benchmarks.item import BenchItem
+from tests.demo.staging import staged
+
+PUBLISHED = Path(__file__).parents[2] / "docs" / "requests.md"
+_ROW = re.compile(r"^\| (?P<kind>[a-z ,]+) \| (?P<graphql>\d+) \| \d+ \| (?P<allowed>\d+) \|", re.MULTILINE)
+
+
+def test_every_kind_of_step_asks_for_no_more_than_it_may_and_than_is_published(tmp_path: Path) -> None:
+    with staged(tmp_path) as (stage, person):
+        rows = step_requests.measure(BenchItem(stage, person))
+
+    published = {row["kind"]: int(row["graphql"]) for row in _ROW.finditer(PUBLISHED.read_text("utf-8"))}
+    assert [row.kind for row in rows] == list(step_requests.ORDER)
+    assert [row for row in rows if not row.is_met] == []
+    assert [row for row in rows if row.measured.graphql > published[row.kind]] == []
+
+
+def test_the_time_of_a_step_with_nothing_to_do_is_split_for_each_latency(tmp_path: Path) -> None:
+    with staged(tmp_path) as (stage, person):
+        splits = latency.measure(BenchItem(stage, person), injected_ms=(0, 100), runs=1)
+
+    assert [split.injected_ms for split in splits] == [0, 100]
+    assert len(latency.table(splits).splitlines()) == 4

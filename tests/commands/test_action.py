@@ -1,0 +1,104 @@
+"""`cogworks action`: what it hands to a workflow, and the files that call it."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cogworks.commands.action_outputs import as_file, step_outputs, summary
+from cogworks.errors import CogworksError
+from tests.hub.running import running_hub
+from tests.polling.invoking import Ended, cogworks, environment
+from tests.polling.open_items import Item, fill
+
+ROOT = Path(__file__).parents[2]
+WAIT = {"kind": "merge", "number": 2}
+
+
+def test_outputs_stand_between_lines_that_nobody_could_foresee() -> None:
+    outputs = {"outcome": "waiting", "waiting-for": "a\nb"}
+
+    assert as_file(outputs, delimiter="d1") == "outcome<<d1\nwaiting\nd1\nwaiting-for<<d1\na\nb\nd1\n"
+    with pytest.raises(CogworksError):
+        as_file({"node": "x\nd1\noutcome<<d1"}, delimiter="d1")
+
+
+def test_the_outputs_of_a_step_are_plain_words_and_one_list() -> None:
+    report = {"outcome": "waiting", "node": None, "waiting_for": [WAIT], "cost_usd": 0.25}
+
+    assert step_outputs(7, report) == {
+        "issue": "7", "outcome": "waiting", "node": "", "waiting-for": json.dumps([WAIT], separators=(",", ":")),
+        "cost-usd": "0.250000",
+    }  # fmt: skip
+    assert step_outputs(None, {})["outcome"] == "ignored"
+
+
+def test_the_text_of_others_cannot_leave_its_block_in_the_summary() -> None:
+    report = {"outcome": "failed | x", "message": "```\n</details> [link](http://x)\n````"}
+
+    lines = summary("http://h/o/r/issues/1", report).splitlines()
+
+    assert lines.count("`````text") == lines.count("`````") == 1
+    assert "| Outcome | failed   x |" in lines
+
+
+def act(
+    directory: Path, url: str, event: str, payload: dict[str, Any], **more: str
+) -> tuple[Ended, str, str]:
+    """The command as a workflow runs it; what it handed on and its summary."""
+    files = {name: directory / name for name in ("event.json", "output", "summary")}
+    files["event.json"].write_text(json.dumps(payload))
+    settings = {
+        "GITHUB_EVENT_NAME": event,
+        "GITHUB_EVENT_PATH": str(files["event.json"]),
+        "GITHUB_OUTPUT": str(files["output"]),
+        "GITHUB_STEP_SUMMARY": str(files["summary"]),
+        "GITHUB_REPOSITORY": "octo/demo",
+    }
+    ended = cogworks("action", env=environment(url, directory / "work", **settings, **more))
+    told = [file.read_text() if file.exists() else "" for file in (files["output"], files["summary"])]
+    return ended, told[0], told[1]
+
+
+def test_an_event_gets_its_step_and_its_end_is_handed_on(tmp_path: Path) -> None:
+    fill(tmp_path / "hub", [Item()])
+    with running_hub(tmp_path / "hub") as hub:
+        issue = {
+            "number": 1,
+            "state": "open",
+            "html_url": f"{hub.url}/octo/demo/issues/1",
+            "labels": [{"name": "cogworks:run"}],
+        }
+        ended, outputs, shown = act(tmp_path, hub.url, "issues", {"action": "labeled", "issue": issue})
+        ignored, nothing, _ = act(tmp_path, hub.url, "push", {"ref": "refs/heads/main"})
+        listed, jobs, _ = act(tmp_path, hub.url, "schedule", {}, COGWORKS_ACTION_MODE="matrix")
+
+    assert (ended.exit_code, ended.stdout) == (1, "")
+    assert [_output(outputs, name) for name in ("outcome", "node", "issue")] == ["failed", "intake", "1"]
+    assert "| Outcome | failed |" in shown
+    assert (ignored.exit_code, _output(nothing, "outcome")) == (0, "ignored")
+    assert (listed.exit_code, _output(jobs, "jobs"), _output(jobs, "matrix")) == (0, "0", '{"include":[]}')
+
+
+def _output(text: str, name: str) -> str:
+    """The last value of that name, as the runner would read it."""
+    lines = text.splitlines()
+    place = max(number for number, line in enumerate(lines) if line.startswith(f"{name}<<"))
+    end = lines.index(lines[place].partition("<<")[2], place + 1)
+    return "\n".join(lines[place + 1 : end])
+
+
+def test_zizmor_finds_nothing_in_the_action_and_its_workflows() -> None:
+    program = shutil.which("zizmor", path=str(Path(sys.executable).parent))
+    assert program is not None, "install the test dependencies: ./scripts/install test"
+
+    done = subprocess.run(
+        [program, "--offline", "--no-progress", "action.yml", "docs/examples/workflows"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,129 @@
+"""`gc` on a real hub: only ledgers of long closed items are put away, and they can be brought back."""
+
+import subprocess
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from cogworks.commands.gc import gc
+from cogworks.commands.log import log
+from cogworks.errors import UsageError
+from tests.commands.planned_item import Result, as_person, call
+from tests.end_to_end.scene import Scene
+
+
+@pytest.fixture
+def closed(own_scene: Scene) -> Scene:
+    """The item, its issue just closed and no ledger of it put away."""
+    as_person(own_scene, "PATCH", "/issues/1", {"state": "closed"})
+    for ref in own_scene.git("for-each-ref", "--format=%(refname)", "refs/cogworks/archive").split():
+        own_scene.git("update-ref", "-d", ref)
+    return own_scene
+
+
+def collect(scene: Scene, *arguments: str, where: str = "") -> Result:
+    ended = CliRunner().invoke(
+        gc,
+        [where or scene.stage.repository_url, *arguments],
+        env=scene.environment(),
+        standalone_mode=False,
+        catch_exceptions=False,
+    )
+    assert isinstance(ended.return_value, int), ended
+    return Result(ended.return_value, ended.stdout, ended.stderr)
+
+
+def test_the_ledger_of_an_open_item_stays(looked_at: Scene) -> None:
+    before = looked_at.everything()
+
+    told = collect(looked_at, "--json", "--keep-days", "0").told
+
+    assert told["archived"] == []
+    assert told["kept"] == [{"issue": 1, "reason": "its issue is open"}]
+    assert told["requests"] == {"graphql": 2, "rest": 0, "git": 0}
+    assert looked_at.everything() == before
+
+
+def test_a_ledger_of_an_item_just_closed_stays_but_its_work_directories_go(closed: Scene) -> None:
+    run = call(closed, log, "--json").told["commits"][0]["run_id"]
+    copies = Path(closed.environment()["COGWORKS_WORK_DIR"]) / "copies"
+    before = closed.everything(), sorted(copies.iterdir())
+
+    dry = collect(closed, "--json", "--dry-run", where="octo-org/hourglass").told
+    untouched = (closed.everything(), sorted(copies.iterdir())) == before
+    told = collect(closed, "--json", where="octo-org/hourglass").told
+    people = collect(closed, where=closed.issue_url)
+
+    assert untouched
+    assert (told["keep_days"], told["archived"]) == (30, [])
+    assert told["kept"][0]["reason"] == "its issue was closed 0 days ago; it stays for 30"
+    assert (dry["removed_runs"], told["removed_runs"]) == ([run], [run])
+    assert sorted(copies.iterdir()) == []
+    assert "0 of 1 ledgers put away" in people.out
+
+
+def test_a_ledger_is_put_away_and_brought_back(closed: Scene, tmp_path: Path) -> None:
+    tip = closed.git("rev-parse", "cogworks/ledger/1").strip()
+    before = closed.everything()
+
+    dry = collect(closed, "--json", "--keep-days", "0", "--dry-run").told
+    untouched = closed.everything() == before
+    told = collect(closed, "--json", "--keep-days", "0").told
+    refs = closed.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+    nothing_twice = collect(closed, "--json", "--keep-days", "0").told
+    bring_back(closed, tmp_path / "clone")
+    after = call(closed, log, "--json").told["commits"][0]["oid"]
+
+    assert untouched
+    assert [(one["issue"], one["ref"]) for one in dry["archived"]] == [(1, "")]
+    assert [(one["issue"], one["oid"], one["ref"]) for one in told["archived"]] == [
+        (1, tip, "refs/cogworks/archive/1")
+    ]
+    assert told["requests"] == {"graphql": 3, "rest": 0, "git": 0}
+    assert f"refs/cogworks/archive/1 {tip}" in refs
+    assert not any(ref.startswith("refs/heads/cogworks/ledger/1 ") for ref in refs)
+    assert (nothing_twice["archived"], nothing_twice["kept"]) == ([], [])
+    assert after == tip
+
+
+def test_a_second_ledger_of_a_reopened_item_is_kept_beside_the_first(closed: Scene, tmp_path: Path) -> None:
+    scene = closed
+    first = collect(scene, "--json", "--keep-days", "0").told["archived"][0]
+    bring_back(scene, tmp_path / "clone")
+    second = collect(scene, "--json", "--keep-days", "0").told["archived"][0]
+    bring_back(scene, tmp_path / "again")
+
+    assert second["oid"] == first["oid"]
+    assert second["ref"] == f"refs/cogworks/archive/1-{first['oid'][:12]}"
+
+
+def bring_back(scene: Scene, clone: Path) -> None:
+    """What the help says brings a ledger back."""
+    url = scene.stage.repository_url.replace("http://", f"http://x-access-token:{scene.stage.person_token}@")
+    for command in (
+        ["init", "--quiet", str(clone)],
+        ["-C", str(clone), "fetch", "--quiet", f"{url}.git", "refs/cogworks/archive/1"],
+        ["-C", str(clone), "push", "--quiet", f"{url}.git", "FETCH_HEAD:refs/heads/cogworks/ledger/1"],
+    ):
+        subprocess.run(["git", *command], check=True, capture_output=True)
+
+
+def test_a_repository_that_is_none_is_refused(looked_at: Scene) -> None:
+    with pytest.raises(UsageError, match=r"there is no repository octo-org/nothing|does not exist"):
+        collect(looked_at, where=f"{looked_at.stage.url}/octo-org/nothing")
+    with pytest.raises(UsageError, match="is a pull request"):
+        collect(looked_at, where=f"{looked_at.stage.repository_url}/pull/2")
+
+
+@pytest.mark.parametrize("command", ["status", "explain", "log", "cost", "fsck", "gc"])
+def test_every_help_shows_an_example(command: str) -> None:
+    from cogworks.cli import cli
+
+    found = cli.get_command(click.Context(cli), command)
+    assert found is not None
+    told = CliRunner().invoke(found, ["--help"]).output
+    assert "Example" in told
+    assert f"cogworks {command} " in told
+    assert "--json" in told

@@ -1,0 +1,55 @@
+"""What a record says the run waits for, when nothing else of it can go on."""
+
+import pytest
+
+from cogworks.pipeline.resting import rest_line
+from cogworks.pipeline.state import RunState
+from cogworks.pipeline.transitions import settle
+from tests.pipeline.runs import GRAPH, MERGED_SPEC, facts, finished, lease, new_run, pull, visit
+
+HEAD = "a" * 40
+SPECIFIED = finished(new_run(), "spec")
+PLANNED = finished(new_run(), "spec", "plan")
+
+
+def failed(state: RunState, name: str) -> RunState:
+    return settle(state, GRAPH, visit(state, name, status="failed", summary="no"), {})
+
+
+def test_a_gate_is_named_with_the_head_that_was_seen() -> None:
+    assert rest_line(SPECIFIED, facts(pull(31)), GRAPH) == f"merge 31@{HEAD}"
+
+
+def test_a_rejected_pull_request_waits_to_be_reopened() -> None:
+    assert rest_line(SPECIFIED, facts(pull(31, "closed")), GRAPH) == f"reopen 31@{HEAD}"
+
+
+def test_a_failure_that_stops_everything_waits_to_be_retried() -> None:
+    assert rest_line(failed(new_run(), "spec"), facts(), GRAPH) == "retry"
+
+
+def test_a_finished_run_waits_for_nothing_any_more() -> None:
+    assert rest_line(PLANNED.model_copy(update={"status": "done"}), facts(MERGED_SPEC), GRAPH) == "done"
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        pytest.param(PLANNED, id="a-node-is-ready"),
+        pytest.param(
+            PLANNED.model_copy(update={"leases": (lease(PLANNED, "code@A"),)}), id="a-runner-is-at-work"
+        ),
+    ],
+)
+def test_a_run_that_can_go_on_by_itself_names_nobody(state: RunState) -> None:
+    assert rest_line(state, facts(MERGED_SPEC), GRAPH) == ""
+
+
+def test_several_people_are_too_many_for_one_line() -> None:
+    held = facts(pull(31), is_held=True)
+
+    assert rest_line(SPECIFIED, held, GRAPH) == ""
+
+
+def test_a_pull_request_that_is_not_known_now_is_not_named() -> None:
+    assert rest_line(SPECIFIED, facts(), GRAPH) == ""
