@@ -72,6 +72,13 @@ class LedgerConfig(Value):
     """Days after its issue was closed; `cogworks gc` puts the ledger away then."""
 
 
+class CommandConfig(Value):
+    """`[commands]`: whose comments and labels are obeyed besides those of people with write permission."""
+
+    allowed_apps: tuple[str, ...] = ()
+    """Logins of GitHub Apps, with or without `[bot]`."""
+
+
 class Config(Value):
     """`.cogworks/config.toml`, validated."""
 
@@ -80,6 +87,7 @@ class Config(Value):
     labels: LabelConfig = LabelConfig()
     paths: PathConfig = PathConfig()
     ledger: LedgerConfig = LedgerConfig()
+    commands: CommandConfig = CommandConfig()
 
 
 class Environment(Value):

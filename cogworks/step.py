@@ -11,15 +11,26 @@ from cogworks.github.snapshot import Snapshot
 from cogworks.github.surface import comment_difference, differences, problem_comment, project
 from cogworks.ledger.keeper import Keeper
 from cogworks.ledger.record import Change, change_for
-from cogworks.ledger.store import LedgerCommit, StaleTip, Tip
-from cogworks.nodes.considering import Considered, NoSuchNode, Reads, Wanted, consider, read_item, state_of
-from cogworks.nodes.contract import Conventions, Failed, WorkItem
-from cogworks.nodes.tasks import missing_inputs, sources_of, task_for
-from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, give_back, replies_in, run_visit
+from cogworks.ledger.store import LedgerCommit, StaleTip
+from cogworks.nodes.answering import MovingLedger, answer, inputs_lease
+from cogworks.nodes.claiming import claimed, lease_for
+from cogworks.nodes.considering import (
+    Considered,
+    NoSuchNode,
+    Reads,
+    Wanted,
+    consider,
+    read_item,
+    refuse_lost_ledger,
+    state_of,
+)
+from cogworks.nodes.contract import Failed
+from cogworks.nodes.tasks import missing_inputs, sources_of
+from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, give_back, run_visit
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.position import Facts, WaitingFor, instance_name, locate, waiting_for
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord
+from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord, visit_key
 from cogworks.settings import Config
 from cogworks.vocabulary import CommitOid, RunId, Value
 
@@ -27,12 +38,11 @@ MAX_CLAIMS = 3
 CLAIM_PAUSE_S = 2.0
 
 
-class Ledger(Protocol):
-    """The ledger branch of the item."""
+class Ledger(MovingLedger, Protocol):
+    """The ledger branch of the item, which the first claim makes."""
 
-    def tip(self) -> Tip | None: ...
     def create(self, root: CommitOid, change: Change) -> LedgerCommit: ...
-    def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> LedgerCommit: ...
+    def files(self, paths: Sequence[str]) -> Mapping[str, str]: ...
 
 
 class StepTracker(Tracker, Reads, Protocol):
@@ -100,6 +110,7 @@ def take_step(shell: Shell, address: IssueAddress, wanted: Wanted) -> StepReport
             # Either another runner claimed, or the read lagged behind our own last write.
             shell.sleep(CLAIM_PAUSE_S)
         snapshot = read_item(shell.tracker)
+        refuse_lost_ledger(snapshot)
         seen = _consider(shell, snapshot, wanted)
         try:
             return _act(shell, seen)
@@ -126,10 +137,22 @@ def _act(shell: Shell, seen: Considered) -> StepReport:
     match seen.decision:
         case move.Run() as run:
             return _visit(shell, seen, run)
+        case move.Answer() as due:
+            return _answer(shell, seen, due)
         case move.GiveUpOn(lease=lease, reason=reason):
             return _give_up(shell, seen, lease, reason)
         case move.Finish():
             return _finish(shell, seen)
+        case rest:
+            # Those above deal with what people said in the commit of their own work.
+            _deal_with_inputs(shell, seen)
+            return _rest(shell, seen, rest)
+
+
+def _rest(
+    shell: Shell, seen: Considered, why: move.Wait | move.BackOff | move.Nothing | move.Stop
+) -> StepReport:
+    match why:
         case move.Wait(waiting_for=waits):
             warning = _show(shell, seen, seen.state, seen.facts)
             asks = "; ".join(f"{wait.ask} ({wait.who})" for wait in waits)
@@ -152,9 +175,41 @@ def _act(shell: Shell, seen: Considered) -> StepReport:
             return _report(outcome, reason, seen, seen.state, warning=warning)
 
 
+def _deal_with_inputs(shell: Shell, seen: Considered) -> None:
+    if seen.heard.is_empty or seen.snapshot.ledger is None:
+        return
+    state = seen.state
+    key = visit_key(state, move.INPUTS, state.inputs.times)
+    lease = inputs_lease(state, visit_key=key, holder=shell.holder)
+    _append(shell, seen, _obeyed(seen, lease))
+    _forget_ended(shell, seen)
+
+
+def _obeyed(seen: Considered, lease: Lease) -> Change:
+    rests_on = rest_line(seen.state, seen.facts, seen.pipeline)
+    return change_for(seen.state, lease, "obeyed", {}, sequence=seen.state.inputs.times, waits_for=rests_on)
+
+
+def _answer(shell: Shell, seen: Considered, due: move.Answer) -> StepReport:
+    ledger = shell.ledger(seen.snapshot)
+    state = answer(shell.tracker, ledger, seen, due, holder=shell.holder, say=shell.say)
+    _forget_ended(shell, seen)
+    warning = _show(shell, seen, state, seen.facts)
+    report = _report("succeeded", "people were answered", seen, state, warning=warning)
+    return report.model_copy(update={"node": move.INPUTS.node, "visit_key": due.visit_key})
+
+
+def _forget_ended(shell: Shell, seen: Considered) -> None:
+    """Nobody works on a run any more that people cancelled or restarted."""
+    before = state_of(seen.snapshot)
+    if before is not None and (before.run_id != seen.state.run_id or seen.state.status == "cancelled"):
+        shell.forget(before.run_id)
+
+
 def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
     _check(shell, seen)
     claimed = _claim(shell, seen, run)
+    _forget_ended(shell, seen)
     shell.say(f"{instance_name(run.instance)}: started (visit {run.index}, attempt {run.attempt})")
     try:
         ended = run_visit(shell.visit, claimed)
@@ -176,24 +231,14 @@ def _check(shell: Shell, seen: Considered) -> None:
 
 def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
     state, snapshot = seen.state, seen.snapshot
-    lease = Lease(
-        visit_key=run.visit_key,
-        index=run.index,
-        node=run.instance.node,
-        sub_item=run.instance.sub_item,
-        ordinal=run.ordinal,
-        holder=shell.holder,
-        attempt=run.attempt,
-        reserved_usd=_reservation(seen),
-        graph_hash=seen.pipeline.graph_hash,
-        input_digest=state.issue_digest,
-    )
+    lease = lease_for(seen, run, holder=shell.holder)
     sources = sources_of(state, seen.pipeline, run.instance, ordinal=run.ordinal)
     if missing := missing_inputs(seen.pipeline, run.instance, sources):
         raise CogworksError(
             f"{instance_name(run.instance)} needs {', '.join(missing)}, which no finished node produced."
         )
-    held = state.with_lease(lease, identity=snapshot.viewer.id or 0)
+    newest = max((comment.database_id for comment in snapshot.issue.comments), default=0)
+    held = state.having_read(newest).with_lease(lease, identity=snapshot.viewer.id or 0)
     lease = next(taken for taken in held.leases if taken.visit_key == run.visit_key)
     folder = held.folder(run.index, run.instance)
     change = change_for(held, lease, "claim", {}, sequence=0)
@@ -207,45 +252,10 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
         commit = ledger.append(snapshot.ledger.oid, change, echoes=echoes)
     keeper = Keeper(ledger, state=held, tip=commit.oid, lease=lease)
     try:
-        return _claimed(seen, run, keeper, commit.echoed, asked_s=asked_s)
+        return claimed(seen, run, keeper, commit.echoed, asked_s=asked_s)
     except CogworksError:
         give_back(keeper, shell.say)
         raise
-
-
-def _claimed(
-    seen: Considered, run: move.Run, keeper: Keeper, files: Mapping[str, str], *, asked_s: float
-) -> Claimed:
-    task = task_for(
-        keeper.state,
-        seen.pipeline,
-        run,
-        item=_work_item(seen.snapshot, seen.config),
-        pulls=seen.facts.pulls,
-        files=files,
-        conventions=_conventions(seen, run),
-    )
-    return Claimed(
-        keeper=keeper,
-        move=run,
-        task=task,
-        snapshot=seen.snapshot,
-        facts=seen.facts,
-        pipeline=seen.pipeline,
-        config=seen.config,
-        memory=replies_in(keeper.state.folder(run.index, run.instance), files),
-        asked_s=asked_s,
-    )
-
-
-def _conventions(seen: Considered, run: move.Run) -> Conventions:
-    node = seen.pipeline.node(run.instance.node)
-    per_item = seen.config.budgets.sub_work_item_max_retries
-    return Conventions(
-        specs=seen.config.paths.specs,
-        sub_item_label=seen.config.labels.sub_work_item,
-        max_retries=per_item if node.max_retries is None else node.max_retries,
-    )
 
 
 def _ended(shell: Shell, seen: Considered, run: move.Run, ended: Ended) -> StepReport:
@@ -335,24 +345,6 @@ def _show_problem(shell: Shell, snapshot: Snapshot, problem: str) -> str:
         return ""
     effects = comment_difference(problem_comment(problem), snapshot, state) if state else ()
     return (shell.tracker.show(effects, snapshot) or "") if effects else ""
-
-
-def _reservation(seen: Considered) -> float:
-    left = seen.facts.max_cost_usd - seen.state.spent.cost_usd - seen.state.reserved_usd
-    return round(max(0.0, min(seen.config.ledger.checkpoint_usd, left)), 9)
-
-
-def _work_item(snapshot: Snapshot, config: Config) -> WorkItem:
-    own = set(config.labels.model_dump().values())
-    labels = (name for name in snapshot.issue.labels if not name.startswith("cogworks:") and name not in own)
-    return WorkItem(
-        number=snapshot.issue.number,
-        title=snapshot.issue.title,
-        body=snapshot.issue.body,
-        labels=tuple(sorted(labels)),
-        repository=snapshot.repository.name_with_owner,
-        default_branch=snapshot.repository.default_branch,
-    )
 
 
 def _report(

@@ -5,13 +5,12 @@ import socket
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from cogworks.codebase.git import Identity
 from cogworks.codebase.workingcopy import WorkingCopy
@@ -19,19 +18,16 @@ from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.messages import Caller
 from cogworks.errors import CogworksError, TryAgainLater, UsageError
-from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses
+from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses, is_known_host
 from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import credential
-from cogworks.github.effects import Effect
 from cogworks.github.habits import HabitFile
+from cogworks.github.item import TrackedItem
 from cogworks.github.meter import Requests
-from cogworks.github.publication import PublicationContext, Published
-from cogworks.github.publishing import Push
+from cogworks.github.permissions import People
 from cogworks.github.reading import SnapshotReader
-from cogworks.github.snapshot import Snapshot
 from cogworks.github.tokens import TokenSource
 from cogworks.github.writer import Writer
-from cogworks.ledger.record import ROOT_BRANCH
 from cogworks.ledger.store import LedgerStore
 from cogworks.llm.provider import Provider
 from cogworks.nodes.contract import Asks, DomainService, NodeShell, Workspace
@@ -60,35 +56,6 @@ class _NodeShell:
 
     def workspace(self) -> Workspace:
         return self.open_workspace()
-
-
-class _Tracker:
-    """One work item on GitHub, through the reader, the writer and REST."""
-
-    def __init__(
-        self, address: IssueAddress, reader: SnapshotReader, writer: Writer, rest: "Callable[[], RestClient]"
-    ) -> None:
-        self._address = address
-        self._reader = reader
-        self._writer = writer
-        self._rest = rest
-
-    def read(self) -> Snapshot:
-        return self._reader.read(self._address)
-
-    def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
-        return self._reader.complete(snapshot, recorded)
-
-    def create_root(self) -> CommitOid:
-        return self._rest().create_ledger_root(BranchName(ROOT_BRANCH))
-
-    def publish(
-        self, effects: Sequence[Effect], snapshot: Snapshot, context: PublicationContext, push: Push
-    ) -> Published:
-        return self._writer.publish(effects, snapshot, context, push=push)
-
-    def show(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
-        return self._writer.apply_views(effects, snapshot)
 
 
 class _Session:
@@ -152,7 +119,7 @@ def open_shell(
         where = (address.server_url, address.repository)
         client, rest, tokens, _ = _speaking(stack, environment, *where, meter=meter, sleep=sleep)
         reader = reader_of(environment, address, client, rest, sleep=sleep)
-        tracker = _Tracker(address, reader, Writer(client, rest, sleep=sleep), rest)
+        tracker = TrackedItem(address, People(client, rest), reader, Writer(client, rest, sleep=sleep), rest)
         copies = stack.enter_context(open_copies(environment, meter))
         yield Shell(
             visit=VisitShell(
@@ -315,20 +282,12 @@ def apis_of(environment: Environment, server_url: str) -> ApiAddresses:
             rest_url=environment.github_api_url or None,
             graphql_url=environment.github_graphql_url or None,
         )
-    if not _is_known_host(server_url):
+    if not is_known_host(server_url):
         raise UsageError(
             f"the token would go to {server_url}. If that is your GitHub Enterprise Server, "
             f"say so: GITHUB_SERVER_URL={server_url}"
         )
     return api_addresses(server_url)
-
-
-def _is_known_host(server_url: str) -> bool:
-    """Hosts that may see a GitHub token without being named: GitHub's own, and this machine."""
-    host = urlsplit(server_url).hostname or ""
-    return host in ("github.com", "www.github.com", "127.0.0.1", "localhost", "::1") or host.endswith(
-        ".ghe.com"
-    )
 
 
 def _elapsed_s() -> float:

@@ -9,6 +9,7 @@ from cogworks.github.addresses import IssueAddress, RepositoryAddress
 from cogworks.github.client import GraphQLClient
 from cogworks.github.meter import Requests
 from cogworks.github.moments import ItemReader
+from cogworks.github.permissions import People
 from cogworks.github.writer import Writer
 from cogworks.ledger.store import LedgerStore
 from cogworks.settings import Environment
@@ -33,7 +34,9 @@ def open_item(environment: Environment, address: IssueAddress, *, meter: Request
     """One work item, to be read now and as it was. Raises as `open_examination`."""
     where = (address.server_url, address.repository)
     with open_examination(environment, *where, meter=meter) as (client, rest, _):
-        yield ItemReader(client, address, reader=reader_of(environment, address, client, rest))
+        yield ItemReader(
+            client, address, reader=reader_of(environment, address, client, rest), people=People(client, rest)
+        )
 
 
 @contextmanager
@@ -46,6 +49,7 @@ def open_check(environment: Environment, address: IssueAddress, *, meter: Reques
                 client,
                 address,
                 reader=reader_of(environment, address, client, rest),
+                people=People(client, rest),
                 writer=Writer(client, rest, sleep=time.sleep),
             ),
             ledger=lambda snapshot: LedgerStore(

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from cogworks.errors import LostRace, TryAgainLater
 from cogworks.github.effects import (
+    AddReaction,
     CommitFiles,
     CreateSubIssue,
     EditComment,
@@ -43,7 +44,7 @@ from cogworks.nodes.considering import Wanted
 from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Reply, Succeeded
 from cogworks.nodes.visit import Push, Session, SessionOrder, VisitShell
 from cogworks.step import Shell, StepReport, take_step
-from cogworks.vocabulary import BranchName, CommitOid, NodeId, RunId, SubItemKey
+from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId, SubItemKey
 from tests.fakes import MemoryWorkspace, ScriptedService
 from tests.world import ADDRESS, World
 
@@ -86,6 +87,7 @@ class Runner:
     calls: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     naps_s: list[float] = field(default_factory=list)
+    run_id: str = "run-1"
     clock_s: float = 0.0
     """What its monotonic clock says."""
     is_dead: bool = False
@@ -105,7 +107,7 @@ class Runner:
             tracker=self,
             ledger=lambda _: self,
             holder=self.name,
-            new_run_id=lambda: RunId("run-1"),
+            new_run_id=lambda: RunId(self.run_id),
             check=lambda config, files: None,
             forget=lambda run: self.said.append(f"forget {run}"),
             sleep=self.naps_s.append,
@@ -122,6 +124,10 @@ class Runner:
         found = [pull for pull in self.world.pulls if pull.node_id in missing]
         pulls = (*snapshot.pulls, *found)
         return self._call("complete", lambda: snapshot.model_copy(update={"pulls": pulls}))
+
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
+        known = {login: self.world.permissions.get(login, "none") for login in people}
+        return self._call("permissions", lambda: known)
 
     def create_root(self) -> CommitOid:
         return self._call("create_root", self.world.create_root)
@@ -144,7 +150,7 @@ class Runner:
     def show(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
         def all_of_them() -> None:
             for effect in effects:
-                assert isinstance(effect, SetLabels | EditComment), effect
+                assert isinstance(effect, SetLabels | EditComment | AddReaction), effect
                 self.world.do(effect)
 
         try:
@@ -166,6 +172,14 @@ class Runner:
             )
 
         return self._call("tip", now)
+
+    def files(self, paths: Sequence[str]) -> Mapping[str, str]:
+        found = {
+            path: text
+            for path, text in self.world.files.items()
+            if any(path == wanted or path.startswith(f"{wanted}/") for wanted in paths)
+        }
+        return self._call("files", lambda: found)
 
     def create(self, root: CommitOid, change: Change) -> store.LedgerCommit:
         return self._move("create", change, lambda: not self.world.commits, ())

@@ -14,6 +14,7 @@ from tests.world import ONE_NODE, PIPELINE, ROOT, World
 
 FIRST_STEP = [
     "read",
+    "permissions",
     "create_root",
     "create",
     "checkpoint",
@@ -197,7 +198,7 @@ def test_a_first_claim_that_died_between_branch_and_commit_is_made_again() -> No
     report = runner.step()
 
     assert report.outcome == "succeeded"
-    assert runner.calls[:2] == ["read", "claim"]
+    assert runner.calls[:3] == ["read", "permissions", "claim"]
 
 
 def test_a_merged_pull_request_that_github_no_longer_shows_is_read_by_its_id() -> None:

@@ -63,6 +63,9 @@ class Tracker:
     def complete(self, snapshot: Any, recorded: Any) -> Any:
         return self.reader.complete(snapshot, recorded)
 
+    def permissions(self, snapshot: Any, people: Any) -> Any:
+        return {login: self.rest.permission_of(login) for login in people}
+
     def create_root(self) -> Any:
         return self.rest.create_ledger_root(BranchName(ROOT_BRANCH))
 

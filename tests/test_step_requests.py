@@ -86,8 +86,8 @@ def item(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Item]:
 def test_every_kind_of_step_stays_within_its_requests(item: Item) -> None:
     first, requests = item.step()
     assert first.node == "spec"
-    # Read, claim, checkpoint, publish, record, show; REST makes the ledger's root and the labels.
-    assert requests["graphql"] == 6
+    # Read, who set the label, claim, checkpoint, publish, record, show; REST makes the ledger's root and the labels.
+    assert requests["graphql"] == 7
 
     waiting, requests = item.step()
     assert (waiting.outcome, requests) == ("waiting", {"graphql": 1, "rest": 0, "git": 0})

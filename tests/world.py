@@ -11,6 +11,7 @@ import tomli_w
 from cogworks.github.addresses import IssueAddress
 from cogworks.github.bodies import capped
 from cogworks.github.effects import (
+    AddReaction,
     CommitFiles,
     CreateSubIssue,
     EditComment,
@@ -100,6 +101,8 @@ class World:
     pipeline: Mapping[str, Any] = field(default_factory=lambda: PIPELINE)
     now: datetime = START
     is_open: bool = True
+    is_locked: bool = False
+    body: str = "It should add."
     labels: list[str] = field(default_factory=lambda: ["cogworks:run"])
     label_events: list[LabelEvent] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
@@ -112,6 +115,7 @@ class World:
     root: CommitOid | None = None
     commits: list[LedgerCommit] = field(default_factory=list)
     """Oldest first; empty = the branch does not exist."""
+    permissions: dict[Login, str] = field(default_factory=lambda: {Login("ann"): "write"})
     files: dict[str, str] = field(default_factory=dict)
     """The tree of the ledger's tip."""
     config: str = CONFIG
@@ -135,11 +139,35 @@ class World:
     def oid(self) -> CommitOid:
         return CommitOid(f"{self.number():040x}")
 
-    def set_label(self, name: str, event: str) -> None:
+    def set_label(self, name: str, event: str, *, by: Account = ANN) -> None:
         """A person puts the label on the issue (again)."""
         if name not in self.labels:
             self.labels.append(name)
-        self.label_events.append(LabelEvent(id=event, label=name, added=True, actor=ANN, created_at=self.now))
+        self.label_events.append(LabelEvent(id=event, label=name, added=True, actor=by, created_at=self.now))
+
+    def say(self, body: str, *, by: Account = ANN, edited: bool = False) -> int:
+        """Somebody comments; the comment's id."""
+        number = self.number()
+        self.comments.append(
+            Comment(
+                node_id=f"C_{number}",
+                database_id=number,
+                author=by,
+                body=body,
+                created_at=self.now,
+                edited=edited,
+                viewer_did_author=False,
+            )
+        )
+        return number
+
+    def own_comments(self) -> list[str]:
+        """The bodies of the program's comments."""
+        return [comment.body for comment in self.comments if comment.author == BOT]
+
+    def reactions(self) -> list[tuple[str, ...]]:
+        """What it reacted with, by comment of a person."""
+        return [comment.own_reactions for comment in self.comments if comment.author != BOT]
 
     @property
     def state(self) -> RunState:
@@ -149,6 +177,22 @@ class World:
         """A person merges the pull request."""
         self.pulls = [
             pull.model_copy(update={"state": "merged", "merged_by": ANN}) if pull.number == number else pull
+            for pull in self.pulls
+        ]
+
+    def close(self, number: IssueNumber) -> None:
+        """A person closes the pull request unmerged."""
+        self._put(number, "closed")
+
+    def reopen(self, number: IssueNumber) -> None:
+        """A person opens it again."""
+        self._put(number, "open")
+
+    def _put(self, number: IssueNumber, state: str) -> None:
+        self.pulls = [
+            PullRequest.model_validate({**pull.model_dump(), "state": state})
+            if pull.number == number
+            else pull
             for pull in self.pulls
         ]
 
@@ -183,9 +227,9 @@ class World:
                 node_id="I_7",
                 number=ISSUE,
                 title="add() subtracts",
-                body="It should add.",
+                body=self.body,
                 state="open" if self.is_open else "closed",
-                locked=False,
+                locked=self.is_locked,
                 url=ADDRESS.url,
                 author=ANN,
                 labels=tuple(self.labels),
@@ -238,6 +282,13 @@ class World:
             case EditComment():
                 self.comments = [
                     c.model_copy(update={"body": effect.body}) if c.node_id == effect.comment_id else c
+                    for c in self.comments
+                ]
+            case AddReaction():
+                self.comments = [
+                    c.model_copy(update={"own_reactions": (*{*c.own_reactions, effect.content},)})
+                    if c.node_id == effect.subject_id
+                    else c
                     for c in self.comments
                 ]
             case SetLabels():
@@ -308,8 +359,8 @@ class World:
         found = Counter(
             f"comment {parse_marker(comment.body)}" for comment in self.comments if comment.author == BOT
         )
-        if len(self.comments) > 1:
-            found["status comment"] = len(self.comments)
+        topics = [marker.topic for body in self.own_comments() if (marker := parse_marker(body))]
+        found.update(f"comment {topic}" for topic in topics)
         for issue in self.sub_issues:
             marker = parse_marker(issue.body)
             found[f"sub-issue {marker.topic if marker else '?'}"] += 1

@@ -10,12 +10,14 @@ from cogworks.github.addresses import parse_issue_url
 from cogworks.github.meter import Requests
 from cogworks.github.moments import parse_when
 from cogworks.github.snapshot import Snapshot
-from cogworks.nodes.considering import Considered, Wanted, consider, read_item, state_of
+from cogworks.nodes.considering import Considered, Wanted, consider, read_item, refuse_lost_ledger, state_of
 from cogworks.settings import read_environment
 from cogworks.vocabulary import RunId
 from cogworks.wiring_upkeep import open_item
 
 AT_HELP = "Show an earlier moment: a commit of the ledger (see `cogworks log`), or a time like 2026-01-31T12:00:00Z."
+
+EVERYTHING = Wanted()
 
 
 @dataclass
@@ -34,7 +36,7 @@ class Look:
         }
 
 
-def look_at(issue_url: str, meter: Requests, *, at: str = "") -> Considered:
+def look_at(issue_url: str, meter: Requests, *, at: str = "", wanted: Wanted = EVERYTHING) -> Considered:
     """Everything that `process` would decide by; one read, no write.
 
     Args:
@@ -52,7 +54,10 @@ def look_at(issue_url: str, meter: Requests, *, at: str = "") -> Considered:
         if when is not None:
             snapshot = item.at(snapshot, when)
             _require_own(snapshot, at)
-    return consider(snapshot, Wanted(), new_run_id=lambda: RunId(str(uuid.uuid4())))
+        else:
+            # An earlier moment is behind the status comment of now, and that is no defect.
+            refuse_lost_ledger(snapshot)
+    return consider(snapshot, wanted, new_run_id=lambda: RunId(str(uuid.uuid4())))
 
 
 def moment_of(seen: Considered, at: str) -> dict[str, Any] | None:

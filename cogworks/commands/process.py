@@ -2,6 +2,7 @@
 
 import click
 
+from cogworks.commands import rehearsing
 from cogworks.commands.progress import progress_line
 from cogworks.commands.reporting import Style, Tally, conclude
 from cogworks.github.addresses import parse_issue_url
@@ -19,9 +20,18 @@ from cogworks.wiring import open_shell
 @click.option("--take-over", is_flag=True, help="Do not wait for another runner's lease: it is dead.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout; everything else on stderr.")
 @click.option("--detailed-exitcode", is_flag=True, help="10 waiting, 11 backed off, 12 nothing to do.")
+@click.option("--dry-run", is_flag=True, help="No model, no write: print what would happen.")
+@click.option("--staged", is_flag=True, help="The model is asked, nothing is written: print what would be.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress lines.")
 def process(
-    issue_url: str, node: str, take_over: bool, as_json: bool, detailed_exitcode: bool, quiet: bool
+    issue_url: str,
+    node: str,
+    take_over: bool,
+    as_json: bool,
+    detailed_exitcode: bool,
+    dry_run: bool,
+    staged: bool,
+    quiet: bool,
 ) -> int:
     """Do one step of the work item at ISSUE_URL: read its state, run the next node, write the result, exit.
 
@@ -29,9 +39,14 @@ def process(
     Examples:
       cogworks process https://github.com/octo-org/hello/issues/42
       cogworks process https://github.com/octo-org/hello/issues/42 --json | jq .outcome
+      cogworks process https://github.com/octo-org/hello/issues/42 --dry-run
     """
-    tally = Tally()
     wanted = Wanted(node=node, take_over=take_over)
+    if dry_run:
+        return rehearsing.dry_run(issue_url, wanted, as_json=as_json)
+    if staged:
+        return rehearsing.staged(read_environment(), issue_url, wanted, as_json=as_json, quiet=quiet)
+    tally = Tally()
 
     def work() -> StepReport:
         return one_step(read_environment(), issue_url, wanted, tally=tally, quiet=quiet)

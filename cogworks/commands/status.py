@@ -7,7 +7,7 @@ import click
 
 from cogworks.commands.looking import AT_HELP, Look, look_at, moment_of
 from cogworks.nodes.considering import Considered
-from cogworks.pipeline.decision import BackOff, Decision, GiveUpOn, Nothing, Run, Stop, Wait
+from cogworks.pipeline.decision import Answer, BackOff, Decision, GiveUpOn, Nothing, Run, Stop, Wait
 from cogworks.pipeline.position import instance_name, locate, waiting_for
 
 
@@ -40,6 +40,8 @@ def next_move(seen: Considered) -> str:
         case Run(instance=instance, index=index, taken_over_from=dead):
             verb = "take over" if dead else "run"
             return f"{verb} {instance_name(instance)} (visit {index})"
+        case Answer():
+            return "post what people are owed"
         case GiveUpOn(lease=lease, reason=reason):
             return f"record {lease.node} as failed: {reason}"
         case Wait(waiting_for=waits):

@@ -161,3 +161,11 @@ def _split(text: str) -> tuple[str, list[str]]:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 10 and 0 < int(text) <= _MAX_NUMBER
+
+
+def is_known_host(server_url: str) -> bool:
+    """Hosts that may see a GitHub token without being named: GitHub's own, and this machine."""
+    host = urlsplit(server_url).hostname or ""
+    return host in ("github.com", "www.github.com", "127.0.0.1", "localhost", "::1") or host.endswith(
+        ".ghe.com"
+    )

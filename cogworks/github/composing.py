@@ -5,6 +5,7 @@ import base64
 from cogworks.errors import CogworksError, UsageError
 from cogworks.github.bodies import capped, capped_title
 from cogworks.github.effects import (
+    AddReaction,
     CommitFiles,
     CreateSubIssue,
     EditComment,
@@ -52,6 +53,8 @@ def describe(effect: Effect) -> str:
             return f"post the comment {effect.topic!r} on #{effect.number}"
         case EditComment():
             return f"edit the comment {effect.comment_id}"
+        case AddReaction():
+            return f"react to the comment {effect.subject_id}"
         case SetLabels():
             return f"add labels {', '.join(effect.add) or '-'} to and remove {', '.join(effect.remove) or '-'} from #{effect.number}"
 
@@ -94,6 +97,10 @@ def operations(index: int, effect: Effect, known: Known) -> list[Operation]:
         case EditComment():
             return [
                 Operation(alias, "updateIssueComment", {"id": effect.comment_id, "body": capped(effect.body)})
+            ]
+        case AddReaction():
+            return [
+                Operation(alias, "addReaction", {"subjectId": effect.subject_id, "content": effect.content})
             ]
         case SetLabels():
             return _labels(index, effect, known)
@@ -234,5 +241,5 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
                 database_id=int(comment["fullDatabaseId"]),
                 url=comment["url"],
             )
-        case LinkDependency() | EditComment() | SetLabels() | PushBranch():
+        case LinkDependency() | EditComment() | AddReaction() | SetLabels() | PushBranch():
             return Repeatable()

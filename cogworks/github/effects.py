@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from cogworks.pipeline.people import Reaction
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey, Value, VisitKey
 
 
@@ -86,6 +87,15 @@ class EditComment(Value):
     body: str
 
 
+class AddReaction(Value):
+    """React to a comment. Key: the comment, who reacts, and with what."""
+
+    kind: Literal["add_reaction"] = "add_reaction"
+    subject_id: str
+    """Node id of the comment."""
+    content: Reaction
+
+
 class SetLabels(Value):
     """Add and remove labels; set semantics, never replace-all."""
 
@@ -103,6 +113,7 @@ Effect = Annotated[
     | LinkDependency
     | PostComment
     | EditComment
+    | AddReaction
     | SetLabels,
     Field(discriminator="kind"),
 ]

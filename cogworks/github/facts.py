@@ -38,6 +38,8 @@ class Comment(Value):
     """Changed after it was posted."""
     viewer_did_author: bool
     url: str = ""
+    own_reactions: tuple[str, ...] = ()
+    """What the viewer reacted with, e.g. `THUMBS_UP`."""
 
 
 class LabelEvent(Value):

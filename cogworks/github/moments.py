@@ -10,10 +10,11 @@ from cogworks.github.addresses import IssueAddress
 from cogworks.github.answers import Answer, as_error
 from cogworks.github.documents import document
 from cogworks.github.facts import Issue, Ledger, LedgerCommit, PullRequest
+from cogworks.github.permissions import People
 from cogworks.github.reading import Queries, SnapshotReader, ledger_branch
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.unexpected import expecting
-from cogworks.vocabulary import CommitOid, Value
+from cogworks.vocabulary import CommitOid, Login, Value
 
 _OID = re.compile(r"[0-9a-f]{7,40}")
 _AT_FORMS = (
@@ -72,14 +73,21 @@ def parse_when(text: str) -> When:
 class ItemReader:
     """Reads one work item, now and as it was."""
 
-    def __init__(self, client: Queries, address: IssueAddress, *, reader: SnapshotReader) -> None:
+    def __init__(
+        self, client: Queries, address: IssueAddress, *, reader: SnapshotReader, people: People
+    ) -> None:
         self._client = client
         self._address = address
         self._reader = reader
+        self._people = people
 
     def read(self) -> Snapshot:
         """The work item as it is now: as `SnapshotReader.read`."""
         return self._reader.read(self._address)
+
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
+        """What each of them may do in the repository; one request."""
+        return self._people.permissions(snapshot, people)
 
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
         """As `SnapshotReader.complete`."""

@@ -22,6 +22,7 @@ SHAPES: Mapping[str, tuple[str, str]] = {
     "addBlockedBy": ("AddBlockedByInput", "issue { id }"),
     "addComment": ("AddCommentInput", "commentEdge { node { id fullDatabaseId url } }"),
     "addLabelsToLabelable": ("AddLabelsToLabelableInput", "labelable { __typename }"),
+    "addReaction": ("AddReactionInput", "subject { __typename }"),
     "addSubIssue": ("AddSubIssueInput", "issue { id }"),
     "closePullRequest": ("ClosePullRequestInput", "pullRequest { id }"),
     "createCommitOnBranch": ("CreateCommitOnBranchInput", "commit { oid }"),

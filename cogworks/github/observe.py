@@ -3,11 +3,17 @@
 from collections.abc import Mapping
 
 from cogworks.github.facts import PullRequest
+from cogworks.github.hearing import newest_event
+from cogworks.github.publication import COMMIT_TRAILER
+from cogworks.github.reading import work_prefix
 from cogworks.github.snapshot import Snapshot
+from cogworks.github.surface import was_deleted
 from cogworks.pipeline.graph import Instance
+from cogworks.pipeline.people import IgnoredLabel
 from cogworks.pipeline.position import Facts, PullFacts
+from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.settings import Config
-from cogworks.vocabulary import VisitKey
+from cogworks.vocabulary import BranchName, VisitKey
 
 
 def facts_of(
@@ -15,28 +21,70 @@ def facts_of(
     config: Config,
     *,
     lease_ages_s: Mapping[VisitKey, float],
+    state: RunState | None = None,
+    ignored: tuple[IgnoredLabel, ...] = (),
     take_over: bool = False,
     wanted: Instance | None = None,
 ) -> Facts:
-    """The facts in one snapshot, as `decide` takes them."""
-    labels = frozenset(snapshot.issue.labels)
-    set_events = [e for e in snapshot.issue.label_events if e.added and e.label == config.labels.trigger]
+    """The facts in one snapshot, as `decide` takes them.
+
+    Args:
+        state: what the run knows already; None before it began.
+        ignored: labels that count as not there, because of who set them.
+    """
+
+    def has(label: str) -> bool:
+        event = newest_event(snapshot, label)
+        return label in snapshot.issue.labels and (event is None or event.id not in ignored_events)
+
+    names = config.labels
+    ignored_events = {label.event_id for label in ignored}
     return Facts(
         issue_is_open=snapshot.issue.state == "open",
         issue_url=snapshot.issue.url,
-        is_triggered=config.labels.trigger in labels,
-        is_held=config.labels.hold in labels,
-        is_cancelled=config.labels.cancel in labels,
+        is_triggered=has(names.trigger),
+        is_held=has(names.hold),
+        # Set by somebody who is known, it was obeyed once and is over.
+        is_cancelled=has(names.cancel) and newest_event(snapshot, names.cancel) is None,
         trigger=config.labels.trigger,
-        trigger_event_id=set_events[-1].id if set_events else "",
-        is_safety_critical=config.labels.safety_critical in labels,
-        pulls={pull.number: pull_facts(pull) for pull in snapshot.pulls},
+        is_safety_critical=has(names.safety_critical),
+        issue_digest=issue_digest(snapshot.issue.title, snapshot.issue.body),
+        ignored_labels=ignored,
+        is_locked=snapshot.issue.locked,
+        foreign_branches=foreign_branches(snapshot),
+        is_status_gone=_is_status_gone(snapshot, state),
+        pulls={pull.number: _as_known_here(pull, snapshot) for pull in snapshot.pulls},
         lease_ages_s=lease_ages_s,
         max_cost_usd=config.budgets.pipeline_max_cost_dollars,
         max_tokens=config.budgets.pipeline_max_tokens,
         take_over=take_over,
         wanted=wanted,
     )
+
+
+def foreign_branches(snapshot: Snapshot) -> tuple[BranchName, ...]:
+    """The item's branches whose newest commit somebody else made, by name."""
+    # A branch that was only just made stands where it starts.
+    start = snapshot.repository.head_oid
+    return tuple(
+        sorted(
+            name
+            for name, branch in snapshot.branches.items()
+            if COMMIT_TRAILER not in branch.message and branch.oid != start
+        )
+    )
+
+
+def _is_status_gone(snapshot: Snapshot, state: RunState | None) -> bool:
+    comment = state.status_comment if state else None
+    shown = {each.node_id for each in snapshot.issue.comments}
+    return comment is not None and comment.node_id not in shown and was_deleted(comment, snapshot)
+
+
+def _as_known_here(pull: PullRequest, snapshot: Snapshot) -> PullFacts:
+    is_ours = pull.base.startswith(work_prefix(snapshot.issue.number))
+    gone = is_ours and pull.base not in snapshot.branches
+    return pull_facts(pull).model_copy(update={"is_base_gone": gone})
 
 
 def pull_facts(pull: PullRequest) -> PullFacts:

@@ -1,10 +1,11 @@
 """Who may command: what people may do in the repository, asked for in one document."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from cogworks.github.answers import Answer, as_error, is_forbidden
 from cogworks.github.reading import Queries
+from cogworks.github.snapshot import Snapshot
 from cogworks.github.unexpected import expecting
 from cogworks.vocabulary import Login
 
@@ -16,6 +17,25 @@ class PermissionSource(Protocol):
     """Asks about one person; costs a request each."""
 
     def permission_of(self, login: Login) -> str: ...
+
+
+class People:
+    """Says what people may do in the repository of a snapshot, through GraphQL or else REST."""
+
+    def __init__(self, client: Queries, rest: Callable[[], PermissionSource]) -> None:
+        """
+        Args:
+            rest: called only where GitHub forbids to ask in one document.
+        """
+        self._client = client
+        self._rest = rest
+
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
+        """What each of them may do; as `permissions_of`."""
+        return permissions_of(self._client, self, snapshot.repository.name_with_owner, people)
+
+    def permission_of(self, login: Login) -> str:
+        return self._rest().permission_of(login)
 
 
 def may_command(permission: str) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from cogworks.github.effects import (
+    AddReaction,
     CommitFiles,
     CreateSubIssue,
     EditComment,
@@ -18,6 +19,9 @@ from cogworks.github.facts import Account, Branch, Comment, PullRequest, SubIssu
 from cogworks.github.markers import parse_marker
 from cogworks.github.snapshot import Snapshot
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey, Value, VisitKey
+
+COMMIT_TRAILER = "Cogworks-Visit: "
+"""In the message of every commit of ours on a work branch, followed by its visit key."""
 
 
 class PublishedCommit(Value):
@@ -132,7 +136,7 @@ def with_sub_item(known: Known, learned: PublishedSubIssue) -> Known:
 
 def commit_body(visit_key: VisitKey) -> str:
     """What stands below the headline of every commit made through the API."""
-    return f"Cogworks-Visit: {visit_key}"
+    return f"{COMMIT_TRAILER}{visit_key}"
 
 
 def adopted(effect: Effect, known: Known) -> Learned | None:
@@ -154,7 +158,7 @@ def adopted(effect: Effect, known: Known) -> Learned | None:
             return _adopted_comment(effect, known)
         case SetLabels():
             return None if label_changes(effect, known) != ((), ()) else Repeatable()
-        case LinkDependency() | EditComment():
+        case LinkDependency() | EditComment() | AddReaction():
             return None
 
 

@@ -17,6 +17,7 @@ from cogworks.github.answers import (
 from cogworks.github.composing import describe, learned, missing_labels, operations
 from cogworks.github.documents import document
 from cogworks.github.effects import (
+    AddReaction,
     CommitFiles,
     CreateSubIssue,
     EditComment,
@@ -105,7 +106,7 @@ class Publication:
             [self._effects[index] for index in self._left(object)], self._known, self._labels
         )
         self._push_branches(push)
-        self._send(self._left(CommitFiles, OpenPullRequest, EditComment, SetLabels, PostComment))
+        self._send(self._left(CommitFiles, OpenPullRequest, EditComment, AddReaction, SetLabels, PostComment))
         sub_issues = self._left(CreateSubIssue)
         for start in range(0, len(sub_issues), SUB_ISSUES_PER_DOCUMENT):
             self._send(sub_issues[start : start + SUB_ISSUES_PER_DOCUMENT])

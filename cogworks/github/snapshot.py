@@ -57,6 +57,8 @@ class Snapshot(Value):
     """Branches below `cogworks/<number>/`, by their full name."""
     pulls: tuple[PullRequest, ...]
     """By number; of this repository only."""
+    permissions: Mapping[Login, str] = {}
+    """What people may do here (`admin`, `write`, …), of those who newly asked for something; empty when nobody did."""
 
     def pull_from(self, head: BranchName, base: BranchName) -> PullRequest | None:
         """The newest pull request between the two branches, an open one first."""
@@ -262,6 +264,9 @@ def comment_of(node: Node) -> Comment:
         edited=node.get("lastEditedAt") is not None,
         viewer_did_author=node["viewerDidAuthor"],
         url=node["url"],
+        own_reactions=tuple(
+            group["content"] for group in node.get("reactionGroups") or () if group["viewerHasReacted"]
+        ),
     )
 
 

@@ -2,11 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from cogworks.github.bodies import capped
-from cogworks.github.effects import EditComment, Effect, SetLabels
+from cogworks.github.effects import AddReaction, EditComment, Effect, SetLabels
 from cogworks.github.markers import marked
+from cogworks.github.notices import REVISION, notices
 from cogworks.github.snapshot import Snapshot
 from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.graph import Instance, Pipeline
@@ -22,16 +23,14 @@ from cogworks.pipeline.position import (
     waiting_for,
 )
 from cogworks.pipeline.render import View, mermaid
-from cogworks.pipeline.state import CommentRef, RunState, VisitRecord
+from cogworks.pipeline.state import CommentRef, RunState, VisitRecord, first_visit_key
 from cogworks.settings import Config
-from cogworks.vocabulary import Value, VisitKey
+from cogworks.vocabulary import Value
 
 STATUS_TOPIC = "status"
 NODE_LABEL = "cogworks:node:"
 KIND_LABEL = "cogworks:kind:"
 FAILED_LABEL = "cogworks:node:failed"
-COMMENTS_READ = 100
-"""A snapshot holds at most this many comments, the newest."""
 
 
 class Surface(Value):
@@ -65,7 +64,15 @@ def differences(surface: Surface, snapshot: Snapshot, state: RunState, config: C
         add, remove = sorted(surface.labels - present), sorted(present - surface.labels)
         effects.append(SetLabels(number=state.issue, add=tuple(add), remove=tuple(remove)))
     effects.extend(comment_difference(surface.comment, snapshot, state))
+    effects.extend(_missing_receipts(snapshot, state))
     return tuple(effects)
+
+
+def _missing_receipts(snapshot: Snapshot, state: RunState) -> Iterator[AddReaction]:
+    reactions = {comment.node_id: comment.own_reactions for comment in snapshot.issue.comments}
+    for receipt in state.inputs.receipts:
+        if receipt.content not in reactions.get(receipt.subject_id, (receipt.content,)):
+            yield AddReaction(subject_id=receipt.subject_id, content=receipt.content)
 
 
 def comment_difference(body: str, snapshot: Snapshot, state: RunState) -> tuple[Effect, ...]:
@@ -73,20 +80,20 @@ def comment_difference(body: str, snapshot: Snapshot, state: RunState) -> tuple[
     comment = state.status_comment
     if comment is None:
         return ()
-    wanted = marked(capped(body), visit_key=status_visit(state), topic=STATUS_TOPIC)
+    wanted = marked(capped(body), visit_key=first_visit_key(state), topic=STATUS_TOPIC)
     shown = next((c.body for c in snapshot.issue.comments if c.node_id == comment.node_id), None)
-    if shown is None and _was_deleted(comment, snapshot):
+    if shown is None and was_deleted(comment, snapshot):
         return ()
     if shown is not None and _same(shown, wanted):
         return ()
     return (EditComment(comment_id=comment.node_id, body=wanted),)
 
 
-def _was_deleted(comment: CommentRef, snapshot: Snapshot) -> bool:
+def was_deleted(comment: CommentRef, snapshot: Snapshot) -> bool:
     """Whether a comment that is not in the snapshot was there before it, not posted since or among the older ones."""
     ledger = snapshot.ledger
     was_known = ledger is not None and f'"{comment.node_id}"' in (ledger.state_text or "")
-    return was_known and len(snapshot.issue.comments) < COMMENTS_READ
+    return was_known and snapshot.issue.has_all_comments
 
 
 def problem_comment(problem: str) -> str:
@@ -94,18 +101,11 @@ def problem_comment(problem: str) -> str:
     return f"### cogworks · stopped before it could decide\n\n```text\n{problem}\n```\n\nNothing else was written. The next step goes on by itself once this is put right.\n"
 
 
-def status_visit(state: RunState) -> VisitKey:
-    """The visit that posted the status comment: the first of the run."""
-    known = {visit.index: visit.visit_key for visit in state.visits}
-    known.update((lease.index, lease.visit_key) for lease in (*state.leases, *state.given_back))
-    return known[min(known)]
-
-
 def _labels(
     state: RunState, position: Position, waits: tuple[WaitingFor, ...], config: Config
 ) -> frozenset[str]:
     wanted = {f"{KIND_LABEL}{state.kind}"} if state.kind else set()
-    if state.status == "done":
+    if state.status in ("done", "cancelled"):
         return frozenset(wanted)
     active = {instance.node for instance in position.frontier.ready}
     for instance, status in position.statuses.items():
@@ -114,7 +114,7 @@ def _labels(
     wanted |= {f"{NODE_LABEL}{node}" for node in active}
     if any(status is InstanceStatus.FAILED for status in position.statuses.values()):
         wanted.add(FAILED_LABEL)
-    if any(wait.kind != "label" for wait in waits):
+    if any(wait.kind not in ("label", "resume") for wait in waits):
         wanted.add(config.labels.awaiting_review)
     return frozenset(wanted)
 
@@ -127,8 +127,9 @@ def _comment(
     state: RunState, facts: Facts, pipeline: Pipeline, position: Position, waits: tuple[WaitingFor, ...]
 ) -> str:
     parts = [f"### cogworks · {_headline(state, position, waits)}"]
-    parts += [f"- **Waiting:** {wait.ask}. Who: {wait.who}." for wait in waits]
+    parts += [_waiting_line(wait) for wait in waits]
     parts += _failures(state, position, facts)
+    parts += notices(state, facts)
     drawn = mermaid(pipeline, views_of(position), state.schedule)
     parts.append(f"```mermaid\n{drawn.rstrip()}\n```")
     parts.append(_table(state, pipeline))
@@ -137,7 +138,14 @@ def _comment(
     return "\n\n".join(parts) + "\n"
 
 
+def _waiting_line(wait: WaitingFor) -> str:
+    line = f"- **Waiting:** {wait.ask}. Who: {wait.who}."
+    return f"{line} Or comment: `{wait.paste}`" if wait.paste else line
+
+
 def _headline(state: RunState, position: Position, waits: tuple[WaitingFor, ...]) -> str:
+    if state.status == "cancelled":
+        return "cancelled"
     if state.status == "done":
         return "done: every sub-work-item has a reviewed pull request"
     if any(status is InstanceStatus.FAILED for status in position.statuses.values()):
@@ -208,9 +216,11 @@ def _cell(text: str) -> str:
 def _cost(state: RunState, facts: Facts) -> str:
     spent = state.spent
     tokens = spent.input_tokens + spent.output_tokens
+    before = state.earlier.spend.cost_usd
+    earlier = f" · ${before:.4f} before in this item" if before else ""
     return (
         f"**Cost so far:** ${spent.cost_usd:.4f} of ${facts.max_cost_usd:.2f} · {tokens:,} of {facts.max_tokens:,} tokens "
-        f"· {spent.model_calls} model calls"
+        f"· {spent.model_calls} model calls{earlier}"
     )
 
 
@@ -222,7 +232,7 @@ def _folded(state: RunState) -> str:
     lines = [
         f"Run `{state.run_id}` of pipeline `{state.pipeline}` (graph `{state.graph_hash[:12]}`).",
         f"The truth is on branch `cogworks/ledger/{state.issue}`; this comment is a view of it and is repaired when it differs.",
-        f"State digest: `{digest}`",
+        f"{REVISION}{state.revision}. State digest: `{digest}`",
     ]
     return "<details><summary>State</summary>\n\n" + "\n".join(lines) + "\n\n</details>"
 

@@ -15,6 +15,8 @@ _LINE = re.compile(r"^(?P<name>Holder|Cogworks-Waits-For): (?P<value>.+)$", re.M
 _READ_BEFORE_CLAIM = timedelta(seconds=5)
 _WAITS_FOR = re.compile(r"(?P<kind>[a-z]+)(?: (?P<number>\d{1,10})@(?P<oid>[0-9a-f]*))?")
 _AT_WORK = frozenset({"claim", "checkpoint"})
+_AFTER_A_READ = frozenset({"claim", "obeyed"})
+"""What a step commits right after it read what people said."""
 
 
 class News(Value):
@@ -123,7 +125,7 @@ def claimed_at(history: Iterable[tuple[str, datetime]]) -> datetime | None:
     """The date of the newest claim among a ledger's commits (message, date), newest first."""
     for message, date in history:
         headline = _HEADLINE.match(message)
-        if headline and headline["verb"] == "claim":
+        if headline and headline["verb"] in _AFTER_A_READ:
             return date
     return None
 
@@ -211,6 +213,8 @@ _WORDS = {
     "approval": "waits for an approval",
     "retry": "a node failed; it waits to be retried",
     "label": "waits for a label",
+    "resume": "waits until somebody says why it may go on",
+    "cancelled": "was cancelled",
 }
 
 

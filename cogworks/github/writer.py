@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from cogworks.errors import CogworksError
 from cogworks.github.answers import as_error
 from cogworks.github.composing import operations
-from cogworks.github.effects import EditComment, Effect, SetLabels
+from cogworks.github.effects import AddReaction, EditComment, Effect, SetLabels
 from cogworks.github.labels import LabelSource
 from cogworks.github.mutations import compose
 from cogworks.github.publication import PublicationContext, Published, adopted, known_from
@@ -53,7 +53,7 @@ class Writer:
 
     def apply_views(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
         """Bring labels and comments of ours up to date in one document; a reason if that failed, which stops nothing."""
-        views = [effect for effect in effects if isinstance(effect, SetLabels | EditComment)]
+        views = [effect for effect in effects if isinstance(effect, SetLabels | EditComment | AddReaction)]
         known = known_from(snapshot, PublicationContext())
         try:
             known = with_labels(views, known, self._labels)

@@ -7,6 +7,7 @@ from typing import Literal
 
 from cogworks.ledger.history import ENDINGS, Entry
 from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.people import INPUTS_NODE
 from cogworks.pipeline.state import MAX_ATTEMPTS, Lease, RunState, VisitRecord, edge_key, visit_key
 from cogworks.vocabulary import CommitOid, IssueNumber, SubItemKey, Value
 
@@ -206,7 +207,9 @@ def _ledger(rule: str, what: str, problem: str, remedy: str) -> Finding:
 
 
 def _every(state: RunState) -> list[VisitRecord | Lease]:
-    return [*state.visits, *state.leases, *state.given_back]
+    leases = (*state.leases, *state.given_back)
+    # People are answered under a lease of no node, which numbers no visit.
+    return [*state.visits, *(lease for lease in leases if lease.node != INPUTS_NODE)]
 
 
 def _keys(state: RunState) -> list[SubItemKey]:

@@ -1,5 +1,6 @@
 """How a run's state and its visits are written to files of the ledger branch, and read back."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -82,6 +83,11 @@ def visit_files(state: RunState, visit: VisitRecord, output: Mapping[str, Any] |
     if output is not None:
         files[f"{folder}/output.json"] = canonical(dict(output))
     return files
+
+
+def output_sha256(output: Mapping[str, Any] | None) -> str:
+    """64 hex digits that stand for `output.json` as `visit_files` writes it; empty where there is none."""
+    return "" if output is None else hashlib.sha256(canonical(dict(output)).encode()).hexdigest()
 
 
 def reply_files(

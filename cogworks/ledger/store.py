@@ -98,6 +98,16 @@ class LedgerStore:
             server_date=answer.server_date,
         )
 
+    def files(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """The files at the tip, path -> text; those under a folder by their full path, and those that are missing left out."""
+        named = {f"p{number}": path for number, path in enumerate(paths)}
+        names = {"owner": self._owner, "name": self._name, "ledger": f"refs/heads/{self._branch}"}
+        answer = self._client.query(documents.read_back(len(paths)), {**names, "issue": self._issue, **named})
+        if refusal := _refusal(answer, doing=f"read branch {self._branch!r}"):
+            raise refusal
+        target = ((answer.data.get("repository") or {}).get("ledger") or {}).get("target")
+        return _ledger_commit(target, paths).echoed if target else {}
+
     def create(self, root: CommitOid, change: Change) -> LedgerCommit:
         """Birth of the item's ledger: its branch at the root and its first commit, in one document.
 

@@ -1,22 +1,27 @@
 """Everything that follows from one snapshot of a work item: its configuration, its state, and the next move."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from cogworks.errors import UsageError
+from cogworks.errors import CogworksError, UsageError
+from cogworks.github.hearing import hear, people_to_ask_about
+from cogworks.github.notices import refuse_missing_ledger, refuse_older_ledger
 from cogworks.github.observe import facts_of
 from cogworks.github.snapshot import Snapshot
 from cogworks.ledger.lease import lease_ages_s
 from cogworks.ledger.record import ledger_branch, read_state
+from cogworks.nodes.contract import WorkItem
 from cogworks.pipeline.built_in import built_in_pipelines
-from cogworks.pipeline.decision import Decision, decide, obey
+from cogworks.pipeline.decision import Decision, decide
 from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.inputs import Heard, obey
 from cogworks.pipeline.parser import parse_pipelines
+from cogworks.pipeline.people import Inputs
 from cogworks.pipeline.position import Facts
 from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.settings import PIPELINE_FILE, Config, require_config
-from cogworks.vocabulary import NodeId, RunId, Value
+from cogworks.vocabulary import Login, NodeId, RunId, Value, VisitKey
 
 
 class NoSuchNode(UsageError):
@@ -29,6 +34,9 @@ class Reads(Protocol):
     def read(self) -> Snapshot: ...
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
         """The snapshot with the recorded pull requests (node ids) that it lacks; no request when it lacks none."""
+
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
+        """What each of them may do in the repository; one request."""
 
 
 class Wanted(Value):
@@ -49,17 +57,43 @@ class Considered:
     state: RunState
     facts: Facts
     decision: Decision
+    heard: Heard
+    """What people newly asked for; `state` is as it is after that."""
 
 
 def read_item(tracker: Reads) -> Snapshot:
-    """The item as it is now: one request, and one more where a pull request of the run is missing from the answer.
+    """The item as it is now: one request, and one more each where a pull request of the run is missing from the answer
+    and where somebody newly asked for something.
 
     Raises:
         CogworksError: GitHub cannot be read, or the ledger cannot be understood.
     """
     snapshot = tracker.read()
     state = state_of(snapshot)
-    return tracker.complete(snapshot, [pull.node_id for pull in state.pull_requests]) if state else snapshot
+    if state is not None:
+        snapshot = tracker.complete(snapshot, [pull.node_id for pull in state.pull_requests])
+    try:
+        config = require_config(snapshot.repository.config_files, where=snapshot.repository.name_with_owner)
+    except CogworksError:
+        # Whoever decides will say so; nobody is obeyed meanwhile.
+        return snapshot
+    people = people_to_ask_about(snapshot, state.inputs if state else Inputs(), config)
+    if not people:
+        return snapshot
+    return snapshot.model_copy(update={"permissions": tracker.permissions(snapshot, people)})
+
+
+def refuse_lost_ledger(snapshot: Snapshot) -> None:
+    """Never go on where the ledger is gone or was set back: the status comment tells.
+
+    Raises:
+        SafetyHalt: nothing may be written before somebody looked.
+    """
+    state = state_of(snapshot)
+    if state is None:
+        refuse_missing_ledger(snapshot)
+    else:
+        refuse_older_ledger(snapshot, state)
 
 
 def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], RunId]) -> Considered:
@@ -69,19 +103,26 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         NoSuchNode: `wanted` names no node of the item.
         CogworksError: a file of the repository or the ledger cannot be understood.
     """
-    state = state_of(snapshot)
-    config, pipeline = configured(snapshot, state)
-    if state is None:
-        state = _new_run(snapshot, pipeline, new_run_id())
-    history = [(c.message, c.committed_date) for c in (snapshot.ledger.history if snapshot.ledger else ())]
+    known = state_of(snapshot)
+    config, pipeline = configured(snapshot, known)
+
+    def fresh() -> RunState:
+        return _new_run(snapshot, configured(snapshot, None)[1], new_run_id())
+
+    state = known or fresh()
+    heard = hear(snapshot, state.inputs, config)
     facts = facts_of(
         snapshot,
         config,
-        lease_ages_s=lease_ages_s(state.leases, history, server_date=snapshot.server_date),
+        lease_ages_s=_lease_ages_s(snapshot, state),
+        state=state,
+        ignored=heard.ignored_labels,
         take_over=wanted.take_over,
         wanted=_instance(wanted.node, state, pipeline),
     )
-    obeyed = obey(state, facts)
+    obeyed = obey(state, facts, heard, pipeline, fresh=fresh)
+    if obeyed.run_id != state.run_id:
+        config, pipeline = configured(snapshot, obeyed)
     return Considered(
         snapshot=snapshot,
         config=config,
@@ -89,6 +130,7 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         state=obeyed,
         facts=facts,
         decision=decide(obeyed, facts, pipeline),
+        heard=heard,
     )
 
 
@@ -105,6 +147,11 @@ def configured(snapshot: Snapshot, state: RunState | None) -> tuple[Config, Pipe
     return config, pipelines.choose(state.pipeline if state else None)
 
 
+def _lease_ages_s(snapshot: Snapshot, state: RunState) -> Mapping[VisitKey, float]:
+    history = [(c.message, c.committed_date) for c in (snapshot.ledger.history if snapshot.ledger else ())]
+    return lease_ages_s(state.leases, history, server_date=snapshot.server_date)
+
+
 def state_of(snapshot: Snapshot) -> RunState | None:
     """The run's state in the ledger; None before the first claim.
 
@@ -116,6 +163,20 @@ def state_of(snapshot: Snapshot) -> RunState | None:
         # A first claim makes the branch before its first commit, and may have died between the two.
         return None
     return read_state(ledger.state_text or "", branch=ledger_branch(snapshot.issue.number))
+
+
+def work_item(snapshot: Snapshot, config: Config) -> WorkItem:
+    """The issue as nodes see it, without the labels that are ours."""
+    own = set(config.labels.model_dump().values())
+    labels = (name for name in snapshot.issue.labels if not name.startswith("cogworks:") and name not in own)
+    return WorkItem(
+        number=snapshot.issue.number,
+        title=snapshot.issue.title,
+        body=snapshot.issue.body,
+        labels=tuple(sorted(labels)),
+        repository=snapshot.repository.name_with_owner,
+        default_branch=snapshot.repository.default_branch,
+    )
 
 
 def _new_run(snapshot: Snapshot, pipeline: Pipeline, run_id: RunId) -> RunState:

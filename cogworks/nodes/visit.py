@@ -14,7 +14,7 @@ from cogworks.github.snapshot import Snapshot
 from cogworks.github.surface import STATUS_TOPIC, project
 from cogworks.ledger.heartbeat import Heartbeat
 from cogworks.ledger.keeper import Keeper
-from cogworks.ledger.record import LedgerUnreadable, reply_files, visit_files
+from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files, visit_files
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
@@ -180,7 +180,8 @@ def replies_in(folder: str, files: Mapping[str, str]) -> dict[str, ModelReply]:
 
 def _renewal(claimed: Claimed) -> Callable[[], None]:
     labels = claimed.config.labels
-    stop_labels = frozenset({labels.hold, labels.cancel})
+    # One that was there before the claim was obeyed or did not count.
+    stop_labels = frozenset({labels.hold, labels.cancel}) - set(claimed.snapshot.issue.labels)
 
     def renew() -> None:
         claimed.keeper.checkpoint(stop_labels=stop_labels)
@@ -269,6 +270,7 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecor
         spend=claimed.keeper.spent,
         duration_s=round(duration_s, 3),
         has_output=succeeded,
+        output_sha256=output_sha256(_kept_output(outcome)),
     )
 
 

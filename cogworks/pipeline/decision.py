@@ -3,6 +3,7 @@
 from typing import Literal
 
 from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.people import INPUTS_NODE
 from cogworks.pipeline.position import (
     Facts,
     Position,
@@ -10,12 +11,16 @@ from cogworks.pipeline.position import (
     failures,
     how_to_retry,
     instance_name,
-    label_wait,
+    is_last,
+    is_request_changed,
     locate,
+    stopped_by,
     waiting_for,
 )
 from cogworks.pipeline.state import LEASE_MARGIN_S, MAX_ATTEMPTS, Lease, RunState, visit_key
 from cogworks.vocabulary import Value, VisitKey
+
+INPUTS = Instance(INPUTS_NODE, None)
 
 
 class Run(Value):
@@ -53,6 +58,14 @@ class BackOff(Value):
     stealable_in_s: float
 
 
+class Answer(Value):
+    """Post the comments that people are owed, under a lease of their own; no node runs."""
+
+    visit_key: VisitKey
+    attempt: int
+    taken_over_from: Lease | None = None
+
+
 class Nothing(Value):
     """Nothing is left to do."""
 
@@ -68,44 +81,39 @@ class Stop(Value):
     """False: a slip of the operator, nothing that the people on the issue have to know."""
 
 
-Decision = Run | GiveUpOn | Finish | Wait | BackOff | Nothing | Stop
+Decision = Run | GiveUpOn | Finish | Answer | Wait | BackOff | Nothing | Stop
 
 
 def decide(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision:
     """Choose the next move for one work item.
 
-    Order of precedence: an ended or closed item, what people said by label, a changed graph, a dead runner's visit,
+    Order of precedence: what people are owed, an ended or closed item, what people stopped, a changed graph, a dead runner's visit,
     the nodes that are ready, a live lease, what failed for good, gates; so a failure stops only what comes after it.
     Never raises: a state that cannot move on is a `Wait` or a `Stop` with a reason an operator can act on.
     """
+    if answer := _answer(state, facts):
+        return answer
     if forced := _forced(state, facts, pipeline):
         return forced
     position = locate(state, facts, pipeline)
     if position.frontier.finished:
         return Finish()
-    return _claimable(state, facts, position) or _stuck(state, facts, pipeline, position)
-
-
-def obey(state: RunState, facts: Facts) -> RunState:
-    """The state after what people newly asked for: setting the trigger label again retries what failed."""
-    if not facts.trigger_event_id or facts.trigger_event_id == state.inputs.trigger_event_id:
-        return state
-    failed = frozenset(v.instance for v in state.visits if v.status == "failed" and not v.is_discarded)
-    inputs = state.inputs.model_copy(update={"trigger_event_id": facts.trigger_event_id})
-    return state.discarding(failed, frozenset()).model_copy(update={"inputs": inputs})
+    return _claimable(state, facts, pipeline, position) or _stuck(state, facts, pipeline, position)
 
 
 def _forced(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision | None:
+    if state.status == "cancelled":
+        return Nothing(reason="the item was cancelled; comment `/cogworks restart` to begin anew")
     if state.status == "done":
-        return Nothing(reason="every sub-work-item has a reviewed pull request")
+        return Nothing(reason=_at_the_end(state, facts, pipeline))
     if not facts.issue_is_open:
         return Stop(
             outcome="usage_error",
             reason=f"{facts.issue_url} is closed. Reopen it and set the label {facts.trigger!r} to go on.",
         )
-    if label := label_wait(facts):
-        return Wait(waiting_for=(label,))
-    if not facts.is_triggered:
+    if stopped := stopped_by(state, facts):
+        return Wait(waiting_for=(stopped,))
+    if not facts.is_triggered and not state.asked_by:
         return Stop(
             outcome="usage_error",
             reason=f"{facts.issue_url} does not carry the label {facts.trigger!r}, so nobody asked for it. "
@@ -115,14 +123,39 @@ def _forced(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision | Non
         return Stop(
             outcome="configuration_error",
             reason=f"the pipeline {state.pipeline!r} changed since this run began (graph {state.graph_hash[:12]}, now "
-            f"{pipeline.graph_hash[:12]}). Restore `.cogworks/pipeline.toml`, or start the item over as a new issue.",
+            f"{pipeline.graph_hash[:12]}). Restore `.cogworks/pipeline.toml`, or comment `/cogworks restart` to begin anew.",
         )
     return None
 
 
-def _claimable(state: RunState, facts: Facts, position: Position) -> Decision | None:
+def _at_the_end(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
+    if state.graph_hash == pipeline.graph_hash:
+        for number in locate(state, facts, pipeline).rejected.values():
+            return f"pull request #{number} was closed unmerged; reopen it, or comment `/cogworks retry` to do it again"
+    return "every sub-work-item has a reviewed pull request"
+
+
+def _answer(state: RunState, facts: Facts) -> Answer | None:
+    """People first; but a run that never began has no ledger to post from."""
+    if not state.visits and not state.earlier.revision:
+        return None
+    if not state.owed and not (facts.is_status_gone and state.status == "running"):
+        return None
+    dead = state.lease_of(INPUTS)
+    if dead is None:
+        return Answer(visit_key=visit_key(state, INPUTS, state.inputs.times), attempt=1)
+    if not _is_stealable(dead, facts):
+        return None
+    return Answer(visit_key=dead.visit_key, attempt=dead.attempt + 1, taken_over_from=dead)
+
+
+def _claimable(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> Decision | None:
     for lease in state.leases:
-        if facts.wanted not in (None, lease.instance) or not _is_stealable(lease, facts):
+        if (
+            lease.node == INPUTS_NODE
+            or facts.wanted not in (None, lease.instance)
+            or not _is_stealable(lease, facts)
+        ):
             continue
         if lease.attempt >= MAX_ATTEMPTS:
             return GiveUpOn(lease=lease, reason=f"its runner died {lease.attempt} times")
@@ -134,8 +167,10 @@ def _claimable(state: RunState, facts: Facts, position: Position) -> Decision | 
             attempt=lease.attempt + 1,
             taken_over_from=lease,
         )
+    is_changed = is_request_changed(state, facts)
     for instance in position.frontier.ready:
-        if facts.wanted in (None, instance):
+        # What people get is not made from a request that is no longer theirs.
+        if facts.wanted in (None, instance) and not (is_changed and is_last(instance, pipeline)):
             return _affordable(state, facts, instance)
     return None
 

@@ -1,8 +1,8 @@
 """Why the next move is what it is: the facts it rests on, what every other node waits for, and who can unblock it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from cogworks.pipeline.decision import BackOff, Decision, Finish, GiveUpOn, Nothing, Run, Stop, Wait
+from cogworks.pipeline.decision import Answer, BackOff, Decision, Finish, GiveUpOn, Nothing, Run, Stop, Wait
 from cogworks.pipeline.frontier import InstanceStatus, instances
 from cogworks.pipeline.graph import Edge, Instance, Pipeline
 from cogworks.pipeline.position import Facts, Position, how_to_retry, instance_name, locate, waiting_for
@@ -46,6 +46,14 @@ class Explanation(Value):
     unblocked_by: tuple[HumanAct, ...]
 
 
+_PLAIN_REASONS: Mapping[type[Decision], str] = {
+    Answer: "people are answered before anything else goes on",
+    GiveUpOn: "no further runner is risked on it",
+    Finish: "every node succeeded or was skipped; only the state does not say so yet",
+    Wait: "nothing can move before a person acts",
+}
+
+
 def explain(state: RunState, facts: Facts, pipeline: Pipeline, decision: Decision) -> Explanation:
     """The reasons of a decision that `decide` made of the same state, facts and pipeline."""
     position = locate(state, facts, pipeline)
@@ -75,12 +83,8 @@ def _because(state: RunState, pipeline: Pipeline, decision: Decision) -> str:
             return (
                 f"every edge into it is decided, {', '.join(taken)} taken, and it is the first that is ready"
             )
-        case GiveUpOn():
-            return "no further runner is risked on it"
-        case Finish():
-            return "every node succeeded or was skipped; only the state does not say so yet"
-        case Wait():
-            return "nothing can move before a person acts"
+        case Answer() | GiveUpOn() | Finish() | Wait():
+            return _PLAIN_REASONS[type(decision)]
         case BackOff(lease=lease):
             limit_s = lease.ttl_s + LEASE_MARGIN_S
             return f"{lease.holder} was heard of less than {limit_s} s ago, and no other node is ready"

@@ -7,8 +7,9 @@ from typing import Literal
 
 from cogworks.pipeline.frontier import EdgeMark, EdgeRef, Frontier, InstanceStatus, frontier, instances
 from cogworks.pipeline.graph import Instance, Node, Pipeline
+from cogworks.pipeline.people import MIN_HASH_DIGITS, IgnoredLabel
 from cogworks.pipeline.state import GatePassed, RunState, VisitRecord, edge_key
-from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
 
 class PullFacts(Value):
@@ -21,6 +22,8 @@ class PullFacts(Value):
     merged_by: str = ""
     approved_by: str = ""
     """A person with write permission who approved this very head, and nobody such asked for changes."""
+    is_base_gone: bool = False
+    """The branch it goes to does not exist: GitHub closes it then, and nobody rejected it."""
 
 
 class Facts(Value):
@@ -33,8 +36,15 @@ class Facts(Value):
     is_cancelled: bool = False
     trigger: str
     """The name of the trigger label, for messages."""
-    trigger_event_id: str = ""
-    """The newest time somebody set the trigger label."""
+    issue_digest: str = ""
+    """sha256 of title and body as they are now; empty = unknown."""
+    is_locked: bool = False
+    ignored_labels: tuple[IgnoredLabel, ...] = ()
+    """On the issue, but set by somebody who may not: they count as not there."""
+    foreign_branches: tuple[BranchName, ...] = ()
+    """Branches of this item whose newest commit is not ours."""
+    is_status_gone: bool = False
+    """Somebody deleted the status comment."""
     is_safety_critical: bool = False
     pulls: Mapping[IssueNumber, PullFacts]
     lease_ages_s: Mapping[VisitKey, float]
@@ -50,7 +60,7 @@ class Facts(Value):
 class WaitingFor(Value):
     """Something only a person can do, and the words to ask for it."""
 
-    kind: Literal["merge", "approval", "label", "reopen"]
+    kind: Literal["merge", "approval", "label", "reopen", "resume"]
     node: NodeId | None = None
     sub_item: SubItemKey | None = None
     number: IssueNumber | None = None
@@ -58,6 +68,8 @@ class WaitingFor(Value):
     who: str
     ask: str
     """What to do, in one sentence."""
+    paste: str = ""
+    """The comment that does it as well."""
 
 
 class Position(Value):
@@ -66,6 +78,8 @@ class Position(Value):
     statuses: Mapping[Instance, InstanceStatus]
     gates: tuple[GatePassed, ...]
     rejected: Mapping[Instance, IssueNumber]
+    outdated: Mapping[Instance, SubItemKey]
+    """Finished, but built on a sub-work-item that failed or was rejected since."""
     frontier: Frontier
 
 
@@ -90,13 +104,41 @@ def locate(state: RunState, facts: Facts, pipeline: Pipeline) -> Position:
             statuses[visit.instance] = (
                 InstanceStatus.WAITING_GATE if verdict == "waiting" else InstanceStatus.SUCCEEDED
             )
+    outdated = _outdated(state, statuses)
+    statuses.update(dict.fromkeys(outdated, InstanceStatus.FAILED))
     for lease in state.leases:
         if lease.instance in places:
             statuses[lease.instance] = InstanceStatus.RUNNING
     ahead = frontier(pipeline, _marks(state, pipeline), statuses, state.schedule)
     shut = {at for at, known in statuses.items() if known is InstanceStatus.WAITING_GATE} | rejected.keys()
     ahead = replace(ahead, ready=tuple(at for at in ahead.ready if not _is_behind(at, shut, pipeline)))
-    return Position(statuses=statuses, gates=tuple(gates), rejected=rejected, frontier=ahead)
+    return Position(
+        statuses=statuses, gates=tuple(gates), rejected=rejected, outdated=outdated, frontier=ahead
+    )
+
+
+def dependents_of(state: RunState, rejected: AbstractSet[SubItemKey]) -> Mapping[SubItemKey, SubItemKey]:
+    """Every sub-work-item built on one of these, directly or not -> the one it is built on."""
+    found: dict[SubItemKey, SubItemKey] = {}
+    # The plan is in dependency order, so one pass sees every chain.
+    for item in state.sub_items or ():
+        culprit = next((key for key in item.depends_on if key in rejected or key in found), None)
+        if culprit is not None and item.key not in rejected:
+            found[item.key] = culprit
+    return found
+
+
+def artifact_of(state: RunState, facts: Facts, pipeline: Pipeline, visit: VisitRecord) -> str:
+    """The hash that an approval of this visit has to name: its pull request's head, else that of its output."""
+    slug = slug_of(state, pipeline.node(visit.node), visit.sub_item)
+    known = state.pull(slug) if slug else None
+    pull = facts.pulls.get(known.number) if known else None
+    return pull.head_oid if pull is not None else visit.output_sha256
+
+
+def is_gated(state: RunState, facts: Facts, node: Node) -> bool:
+    """Whether a person has to pass a node's result."""
+    return node.needs_human_gate(safety_critical=facts.is_safety_critical or state.is_safety_critical)
 
 
 def slug_of(state: RunState, node: Node, sub_item: SubItemKey | None) -> str:
@@ -108,10 +150,12 @@ def slug_of(state: RunState, node: Node, sub_item: SubItemKey | None) -> str:
 
 def waiting_for(state: RunState, facts: Facts, pipeline: Pipeline) -> tuple[WaitingFor, ...]:
     """What people have to do before the run can go on: labels first, then gates in the order of the visits."""
-    if state.status == "done":
+    if state.status in ("done", "cancelled"):
         return ()
     position = locate(state, facts, pipeline)
-    waits = [label] if (label := label_wait(facts)) else []
+    waits = [stopped] if (stopped := stopped_by(state, facts)) else []
+    if request := changed_request(state, facts, pipeline, position):
+        waits.append(request)
     for (node_id, sub_item), status in position.statuses.items():
         if status is InstanceStatus.WAITING_GATE:
             asked = _ask(state, facts, pipeline.node(node_id), sub_item)
@@ -129,6 +173,8 @@ def failures(state: RunState, position: Position) -> tuple[tuple[Instance, str],
         if number not in told:
             found.append((instance, f"pull request #{number} was closed unmerged; reopen it to go on"))
         told.add(number)
+    for key, culprit in {at.sub_item: below for at, below in position.outdated.items()}.items():
+        found.append((Instance(NodeId("sub_work_item"), key), f"is built on {culprit!r}, which was rejected"))
     return tuple(found)
 
 
@@ -139,14 +185,47 @@ def how_to_retry(state: RunState, facts: Facts) -> str:
     return f"Remove the label `{facts.trigger}` and set it again to retry what failed."
 
 
-def label_wait(facts: Facts) -> WaitingFor | None:
-    """What a label keeps from going on, whatever the run is about to do."""
+def stopped_by(state: RunState, facts: Facts) -> WaitingFor | None:
+    """What people stopped by a label or a command, whatever the run is about to do."""
     if not facts.is_held and not facts.is_cancelled:
-        return None
+        if state.held is None:
+            return None
+        why = f" ({state.held.why})" if state.held.why else ""
+        return WaitingFor(
+            kind="resume",
+            who="anyone with write permission",
+            ask=f"{state.held.by} holds the item{why}; say why it may go on",
+            paste="/cogworks resume <why>",
+        )
     label = "hold" if facts.is_held else "cancel"
     return WaitingFor(
         kind="label", who="a maintainer", ask=f"remove the {label} label when the item may go on"
     )
+
+
+def changed_request(
+    state: RunState, facts: Facts, pipeline: Pipeline, position: Position
+) -> WaitingFor | None:
+    """The question that has to be answered when nothing but last nodes is ready and the issue is not what it was."""
+    ready = position.frontier.ready
+    if not is_request_changed(state, facts) or not ready or not all(is_last(at, pipeline) for at in ready):
+        return None
+    return WaitingFor(
+        kind="resume",
+        who="anyone with write permission",
+        ask="the issue was edited after the run began; say why the result still serves, or restart the item",
+        paste="/cogworks resume <why>",
+    )
+
+
+def is_request_changed(state: RunState, facts: Facts) -> bool:
+    """Whether title or body differ from what the run was asked for."""
+    return bool(facts.issue_digest) and facts.issue_digest != state.issue_digest
+
+
+def is_last(at: Instance, pipeline: Pipeline) -> bool:
+    """Whether a node's result is what people get: the end of a sub-work-item, or of the graph without them."""
+    return at.node in pipeline.sub_item_exits or not pipeline.forward_from(at.node)
 
 
 def instance_name(instance: Instance) -> str:
@@ -174,6 +253,16 @@ def _marks(state: RunState, pipeline: Pipeline) -> dict[EdgeRef, EdgeMark]:
     return found
 
 
+def _outdated(state: RunState, statuses: Mapping[Instance, InstanceStatus]) -> dict[Instance, SubItemKey]:
+    failed = {
+        at.sub_item
+        for at, known in statuses.items()
+        if known is InstanceStatus.FAILED and at.sub_item is not None
+    }
+    below = dependents_of(state, failed)
+    return {at: below[at.sub_item] for at in statuses if at.sub_item is not None and at.sub_item in below}
+
+
 def _gate(
     state: RunState, facts: Facts, pipeline: Pipeline, visit: VisitRecord
 ) -> GatePassed | IssueNumber | Literal["open", "waiting"]:
@@ -183,21 +272,32 @@ def _gate(
     known = state.pull(slug) if slug else None
     pull = facts.pulls.get(known.number) if known else None
     if pull is not None and pull.state == "closed":
-        return pull.number
-    if not node.needs_human_gate(safety_critical=facts.is_safety_critical or state.is_safety_critical):
+        return "waiting" if pull.is_base_gone else pull.number
+    if not is_gated(state, facts, node):
         return "open"
     if known is None and node.slug and _opens_later(pipeline, node):
         # There is nothing to look at yet: the gate closes when the pull request is there.
         return "open"
-    if pull is not None and pull.state == "merged":
-        return GatePassed(
-            node=node.id, sub_item=visit.sub_item, how="merged", by=pull.merged_by, oid=pull.head_oid
-        )
-    if pull is not None and pull.approved_by:
-        return GatePassed(
-            node=node.id, sub_item=visit.sub_item, how="approved", by=pull.approved_by, oid=pull.head_oid
-        )
+    how, by = _passed_by(state, pull, visit)
+    if by is not None:
+        oid = pull.head_oid if pull is not None else CommitOid(visit.output_sha256)
+        return GatePassed(node=node.id, sub_item=visit.sub_item, how=how, by=by, oid=oid)
     return "waiting"
+
+
+def _passed_by(
+    state: RunState, pull: PullFacts | None, visit: VisitRecord
+) -> tuple[Literal["merged", "approved"], str | None]:
+    if pull is not None and pull.state == "merged":
+        return "merged", pull.merged_by
+    if pull is not None and pull.approved_by:
+        return "approved", pull.approved_by
+    artifact = pull.head_oid if pull is not None else visit.output_sha256
+    for approval in state.approvals:
+        is_for_it = (approval.node, approval.sub_item) == visit.instance
+        if is_for_it and len(approval.artifact) >= MIN_HASH_DIGITS and artifact.startswith(approval.artifact):
+            return "approved", approval.by
+    return "approved", None
 
 
 def _opens_later(pipeline: Pipeline, node: Node) -> bool:
@@ -207,21 +307,41 @@ def _opens_later(pipeline: Pipeline, node: Node) -> bool:
 def _ask(state: RunState, facts: Facts, node: Node, sub_item: SubItemKey | None) -> WaitingFor:
     slug = slug_of(state, node, sub_item)
     pull = state.pull(slug) if slug else None
+    known = facts.pulls.get(pull.number) if pull else None
+    name = instance_name(Instance(node.id, sub_item))
+    who = "anyone with write permission"
     if pull is None:
+        visit = state.latest(Instance(node.id, sub_item))
         return WaitingFor(
             kind="approval",
             node=node.id,
             sub_item=sub_item,
-            who="anyone with write permission",
-            ask=f"look at the result of {instance_name(Instance(node.id, sub_item))} and approve it",
+            who=who,
+            ask=f"look at the result of {name} and approve it",
+            paste=approval_line(name, visit.output_sha256 if visit else ""),
         )
-    known = facts.pulls.get(pull.number)
+    if known is not None and known.state == "closed":
+        return WaitingFor(
+            kind="reopen",
+            node=node.id,
+            sub_item=sub_item,
+            number=pull.number,
+            url=known.url,
+            who=who,
+            ask=f"restore branch {pull.base!r}, which pull request #{pull.number} went to, and reopen it",
+        )
     return WaitingFor(
         kind="merge",
         node=node.id,
         sub_item=sub_item,
         number=pull.number,
         url=known.url if known else "",
-        who="anyone with write permission",
+        who=who,
         ask=f"merge or approve pull request #{pull.number}, or close it to reject it",
+        paste=approval_line(name, known.head_oid if known else ""),
     )
+
+
+def approval_line(name: str, artifact: str) -> str:
+    """The comment that approves this artifact of a node; empty where its hash is not known."""
+    return f"/cogworks approve {name} {artifact[:12]}" if artifact else ""

@@ -9,11 +9,12 @@ from cogworks.vocabulary import IssueNumber
 def rest_line(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
     """The trailer `Cogworks-Waits-For` of a record: `<kind>` or `<kind> <number>@<oid>`.
 
-    `merge`, `approval`, `label` and `reopen` ask for a person, `retry` follows a failure, `done` is the end. Empty
+    `merge`, `approval`, `label`, `resume` and `reopen` ask for a person, `retry` follows a failure, `done` and
+    `cancelled` are the end. Empty
     while a node may start, a runner is at work or several people are asked: then only the state tells.
     """
-    if state.status == "done":
-        return "done"
+    if state.status in ("done", "cancelled"):
+        return state.status
     position = locate(state, facts, pipeline)
     waits = waiting_for(state, facts, pipeline)
     rejected = set(position.rejected.values())

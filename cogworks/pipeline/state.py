@@ -11,6 +11,7 @@ from pydantic import Field
 
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.graph import SubItem as ScheduledItem
+from cogworks.pipeline.people import INPUTS_NODE, Approval, Held, Inputs, Owed
 from cogworks.vocabulary import (
     BranchName,
     CommitOid,
@@ -28,7 +29,7 @@ LEASE_MARGIN_S = 60
 MAX_ATTEMPTS = 3
 """Runners that may die on one visit before the node fails instead of being tried for ever."""
 
-RunStatus = Literal["running", "done", "failed"]
+RunStatus = Literal["running", "done", "failed", "cancelled"]
 
 
 class Spend(Value):
@@ -71,6 +72,8 @@ class VisitRecord(Value):
     spend: Spend = Spend()
     duration_s: float = 0.0
     has_output: bool = False
+    output_sha256: str = ""
+    """Of `output.json` as it stands in the ledger; what people approve where there is no pull request."""
     is_discarded: bool = False
     """A rework edge or a retry went back behind it; its output no longer counts."""
 
@@ -135,6 +138,8 @@ class CommentRef(Value):
 
     node_id: str
     database_id: int
+    visit_key: str = ""
+    """The one in its marker; empty: that of the run's first visit."""
 
 
 class GatePassed(Value):
@@ -147,11 +152,13 @@ class GatePassed(Value):
     oid: CommitOid
 
 
-class Inputs(Value):
-    """The newest human input that has been obeyed; it moves in the commit that obeys it."""
+class EarlierRuns(Value):
+    """What is kept of the runs of this item before a restart."""
 
-    last_comment_id: int = 0
-    trigger_event_id: str = ""
+    last_index: int = 0
+    """Visits are numbered on, so that no folder of the ledger is written twice."""
+    revision: int = 0
+    spend: Spend = Spend()
 
 
 class RunState(Value):
@@ -187,6 +194,13 @@ class RunState(Value):
     """`databaseId` of everyone who has held a lease."""
     given_back: tuple[Lease, ...] = ()
     """Visits that ended neither well nor badly, e.g. by Ctrl-C: whoever claims one goes on under its key."""
+    asked_by: str = ""
+    """Who said `/cogworks run`; as good as the trigger label."""
+    held: Held | None = None
+    approvals: tuple[Approval, ...] = ()
+    owed: tuple[Owed, ...] = ()
+    """Comments that people are owed and that are not posted yet."""
+    earlier: EarlierRuns = EarlierRuns()
 
     @property
     def spent(self) -> Spend:
@@ -201,6 +215,11 @@ class RunState(Value):
     @property
     def reserved_usd(self) -> float:
         return sum(lease.reserved_usd for lease in self.leases)
+
+    @property
+    def revision(self) -> int:
+        """Grows with every recorded visit and every commit that obeys people; a ledger set back has a smaller one."""
+        return self.earlier.revision + len(self.visits) + self.inputs.times
 
     def latest(self, instance: Instance) -> VisitRecord | None:
         """The visit that counts for this node and sub-item, if any."""
@@ -247,9 +266,9 @@ class RunState(Value):
 
     def next_index(self) -> int:
         """The index of the next visit; leased and unfinished visits already have theirs."""
-        used = [visit.index for visit in self.visits]
+        used = [self.earlier.last_index, *(visit.index for visit in self.visits)]
         used += [lease.index for lease in (*self.leases, *self.given_back)]
-        return max(used, default=0) + 1
+        return max(used) + 1
 
     def ordinal_of_next(self, instance: Instance) -> int:
         return 1 + sum(1 for visit in self.visits if visit.instance == instance)
@@ -270,6 +289,13 @@ class RunState(Value):
         return self.model_copy(
             update={"leases": (*others, lease), "given_back": waiting, "identities": known}
         )
+
+    def having_read(self, comment_id: int) -> "RunState":
+        """Say that every comment up to this one has been looked at, so that nobody reads back to it again."""
+        if comment_id <= self.inputs.last_comment_id:
+            return self
+        inputs = self.inputs.model_copy(update={"last_comment_id": comment_id})
+        return self.model_copy(update={"inputs": inputs})
 
     def checkpointed(self, lease: Lease, spent: Spend) -> "RunState":
         """Say what a visit has cost so far while it goes on."""
@@ -313,6 +339,16 @@ def visit_key(state: RunState, instance: Instance, index: int) -> VisitKey:
     node, sub_item = instance
     parts = (state.repository_id, str(state.issue), state.run_id, node, sub_item or "", str(index))
     return VisitKey(hashlib.sha256("\x1f".join(parts).encode()).hexdigest())
+
+
+def first_visit_key(state: RunState) -> VisitKey:
+    """The visit that posted the status comment: the key its marker carries."""
+    if state.status_comment is not None and state.status_comment.visit_key:
+        return VisitKey(state.status_comment.visit_key)
+    known = {visit.index: visit.visit_key for visit in state.visits}
+    claims = (lease for lease in (*state.leases, *state.given_back) if lease.node != INPUTS_NODE)
+    known.update((lease.index, lease.visit_key) for lease in claims)
+    return known[min(known)]
 
 
 def issue_digest(title: str, body: str) -> str:

@@ -9,7 +9,7 @@ from cogworks.github.effects import EditComment, Effect, LinkDependency, PostCom
 from cogworks.github.ledger_copy import LedgerCopy
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
-from cogworks.github.surface import STATUS_TOPIC, status_visit
+from cogworks.github.surface import STATUS_TOPIC
 from cogworks.ledger.history import entry
 from cogworks.ledger.invariants import (
     REVERT,
@@ -220,10 +220,9 @@ def _context(state: RunState) -> PublicationContext:
 
 def _signature(shell: CheckShell, state: RunState) -> Lease:
     """Who writes the commit, in the words of a ledger message; no lease is taken."""
-    key = status_visit(state)
-    first = next(visit for visit in state.visits if visit.visit_key == key)
+    first = state.visits[0]
     return Lease(
-        visit_key=key,
+        visit_key=first.visit_key,
         index=first.index,
         node=first.node,
         sub_item=first.sub_item,

@@ -17,12 +17,13 @@ from cogworks.github.ledgers import (
     list_ledgers,
 )
 from cogworks.github.mutations import Operation, compose
+from cogworks.github.permissions import People
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.reading import SnapshotReader
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.unexpected import expecting
 from cogworks.github.writer import Writer
-from cogworks.vocabulary import CommitOid, IssueNumber
+from cogworks.vocabulary import CommitOid, IssueNumber, Login
 
 EXISTING = "query Existing($ids: [ID!]!) {\n  nodes(ids: $ids) { id }\n}\n"
 
@@ -31,15 +32,20 @@ class ItemOnGitHub:
     """One work item through the reader, the writer and the few documents only a check needs."""
 
     def __init__(
-        self, client: Client, address: IssueAddress, *, reader: SnapshotReader, writer: Writer
+        self, client: Client, address: IssueAddress, *, reader: SnapshotReader, people: People, writer: Writer
     ) -> None:
         self._client = client
         self._address = address
         self._reader = reader
+        self._people = people
         self._writer = writer
 
     def read(self) -> Snapshot:
         return self._reader.read(self._address)
+
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
+        """What each of them may do in the repository; one request."""
+        return self._people.permissions(snapshot, people)
 
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
         return self._reader.complete(snapshot, recorded)

@@ -8,10 +8,10 @@ from cogworks.github.effects import Effect, LinkDependency, PostComment, SetLabe
 from cogworks.github.facts import Account, SubIssue
 from cogworks.github.markers import Marker, parse_marker
 from cogworks.github.snapshot import Snapshot
-from cogworks.github.surface import STATUS_TOPIC, differences, project, status_visit
+from cogworks.github.surface import STATUS_TOPIC, differences, project
 from cogworks.ledger.invariants import Finding
 from cogworks.nodes.considering import Considered
-from cogworks.pipeline.state import RunState, SubItem
+from cogworks.pipeline.state import RunState, SubItem, first_visit_key
 from cogworks.vocabulary import VisitKey
 
 
@@ -170,7 +170,7 @@ def _check_views(seen: Considered, existing: Existing) -> Iterable[Found]:
     )
     if (comment is None and state.visits) or is_gone:
         post = PostComment(
-            number=state.issue, topic=STATUS_TOPIC, body=surface.comment, visit_key=status_visit(state)
+            number=state.issue, topic=STATUS_TOPIC, body=surface.comment, visit_key=first_visit_key(state)
         )
         yield Found(
             kind="view",

@@ -25,6 +25,7 @@ _VARYING = (
     (re.compile(r"<details><summary>State</summary>.*?</details>", re.DOTALL), "<state>"),
     (re.compile(r"\*\*Cost so far:\*\*.*"), "<cost>"),
     (re.compile(r"\$\d+\.\d+"), "$"),
+    (re.compile(r"(/cogworks approve \S+) [0-9a-f]{12}\b"), r"\1 <artifact>"),
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<uuid>"),
     (re.compile(r"\b[0-9a-f]{64}\b"), "<key>"),
     (re.compile(r"\bh=[0-9a-f]{8}\b"), "<digest>"),

@@ -115,6 +115,9 @@ def test_bad_input_is_one_clear_message_and_at_most_one_edit(
 ) -> None:
     spoiled, refusal, words = REFUSALS[wrong]
     scene = scenes[which]
+    if which == "waiting":
+        # What another test put right was seen, so that only what is wrong here shows.
+        scene.cogworks("process")
     with spoiled(scene) as call:
         before = scene.everything()
 
@@ -251,4 +254,5 @@ def _changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
 def _status_comment(scene: Scene) -> str:
     comments = scene.seen()["issues"]["nodes"][0]["comments"]["nodes"]
     assert len(comments) == 1
-    return str(comments[0]["body"])
+    # That it saw the label go and come back is a revision of its own.
+    return re.sub(r"Revision \d+", "Revision <n>", str(comments[0]["body"]))

@@ -2,9 +2,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cogworks.github.facts import Account, LabelEvent, PullRequest, Review
+from cogworks.github.facts import Account, Branch, PullRequest, Review
 from cogworks.github.observe import facts_of, pull_facts
+from cogworks.pipeline.people import IgnoredLabel
 from cogworks.pipeline.position import Facts, PullFacts
+from cogworks.pipeline.state import issue_digest
 from cogworks.settings import Config, LabelConfig, parse_config
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login, VisitKey
 from tests.pipeline.runs import at
@@ -116,14 +118,29 @@ def test_every_input_label_is_one_fact(label: str, flag: str) -> None:
     assert {name for name in flags if found[name]} == {flag}
 
 
-def test_the_newest_time_somebody_set_the_trigger_counts_and_removals_do_not() -> None:
+def test_a_label_set_by_somebody_who_may_not_counts_as_not_there_until_it_is_set_again() -> None:
     world = World()
-    world.set_label("bug", "e2")
-    world.set_label("cogworks:run", "e3")
-    removed = LabelEvent(id="e4", label="cogworks:run", added=False, actor=None, created_at=NOW)
-    world.label_events.append(removed)
+    world.set_label("cogworks:hold", "e2")
+    ignored = (IgnoredLabel(event_id="e2", label="cogworks:hold", by="eve"),)
 
-    assert facts_of(world.snapshot(), CONFIGURED, lease_ages_s={}).trigger_event_id == "e3"
+    before = facts_of(world.snapshot(), CONFIGURED, lease_ages_s={}, ignored=ignored)
+    world.set_label("cogworks:hold", "e3")
+    after = facts_of(world.snapshot(), CONFIGURED, lease_ages_s={}, ignored=ignored)
+
+    assert (before.is_triggered, before.is_held, before.ignored_labels) == (True, False, ignored)
+    assert after.is_held
+
+
+def test_a_branch_whose_newest_commit_is_not_ours_is_foreign_and_one_just_made_is_not() -> None:
+    world = World()
+    for slug, oid, message in [
+        ("swi-1", "b" * 40, "Fix it myself"),
+        ("swi-2", "c" * 40, "Done\n\nCogworks-Visit: abc"),
+        ("spec", "a" * 40, "The newest commit of main"),
+    ]:
+        world.branches[BranchName(f"cogworks/7/{slug}")] = Branch(oid=CommitOid(oid), message=message)
+
+    assert facts_of(world.snapshot(), CONFIGURED, lease_ages_s={}).foreign_branches == ("cogworks/7/swi-1",)
 
 
 def test_limits_come_from_the_configuration_and_wishes_from_the_operator() -> None:
@@ -137,7 +154,7 @@ def test_limits_come_from_the_configuration_and_wishes_from_the_operator() -> No
         issue_url=ADDRESS.url,
         is_triggered=True,
         trigger="cogworks:run",
-        trigger_event_id="e1",
+        issue_digest=issue_digest("add() subtracts", "It should add."),
         pulls={},
         lease_ages_s=ages,
         max_cost_usd=2.5,

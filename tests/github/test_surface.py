@@ -7,18 +7,16 @@ from cogworks.github.effects import EditComment, SetLabels
 from cogworks.github.facts import Comment
 from cogworks.github.markers import marked, text_below_marker
 from cogworks.github.surface import (
-    COMMENTS_READ,
     STATUS_TOPIC,
     Surface,
     comment_difference,
     differences,
     problem_comment,
     project,
-    status_visit,
 )
 from cogworks.ledger.record import state_text
 from cogworks.pipeline.position import Facts
-from cogworks.pipeline.state import CommentRef, RunState, Spend, SubItem
+from cogworks.pipeline.state import CommentRef, RunState, Spend, SubItem, first_visit_key
 from cogworks.pipeline.transitions import settle
 from cogworks.settings import parse_config
 from cogworks.vocabulary import SubItemKey
@@ -45,7 +43,7 @@ def world_showing(state: RunState, body: str | None, *labels: str) -> World:
     world.empty_ledger()
     world.files["state.json"] = state_text(state)
     if body is not None:
-        world.comments.append(comment(1, marked(body, visit_key=status_visit(state), topic=STATUS_TOPIC)))
+        world.comments.append(comment(1, marked(body, visit_key=first_visit_key(state), topic=STATUS_TOPIC)))
     return world
 
 
@@ -85,7 +83,7 @@ def test_a_run_that_waits_says_who_has_to_do_what() -> None:
     assert shown.comment.startswith(
         "### cogworks · waiting for a person\n\n"
         "- **Waiting:** merge or approve pull request #31, or close it to reject it. "
-        "Who: anyone with write permission.\n"
+        "Who: anyone with write permission. Or comment: `/cogworks approve spec aaaaaaaaaaaa`\n"
     )
 
 
@@ -224,10 +222,10 @@ def test_a_status_comment_that_was_deleted_is_not_edited() -> None:
 
 def test_a_status_comment_older_than_the_read_reaches_is_edited() -> None:
     state = with_status(finished(new_run(), "spec"))
-    world = world_showing(state, None)
-    world.comments = [comment(number, "talk") for number in range(2, 2 + COMMENTS_READ)]
+    snapshot = world_showing(state, None).snapshot()
+    issue = snapshot.issue.model_copy(update={"has_all_comments": False})
 
-    assert len(comment_difference("text", world.snapshot(), state)) == 1
+    assert len(comment_difference("text", snapshot.model_copy(update={"issue": issue}), state)) == 1
 
 
 def test_a_status_comment_posted_since_the_read_is_edited() -> None:
@@ -267,6 +265,6 @@ def test_the_first_visit_signs_the_status_comment_even_while_it_is_given_back() 
     first = lease(state, "spec")
     leased = state.with_lease(first, identity=1)
 
-    assert status_visit(leased) == first.visit_key
-    assert status_visit(leased.released(first, Spend())) == first.visit_key
-    assert status_visit(finished(new_run(), "spec", "plan")) == first.visit_key
+    assert first_visit_key(leased) == first.visit_key
+    assert first_visit_key(leased.released(first, Spend())) == first.visit_key
+    assert first_visit_key(finished(new_run(), "spec", "plan")) == first.visit_key

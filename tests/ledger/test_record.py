@@ -28,7 +28,7 @@ states = st.builds(
     marks=st.dictionaries(texts, st.sampled_from(["taken", "not_taken", "dead"]), max_size=4),
     traversals=st.dictionaries(texts, st.integers(0, 20), max_size=3),
     identities=st.lists(st.integers(0, 2**53), max_size=3).map(tuple),
-    inputs=st.builds(Inputs, last_comment_id=st.integers(0, 2**53), trigger_event_id=texts),
+    inputs=st.builds(Inputs, last_comment_id=st.integers(0, 2**53), last_label_event_id=texts),
     sub_items=st.none()
     | st.lists(
         st.builds(SubItem, key=texts.map(SubItemKey), ordinal=st.integers(1, 99), title=texts), max_size=3

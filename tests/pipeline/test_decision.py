@@ -12,7 +12,6 @@ from cogworks.pipeline.decision import (
     Stop,
     Wait,
     decide,
-    obey,
 )
 from cogworks.pipeline.position import PullFacts, WaitingFor
 from cogworks.pipeline.state import MAX_ATTEMPTS, RunState, Spend, visit_key
@@ -153,7 +152,7 @@ def test_a_graph_that_changed_under_a_run_stops_it_before_anything_else_is_looke
     assert decision == Stop(
         outcome="configuration_error",
         reason=f"the pipeline 'default' changed since this run began (graph {GRAPH.graph_hash[:12]}, now "
-        f"{OTHER_GRAPH.graph_hash[:12]}). Restore `.cogworks/pipeline.toml`, or start the item over as a new issue.",
+        f"{OTHER_GRAPH.graph_hash[:12]}). Restore `.cogworks/pipeline.toml`, or comment `/cogworks restart` to begin anew.",
     )
 
 
@@ -294,32 +293,6 @@ def test_what_other_runners_have_reserved_counts_against_the_budget() -> None:
     assert isinstance(short, Stop)
     assert short.outcome == "budget_reached"
     assert isinstance(enough, Run)
-
-
-def test_setting_the_trigger_again_retries_what_failed_once() -> None:
-    state = failed(finished(new_run(), "spec"), "plan")
-    again = facts(MERGED_SPEC, trigger_event_id="e2")
-
-    obeyed = obey(state, again)
-
-    assert obeyed.inputs.trigger_event_id == "e2"
-    assert decide(obeyed, again, GRAPH) == run_of(state, "plan", ordinal=2)
-    assert obey(failed(obeyed, "plan"), again) == failed(obeyed, "plan")
-
-
-def test_a_trigger_that_is_not_in_the_answer_is_no_new_one() -> None:
-    state = failed(new_run(), "spec").model_copy(update={"inputs": {"trigger_event_id": "e1"}})
-
-    assert obey(state, facts(trigger_event_id="")) == state
-
-
-def test_a_retry_repeats_no_node_that_succeeded() -> None:
-    state = failed(finished(new_run(), "spec"), "plan")
-
-    obeyed = obey(state, facts(trigger_event_id="e2"))
-
-    assert [visit.is_discarded for visit in obeyed.visits] == [False, True]
-    assert obeyed.marks == state.marks
 
 
 def test_the_operator_may_pick_a_ready_node() -> None:

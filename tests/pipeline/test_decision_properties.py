@@ -3,7 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogworks.pipeline.decision import GiveUpOn, Nothing, Run, Stop, Wait, decide, obey
+from cogworks.pipeline.decision import GiveUpOn, Nothing, Run, Stop, Wait, decide
+from cogworks.pipeline.inputs import HOW_TO_WRITE, Asked, Heard, Refused, obey
 from cogworks.pipeline.position import Facts
 from cogworks.pipeline.state import RunState, Spend
 from cogworks.vocabulary import IssueNumber
@@ -38,7 +39,8 @@ def any_facts(draw: st.DrawFn) -> Facts:
         *pulls,
         max_cost_usd=draw(st.sampled_from([0.3, 10.0])),
         max_tokens=draw(st.sampled_from([20, 500_000])),
-        trigger_event_id=draw(st.sampled_from(["", "e1", "e2"])),
+        issue_digest=draw(st.sampled_from(["", "d" * 64, "e" * 64])),
+        is_status_gone=draw(st.booleans()),
         wanted=draw(st.none() | st.sampled_from(names).map(at)),
         **flags,
     )
@@ -68,22 +70,40 @@ def any_state(draw: st.DrawFn) -> RunState:
     return state
 
 
-@given(any_state(), any_facts(), st.booleans())
+@st.composite
+def anything_said(draw: st.DrawFn) -> Heard:
+    """Commands of every kind by people who may give them, and comments that are refused."""
+    said: list[Asked | Refused] = []
+    names = st.sampled_from(["spec", "plan", "code@A", "code@21", "ship@B", "nonsense"])
+    for number in range(1, draw(st.integers(0, 4)) + 1):
+        verb = draw(st.sampled_from([*HOW_TO_WRITE, "?"]))
+        place = {"by": "ann", "comment_id": number, "subject_id": f"C_{number}"}
+        if verb == "?":
+            said.append(Refused(**place, reason="no verb", is_misspelt=draw(st.booleans())))
+        else:
+            artifact = draw(st.sampled_from(["a" * 12, "f" * 7]))
+            said.append(Asked(**place, verb=verb, node=draw(names), artifact=artifact, why="so"))
+    return Heard(said=tuple(said), last_comment_id=len(said))
+
+
+@given(any_state(), any_facts(), anything_said(), st.booleans())
 @settings(max_examples=300, deadline=None)
 def test_a_decision_never_raises_and_the_same_input_gives_the_same_one(
-    state: RunState, known: Facts, is_alive: bool
+    state: RunState, known: Facts, heard: Heard, is_alive: bool
 ) -> None:
     if is_alive:
         known = known.model_copy(update={"lease_ages_s": {held.visit_key: 1.0 for held in state.leases}})
-    obeyed = obey(state, known)
+    obeyed = obey(state, known, heard, GRAPH, fresh=lambda: new_run(run_id="run-2"))
     decision = decide(obeyed, known, GRAPH)
     reread = RunState.model_validate_json(obeyed.model_dump_json())
 
     assert decide(reread, known, GRAPH) == decision
-    assert obey(obeyed, known) == obeyed
+    assert obey(obeyed, known, Heard(), GRAPH, fresh=new_run) is obeyed
     if isinstance(decision, Run):
         taken = {visit.visit_key for visit in obeyed.visits}
         assert decision.visit_key not in taken
+    answered = [receipt.subject_id for receipt in obeyed.inputs.receipts]
+    assert answered == [said.subject_id for said in heard.said]
     if isinstance(decision, Wait):
         assert decision.waiting_for
     if isinstance(decision, Stop | Nothing | GiveUpOn):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.nodes.considering import Considered, Wanted, consider
+from cogworks.nodes.considering import Considered, Wanted, consider, read_item
 from cogworks.pipeline.explanation import Explanation, explain
 from cogworks.vocabulary import IssueNumber, RunId
 from tests.step_fakes import Died, Fault, Runner, until_done
@@ -10,7 +10,7 @@ from tests.world import World
 
 
 def considered(world: World) -> Considered:
-    return consider(world.snapshot(), Wanted(), new_run_id=lambda: RunId("run-1"))
+    return consider(read_item(Runner(world)), Wanted(), new_run_id=lambda: RunId("run-1"))
 
 
 def explained(world: World) -> Explanation:
@@ -116,7 +116,7 @@ def test_an_issue_that_nobody_asked_for_says_how_to_ask() -> None:
 
 def test_a_dead_runner_is_taken_over_under_the_same_key() -> None:
     world = World()
-    dead = Runner(world, name="dead", fault=Fault(at=4, when="before", kind="death"))
+    dead = Runner(world, name="dead", fault=Fault(at=5, when="before", kind="death"))
     with pytest.raises(Died):
         dead.step()
     assert world.state.leases

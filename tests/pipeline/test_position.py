@@ -24,6 +24,7 @@ MERGE_SPEC = WaitingFor(
     url="https://github.com/octo-org/adder/pull/31",
     who="anyone with write permission",
     ask="merge or approve pull request #31, or close it to reject it",
+    paste="/cogworks approve spec aaaaaaaaaaaa",
 )
 SHIPPED = ("spec", "plan", "code@A", "review@A", "ship@A")
 
@@ -89,7 +90,7 @@ def test_several_nodes_of_one_rejected_pull_request_are_one_failure() -> None:
 def test_a_gate_whose_pull_request_github_does_not_show_waits() -> None:
     state = finished(new_run(), "spec")
 
-    assert waiting_for(state, facts(), GRAPH) == (MERGE_SPEC.model_copy(update={"url": ""}),)
+    assert waiting_for(state, facts(), GRAPH) == (MERGE_SPEC.model_copy(update={"url": "", "paste": ""}),)
 
 
 def test_a_safety_critical_item_gates_code_when_there_is_a_pull_request_to_look_at() -> None:

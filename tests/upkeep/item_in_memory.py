@@ -1,6 +1,6 @@
 """A work item of the GitHub in memory, as a check reads and repairs it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from cogworks.github.effects import Effect
@@ -10,7 +10,7 @@ from cogworks.github.markers import Marker, parse_marker
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
 from cogworks.upkeep.checking import CheckShell
-from cogworks.vocabulary import CommitOid, RunId
+from cogworks.vocabulary import CommitOid, Login, RunId
 from tests.step_fakes import Runner
 from tests.world import ROOT, World
 
@@ -52,6 +52,9 @@ class ItemInMemory:
 
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
         return self.runner.complete(snapshot, recorded)
+
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
+        return self.runner.permissions(snapshot, people)
 
     def copy(self, snapshot: Snapshot, tip: CommitOid) -> LedgerCopy:
         oids = [ROOT, *(commit.oid for commit in self.world.commits)]

@@ -1,0 +1,56 @@
+"""One work item on GitHub as a step uses it: read whole, published to, shown."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from cogworks.github.addresses import IssueAddress
+from cogworks.github.effects import Effect
+from cogworks.github.permissions import People
+from cogworks.github.publication import PublicationContext, Published
+from cogworks.github.publishing import Push
+from cogworks.github.reading import ROOT_BRANCH, SnapshotReader
+from cogworks.github.snapshot import Snapshot
+from cogworks.github.writer import Writer
+from cogworks.vocabulary import CommitOid, Login
+
+if TYPE_CHECKING:
+    # PyGithub takes a fifth of a second to import, and most steps need no REST.
+    from cogworks.github.rest import RestClient
+
+
+class TrackedItem:
+    """One work item, through the reader, the writer and REST."""
+
+    def __init__(
+        self,
+        address: IssueAddress,
+        people: People,
+        reader: SnapshotReader,
+        writer: Writer,
+        rest: Callable[[], "RestClient"],
+    ) -> None:
+        self._address = address
+        self._people = people
+        self._reader = reader
+        self._writer = writer
+        self._rest = rest
+
+    def read(self) -> Snapshot:
+        return self._reader.read(self._address)
+
+    def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
+        return self._reader.complete(snapshot, recorded)
+
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
+        return self._people.permissions(snapshot, people)
+
+    def create_root(self) -> CommitOid:
+        return self._rest().create_ledger_root(ROOT_BRANCH)
+
+    def publish(
+        self, effects: Sequence[Effect], snapshot: Snapshot, context: PublicationContext, push: Push
+    ) -> Published:
+        return self._writer.publish(effects, snapshot, context, push=push)
+
+    def show(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
+        return self._writer.apply_views(effects, snapshot)

@@ -1,0 +1,79 @@
+"""What people should know beside where the run stands, and what the status comment tells when the ledger does not."""
+
+import re
+
+from cogworks.errors import SafetyHalt
+from cogworks.github.facts import Comment
+from cogworks.github.markers import parse_marker
+from cogworks.github.snapshot import Snapshot
+from cogworks.pipeline.position import Facts, is_request_changed
+from cogworks.pipeline.state import RunState
+
+REVISION = "Revision "
+_STATUS_TOPIC = "status"
+_SHOWN = re.compile(rf"^{REVISION}(\d+)\. State digest: `([0-9a-f]{{64}})`$", re.MULTILINE)
+
+
+def notices(state: RunState, facts: Facts) -> list[str]:
+    """Paragraphs of the status comment, none when there is nothing to say."""
+    lines = []
+    if state.run_number > 1:
+        lines.append(f"- This is run {state.run_number} of the item; nothing of the earlier ones is used.")
+    if is_request_changed(state, facts) and state.status == "running":
+        lines.append(
+            "- The issue was edited after this run began. The run goes on, and asks before it makes a last pull request: "
+            "`/cogworks resume <why>` keeps the result, `/cogworks restart` begins anew."
+        )
+    lines.extend(
+        f"- Branch `{name}` has commits that are not ours. They are kept, and everything further is built on them."
+        for name in facts.foreign_branches
+    )
+    lines.extend(
+        f"- The label `{label.label}` does not count: {label.by} set it without write permission."
+        for label in facts.ignored_labels
+    )
+    if facts.is_locked:
+        lines.append("- The issue is locked: only people with write permission can answer here.")
+    return ["\n".join(lines)] if lines else []
+
+
+def refuse_missing_ledger(snapshot: Snapshot) -> None:
+    """Never take an item for a new one because its ledger is gone.
+
+    Raises:
+        SafetyHalt: there is no ledger, but a status comment of ours.
+    """
+    for comment in snapshot.issue.comments:
+        if _is_our_status(comment):
+            number = snapshot.issue.number
+            raise SafetyHalt(
+                f"{snapshot.issue.url} has a status comment ({comment.url or comment.node_id}), but the branch "
+                f"`cogworks/ledger/{number}` that it is a view of is gone; nothing was written. Restore the branch from a "
+                f"clone (`git push origin <oid>:refs/heads/cogworks/ledger/{number}`), or from `refs/cogworks/archive/{number}` "
+                "where `cogworks gc` moved it; or delete that comment to begin anew."
+            )
+
+
+def refuse_older_ledger(snapshot: Snapshot, state: RunState) -> None:
+    """A ledger only grows: one that is behind its own view was set back by somebody.
+
+    Raises:
+        SafetyHalt: the status comment tells of more than the ledger holds.
+    """
+    ref = state.status_comment
+    shown = next((c.body for c in snapshot.issue.comments if ref and c.node_id == ref.node_id), "")
+    found = _SHOWN.search(shown.replace("\r\n", "\n"))
+    if found and int(found[1]) > state.revision and snapshot.ledger is not None:
+        raise SafetyHalt(
+            f"branch `cogworks/ledger/{state.issue}` is at {snapshot.ledger.oid} with revision {state.revision}, but the "
+            f"status comment shows revision {found[1]} (state digest {found[2]}): somebody set the branch back; nothing was "
+            "written. Push the newer commit again, or delete the status comment to go on from the older one."
+        )
+
+
+def _is_our_status(comment: Comment) -> bool:
+    marker = parse_marker(comment.body)
+    if marker is None or marker.topic != _STATUS_TOPIC:
+        return False
+    # Anybody can copy a marker; a stranger must not be able to stop an item with one.
+    return comment.viewer_did_author or (comment.author is not None and comment.author.is_bot)

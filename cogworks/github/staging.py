@@ -1,0 +1,108 @@
+"""A rehearsal: everything is read from GitHub, and what would be written is kept here instead."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from cogworks.github.effects import (
+    AddReaction,
+    CommitFiles,
+    CreateSubIssue,
+    EditComment,
+    Effect,
+    LinkDependency,
+    OpenPullRequest,
+    PostComment,
+    PushBranch,
+    SetLabels,
+)
+from cogworks.github.publication import (
+    Learned,
+    PublicationContext,
+    Published,
+    PublishedComment,
+    PublishedCommit,
+    PublishedPull,
+    PublishedSubIssue,
+    Repeatable,
+)
+from cogworks.github.publishing import Push
+from cogworks.github.snapshot import Snapshot
+from cogworks.vocabulary import CommitOid, IssueNumber, Login
+
+NOWHERE = CommitOid("0" * 40)
+_FIRST_NUMBER = 1_000_000
+"""Numbers of what does not exist begin here, far from those of any repository."""
+
+
+class ReadsItem(Protocol):
+    """The reading half of one work item on GitHub."""
+
+    def read(self) -> Snapshot: ...
+    def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot: ...
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]: ...
+
+
+class StagedItem:
+    """One work item that is read and never written; `effects` is what a real step would do, in its order."""
+
+    def __init__(self, item: ReadsItem) -> None:
+        self._item = item
+        self._count = _FIRST_NUMBER
+        self.effects: list[Effect] = []
+
+    def read(self) -> Snapshot:
+        return self._item.read()
+
+    def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
+        return self._item.complete(snapshot, recorded)
+
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
+        return self._item.permissions(snapshot, people)
+
+    def create_root(self) -> CommitOid:
+        return NOWHERE
+
+    def publish(
+        self, effects: Sequence[Effect], snapshot: Snapshot, context: PublicationContext, push: Push
+    ) -> Published:
+        """Keep them, and answer as if all were done; nothing is pushed."""
+        del snapshot, context, push
+        self.effects.extend(effects)
+        facts = [self._as_if_done(effect) for effect in effects]
+        return Published(
+            commits=tuple(fact for fact in facts if isinstance(fact, PublishedCommit)),
+            pull_requests=tuple(fact for fact in facts if isinstance(fact, PublishedPull)),
+            sub_issues=tuple(fact for fact in facts if isinstance(fact, PublishedSubIssue)),
+            comments=tuple(fact for fact in facts if isinstance(fact, PublishedComment)),
+        )
+
+    def show(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
+        del snapshot
+        self.effects.extend(effects)
+        return None
+
+    def _as_if_done(self, effect: Effect) -> Learned:
+        self._count += 1
+        number, node_id = IssueNumber(self._count), f"staged-{self._count}"
+        match effect:
+            case CommitFiles():
+                return PublishedCommit(branch=effect.branch, oid=NOWHERE)
+            case PushBranch():
+                return PublishedCommit(branch=effect.branch, oid=effect.oid)
+            case OpenPullRequest():
+                return PublishedPull(
+                    slug=effect.slug,
+                    number=number,
+                    node_id=node_id,
+                    url="",
+                    head=effect.head,
+                    base=effect.base,
+                )
+            case CreateSubIssue():
+                return PublishedSubIssue(key=effect.key, number=number, node_id=node_id, url="")
+            case PostComment():
+                return PublishedComment(
+                    topic=effect.topic, number=effect.number, node_id=node_id, database_id=number, url=""
+                )
+            case LinkDependency() | EditComment() | AddReaction() | SetLabels():
+                return Repeatable()

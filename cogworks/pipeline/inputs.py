@@ -1,0 +1,358 @@
+"""What people ask for changes the run: each verb as a transition of the state, and the answer it gets."""
+
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Literal
+
+from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.people import (
+    INPUTS_NODE,
+    Approval,
+    Held,
+    IgnoredLabel,
+    Owed,
+    Reaction,
+    Receipt,
+)
+from cogworks.pipeline.position import (
+    Facts,
+    approval_line,
+    artifact_of,
+    dependents_of,
+    instance_name,
+    is_gated,
+    locate,
+    slug_of,
+)
+from cogworks.pipeline.state import (
+    CommentRef,
+    EarlierRuns,
+    RunState,
+    Spend,
+    VisitRecord,
+    edge_key,
+    first_visit_key,
+    visit_key,
+)
+from cogworks.vocabulary import NodeId, Value
+
+Verb = Literal["run", "approve", "reject", "retry", "cancel", "restart", "hold", "resume", "status"]
+HOW_TO_WRITE: Mapping[str, str] = {
+    "run": "/cogworks run",
+    "approve": "/cogworks approve <node> <hash>",
+    "reject": "/cogworks reject <node> <why>",
+    "retry": "/cogworks retry",
+    "cancel": "/cogworks cancel",
+    "restart": "/cogworks restart",
+    "hold": "/cogworks hold [why]",
+    "resume": "/cogworks resume <why>",
+    "status": "/cogworks status",
+}
+"""Verb -> how it is written."""
+CANCELLED_TOPIC = "cancelled"
+
+
+class Asked(Value):
+    """Something that somebody who may do so asked for."""
+
+    verb: Verb
+    node: str = ""
+    """`<node>` or `<node>@<sub-item key or number>`, for `approve` and `reject`."""
+    artifact: str = ""
+    why: str = ""
+    by: str
+    comment_id: int = 0
+    """0: by a label, which gets no answer."""
+    subject_id: str = ""
+    """Node id of the comment, for the receipt."""
+
+
+class Refused(Value):
+    """A comment that is not obeyed."""
+
+    by: str
+    comment_id: int
+    subject_id: str
+    reason: str
+    is_misspelt: bool = False
+
+
+class Heard(Value):
+    """The inputs of one read that nobody has dealt with yet, oldest first."""
+
+    said: tuple[Asked | Refused, ...] = ()
+    ignored_labels: tuple[IgnoredLabel, ...] = ()
+    """All that are on the issue now and do not count, those found out earlier included."""
+    last_comment_id: int = 0
+    """Id of the newest comment among them; 0 = there is none."""
+    last_label_event_id: str = ""
+    """Of the newest label event among them, those that only had to be judged included."""
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.last_comment_id and not self.last_label_event_id
+
+
+class NotNow(Exception):
+    """A command of somebody who may give it does not fit the run; its text is the answer."""
+
+
+def obey(
+    state: RunState, facts: Facts, heard: Heard, pipeline: Pipeline, *, fresh: Callable[[], RunState]
+) -> RunState:
+    """The state after what people newly asked for; the same state when there was nothing.
+
+    Args:
+        fresh: a new run of the same item, for a restart.
+    """
+    if heard.is_empty:
+        return state
+    receipts: list[Receipt] = []
+    for said in heard.said:
+        if isinstance(said, Refused):
+            state, reaction = _owing(state, said), _refusal_sign(said)
+        else:
+            state, reaction = _obeyed(state, facts, said, pipeline, fresh)
+        if said.subject_id:
+            receipts.append(Receipt(subject_id=said.subject_id, content=reaction))
+    return _with_cursor(state, heard, tuple(receipts))
+
+
+def _obeyed(
+    state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline, fresh: Callable[[], RunState]
+) -> tuple[RunState, Reaction]:
+    try:
+        after = (
+            restarted(state, fresh()) if asked.verb == "restart" else _after(state, facts, asked, pipeline)
+        )
+    except NotNow as problem:
+        refused = Refused(
+            by=asked.by, comment_id=asked.comment_id, subject_id=asked.subject_id, reason=str(problem)
+        )
+        return (_owing(state, refused) if asked.comment_id else state), "THUMBS_DOWN"
+    return after, "EYES" if asked.verb == "status" else "THUMBS_UP"
+
+
+def _after(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> RunState:
+    if state.status == "cancelled" and asked.verb != "status":
+        raise NotNow("the item was cancelled; `/cogworks restart` begins anew")
+    match asked.verb:
+        case "approve":
+            return _approved(state, facts, asked, pipeline)
+        case "reject":
+            return _rejected(state, facts, asked, pipeline)
+        case "run":
+            # A label says by itself that it is there; a comment has to be remembered.
+            by = asked.by if asked.comment_id else state.asked_by
+            return _retried(state, facts, pipeline).model_copy(update={"asked_by": by})
+        case "retry":
+            return _retried(state, facts, pipeline, must_exist=True)
+        case "hold":
+            return state.model_copy(update={"held": Held(by=asked.by, why=asked.why)})
+        case "resume":
+            accepted = facts.issue_digest or state.issue_digest
+            return state.model_copy(update={"held": None, "issue_digest": accepted})
+        case "cancel":
+            return _cancelled(state, asked)
+        case "status" | "restart":
+            return state
+
+
+def restarted(state: RunState, fresh: RunState) -> RunState:
+    """A new run of the same item: nothing of the old one is adopted, what it cost and its comment stay."""
+    if not state.visits and not state.leases:
+        return state
+    gone = state.spent
+    for lease in state.leases:
+        gone = gone + Spend(cost_usd=lease.reserved_usd)
+    return fresh.model_copy(
+        update={
+            "run_number": state.run_number + 1,
+            "status_comment": _marked_comment(state),
+            "inputs": state.inputs,
+            "owed": state.owed,
+            "identities": state.identities,
+            "asked_by": state.asked_by,
+            "earlier": EarlierRuns(
+                last_index=state.next_index() - 1,
+                revision=state.earlier.revision + len(state.visits) + 1,
+                spend=state.earlier.spend + gone,
+            ),
+        }
+    )
+
+
+def _marked_comment(state: RunState) -> CommentRef | None:
+    """The status comment, with the visit key of its marker: the visits that tell it go with the old run."""
+    comment = state.status_comment
+    return comment and comment.model_copy(update={"visit_key": first_visit_key(state)})
+
+
+def named_instance(name: str, state: RunState, pipeline: Pipeline) -> Instance | None:
+    """What `<node>` or `<node>@<sub-item key or issue number>` means; None when there is no such thing."""
+    node, _, sub = name.partition("@")
+    if node not in {known.id for known in pipeline.nodes}:
+        return None
+    if not sub:
+        return None if pipeline.is_sub_item(NodeId(node)) else Instance(NodeId(node), None)
+    for item in state.sub_items or ():
+        if pipeline.is_sub_item(NodeId(node)) and sub in (item.key, str(item.number)):
+            return Instance(NodeId(node), item.key)
+    return None
+
+
+def _approved(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> RunState:
+    visit = _finished(state, asked, pipeline)
+    name = instance_name(visit.instance)
+    if not is_gated(state, facts, pipeline.node(visit.node)):
+        raise NotNow(f"{name} does not wait for an approval")
+    artifact = artifact_of(state, facts, pipeline, visit)
+    if not artifact or not artifact.startswith(asked.artifact):
+        line = approval_line(name, artifact)
+        raise NotNow(
+            f"`{asked.artifact[:12]}` is not what {name} stands at now. Look at it, then paste: `{line}`"
+        )
+    approval = Approval(
+        node=visit.node,
+        sub_item=visit.sub_item,
+        artifact=asked.artifact,
+        by=asked.by,
+        comment_id=asked.comment_id,
+    )
+    others = tuple(each for each in state.approvals if (each.node, each.sub_item) != visit.instance)
+    return state.model_copy(update={"approvals": (*others, approval)})
+
+
+def _rejected(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> RunState:
+    visit = _finished(state, asked, pipeline)
+    name = instance_name(visit.instance)
+    gates = locate(state, facts, pipeline).gates
+    if any((gate.node, gate.sub_item, gate.how) == (*visit.instance, "merged") for gate in gates):
+        raise NotNow(f"the pull request of {name} is merged; revert it, or `/cogworks restart`")
+    if visit.sub_item is None and state.sub_items is not None and _is_before_plan(visit.node, pipeline):
+        raise NotNow(f"the plan is already made from {name}; `/cogworks restart` begins anew")
+    visits = tuple(
+        v.model_copy(update={"status": "failed", "summary": f"rejected by {asked.by}: {asked.why}"})
+        if v is visit
+        else v
+        for v in state.visits
+    )
+    return state.model_copy(update={"visits": visits, "status": "running"})
+
+
+def _finished(state: RunState, asked: Asked, pipeline: Pipeline) -> VisitRecord:
+    at = named_instance(asked.node, state, pipeline)
+    if at is None:
+        known = ", ".join(node.id for node in pipeline.nodes)
+        raise NotNow(
+            f"`{asked.node}` names no node of this item (a node per sub-work-item is written <node>@<number>); there are: {known}"
+        )
+    visit = state.latest(at)
+    if visit is None or visit.status == "failed" or state.lease_of(at) is not None:
+        now = "is being worked on" if state.lease_of(at) else "has no finished result"
+        raise NotNow(f"{instance_name(at)} {now}")
+    return visit
+
+
+def _is_before_plan(node: NodeId, pipeline: Pipeline) -> bool:
+    return any(pipeline.is_sub_item(later) for later in pipeline.downstream_of(node))
+
+
+def _retried(state: RunState, facts: Facts, pipeline: Pipeline, *, must_exist: bool = False) -> RunState:
+    """Without what failed or was rejected, and without everything built on that."""
+    rejected = locate(state, facts, pipeline).rejected
+    failed = {v.instance for v in state.visits if v.status == "failed" and not v.is_discarded}
+    wrong = failed | rejected.keys()
+    if not wrong:
+        if must_exist:
+            raise NotNow("nothing has failed, so there is nothing to do again")
+        return state
+    if any(at.sub_item is None and state.sub_items and _is_before_plan(at.node, pipeline) for at in rejected):
+        raise NotNow(
+            "the plan is already made from what was rejected; reopen the pull request, or `/cogworks restart`"
+        )
+    undone = _built_on(state, pipeline, wrong, rejected.keys())
+    slugs = {slug_of(state, pipeline.node(at.node), at.sub_item) for at in rejected}
+    marks = {edge_key(edge.id, at.sub_item) for at in undone for edge in pipeline.forward_from(at.node)}
+    kept = tuple(pull for pull in state.pull_requests if pull.slug not in slugs)
+    after = state.discarding(frozenset(undone), frozenset(marks))
+    return after.model_copy(update={"pull_requests": kept, "status": "running"})
+
+
+def _built_on(
+    state: RunState, pipeline: Pipeline, wrong: AbstractSet[Instance], rejected: AbstractSet[Instance]
+) -> set[Instance]:
+    whole = {at.sub_item for at in rejected if at.sub_item is not None}
+    below = dependents_of(state, {at.sub_item for at in wrong if at.sub_item is not None})
+    undone = set(wrong)
+    for visit in state.visits:
+        at = visit.instance
+        is_whole = at.sub_item is not None and (at.sub_item in whole or at.sub_item in below)
+        if is_whole or any(
+            at.node in pipeline.downstream_of(cause.node) and at.sub_item in (None, cause.sub_item)
+            for cause in wrong
+        ):
+            undone.add(at)
+    return undone
+
+
+def _cancelled(state: RunState, asked: Asked) -> RunState:
+    if state.status == "done":
+        raise NotNow("the item is done; close its pull requests if they are not wanted")
+    gone = state.earlier.spend
+    for lease in (*state.leases, *state.given_back):
+        gone = gone + lease.spent_at_most
+    spent = state.earlier.spend + state.spent
+    ended = state.model_copy(
+        update={
+            "status": "cancelled",
+            "leases": (),
+            "given_back": (),
+            "held": None,
+            "earlier": state.earlier.model_copy(update={"spend": gone}),
+        }
+    )
+    if not state.visits and not state.earlier.revision:
+        return ended
+    finished = sum(1 for visit in state.visits if visit.status == "succeeded" and not visit.is_discarded)
+    pulls = ", ".join(f"#{pull.number}" for pull in state.pull_requests) or "none"
+    body = (
+        f"Cancelled by {asked.by}. {finished} visit(s) had finished, at ${spent.cost_usd:.4f}. Pull requests left as they "
+        f"are: {pulls}. Branches and sub-issues were not touched. `/cogworks restart` begins anew."
+    )
+    key = visit_key(state, Instance(INPUTS_NODE, None), asked.comment_id)
+    return ended.model_copy(
+        update={"owed": (*state.owed, Owed(topic=CANCELLED_TOPIC, body=body, visit_key=key))}
+    )
+
+
+def _owing(state: RunState, refused: Refused) -> RunState:
+    opening = "I do not understand this" if refused.is_misspelt else "This was not obeyed"
+    verbs = "\n".join(HOW_TO_WRITE.values())
+    body = (
+        f"@{refused.by}: {opening}: {refused.reason}.\n\n"
+        if refused.by
+        else f"{opening}: {refused.reason}.\n\n"
+    )
+    body += f"What I understand, on the first line of a new comment:\n\n```text\n{verbs}\n```\n"
+    key = visit_key(state, Instance(INPUTS_NODE, None), refused.comment_id)
+    reply = Owed(topic=f"reply-{refused.comment_id}", body=body, visit_key=key)
+    return state.model_copy(update={"owed": (*state.owed, reply)})
+
+
+def _refusal_sign(refused: Refused) -> Reaction:
+    return "CONFUSED" if refused.is_misspelt else "THUMBS_DOWN"
+
+
+def _with_cursor(state: RunState, heard: Heard, receipts: tuple[Receipt, ...]) -> RunState:
+    before = state.inputs
+    inputs = before.model_copy(
+        update={
+            "last_comment_id": max(before.last_comment_id, heard.last_comment_id),
+            "last_label_event_id": heard.last_label_event_id or before.last_label_event_id,
+            "times": before.times + 1,
+            "ignored_labels": heard.ignored_labels,
+            "receipts": receipts or before.receipts,
+        }
+    )
+    return state.model_copy(update={"inputs": inputs})

@@ -1,0 +1,67 @@
+"""What a run keeps of what people said: holds, approvals, ignored labels, and the answers they are owed."""
+
+from typing import Literal
+
+from cogworks.vocabulary import NodeId, SubItemKey, Value, VisitKey
+
+INPUTS_NODE = NodeId("inputs")
+"""No node of any graph: the name under which a lease is taken to answer people. Its visits are not recorded."""
+MIN_HASH_DIGITS = 7
+
+Reaction = Literal["THUMBS_UP", "EYES", "THUMBS_DOWN", "CONFUSED"]
+
+
+class Held(Value):
+    """Somebody stopped the run by a command."""
+
+    by: str
+    why: str = ""
+
+
+class Approval(Value):
+    """Somebody approved one artifact; it counts only while the artifact is still that one."""
+
+    node: NodeId
+    sub_item: SubItemKey | None
+    artifact: str
+    """7 to 64 hex digits that the artifact's hash starts with."""
+    by: str
+    comment_id: int
+
+
+class Owed(Value):
+    """A comment that has to be posted once, under a lease."""
+
+    topic: str
+    body: str
+    visit_key: VisitKey
+    """Its marker's, given when the comment became due: whoever posts it recognises it by that."""
+
+
+class IgnoredLabel(Value):
+    """An input label set by somebody who may not."""
+
+    event_id: str
+    label: str
+    by: str
+
+
+class Receipt(Value):
+    """The reaction that a command's comment gets."""
+
+    subject_id: str
+    """Node id of the comment."""
+    content: Reaction
+
+
+class Inputs(Value):
+    """The newest human inputs that have been dealt with; it moves in the commit that obeys them."""
+
+    last_comment_id: int = 0
+    last_label_event_id: str = ""
+    times: int = 0
+    """How many commits dealt with inputs."""
+    ignored_labels: tuple[IgnoredLabel, ...] = ()
+    """Labels that are on the issue and do not count."""
+    receipts: tuple[Receipt, ...] = ()
+    """For the commands dealt with last."""

@@ -1,0 +1,143 @@
+"""One issue after the other on a real hub, worked on by the real step with quick nodes; people speak to it over REST."""
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import tomli_w
+
+from cogworks.github.addresses import IssueAddress, parse_issue_url
+from cogworks.github.meter import Requests
+from cogworks.github.snapshot import Snapshot
+from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
+from cogworks.hub.world import World as HubWorld
+from cogworks.ledger.record import read_state
+from cogworks.nodes.considering import Wanted
+from cogworks.pipeline.state import RunState
+from cogworks.settings import Environment
+from cogworks.step import Shell, StepReport, take_step
+from cogworks.wiring import open_shell
+from tests.hub.running import RunningHub, running_hub
+from tests.step_fakes import NODES, Runner
+from tests.world import CONFIG, PIPELINE, World
+
+PEOPLE = {"ann": "admin", "cogs": "write", "tia": "triage", "eve": "read"}
+TOKENS = {login: f"ghp_{letter * 36}" for login, letter in zip(PEOPLE, "abcd", strict=True)}
+_numbers = itertools.count(1)
+
+
+@dataclass
+class Item:
+    """One issue and everybody around it."""
+
+    address: IssueAddress
+    directory: Path
+
+    @property
+    def api(self) -> str:
+        return f"{self.address.server_url}/api/v3/repos/{self.address.repository}"
+
+    def ask(self, method: str, path: str, *, by: str = "ann", **body: object) -> Any:
+        """What REST answers to a person; fails when it refuses."""
+        answer = httpx.request(
+            method, f"{self.api}/{path}", json=body or None, headers={"Authorization": f"Bearer {TOKENS[by]}"}
+        )
+        assert answer.is_success, answer.text
+        return answer.json() if answer.content else None
+
+    def say(self, body: str, *, by: str = "ann") -> int:
+        """A comment; its id."""
+        return int(self.ask("POST", f"issues/{self.address.number}/comments", by=by, body=body)["id"])
+
+    def label(self, name: str, *, by: str = "ann") -> None:
+        self.ask("POST", f"issues/{self.address.number}/labels", by=by, labels=[name])
+
+    def reactions(self, comment: int) -> list[tuple[str, str]]:
+        """Who reacted to a comment, and with what."""
+        found = self.ask("GET", f"issues/comments/{comment}/reactions")
+        return [(each["user"]["login"], each["content"]) for each in found]
+
+    def comments(self, *, by: str = "cogs") -> list[str]:
+        found = self.ask("GET", f"issues/{self.address.number}/comments?per_page=100")
+        return [each["body"] for each in found if each["user"]["login"] == by]
+
+    def snapshot(self) -> Snapshot:
+        with self.shell(Requests()) as shell:
+            return shell.tracker.read()
+
+    def state(self) -> RunState:
+        ledger = self.snapshot().ledger
+        assert ledger is not None
+        return read_state(ledger.state_text or "", branch="ledger")
+
+    def branch(self, slug: str) -> str:
+        return f"cogworks/{self.address.number}/{slug}"
+
+    @contextmanager
+    def shell(self, meter: Requests) -> Iterator[Shell]:
+        """The shell of the program, but for its nodes and the model they ask."""
+        environment = Environment(github_token=TOKENS["cogs"], work_dir=str(self.directory))
+        with open_shell(environment, self.address, meter=meter, say=lambda _: None) as shell:
+            session = Runner(World())._session
+            visit = replace(shell.visit, nodes=NODES, session=session)
+            yield replace(shell, visit=visit, check=lambda config, files: None)
+
+    def step(self) -> StepReport:
+        return self.counted_step()[0]
+
+    def counted_step(self) -> tuple[StepReport, Mapping[str, int]]:
+        meter = Requests()
+        with self.shell(meter) as shell:
+            report = take_step(shell, self.address, Wanted())
+        return report, {"graphql": meter.graphql, "rest": meter.rest, "git": meter.git}
+
+    def merge(self, report: StepReport) -> None:
+        """Everything it waits for to be merged."""
+        for wait in report.waiting_for:
+            self.ask("PUT", f"pulls/{wait.number}/merge")
+
+    def until(self, node: str) -> StepReport:
+        """Steps, with merges at the gates, until this node has run."""
+        for _ in range(20):
+            report = self.step()
+            if report.node == node:
+                return report
+            self.merge(report)
+        raise AssertionError(f"{node} did not run: {report}")
+
+
+@contextmanager
+def open_hub(directory: Path) -> Iterator[RunningHub]:
+    """A hub with octo-org/adder: ann administers, cogs is the program, tia may triage, eve may read."""
+    files = directory / "files"
+    (files / ".cogworks").mkdir(parents=True)
+    (files / ".cogworks" / "config.toml").write_text(CONFIG)
+    (files / ".cogworks" / "pipeline.toml").write_text(tomli_w.dumps(PIPELINE))
+    world = HubWorld(directory / "hub")
+    add_user(world, "octo-org", kind="Organization")
+    repository = create_repository(world, "octo-org/adder", tree=files)
+    for login, role in PEOPLE.items():
+        user = add_user(world, login)
+        add_token(world, user, TOKENS[login])
+        add_collaborator(world, repository, user, role)
+    world.close()
+    with running_hub(directory / "hub") as running:
+        yield running
+
+
+def new_item(hub: RunningHub, *, labels: tuple[str, ...] = ("cogworks:run",)) -> Item:
+    """A new issue, written and labelled by ann."""
+    made = httpx.post(
+        f"{hub.api_url}/repos/octo-org/adder/issues",
+        content=json.dumps(
+            {"title": f"add() subtracts, no. {next(_numbers)}", "body": "It should add.", "labels": labels}
+        ),
+        headers={"Authorization": f"Bearer {TOKENS['ann']}"},
+    )
+    assert made.is_success, made.text
+    return Item(parse_issue_url(made.json()["html_url"]), hub.directory)

@@ -1,0 +1,262 @@
+"""People and an item on a real hub: commands, labels, gates, and what happens to issues, pull requests and branches."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from cogworks.errors import SafetyHalt
+from tests.end_to_end.people import Item, new_item, open_hub
+from tests.hub.running import RunningHub
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
+    with open_hub(tmp_path_factory.mktemp("people")) as running:
+        yield running
+
+
+@pytest.fixture
+def item(hub: RunningHub) -> Item:
+    return new_item(hub)
+
+
+def test_an_approval_by_command_opens_the_gate_and_gets_one_reaction(item: Item) -> None:
+    [wait] = item.step().waiting_for
+    comment = item.say(wait.paste)
+
+    report, requests = item.counted_step()
+
+    assert report.node == "plan"
+    assert item.reactions(comment) == [("cogs", "+1")]
+    # One request more than without a command: who ann is.
+    assert requests["graphql"] == 5 + 2 + 1
+    assert [(gate.how, gate.by) for gate in item.state().gates] == [("approved", "ann")]
+
+
+def test_a_push_after_the_approval_voids_it(item: Item) -> None:
+    [wait] = item.step().waiting_for
+    item.say(wait.paste)
+    content = {"content": "bW9yZQ==", "message": "More", "branch": item.branch("spec")}
+    item.ask("PUT", "contents/more.md", **content)
+
+    report = item.step()
+
+    assert report.node == "inputs"
+    reply = item.comments()[1]
+    assert "is not what spec stands at now" in reply
+    [again] = item.step().waiting_for
+    assert again.paste in reply
+    assert again.paste != wait.paste
+
+
+def test_a_misspelt_command_gets_a_confused_face_and_one_reply(item: Item) -> None:
+    item.step()
+    comment = item.say("/cogworks aprove spec")
+
+    item.step()
+    following, requests = item.counted_step()
+
+    assert item.reactions(comment) == [("cogs", "confused")]
+    assert len(item.comments()) == 2
+    assert "did you mean `approve`?" in item.comments()[1]
+    assert (following.outcome, requests) == ("waiting", {"graphql": 1, "rest": 0, "git": 0})
+
+
+@pytest.mark.parametrize("who", ["tia", "eve"])
+def test_people_without_write_permission_are_refused(item: Item, who: str) -> None:
+    item.step()
+    comment = item.say("/cogworks cancel", by=who)
+
+    item.step()
+
+    assert item.reactions(comment) == [("cogs", "-1")]
+    assert f"@{who}: This was not obeyed: {who} has" in item.comments()[1]
+    assert item.state().status == "running"
+
+
+def test_a_label_set_by_triage_is_named_and_ignored(item: Item) -> None:
+    item.step()
+    item.ask("POST", "labels", name="cogworks:hold", color="d93f0b")
+    item.label("cogworks:hold", by="tia")
+
+    report = item.step()
+
+    assert report.waiting_for[0].kind == "merge"
+    assert "The label `cogworks:hold` does not count: tia set it" in item.comments()[0]
+
+
+def test_an_issue_triggered_by_triage_is_not_started(hub: RunningHub) -> None:
+    item = new_item(hub, labels=())
+    item.label("cogworks:run", by="tia")
+
+    report, requests = item.counted_step()
+
+    assert (report.outcome, item.comments()) == ("usage_error", [])
+    assert requests["graphql"] == 2
+
+
+def test_a_command_edited_after_posting_is_refused(item: Item) -> None:
+    item.step()
+    comment = item.say("Hello", by="ann")
+    item.ask("PATCH", f"issues/comments/{comment}", body="/cogworks cancel")
+
+    item.step()
+
+    assert item.reactions(comment) == [("cogs", "-1")]
+    assert "it was edited after it was posted" in item.comments()[1]
+
+
+def test_a_hold_lasts_until_somebody_says_why_the_item_may_go_on(item: Item) -> None:
+    item.merge(item.step())
+    item.say("/cogworks hold not on a Friday")
+    held = item.step()
+    item.say("/cogworks resume it is Monday")
+
+    assert held.message.startswith("waiting: ann holds the item (not on a Friday)")
+    assert item.step().node == "plan"
+
+
+def test_a_cancelled_item_leaves_one_summary_and_begins_anew_on_a_restart(item: Item) -> None:
+    item.until("plan")
+    item.label("cogworks:cancel")
+    item.step()
+    ended = item.step()
+    old = item.state()
+    item.say("/cogworks restart")
+
+    begun = item.step()
+
+    assert (ended.outcome, old.status) == ("done", "cancelled")
+    assert [body for body in item.comments() if "Cancelled by ann" in body] == item.comments()[1:]
+    state = item.state()
+    assert (begun.node, state.run_number) == ("spec", 2)
+    assert state.run_id != old.run_id
+    assert item.branch("spec-r2") in item.snapshot().branches
+
+
+def test_a_retry_makes_again_what_was_rejected(item: Item) -> None:
+    item.until("code@A")
+    item.say("/cogworks reject code@A it does not add")
+    failed = item.step()
+    item.say("/cogworks retry")
+
+    assert (failed.outcome, failed.message.splitlines()[0]) == (
+        "failed",
+        "code@A: rejected by ann: it does not add",
+    )
+    assert item.step().node == "code@A"
+
+
+def test_a_closed_pull_request_is_a_rejection_until_it_is_reopened(item: Item) -> None:
+    item.until("ship@A")
+    number = item.state().pull_requests[-1].number
+    item.ask("PATCH", f"pulls/{number}", state="closed")
+    closed = item.step()
+    item.ask("PATCH", f"pulls/{number}", state="open")
+
+    assert closed.outcome == "failed"
+    assert f"pull request #{number} was closed unmerged" in closed.message
+    assert item.step().node == "code@B"
+
+
+def test_a_rejected_pull_request_is_made_anew_with_all_that_is_built_on_it(item: Item) -> None:
+    item.until("ship@B")
+    first = item.state().pull("swi-1")
+    assert first is not None
+    item.ask("PATCH", f"pulls/{first.number}", state="closed")
+    item.say("/cogworks retry")
+
+    nodes = [item.step().node for _ in range(4)]
+
+    assert nodes == ["code@A", "ship@A", "code@B", "ship@B"]
+    again = item.state().pull("swi-1")
+    assert again is not None
+    assert again.number > first.number
+
+
+def test_an_edited_issue_stops_before_its_pull_request_and_goes_on_when_somebody_says_so(item: Item) -> None:
+    item.until("plan")
+    item.ask("PATCH", f"issues/{item.address.number}", body="It should multiply.")
+    coded = item.step()
+    asked = item.step()
+    item.say("/cogworks resume adding is enough")
+
+    assert coded.node == "code@A"
+    assert [wait.paste for wait in asked.waiting_for] == ["/cogworks resume <why>"]
+    assert "The issue was edited after this run began." in item.comments()[0]
+    assert item.step().node == "ship@A"
+
+
+def test_a_closed_issue_stops_and_a_reopened_one_goes_on(item: Item) -> None:
+    item.merge(item.step())
+    item.ask("PATCH", f"issues/{item.address.number}", state="closed")
+    closed = item.step()
+    item.ask("PATCH", f"issues/{item.address.number}", state="open")
+
+    assert closed.outcome == "usage_error"
+    assert item.step().node == "plan"
+
+
+def test_a_locked_issue_goes_on_and_says_so(item: Item) -> None:
+    item.merge(item.step())
+    item.ask("PUT", f"issues/{item.address.number}/lock")
+
+    assert item.step().node == "plan"
+    assert "The issue is locked" in item.comments()[0]
+
+
+def test_commits_of_others_on_a_branch_of_ours_are_kept_and_named(item: Item) -> None:
+    item.until("code@A")
+    content = {"content": "bW9yZQ==", "message": "By hand", "branch": item.branch("swi-1")}
+    made = item.ask("PUT", "contents/more.md", **content)
+
+    item.step()
+
+    assert item.snapshot().branches[item.branch("swi-1")].oid == made["commit"]["sha"]
+    assert f"Branch `{item.branch('swi-1')}` has commits that are not ours." in item.comments()[0]
+
+
+def test_a_deleted_status_comment_is_posted_anew(item: Item) -> None:
+    item.step()
+    old = item.state().status_comment
+    assert old is not None
+    item.ask("DELETE", f"issues/comments/{old.database_id}")
+
+    item.step()
+    following, requests = item.counted_step()
+
+    new = item.state().status_comment
+    assert new is not None
+    assert new.database_id != old.database_id
+    assert len(item.comments()) == 1
+    assert (following.outcome, requests["graphql"]) == ("waiting", 1)
+
+
+def test_a_deleted_ledger_is_never_taken_for_a_new_item(item: Item) -> None:
+    item.step()
+    item.ask("DELETE", f"git/refs/heads/cogworks/ledger/{item.address.number}")
+
+    with pytest.raises(SafetyHalt, match="that it is a view of is gone"):
+        item.step()
+    assert len(item.comments()) == 1
+
+
+def test_a_ledger_that_was_set_back_halts(item: Item) -> None:
+    item.merge(item.step())
+    ref = f"git/refs/heads/cogworks/ledger/{item.address.number}"
+    old = item.snapshot().ledger
+    assert old is not None
+    item.step()
+    item.ask("PATCH", ref, sha=old.oid, force=True)
+
+    with pytest.raises(
+        SafetyHalt, match=rf"is at {old.oid} with revision 2, but the status comment shows revision 3"
+    ):
+        item.step()
+
+
+def test_an_item_can_be_started_by_a_command_without_a_label(hub: RunningHub) -> None:
+    item = new_item(hub, labels=())
+    item.say("/cogworks run")
+
+    assert item.step().node == "spec"

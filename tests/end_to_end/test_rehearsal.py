@@ -1,0 +1,56 @@
+"""`process --dry-run` and `--staged` on the real hub: they say what would happen, and nothing happens."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.end_to_end.scene import Scene, open_scene
+
+pytestmark = pytest.mark.timeout(300)  # seconds on a busy machine; usually a tenth of that
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    with open_scene(tmp_path_factory.mktemp("rehearsal") / "scene") as opened:
+        opened.person.set_trigger()
+        yield opened
+
+
+def test_a_dry_run_says_what_the_next_step_does_and_writes_nothing(scene: Scene) -> None:
+    before = scene.everything()
+
+    told = scene.cogworks("process", "--dry-run", "--json")
+    line = scene.cogworks("process", "--dry-run")
+
+    assert (told.code, told.told["outcome"], told.told["next"]) == (0, "ready", "run intake (visit 1)")
+    assert told.told["tokens"] == {"input": 0, "output": 0}
+    assert (line.out, line.err) == ("would: run intake (visit 1)\n", "")
+    assert scene.everything() == before
+
+
+def test_a_staged_step_asks_the_model_and_prints_the_effects_it_does_not_have(scene: Scene) -> None:
+    before = scene.everything()
+
+    first = scene.cogworks("process", "--staged", "--json")
+
+    assert (first.code, first.told["outcome"], first.told["node"]) == (0, "succeeded", "intake"), first.err
+    assert [effect["kind"] for effect in first.told["effects"]] == [
+        "post_comment",
+        "set_labels",
+        "edit_comment",
+    ]
+    assert first.told["tokens"]["input"] > 0
+    assert scene.everything() == before
+
+
+def test_a_staged_step_of_a_later_node_reads_its_inputs_from_the_ledger(scene: Scene) -> None:
+    assert scene.cogworks("process").code == 0
+    before = scene.everything()
+
+    told = scene.cogworks("process", "--staged")
+
+    assert told.code == 0, told.err
+    assert told.out.splitlines()[0].startswith("staged succeeded: architecture: ")
+    assert "  would commit 1 file(s) to branch 'cogworks/1/spec'" in told.out
+    assert scene.everything() == before
+    assert scene.cogworks("process", "--json").told["node"] == "architecture"
