@@ -1,4 +1,8 @@
-"""A step of the demonstration's item, killed around its publication and done again."""
+"""Every step of the demonstration's item, killed at every request and done again."""
+
+import sys
+
+import pytest
 
 from tests.chaos.crashes import crash_points, recovery
 from tests.chaos.timeline import Theatre
@@ -10,3 +14,20 @@ def test_a_step_killed_around_its_publication_is_done_again_without_a_trace(begu
     points = [point for point in crash_points(step) if point.request in (publishing, publishing + 1)]
 
     assert [line for point in points for line in recovery(begun, point)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3000)
+def test_every_step_killed_at_any_request_is_done_again_without_a_trace(
+    done: Theatre, capsys: pytest.CaptureFixture[str]
+) -> None:
+    points = [point for step in done.steps for point in crash_points(step)]
+    found = {str(point): recovery(done, point) for point in points}
+
+    wrong = [line for lines in found.values() for line in lines]
+    recovered = sum(not lines for lines in found.values())
+    with capsys.disabled():
+        sys.stderr.write(
+            f"\n{len(points)} crash points, {recovered} recovered, {len(wrong)} duplicates or losses\n"
+        )
+    assert wrong == []
