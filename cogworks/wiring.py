@@ -2,7 +2,6 @@
 
 import os
 import socket
-import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING
 from cogworks.codebase.git import Identity
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
-from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.messages import Caller
 from cogworks.errors import CogworksError, TryAgainLater, UsageError
 from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses, is_known_host
@@ -37,6 +35,7 @@ from cogworks.settings import Environment, child_environment
 from cogworks.step import Shell
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring_model import check_model, gateway_for, open_provider
+from cogworks.wiring_services import open_panel
 
 if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
@@ -226,11 +225,8 @@ def _open_session(
     task = order.task
     sub = task.sub_item.number if task.sub_item else None
     caller = Caller(node=task.visit.node, work_item_id=task.item.number, sub_work_item_id=sub)
-    command = (sys.executable, "-m", "cogworks", "service", "python", "--until-stdin-closes")
     with ExitStack() as stack:
-        service = stack.enter_context(
-            ProcessService(command, name="python", environment=child_environment(), caller=caller)
-        )
+        service = stack.enter_context(open_panel(order.files, environment, caller=caller, warn=say))
         provider = stack.enter_context(open_provider(order.config, environment))
         yield _Session(
             order,

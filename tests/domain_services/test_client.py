@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.domain_services.client import Limits, ProcessService
+from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.failures import ServiceFailed
+from cogworks.domain_services.limits import Limits
 from cogworks.domain_services.messages import Diagnostic, ErrorCode
 from cogworks.errors import TryAgainLater
 from cogworks.vocabulary import Severity
@@ -102,7 +103,7 @@ def test_a_service_that_crashes_once_is_started_again(tmp_path: Path) -> None:
 
 
 def test_a_hanging_service_is_ended_and_not_asked_again(tmp_path: Path) -> None:
-    stuck = bench("hang", tmp_path, Limits(validate_s=0.2))
+    stuck = bench("hang", tmp_path, Limits(methods={"validate": 0.2}))
     with stuck.service as service, pytest.raises(ServiceFailed, match="stuck at validate") as caught:
         service.validate(stuck.copy, ["a"])
 

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from cogworks import __version__
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.confined import read_file
+from cogworks.domain_services.checking import SimulateParams, ValidateParams
 from cogworks.domain_services.messages import (
     API_VERSION,
     Diagnostic,
@@ -20,10 +21,8 @@ from cogworks.domain_services.messages import (
     Request,
     Response,
     ServiceError,
-    SimulateParams,
     TestCase,
     TestReport,
-    ValidateParams,
     compatible,
     reported,
 )
@@ -89,6 +88,7 @@ class PythonService:
             domain="python",
             capabilities=_METHODS,
             artifact_types=("python",),
+            artifact_patterns=("*.py", "*.pyi"),
             status="ready" if self._isolation.prefix else "degraded",
             isolation=self._isolation.layers,
         )
