@@ -60,6 +60,13 @@ class ServiceProcess:
         """The process, which leads a session of its own."""
         return self._process.pid
 
+    def has_ended(self, *, within_s: float) -> bool:
+        """Whether the process is gone, or goes within that time."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(within_s)
+            return True
+        return False
+
     def exchange(self, _method: str, line: bytes, /, *, limit_s: float) -> bytes:
         """As the Protocol `Transport` says; a connection of its own for every exchange."""
         with self._connected() as connection:

@@ -14,7 +14,7 @@ from cogworks.domain_services.messages import Diagnostic, ErrorCode
 from cogworks.errors import TryAgainLater
 from cogworks.vocabulary import Severity
 
-SCRIPT = Path(__file__).with_name("scripted_service.py")
+SCRIPT = Path(__file__).parent / "broken" / "service.py"
 
 
 class Copy:
