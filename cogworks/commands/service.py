@@ -11,7 +11,21 @@ if TYPE_CHECKING:
     from cogworks.services.serving import HttpAddress
 
 
-@click.group("service")
+class ServiceGroup(click.Group):
+    """Imports the conformance suite only when it is named: a service that starts has no use for what it needs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), "conformance"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == "conformance":
+            from cogworks.commands.conformance import conformance
+
+            return conformance
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group("service", cls=ServiceGroup)
 def service() -> None:
     """Domain services: the processes that know a programming language.
 
