@@ -115,6 +115,7 @@ class ServiceClient:
         contracts: Sequence[InterfaceContract] = (),
     ) -> Answer[Result] | NotOffered:
         """Ask for one operation; NotOffered when the service does not announce it."""
+        self._refuse_when_open(operation.method)
         if not self.offers(operation.method):
             return NotOffered(
                 service=self.name, method=operation.method, offered=self.handshake().capabilities
@@ -145,12 +146,7 @@ class ServiceClient:
 
     def _asked(self, request: Request, read: Callable[[Response], Read | Unusable]) -> Read:
         """The result of a request, asked for as often as makes sense."""
-        if self._breaker.is_open:
-            raise self._failed(
-                f"service {self.name!r} is not asked for {request.method} any more: {self._breaker.failures} calls "
-                f"failed one after another; last: {self._breaker.last}. Repair the service and run the step again.",
-                request.method,
-            )
+        self._refuse_when_open(request.method)
         if len(frame(request)) > MAX_MESSAGE_BYTES:
             raise self._failed(
                 f"the request for {request.method} is longer than {MAX_MESSAGE_BYTES} bytes; ask about fewer files.",
@@ -168,12 +164,22 @@ class ServiceClient:
                 continue
             result = read(answer) if isinstance(answer, Response) else answer
             if not isinstance(result, Unusable):
-                self._breaker = self._breaker.answered()
+                if request.method != "handshake":
+                    # A service that greets well and then fails is no better than one that does not greet.
+                    self._breaker = self._breaker.answered()
                 return result
             reason, announced = result.reason, False
             if result.is_final:
                 break
         raise self._given_up(request, reason, times=attempt + 1, announced=announced)
+
+    def _refuse_when_open(self, method: str) -> None:
+        if self._breaker.is_open:
+            raise self._failed(
+                f"service {self.name!r} is not asked for {method} any more: {self._breaker.failures} calls failed one "
+                f"after another; last: {self._breaker.last}. Repair the service and run the step again.",
+                method,
+            )
 
     def _given_up(
         self, request: Request, reason: str, *, times: int, announced: bool

@@ -32,6 +32,7 @@ class ServiceProcess:
             ServiceGone: it cannot be started.
         """
         self._start_s = start_s
+        self._was_asked_to_end = False
         self._folder = Path(tempfile.mkdtemp(prefix="cogworks-service-"))
         self.socket_path = self._folder / "socket"
         self._log = self._folder / "log"
@@ -77,6 +78,7 @@ class ServiceProcess:
 
     def end_politely(self, *, within_s: float = _FAREWELL_S) -> int | None:
         """Ask the service to end; its exit code, None when it did not in time."""
+        self._was_asked_to_end = True
         with suppress(OSError):
             if self._process.stdin is not None:
                 self._process.stdin.close()
@@ -87,7 +89,8 @@ class ServiceProcess:
 
     def close(self) -> None:
         """End the service and everything in its process group; its directory goes too."""
-        self.end_politely()
+        if not self._was_asked_to_end:
+            self.end_politely()
         # Also after a polite end: a child of the service may not have followed it.
         self._signal(signal.SIGKILL)
         self._process.wait()

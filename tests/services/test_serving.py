@@ -93,7 +93,7 @@ def client(**way: str) -> ServiceClient:
 
 
 def invoke(*words: str, environment: dict[str, str] | None = None) -> Result:
-    return CliRunner().invoke(cli, list(words), env=environment or {})
+    return CliRunner().invoke(cli, list(words), env=environment or {}, standalone_mode=False)
 
 
 @pytest.mark.parametrize(
@@ -111,13 +111,13 @@ def test_the_python_service_passes_the_conformance_suite(
     told = json.loads(result.stdout)
     assert [each for each in told["results"] if each["status"] == "failed"] == []
     assert [each["check"] for each in told["results"] if each["status"] == "skipped"] == skipped
-    assert result.exit_code == 0
+    assert result.return_value == 0
 
 
 def test_the_findings_are_a_table_with_what_to_do(service: Running) -> None:
     result = invoke("service", "conformance", service.url, "--profile", "firmware", "--only", "profile")
 
-    assert result.exit_code == 1
+    assert result.return_value == 1
     assert result.stdout.splitlines() == [
         "result  check      finding, and what to do",
         "ok      handshake  who the service is and what it can do",
@@ -141,14 +141,14 @@ def test_health_asks_every_service_of_the_repository(service: Running, tmp_path:
     stranger = invoke("health", "stranger", "--repository", str(tmp_path))
 
     told = json.loads(everything.stdout)
-    assert everything.exit_code == 0
+    assert everything.return_value == 0
     assert [(each["name"], each["status"]) for each in told["services"]] == [
         ("near", told["services"][0]["status"]),
         ("lost", "failed"),
     ]
     assert told["services"][0]["status"] in ("ready", "degraded")
     assert told["services"][0]["calls_itself"] == "python"
-    assert (lost.exit_code, "nothing answers at" in lost.stderr) == (1, True)
+    assert (lost.return_value, "nothing answers at" in lost.stderr) == (1, True)
     assert "there is no service 'stranger'; configured are: near, lost" in str(stranger.exception)
 
 
@@ -158,7 +158,7 @@ def test_health_of_the_far_service_by_the_operator_s_own_file(service: Running, 
 
     result = invoke("health", environment={"COGWORKS_DOMAIN_SERVICES_CONFIG": str(file)})
 
-    assert result.exit_code == 0
+    assert result.return_value == 0
     assert result.stdout.splitlines()[1].split()[:2] == ["far", "primary"]
     assert "far runs tests apart by: " in result.stdout or "does not say how" in result.stderr
 
