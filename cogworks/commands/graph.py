@@ -13,7 +13,15 @@ from cogworks.pipeline.built_in import built_in_pipelines
 from cogworks.pipeline.elements import SubItem
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.parser import parse_pipelines
-from cogworks.pipeline.render import View, as_json, dot, mermaid
+from cogworks.pipeline.render import (
+    MAX_DRAWN_CHARS,
+    MAX_DRAWN_EDGES,
+    View,
+    as_json,
+    dot,
+    is_drawable,
+    mermaid,
+)
 
 PIPELINE_FILE = Path(".cogworks/pipeline.toml")
 
@@ -108,7 +116,14 @@ def _print(picture: Picture, form: str) -> None:
         case "dot":
             click.echo(dot(*picture), nl=False)
         case _:
-            click.echo(mermaid(*picture), nl=False)
+            drawn = mermaid(*picture)
+            click.echo(drawn, nl=False)
+            if not is_drawable(drawn):
+                click.echo(
+                    f"warning: Mermaid draws at most {MAX_DRAWN_EDGES} edges and {MAX_DRAWN_CHARS} characters, and this "
+                    "picture has more; use --format dot.",
+                    err=True,
+                )
 
 
 @graph.command("check")
