@@ -18,7 +18,7 @@ from cogworks.pipeline.render import MAX_DRAWN_EDGES, View, dot, is_drawable, me
 from tests.mermaid.reading import Read, installed, read
 from tests.pipeline.dot_language import Digraph, read_dot
 from tests.pipeline.graphs import edge, parse, pipeline
-from tests.pipeline.test_scheduling_properties import random_document, random_sub_items
+from tests.pipeline.random_graphs import random_document, random_sub_items
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples" / "pipelines").glob("*.toml"))
 SHAPES = {"oval": "stadium", "box": "square", "parallelogram": "lean_right"}
