@@ -1,6 +1,6 @@
 """Runners that step on one item at the same time, in every order of their calls, with crashes in between."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Semaphore, Thread
@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.errors import CogworksError
-from tests.step_fakes import Died, Runner, until_done
+from cogworks.nodes.contract import NodeProcedure as Procedure
+from cogworks.vocabulary import NodeId
+from tests.step_fakes import NODES, Died, Runner, until_done
 from tests.world import ONE_NODE, World
 
 Choose = Callable[[int], int]
@@ -48,13 +50,23 @@ def schedules() -> Iterator[Schedule]:
 class Race:
     """Lets one runner at a time make one call; a chooser says whose turn it is and who dies first."""
 
-    def __init__(self, world: World, names: str, choose: Choose, *, crashes: int = 0) -> None:
+    def __init__(
+        self,
+        world: World,
+        names: Iterable[str],
+        choose: Choose,
+        *,
+        crashes: int = 0,
+        nodes: Mapping[NodeId, Procedure] = NODES,
+    ) -> None:
         self._choose = choose
         self._crashes = crashes
         self._arrived = Semaphore(0)
         self._go = {name: Semaphore(0) for name in names}
         self._running = dict.fromkeys(names, True)
-        self.runners = {name: Runner(world, name=name, turn=self._waiter(name)) for name in names}
+        self.runners = {
+            name: Runner(world, name=name, turn=self._waiter(name), nodes=nodes) for name in names
+        }
 
     def run(self) -> None:
         threads = [Thread(target=self._step, args=(name,)) for name in self.runners]
