@@ -105,6 +105,14 @@ def test_a_file_and_a_work_item_cannot_both_be_drawn(here: Path) -> None:
     assert "--pipeline and --file go with neither an ISSUE_URL nor `check`" in refused.stderr
 
 
+def test_what_is_neither_a_work_item_nor_check_is_refused_with_the_way_to_name_a_file(here: Path) -> None:
+    refused = _run("other.toml")
+
+    assert refused.exit_code == 2
+    assert "'other.toml' is neither an ISSUE_URL nor `check`; a file goes behind --file" in refused.stderr
+    assert "say `cogworks graph check FILE`" in _run("--file", "other.toml", "check").stderr
+
+
 def test_a_picture_too_large_for_mermaid_is_drawn_with_a_warning(here: Path) -> None:
     nodes = ['{ id = "a", type = "llm", evaluation = "all-matching" }']
     nodes += [f'{{ id = "n{at}", type = "llm" }}' for at in range(501)]
