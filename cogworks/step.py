@@ -25,8 +25,9 @@ from cogworks.nodes.considering import (
     state_of,
 )
 from cogworks.nodes.contract import Failed
+from cogworks.nodes.giving_back import give_back
 from cogworks.nodes.tasks import missing_inputs, sources_of
-from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, give_back, run_visit
+from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, run_visit
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.position import Facts, WaitingFor, instance_name, locate, waiting_for
 from cogworks.pipeline.resting import rest_line
@@ -216,7 +217,10 @@ def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
     except LostRace as error:
         return _report("backed_off", str(error), seen, claimed.keeper.state)
     except BudgetReached as error:
-        _show_problem(shell, seen.snapshot, str(error))
+        if error.needs_usd is None:
+            _show_problem(shell, seen.snapshot, str(error))
+        else:
+            _show(shell, seen, claimed.keeper.state, seen.facts)
         raise
     return _ended(shell, seen, run, ended)
 
