@@ -22,7 +22,9 @@ def stopped(limit_usd: float = 0.3) -> World:
     for pull in world.pulls:
         world.merge(pull.number)
     world.config += LIMIT.format(limit_usd)
-    with pytest.raises(BudgetReached):
+    with pytest.raises(
+        BudgetReached, match=r"0\.10 of .* USD is spent or reserved, and the next call of plan"
+    ):
         Runner(world, nodes={**NODES, NodeId("plan"): dear}).step()
     return world
 
