@@ -148,8 +148,11 @@ class Race:
         picture = Memory.picture(self._world) if self._memory else ""
         if self._memory:
             self._memory.enter(picture, self._crashes, *self._past.values(), *alive)
-        # Runners with the same past are the same but for their names, so that one of them stands for all.
-        unlike = list({self._past[name]: name for name in reversed(alive)}.values())
+        # Runners with the same past are the same but for their names, so that one of them stands for all. Only a memory
+        # knows their pasts.
+        unlike = (
+            list({self._past[name]: name for name in reversed(alive)}.values()) if self._memory else alive
+        )
         ways = len(unlike) * (2 if self._crashes else 1)
         turn = self._choose(ways)
         name = unlike[turn % len(unlike)]
