@@ -126,7 +126,7 @@ def damage(data: st.DataObject, content: dict[str, Any]) -> None:
             container[key] = data.draw(values)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data(), seeds)
 def test_damage_to_the_structure_is_told_with_its_place(data: st.DataObject, seed: int) -> None:
     content = random_document(random.Random(seed), gates=0.2)
@@ -142,7 +142,7 @@ def _without_none(value: Any) -> Any:
     return [_without_none(each) for each in value if each is not None] if isinstance(value, list) else value
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_damage_to_the_text_is_told_with_its_line(data: st.DataObject) -> None:
     text = WHOLE_FORM

@@ -130,7 +130,7 @@ def _most_visits(run: Run) -> int:
     return places * (1 + traversals)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32))
 def test_random_runs_end_within_their_caps_starve_nobody_and_join_when_they_should(seed: int) -> None:
     chance = random.Random(seed)
