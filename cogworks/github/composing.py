@@ -29,7 +29,7 @@ from cogworks.github.publication import (
     commit_body,
     label_changes,
 )
-from cogworks.github.unexpected import Node
+from cogworks.unexpected import Node
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey
 
 MAX_FILE_BYTES = 1_000_000
@@ -218,8 +218,9 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
             commit = payload.get("commit")
             return PublishedCommit(branch=effect.branch, oid=CommitOid(commit["oid"])) if commit else None
         case OpenPullRequest():
-            pull = payload.get("pullRequest")
-            return pull and PublishedPull(
+            if not (pull := payload.get("pullRequest")):
+                return None
+            return PublishedPull(
                 slug=effect.slug,
                 number=IssueNumber(pull["number"]),
                 node_id=pull["id"],
@@ -228,13 +229,15 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
                 base=effect.base,
             )
         case CreateSubIssue():
-            issue = payload.get("issue")
-            return issue and PublishedSubIssue(
+            if not (issue := payload.get("issue")):
+                return None
+            return PublishedSubIssue(
                 key=effect.key, number=IssueNumber(issue["number"]), node_id=issue["id"], url=issue["url"]
             )
         case PostComment():
-            comment = (payload.get("commentEdge") or {}).get("node")
-            return comment and PublishedComment(
+            if not (comment := (payload.get("commentEdge") or {}).get("node")):
+                return None
+            return PublishedComment(
                 topic=effect.topic,
                 number=effect.number,
                 node_id=comment["id"],

@@ -45,6 +45,7 @@ from cogworks.github.publication import (
 from cogworks.github.pulls import pulls_of_branches
 from cogworks.github.reading import work_prefix
 from cogworks.github.snapshot import branches_of, comments_of, sub_issues_of
+from cogworks.unexpected import UnexpectedAnswer, expecting
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 
 Push = Callable[[BranchName, CommitOid, CommitOid | None], None]
@@ -183,7 +184,12 @@ class Publication:
         payloads = [answer.data.get(part.alias) for part in needed]
         if any(payload is None for payload in payloads):
             return None
-        return learned(self._effects[index], payloads[0])
+        try:
+            with expecting(needed[0].alias):
+                return learned(self._effects[index], payloads[0])
+        except UnexpectedAnswer:
+            # It may have been done all the same: whoever looks again finds out.
+            return None
 
     def _after_failure(
         self, left: Sequence[int], problems: Mapping[int, GraphQLProblem], unknown: OutcomeUnknown | None
