@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from cogworks.github.facts import PullRequest
 from cogworks.github.hearing import newest_event
+from cogworks.github.labels import present_inputs
 from cogworks.github.publication import COMMIT_TRAILER
 from cogworks.github.reading import work_prefix
 from cogworks.github.snapshot import Snapshot
@@ -50,6 +51,7 @@ def facts_of(
         is_safety_critical=has(names.safety_critical),
         issue_digest=issue_digest(snapshot.issue.title, snapshot.issue.body),
         ignored_labels=ignored,
+        input_labels=present_inputs(snapshot.issue.labels, names),
         is_locked=snapshot.issue.locked,
         foreign_branches=foreign_branches(snapshot),
         is_status_gone=_is_status_gone(snapshot, state),

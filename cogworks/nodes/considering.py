@@ -16,6 +16,7 @@ from cogworks.pipeline.built_in import built_in_pipelines
 from cogworks.pipeline.decision import Decision, decide
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.inputs import Heard, obey
+from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.parser import parse_pipelines
 from cogworks.pipeline.people import Inputs
 from cogworks.pipeline.position import Facts
@@ -59,6 +60,13 @@ class Considered:
     decision: Decision
     heard: Heard
     """What people newly asked for; `state` is as it is after that."""
+    known: RunState | None = None
+    """The state as the ledger has it."""
+
+    @property
+    def is_news(self) -> bool:
+        """Whether people did something that the ledger does not tell of."""
+        return self.known is not None and self.state.inputs != self.known.inputs
 
 
 def read_item(tracker: Reads) -> Snapshot:
@@ -120,7 +128,7 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         take_over=wanted.take_over,
         wanted=_instance(wanted.node, state, pipeline),
     )
-    obeyed = obey(state, facts, heard, pipeline, fresh=fresh)
+    obeyed = noticed(obey(state, facts, heard, pipeline, fresh=fresh), facts)
     if obeyed.run_id != state.run_id:
         config, pipeline = configured(snapshot, obeyed)
     return Considered(
@@ -131,6 +139,7 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         facts=facts,
         decision=decide(obeyed, facts, pipeline),
         heard=heard,
+        known=known,
     )
 
 

@@ -21,6 +21,7 @@ from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, 
 from cogworks.nodes.tasks import slot_values
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.graph import Pipeline
+from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.position import Facts, PullFacts, locate
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import LEASE_TTL_S, CommentRef, KnownPull, RunState, Spend, VisitRecord
@@ -136,7 +137,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
             if effects:
                 _fence(shell, claimed, renew)
             published = _publish(shell, claimed, snapshot, effects, session.push)
-        facts = _with_published(claimed.facts, published)
+        facts = _with_published(claimed, published)
         after = _transition(claimed, outcome, record, published, facts)
         state = keeper.finish(
             after,
@@ -318,7 +319,7 @@ def _transition(
             slots = slot_values(node, outcome.output)
             view.update(slots)
             state = _learn(state, slots, published)
-        settled = settle(_known(state, published), claimed.pipeline, record, view)
+        settled = noticed(settle(_known(state, published), claimed.pipeline, record, view), facts)
         gates = locate(settled, facts, claimed.pipeline)
         finished = gates.frontier.finished
         return settled.model_copy(
@@ -351,16 +352,21 @@ def _known(state: RunState, published: Published) -> RunState:
     return state.model_copy(update=update)
 
 
-def _with_published(facts: Facts, published: Published) -> Facts:
-    heads = {commit.branch: commit.oid for commit in published.commits}
-    opened = {
-        pull.number: PullFacts(
-            number=pull.number, state="open", head_oid=heads.get(pull.head, CommitOid("")), url=pull.url
-        )
-        for pull in published.pull_requests
-        if pull.number not in facts.pulls
-    }
-    return facts.model_copy(update={"pulls": {**facts.pulls, **opened}})
+def _with_published(claimed: Claimed, published: Published) -> Facts:
+    """The facts with the pull requests that the visit opened and the heads that it made."""
+    heads = {name: branch.oid for name, branch in claimed.snapshot.branches.items()}
+    made = {commit.branch: commit.oid for commit in published.commits}
+    pulls = dict(claimed.facts.pulls)
+    for known in claimed.keeper.state.pull_requests:
+        if known.number in pulls and known.head in made:
+            # What was approved is not what is there now.
+            moved = {"head_oid": made[known.head], "approved_by": ""}
+            pulls[known.number] = pulls[known.number].model_copy(update=moved)
+    for opened in published.pull_requests:
+        oid = (heads | made).get(opened.head, CommitOid(""))
+        new = PullFacts(number=opened.number, state="open", head_oid=oid, url=opened.url)
+        pulls.setdefault(opened.number, new)
+    return claimed.facts.model_copy(update={"pulls": pulls})
 
 
 def _spend_of(record: ReplyRecord) -> Spend:
