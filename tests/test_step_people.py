@@ -8,14 +8,14 @@ import pytest
 
 from cogworks.errors import PermissionRefused, SafetyHalt, TryAgainLater
 from cogworks.github.effects import Effect
-from cogworks.github.facts import Account
+from cogworks.github.facts import Account, LabelEvent
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
 from cogworks.nodes.visit import Push
 from cogworks.pipeline.people import Held
-from cogworks.vocabulary import Login
+from cogworks.vocabulary import IssueNumber, Login
 from tests.step_fakes import Died, Fault, Runner, after, undisturbed, until_done
-from tests.world import World
+from tests.world import ANN, World
 
 EVE = Account(login=Login("eve"), id=66)
 
@@ -285,6 +285,78 @@ def test_a_base_branch_deleted_under_a_pull_request_is_no_rejection() -> None:
 
     assert report.outcome in ("waiting", "succeeded")
     assert "failed" not in report.message
+
+
+def deleted_base(*, rejected_before: bool = False) -> tuple[World, IssueNumber]:
+    """A finished item whose first pull request was merged and its branch deleted, which closed the one on top of it."""
+    world = undisturbed()
+    first, second = world.state.pull("swi-1"), world.state.pull("swi-2")
+    assert first is not None
+    assert second is not None
+    if rejected_before:
+        world.close(second.number)
+        Runner(world).step()
+    world.merge(first.number)
+    del world.branches[first.head]
+    world.close(second.number)
+    return world, second.number
+
+
+def test_a_pull_request_that_lost_its_merged_base_is_opened_again_towards_where_the_base_went() -> None:
+    world, number = deleted_base()
+
+    Runner(world).step()
+    following = Runner(world)
+    report = following.step()
+
+    pull = next(pull for pull in world.pulls if pull.number == number)
+    assert (pull.state, pull.base) == ("open", "main")
+    assert "rejected" not in world.own_comments()[0]
+    assert report.outcome == "done"
+    again = Runner(world)
+    again.step()
+    assert again.calls == ["read"]
+
+
+def test_a_pull_request_that_somebody_rejected_before_its_base_went_stays_rejected() -> None:
+    world, number = deleted_base(rejected_before=True)
+
+    report = Runner(world).step()
+
+    assert next(pull for pull in world.pulls if pull.number == number).state == "closed"
+    assert f"pull request #{number} was closed unmerged" in report.message
+
+
+def test_a_dependent_goes_where_its_dependency_went_as_soon_as_that_is_merged() -> None:
+    world = undisturbed()
+    first, second = world.state.pull("swi-1"), world.state.pull("swi-2")
+    assert first is not None
+    assert second is not None
+    world.merge(first.number)
+
+    Runner(world).step()
+
+    assert [pull.base for pull in world.pulls if pull.number == second.number] == ["main"]
+
+
+def test_a_view_that_people_insist_on_is_repaired_once_and_then_left_alone() -> None:
+    world = waiting_item()
+    view = "cogworks:node:spec"
+    repaired = []
+    for times in range(3):
+        world.now += timedelta(minutes=1)
+        world.labels.remove(view)
+        world.label_events.append(
+            LabelEvent(id=f"off-{times}", label=view, added=False, actor=ANN, created_at=world.now)
+        )
+        Runner(world).step()
+        repaired.append(view in world.labels)
+        world.labels = [*{*world.labels, view}]
+
+    assert repaired == [True, False, False]
+    quiet = Runner(world)
+    quiet.step()
+    assert quiet.calls == ["read"]
 
 
 def test_a_cancelled_item_says_so_once_and_stays_so_until_it_is_restarted() -> None:

@@ -26,6 +26,7 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    SetBase,
     SetLabels,
 )
 from cogworks.github.labels import LabelSource, appearance
@@ -107,7 +108,11 @@ class Publication:
             [self._effects[index] for index in self._left(object)], self._known, self._labels
         )
         self._push_branches(push)
-        self._send(self._left(CommitFiles, OpenPullRequest, EditComment, AddReaction, SetLabels, PostComment))
+        self._send(
+            self._left(
+                CommitFiles, OpenPullRequest, EditComment, AddReaction, SetLabels, SetBase, PostComment
+            )
+        )
         sub_issues = self._left(CreateSubIssue)
         for start in range(0, len(sub_issues), SUB_ISSUES_PER_DOCUMENT):
             self._send(sub_issues[start : start + SUB_ISSUES_PER_DOCUMENT])

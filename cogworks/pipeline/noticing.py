@@ -28,9 +28,12 @@ def noticed(state: RunState, facts: Facts) -> RunState:
     for known in state.pull_requests:
         now = facts.pulls.get(known.number)
         if now is not None:
-            is_approved = now.state == "open" and bool(now.approved_by)
             seen[known.number] = SeenPull(
-                number=now.number, state=now.state, head_oid=now.head_oid, is_approved=is_approved
+                number=now.number,
+                state=now.state,
+                head_oid=now.head_oid,
+                is_approved=now.state == "open" and bool(now.approved_by),
+                is_base_gone=now.state == "closed" and now.is_base_gone,
             )
         elif known.number in before:
             seen[known.number] = before[known.number]

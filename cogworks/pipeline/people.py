@@ -65,6 +65,8 @@ class SeenPull(Value):
     state: Literal["open", "closed", "merged"]
     head_oid: CommitOid
     is_approved: bool = False
+    is_base_gone: bool = False
+    """When it was first seen closed, the branch it goes to was gone: GitHub closed it, nobody rejected it."""
 
 
 class Inputs(Value):
