@@ -260,3 +260,50 @@ def test_an_item_can_be_started_by_a_command_without_a_label(hub: RunningHub) ->
     item.say("/cogworks run")
 
     assert item.step().node == "spec"
+
+
+def stacked(item: Item) -> tuple[int, int]:
+    """The pull requests of a finished item, the second one on the branch of the first."""
+    item.until("ship@B")
+    first, second = (item.state().pull(slug) for slug in ("swi-1", "swi-2"))
+    assert first is not None
+    assert second is not None
+    assert item.ask("GET", f"pulls/{second.number}")["base"]["ref"] == first.head
+    return first.number, second.number
+
+
+def test_a_base_branch_deleted_after_its_merge_costs_no_dependent_its_pull_request(item: Item) -> None:
+    first, second = stacked(item)
+    item.ask("PUT", f"pulls/{first}/merge")
+    item.ask("DELETE", f"git/refs/heads/{item.branch('swi-1')}")
+    assert item.ask("GET", f"pulls/{second}")["state"] == "closed"
+
+    item.step()
+    following, requests = item.step(), item.counted_step()[1]
+
+    pull = item.ask("GET", f"pulls/{second}")
+    assert (pull["state"], pull["base"]["ref"]) == ("open", "main")
+    assert following.outcome == "done"
+    assert requests == {"graphql": 1, "rest": 0, "git": 0}
+
+
+def test_a_dependent_goes_to_the_default_branch_once_its_dependency_is_merged(item: Item) -> None:
+    first, second = stacked(item)
+    item.ask("PUT", f"pulls/{first}/merge")
+
+    item.step()
+
+    assert item.ask("GET", f"pulls/{second}")["base"]["ref"] == "main"
+
+
+def test_an_edited_status_comment_is_put_right_and_nothing_else_is_written(item: Item) -> None:
+    item.step()
+    comment = item.state().status_comment
+    assert comment is not None
+    [before] = item.comments()
+    item.ask("PATCH", f"issues/comments/{comment.database_id}", body="Nothing to see here.")
+
+    _, requests = item.counted_step()
+
+    assert item.comments() == [before]
+    assert requests == {"graphql": 2, "rest": 0, "git": 0}
