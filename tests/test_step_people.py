@@ -8,14 +8,16 @@ import pytest
 
 from cogworks.errors import PermissionRefused, SafetyHalt, TryAgainLater
 from cogworks.github.effects import Effect
-from cogworks.github.facts import Account, LabelEvent
+from cogworks.github.facts import Account, Branch, LabelEvent
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
+from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.visit import Push
 from cogworks.pipeline.people import Held
-from cogworks.vocabulary import IssueNumber, Login
-from tests.step_fakes import Died, Fault, Runner, after, undisturbed, until_done
-from tests.world import ANN, World
+from cogworks.vocabulary import CommitOid, IssueNumber, Login, NodeId
+from tests.pipeline.graphs import document
+from tests.step_fakes import NODES, Died, Fault, Runner, after, undisturbed, until_done
+from tests.world import ANN, PIPELINE, World
 
 EVE = Account(login=Login("eve"), id=66)
 
@@ -506,6 +508,38 @@ def test_commits_of_others_are_kept_and_named() -> None:
     Runner(world).step()
 
     assert f"Branch `{name}` has commits that are not ours." in world.own_comments()[0]
+    assert world.branches[name].oid == "f" * 40
+
+
+def test_commits_of_others_are_reviewed_before_their_pull_request_is_opened() -> None:
+    nodes = [*PIPELINE["pipelines"]["default"]["nodes"]]
+    review = {"id": "review", "type": "llm", "scope": "sub-item", "inputs": ["code"], "outputs": ["review"]}
+    world = World(
+        pipeline=document(
+            [*nodes[:3], review, nodes[3]],
+            "spec>plan plan>code code>review review>ship",
+            parallel_sub_items=False,
+        )
+    )
+    judged: list[str] = []
+
+    def judge(task: NodeTask, shell: NodeShell) -> Outcome:
+        judged.append(world.branches[task.branch].oid)
+        return Succeeded(output={"passed": True}, summary="fine")
+
+    def step() -> str:
+        report = Runner(world, nodes={**NODES, NodeId("review"): judge}).step()
+        for wait in report.waiting_for:
+            assert wait.number is not None
+            world.merge(wait.number)
+        return report.node
+
+    assert [step() for _ in range(4)] == ["spec", "plan", "code@A", "review@A"]
+    [name] = [name for name in world.branches if "swi-1" in name]
+    world.branches[name] = Branch(message="Fix it by hand", oid=CommitOid("f" * 40))
+
+    assert [step() for _ in range(2)] == ["review@A", "ship@A"]
+    assert judged[-1] == "f" * 40
     assert world.branches[name].oid == "f" * 40
 
 

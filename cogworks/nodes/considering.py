@@ -12,6 +12,7 @@ from cogworks.github.snapshot import Snapshot
 from cogworks.ledger.lease import lease_ages_s
 from cogworks.ledger.record import ledger_branch, read_state
 from cogworks.nodes.contract import WorkItem
+from cogworks.nodes.tasks import branch_of
 from cogworks.pipeline.built_in import built_in_pipelines
 from cogworks.pipeline.decision import Decision, decide
 from cogworks.pipeline.graph import Instance, Pipeline
@@ -20,9 +21,10 @@ from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.parser import parse_pipelines
 from cogworks.pipeline.people import Inputs
 from cogworks.pipeline.position import Facts
+from cogworks.pipeline.revalidation import revalidated
 from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.settings import PIPELINE_FILE, Config, require_config
-from cogworks.vocabulary import Login, NodeId, RunId, Value, VisitKey
+from cogworks.vocabulary import CommitOid, Login, NodeId, RunId, SubItemKey, Value, VisitKey
 
 
 class NoSuchNode(UsageError):
@@ -129,6 +131,7 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         wanted=_instance(wanted.node, state, pipeline),
     )
     obeyed = noticed(obey(state, facts, heard, pipeline, fresh=fresh), facts)
+    obeyed = revalidated(obeyed, _foreign_heads(obeyed, snapshot, facts, pipeline), pipeline)
     if obeyed.run_id != state.run_id:
         config, pipeline = configured(snapshot, obeyed)
     return Considered(
@@ -141,6 +144,18 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         heard=heard,
         known=known,
     )
+
+
+def _foreign_heads(
+    state: RunState, snapshot: Snapshot, facts: Facts, pipeline: Pipeline
+) -> Mapping[SubItemKey, CommitOid]:
+    found: dict[SubItemKey, CommitOid] = {}
+    for item in state.sub_items or ():
+        for node in pipeline.sub_item_exits:
+            branch = branch_of(state, pipeline, Instance(node, item.key))
+            if branch in facts.foreign_branches:
+                found[item.key] = snapshot.branches[branch].oid
+    return found
 
 
 def configured(snapshot: Snapshot, state: RunState | None) -> tuple[Config, Pipeline]:

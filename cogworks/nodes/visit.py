@@ -18,13 +18,14 @@ from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files,
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.learning import known, with_head, with_published
 from cogworks.nodes.tasks import slot_values
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.noticing import noticed
-from cogworks.pipeline.position import Facts, PullFacts, locate
+from cogworks.pipeline.position import Facts, locate
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import LEASE_TTL_S, CommentRef, KnownPull, RunState, Spend, VisitRecord
+from cogworks.pipeline.state import LEASE_TTL_S, RunState, Spend, VisitRecord
 from cogworks.pipeline.transitions import learn_classification, learn_plan, settle
 from cogworks.settings import Config
 from cogworks.vocabulary import BranchName, CommitOid, NodeId, RunId
@@ -137,7 +138,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
             if effects:
                 _fence(shell, claimed, renew)
             published = _publish(shell, claimed, snapshot, effects, session.push)
-        facts = _with_published(claimed, published)
+        facts = with_published(claimed.facts, claimed.keeper.state, claimed.snapshot, published)
         after = _transition(claimed, outcome, record, published, facts)
         state = keeper.finish(
             after,
@@ -319,7 +320,8 @@ def _transition(
             slots = slot_values(node, outcome.output)
             view.update(slots)
             state = _learn(state, slots, published)
-        settled = noticed(settle(_known(state, published), claimed.pipeline, record, view), facts)
+            state = with_head(state, claimed.move.instance, claimed.task.branch, claimed.snapshot, published)
+        settled = noticed(settle(known(state, published), claimed.pipeline, record, view), facts)
         gates = locate(settled, facts, claimed.pipeline)
         finished = gates.frontier.finished
         return settled.model_copy(
@@ -336,37 +338,6 @@ def _learn(state: RunState, slots: Mapping[str, Any], published: Published) -> R
         issues = {made.key: (made.number, made.node_id) for made in published.sub_issues}
         state = learn_plan(state, slots["plan"], issues)
     return state
-
-
-def _known(state: RunState, published: Published) -> RunState:
-    """The state with the ids that publishing taught."""
-    pulls = {pull.slug: pull for pull in state.pull_requests}
-    pulls.update(
-        (p.slug, KnownPull(slug=p.slug, number=p.number, node_id=p.node_id, head=p.head, base=p.base))
-        for p in published.pull_requests
-    )
-    comment = next((c for c in published.comments if c.topic == STATUS_TOPIC), None)
-    update: dict[str, Any] = {"pull_requests": tuple(pulls.values())}
-    if comment is not None:
-        update["status_comment"] = CommentRef(node_id=comment.node_id, database_id=comment.database_id)
-    return state.model_copy(update=update)
-
-
-def _with_published(claimed: Claimed, published: Published) -> Facts:
-    """The facts with the pull requests that the visit opened and the heads that it made."""
-    heads = {name: branch.oid for name, branch in claimed.snapshot.branches.items()}
-    made = {commit.branch: commit.oid for commit in published.commits}
-    pulls = dict(claimed.facts.pulls)
-    for known in claimed.keeper.state.pull_requests:
-        if known.number in pulls and known.head in made:
-            # What was approved is not what is there now.
-            moved = {"head_oid": made[known.head], "approved_by": ""}
-            pulls[known.number] = pulls[known.number].model_copy(update=moved)
-    for opened in published.pull_requests:
-        oid = (heads | made).get(opened.head, CommitOid(""))
-        new = PullFacts(number=opened.number, state="open", head_oid=oid, url=opened.url)
-        pulls.setdefault(opened.number, new)
-    return claimed.facts.model_copy(update={"pulls": pulls})
 
 
 def _spend_of(record: ReplyRecord) -> Spend:
