@@ -511,7 +511,8 @@ def test_commits_of_others_are_kept_and_named() -> None:
     assert world.branches[name].oid == "f" * 40
 
 
-def test_commits_of_others_are_reviewed_before_their_pull_request_is_opened() -> None:
+@pytest.mark.parametrize("is_ours", [False, True], ids=["their-commit", "set-back-to-a-commit-of-ours"])
+def test_a_branch_that_others_moved_is_reviewed_before_its_pull_request_is_opened(is_ours: bool) -> None:
     nodes = [*PIPELINE["pipelines"]["default"]["nodes"]]
     review = {"id": "review", "type": "llm", "scope": "sub-item", "inputs": ["code"], "outputs": ["review"]}
     world = World(
@@ -536,7 +537,8 @@ def test_commits_of_others_are_reviewed_before_their_pull_request_is_opened() ->
 
     assert [step() for _ in range(4)] == ["spec", "plan", "code@A", "review@A"]
     [name] = [name for name in world.branches if "swi-1" in name]
-    world.branches[name] = Branch(message="Fix it by hand", oid=CommitOid("f" * 40))
+    message = world.branches[name].message if is_ours else "Fix it by hand"
+    world.branches[name] = Branch(message=message, oid=CommitOid("f" * 40))
 
     assert [step() for _ in range(2)] == ["review@A", "ship@A"]
     assert judged[-1] == "f" * 40
@@ -560,6 +562,42 @@ def test_a_deleted_status_comment_is_posted_anew_and_its_id_recorded() -> None:
     assert following.calls == ["read"]
     until_done(world)
     assert len(world.own_comments()) == 1
+
+
+def test_a_reply_that_somebody_deleted_is_not_posted_again() -> None:
+    world = waiting_item()
+    world.say("/cogworks dance")
+    Runner(world).step()
+    world.comments = [comment for comment in world.comments if "dance" not in comment.body]
+    before, runner = len(world.comments), Runner(world)
+
+    runner.step()
+
+    assert runner.calls == ["read"]
+    assert len(world.comments) == before
+
+
+@pytest.mark.parametrize(
+    "is_heard_meanwhile", [True, False], ids=["another-step-hears-it", "nobody-hears-it"]
+)
+def test_a_hold_by_command_lets_the_running_node_finish_and_starts_no_other(is_heard_meanwhile: bool) -> None:
+    world = after(2)
+    said = False
+
+    def hold_in_between(call: str) -> None:
+        nonlocal said
+        if call == "publish commit_files" and not said:
+            said = True
+            world.say("/cogworks hold not now")
+            if is_heard_meanwhile:
+                Runner(world, name="other").step()
+
+    report = Runner(world, turn=hold_in_between).step()
+    following = Runner(world).step()
+
+    assert (report.node, report.outcome) == ("code@A", "succeeded")
+    assert following.message.startswith("waiting: ann holds the item (not now)")
+    assert world.state.leases == ()
 
 
 def test_a_ledger_that_is_gone_is_never_taken_for_a_new_item() -> None:

@@ -8,6 +8,7 @@ from cogworks.errors import CogworksError, UsageError
 from cogworks.github.hearing import hear, people_to_ask_about
 from cogworks.github.notices import refuse_missing_ledger, refuse_older_ledger
 from cogworks.github.observe import facts_of
+from cogworks.github.publication import commit_body
 from cogworks.github.snapshot import Snapshot
 from cogworks.ledger.lease import lease_ages_s
 from cogworks.ledger.record import ledger_branch, read_state
@@ -149,12 +150,15 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
 def _foreign_heads(
     state: RunState, snapshot: Snapshot, facts: Facts, pipeline: Pipeline
 ) -> Mapping[SubItemKey, CommitOid]:
+    recorded = [commit_body(visit.visit_key) for visit in state.visits]
     found: dict[SubItemKey, CommitOid] = {}
     for item in state.sub_items or ():
         for node in pipeline.sub_item_exits:
-            branch = branch_of(state, pipeline, Instance(node, item.key))
-            if branch in facts.foreign_branches:
-                found[item.key] = snapshot.branches[branch].oid
+            name = branch_of(state, pipeline, Instance(node, item.key))
+            branch = snapshot.branches.get(name) if name else None
+            # A commit of a finished visit that is not where the visit left the branch: somebody set it back.
+            if branch and (name in facts.foreign_branches or any(b in branch.message for b in recorded)):
+                found[item.key] = branch.oid
     return found
 
 

@@ -1,6 +1,7 @@
 """People and an item on a real hub: commands, labels, gates, and what happens to issues, pull requests and branches."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -307,3 +308,37 @@ def test_an_edited_status_comment_is_put_right_and_nothing_else_is_written(item:
 
     assert item.comments() == [before]
     assert requests == {"graphql": 2, "rest": 0, "git": 0}
+
+
+def test_a_default_branch_that_moves_disturbs_no_gate(item: Item) -> None:
+    item.step()
+    item.ask("PUT", f"contents/unrelated-{item.address.number}.md", content="bW9yZQ==", message="Go on")
+
+    report, requests = item.counted_step()
+
+    assert (report.outcome, requests) == ("waiting", {"graphql": 1, "rest": 0, "git": 0})
+
+
+def test_a_deleted_branch_of_an_open_pull_request_is_a_rejection_that_a_retry_makes_good(item: Item) -> None:
+    item.until("ship@A")
+    number = item.state().pull_requests[-1].number
+    item.ask("DELETE", f"git/refs/heads/{item.branch('swi-1')}")
+
+    rejected = item.step()
+    item.say("/cogworks retry")
+
+    assert rejected.outcome == "failed"
+    assert f"pull request #{number} was closed unmerged" in rejected.message
+    assert [item.step().node for _ in range(2)] == ["code@A", "ship@A"]
+    again = item.state().pull("swi-1")
+    assert again is not None
+    assert again.number > number
+
+
+def test_a_renamed_repository_goes_on_under_its_old_address(tmp_path: Path) -> None:
+    with open_hub(tmp_path) as own:
+        item = new_item(own)
+        item.merge(item.step())
+        item.ask("PATCH", "", name="subtractor")
+
+        assert item.step().node == "plan"
