@@ -3,10 +3,16 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 
+from cogworks.commands.cost import cost
+from cogworks.commands.explain import explain
+from cogworks.commands.log import log
+from cogworks.commands.status import status
 from cogworks.errors import SafetyHalt
-from tests.end_to_end.people import Item, new_item, open_hub
+from tests.end_to_end.people import TOKENS, Item, new_item, open_hub
 from tests.hub.running import RunningHub
 
 
@@ -14,6 +20,17 @@ from tests.hub.running import RunningHub
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
     with open_hub(tmp_path_factory.mktemp("people")) as running:
         yield running
+
+
+def looking_environment(hub: RunningHub, work: Path) -> dict[str, str]:
+    return {
+        "COGWORKS_GITHUB_TOKEN": TOKENS["cogs"],
+        "COGWORKS_WORK_DIR": str(work),
+        "GITHUB_SERVER_URL": hub.url,
+        "GITHUB_API_URL": hub.api_url,
+        "GITHUB_GRAPHQL_URL": f"{hub.url}/api/graphql",
+        "COLUMNS": "200",
+    }
 
 
 @pytest.fixture
@@ -342,3 +359,37 @@ def test_a_renamed_repository_goes_on_under_its_old_address(tmp_path: Path) -> N
         item.ask("PATCH", "", name="subtractor")
 
         assert item.step().node == "plan"
+
+
+def test_the_commands_that_look_read_right_on_an_item_that_was_held_rejected_restarted_and_lost(
+    item: Item, hub: RunningHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in looking_environment(hub, tmp_path).items():
+        monkeypatch.setenv(name, value)
+
+    def told(command: click.Command, *options: str) -> str:
+        done = CliRunner().invoke(command, [item.address.url, *options])
+        return done.output if done.exception is None else str(done.exception)
+
+    item.merge(item.step())
+    item.say("/cogworks hold on Friday")
+    item.step()
+    held = told(explain)
+    item.say("/cogworks resume Monday")
+    item.until("ship@A")
+    item.ask("PATCH", f"pulls/{item.state().pull_requests[-1].number}", state="closed")
+    item.step()
+    rejected = told(explain)
+    item.say("/cogworks restart")
+    item.step()
+    restarted = [told(command) for command in (explain, status, cost)]
+    item.ask("DELETE", f"git/refs/heads/cogworks/ledger/{item.address.number}")
+    lost = [told(command) for command in (explain, status, cost, log)]
+
+    assert "held by command" in held
+    assert "or comment: /cogworks resume <why>" in held
+    assert "or let it be made again (anyone with write permission)" in rejected
+    assert "or comment: /cogworks retry" in rejected
+    assert "running, run 2 of the item" in restarted[0]
+    assert all("before this run of the item: $0.3000" in text for text in restarted[1:])
+    assert all("that it is a view of is gone" in text for text in lost)
