@@ -16,7 +16,7 @@ COMMENTS_PER_ITEM = 20
 EVENTS_PER_ITEM = 50
 _HEADLINE = re.compile(r"cogworks: (?P<node>\S+) (?P<verb>\S+)(?: \[skip ci\])?")
 _LINE = re.compile(r"^(?P<name>Holder|Cogworks-Waits-For|Cogworks-Seen): (?P<value>.+)$", re.MULTILINE)
-_WAITS_FOR = re.compile(r"(?P<kind>[a-z]+)(?: (?P<number>\d{1,10})@(?P<oid>[0-9a-f]*))?")
+_WAITS_FOR = re.compile(r"(?P<kind>[a-z]+)(?: (?P<number>\d{1,10})?@(?P<oid>[0-9a-f]*))?")
 _AT_WORK = frozenset({"claim", "checkpoint"})
 
 
@@ -71,6 +71,7 @@ class Waited(Value):
     kind: str
     number: IssueNumber | None = None
     oid: CommitOid = CommitOid("")
+    """Of the pull request's head; of `budget`: the mark of its limits."""
 
 
 class Movable(Value):
@@ -97,6 +98,8 @@ class Seen(Value):
     config_oid: str
     """The tree of `.cogworks` at the head of the default branch; empty where there is none."""
     labels: LabelConfig
+    limits: str = ""
+    """`limits_mark` of the configured budget."""
     items: tuple[Listed, ...]
     tips: Mapping[IssueNumber, Tip]
     pulls: Mapping[IssueNumber, PullSeen]
@@ -163,7 +166,7 @@ def judge(item: Listed, seen: Seen) -> Verdict:
     waited = waited_for(tip)
     if not waited and verb != "done":
         return Movable(reason=f"after {node} {verb}")
-    return _pull_news(tip, seen) or _decided(waited, seen)
+    return _pull_news(tip, seen) or _afforded(waited, seen) or _decided(waited, seen)
 
 
 def _leased(tip: Tip, node: str, server_date: datetime) -> Verdict:
@@ -201,6 +204,12 @@ def _pull_news(tip: Tip, seen: Seen) -> Movable | None:
         if now.is_approved is not None and now.is_approved != pull.is_approved:
             word = "approved" if now.is_approved else "no longer approved"
             return Movable(reason=f"pull request #{now.number} is {word}")
+    return None
+
+
+def _afforded(waited: Sequence[Waited], seen: Seen) -> Movable | None:
+    if any(wait.kind == "budget" and wait.oid != seen.limits for wait in waited):
+        return Movable(reason="the budget was changed")
     return None
 
 
@@ -250,6 +259,7 @@ _WORDS = {
     "label": "waits until a label is removed",
     "resume": "waits until somebody says why it may go on",
     "cancelled": "was cancelled",
+    "budget": "stopped at its budget",
 }
 
 

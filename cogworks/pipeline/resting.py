@@ -1,5 +1,6 @@
 """What a run rests on, in one line that a sweep can read without the state."""
 
+from cogworks.pipeline.affording import limits_mark, shortages
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.position import Facts, changed_request, failures, locate, stopped_by, waiting_for
 from cogworks.pipeline.state import RunState
@@ -9,8 +10,9 @@ from cogworks.vocabulary import IssueNumber
 def rest_line(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
     """The trailer `Cogworks-Waits-For` of a record: `<kind>` or `<kind> <number>@<oid>`, several parted by `; `.
 
-    `merge`, `approval`, `label`, `resume` and `reopen` ask for a person, `retry` follows a failure, `done` and
-    `cancelled` are the end. Empty while a node may start or a runner is at work: then only the state tells.
+    `merge`, `approval`, `label`, `resume` and `reopen` ask for a person, `retry` follows a failure, `budget @<limits>` stands
+    until its limits change, `done` and `cancelled` are the end. Empty while a node may start or a runner is at work: then
+    only the state tells.
     """
     if state.status in ("done", "cancelled"):
         return state.status
@@ -20,12 +22,16 @@ def rest_line(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
         # Nothing starts then, whatever is ready or asked beside.
         return stopped.kind
     position = locate(state, facts, pipeline)
-    if position.frontier.ready and not changed_request(state, facts, pipeline, position):
+    ready = position.frontier.ready
+    is_short = bool(shortages(state, facts, ready))
+    if ready and not is_short and not changed_request(state, facts, pipeline, position):
         return ""
     asked = [(wait.kind, wait.number) for wait in waiting_for(state, facts, pipeline)]
     asked += [("reopen", number) for number in dict.fromkeys(position.rejected.values())]
     parts = [kind if number is None else _of_pull(kind, number, facts) for kind, number in asked]
-    if asked:
+    if is_short:
+        parts.insert(0, f"budget @{limits_mark(facts.max_cost_usd, facts.max_tokens)}")
+    if parts:
         return "; ".join(parts) if all(parts) else ""
     return "retry" if failures(state, position) else ""
 
