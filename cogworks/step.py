@@ -147,7 +147,7 @@ def _act(shell: Shell, seen: Considered) -> StepReport:
             return _finish(shell, seen)
         case rest:
             # Those above deal with what people said in the commit of their own work.
-            _deal_with_inputs(shell, seen)
+            _deal_with_inputs(shell, seen, rest)
             return _rest(shell, seen, rest)
 
 
@@ -177,8 +177,13 @@ def _rest(
             return _report(outcome, reason, seen, seen.state, warning=warning)
 
 
-def _deal_with_inputs(shell: Shell, seen: Considered) -> None:
-    if seen.heard.is_empty or seen.snapshot.ledger is None:
+def _deal_with_inputs(shell: Shell, seen: Considered, why: move.Decision) -> None:
+    """Record what people asked for; and where the item rests, what else they did, so that no sweep wonders about it."""
+    rests = isinstance(why, move.Wait | move.Nothing) or (
+        isinstance(why, move.Stop) and why.outcome == "failed"
+    )
+    is_due = not seen.heard.is_empty or (seen.is_news and rests)
+    if not is_due or seen.snapshot.ledger is None:
         return
     state = seen.state
     key = visit_key(state, move.INPUTS, state.inputs.times)

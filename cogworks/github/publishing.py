@@ -26,6 +26,7 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    SetBase,
     SetLabels,
 )
 from cogworks.github.labels import LabelSource, appearance
@@ -45,6 +46,7 @@ from cogworks.github.publication import (
 from cogworks.github.pulls import pulls_of_branches
 from cogworks.github.reading import work_prefix
 from cogworks.github.snapshot import branches_of, comments_of, sub_issues_of
+from cogworks.unexpected import UnexpectedAnswer, expecting
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 
 Push = Callable[[BranchName, CommitOid, CommitOid | None], None]
@@ -106,7 +108,11 @@ class Publication:
             [self._effects[index] for index in self._left(object)], self._known, self._labels
         )
         self._push_branches(push)
-        self._send(self._left(CommitFiles, OpenPullRequest, EditComment, AddReaction, SetLabels, PostComment))
+        self._send(
+            self._left(
+                CommitFiles, OpenPullRequest, EditComment, AddReaction, SetLabels, SetBase, PostComment
+            )
+        )
         sub_issues = self._left(CreateSubIssue)
         for start in range(0, len(sub_issues), SUB_ISSUES_PER_DOCUMENT):
             self._send(sub_issues[start : start + SUB_ISSUES_PER_DOCUMENT])
@@ -183,7 +189,12 @@ class Publication:
         payloads = [answer.data.get(part.alias) for part in needed]
         if any(payload is None for payload in payloads):
             return None
-        return learned(self._effects[index], payloads[0])
+        try:
+            with expecting(needed[0].alias):
+                return learned(self._effects[index], payloads[0])
+        except UnexpectedAnswer:
+            # It may have been done all the same: whoever looks again finds out.
+            return None
 
     def _after_failure(
         self, left: Sequence[int], problems: Mapping[int, GraphQLProblem], unknown: OutcomeUnknown | None

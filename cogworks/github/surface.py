@@ -4,8 +4,10 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 
+from cogworks.github.bases import base_repairs
 from cogworks.github.bodies import capped
 from cogworks.github.effects import AddReaction, EditComment, Effect, SetLabels
+from cogworks.github.insisting import insisted_on
 from cogworks.github.markers import marked
 from cogworks.github.notices import REVISION, notices
 from cogworks.github.snapshot import Snapshot
@@ -62,11 +64,14 @@ def differences(surface: Surface, snapshot: Snapshot, state: RunState, config: C
     """
     present = {name for name in snapshot.issue.labels if _is_view(name, config)}
     effects: list[Effect] = []
-    if present != surface.labels:
-        add, remove = sorted(surface.labels - present), sorted(present - surface.labels)
-        effects.append(SetLabels(number=state.issue, add=tuple(add), remove=tuple(remove)))
+    insisted = insisted_on(snapshot, state)
+    add = tuple(sorted(surface.labels - present - insisted.gone))
+    remove = tuple(sorted(present - surface.labels - insisted.there))
+    if add or remove:
+        effects.append(SetLabels(number=state.issue, add=add, remove=remove))
     effects.extend(comment_difference(surface.comment, snapshot, state))
     effects.extend(_missing_receipts(snapshot, state))
+    effects.extend(base_repairs(snapshot, state))
     return tuple(effects)
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from cogworks.pipeline.frontier import EdgeMark, EdgeRef, Frontier, InstanceStatus, frontier, instances
 from cogworks.pipeline.graph import Instance, Node, Pipeline
-from cogworks.pipeline.people import MIN_HASH_DIGITS, IgnoredLabel
+from cogworks.pipeline.people import MIN_HASH_DIGITS, IgnoredLabel, InputLabel
 from cogworks.pipeline.state import GatePassed, RunState, VisitRecord, edge_key
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
@@ -41,6 +41,8 @@ class Facts(Value):
     is_locked: bool = False
     ignored_labels: tuple[IgnoredLabel, ...] = ()
     """On the issue, but set by somebody who may not: they count as not there."""
+    input_labels: tuple[InputLabel, ...] = ()
+    """On the issue, whether they count or not."""
     foreign_branches: tuple[BranchName, ...] = ()
     """Branches of this item whose newest commit is not ours."""
     is_status_gone: bool = False

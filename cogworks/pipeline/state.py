@@ -210,6 +210,8 @@ class RunState(Value):
     owed: tuple[Owed, ...] = ()
     """Comments that people are owed and that are not posted yet."""
     earlier: EarlierRuns = EarlierRuns()
+    heads: Mapping[SubItemKey, CommitOid] = Field(default_factory=dict)
+    """Head of each sub-work-item's branch that its newest visit made or judged."""
 
     @property
     def spent(self) -> Spend:

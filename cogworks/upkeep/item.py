@@ -22,8 +22,8 @@ from cogworks.github.permissions import People
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.reading import SnapshotReader
 from cogworks.github.snapshot import Snapshot
-from cogworks.github.unexpected import expecting
 from cogworks.github.writer import Writer
+from cogworks.unexpected import expecting
 from cogworks.vocabulary import CommitOid, IssueNumber
 
 EXISTING = "query Existing($ids: [ID!]!) {\n  nodes(ids: $ids) { id }\n}\n"

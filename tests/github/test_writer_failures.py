@@ -63,11 +63,12 @@ def test_a_list_that_lags_behind_does_not_lead_to_a_second_comment() -> None:
     assert (github.slept, github.reads) == ([2.0, 2.0], 2)
 
 
-def test_an_answer_that_says_nothing_is_looked_into_before_anything_is_repeated() -> None:
+@pytest.mark.parametrize("said", [None, {"commentEdge": {"node": {}}}, {"commentEdge": "x"}, 7])
+def test_an_answer_that_says_nothing_is_looked_into_before_anything_is_repeated(said: Any) -> None:
     class Silent(FakeGitHub):
         def mutate(self, document: str, variables: Mapping[str, Any]) -> Answer:
             answer = super().mutate(document, variables)
-            return Answer({"e0": None}, (), answer.server_date) if len(self.documents) == 1 else answer
+            return Answer({"e0": said}, (), answer.server_date) if len(self.documents) == 1 else answer
 
     github = Silent()
 

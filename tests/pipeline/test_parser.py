@@ -199,7 +199,7 @@ rework = { max_traversals = 99 }
         ),
         "pipelines.default.nodes[0] (a): `timeout_seconds` is 0, wanted a whole number from 1 to 604800",
         "pipelines.default.nodes[0] (a): unknown key 'evalution'; did you mean 'evaluation'?",
-        "pipelines.default.nodes[1]: `id` is 'B', wanted snake_case, at most 36 characters, not 'failed'",
+        "pipelines.default.nodes[1]: `id` is 'B', wanted snake_case, at most 36 characters",
         (
             "pipelines.default.nodes[1] (B): `inputs` holds 3, wanted snake_case, at most 40 characters, "
             "not 'retry_count'"
@@ -408,3 +408,14 @@ def test_the_hash_changes_with_what_a_run_does(key: str) -> None:
             single["settings"] = {"max_node_retries": 1}
 
     assert parse(changed).graph_hash != parse(content).graph_hash
+
+
+@pytest.mark.parametrize("name", ["failed", "inputs", "sub_work_item"])
+def test_a_name_that_the_program_uses_itself_is_no_name_for_a_node(name: str) -> None:
+    text = (
+        f'[pipelines.default]\nstart = "{name}"\n[[pipelines.default.nodes]]\nid = "{name}"\ntype = "llm"\n'
+    )
+
+    assert _problems(text) == (
+        f"pipelines.default.nodes[0] ({name}): `id` is '{name}', which cogworks uses for itself; give the node another id",
+    )

@@ -3,6 +3,7 @@
 import pytest
 
 from cogworks.pipeline.affording import limits_mark
+from cogworks.pipeline.people import Held
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import NextCall, RunState, Spend
 from cogworks.pipeline.transitions import settle
@@ -46,10 +47,18 @@ def test_a_run_that_can_go_on_by_itself_names_nobody(state: RunState) -> None:
     assert rest_line(state, facts(MERGED_SPEC), GRAPH) == ""
 
 
-def test_several_people_are_too_many_for_one_line() -> None:
-    held = facts(pull(31), is_held=True)
+def test_a_run_that_people_stopped_waits_for_nothing_else() -> None:
+    held = PLANNED.model_copy(update={"held": Held(by="ann")})
 
-    assert rest_line(SPECIFIED, held, GRAPH) == ""
+    assert rest_line(SPECIFIED, facts(pull(31), is_held=True), GRAPH) == "label"
+    assert rest_line(held, facts(MERGED_SPEC), GRAPH) == "resume"
+
+
+def test_everybody_who_is_waited_for_is_named() -> None:
+    state = finished(new_run(), "spec", "plan", "code@A", "ship@A", "code@B", "ship@B")
+    gated = facts(MERGED_SPEC, pull(41), pull(42), is_safety_critical=True)
+
+    assert rest_line(state, gated, GRAPH) == f"merge 41@{HEAD}; merge 42@{HEAD}"
 
 
 def test_a_pull_request_that_is_not_known_now_is_not_named() -> None:
