@@ -102,6 +102,11 @@ class ServiceClient:
             self._handshake = self._asked(_request("handshake", self._caller), read_handshake)
         return self._handshake
 
+    @property
+    def warnings(self) -> Sequence[str]:
+        """None: one service alone is never left out."""
+        return ()
+
     def offers(self, method: str) -> bool:
         """Whether the service announces an operation."""
         return method in self.handshake().capabilities

@@ -52,8 +52,7 @@ class ServicePanel:
         self._members = tuple(members)
         self._warn = warn
         self._absent: set[str] = set()
-        self.warnings: tuple[str, ...] = ()
-        """What was left out so far, for the pull request; each once."""
+        self._warnings: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
         return self
@@ -98,6 +97,11 @@ class ServicePanel:
                 answers.append(answer)
         return tuple(answers) or self._not_offered(operation.method)
 
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What was left out so far, for the pull request; each once."""
+        return self._warnings
+
     def _asked(self, method: str) -> list[Member]:
         """Who offers a method without which nothing can be judged; at least one primary service must."""
         offering = self._offering(method)
@@ -138,8 +142,8 @@ class ServicePanel:
             return None
 
     def _leave_out(self, text: str) -> None:
-        if text not in self.warnings:
-            self.warnings = (*self.warnings, text)
+        if text not in self._warnings:
+            self._warnings = (*self._warnings, text)
             self._warn(text)
 
 
