@@ -4,7 +4,7 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,11 +31,11 @@ from cogworks.llm.provider import Provider
 from cogworks.nodes.contract import Asks, DomainService, NodeShell, Workspace
 from cogworks.nodes.registry import NODES
 from cogworks.nodes.visit import Session, SessionOrder, VisitShell
-from cogworks.settings import Environment, child_environment
+from cogworks.settings import Config, Environment, child_environment
 from cogworks.step import Shell
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring_model import check_model, gateway_for, open_provider
-from cogworks.wiring_services import open_panel
+from cogworks.wiring_services import open_panel, services_of
 
 if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
@@ -139,11 +139,17 @@ def open_shell(
             ),
             holder=holder_of(environment),
             new_run_id=lambda: RunId(str(uuid.uuid4())),
-            check=lambda config, files: check_model(config, files, environment),
+            check=lambda config, files: _check(config, files, environment),
             forget=copies.discard,
             sleep=sleep,
             say=say,
         )
+
+
+def _check(config: Config, files: Mapping[str, str], environment: Environment) -> None:
+    """Read whatever a visit reads, before anything is claimed."""
+    check_model(config, files, environment)
+    services_of(environment, files)
 
 
 def reader_of(
