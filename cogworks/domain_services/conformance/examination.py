@@ -111,7 +111,7 @@ def response_of(heard: Heard, request: Request) -> Response | Finding:
         return Finding(found=f"{request.method}: {heard.why}", remedy=_FRAMING)
     try:
         document = json.loads(heard.line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return Finding(found=f"{request.method}: the answer is not JSON in UTF-8: {error}", remedy=_FRAMING)
     response = read_response(heard.line, request)
     if isinstance(response, Response):
