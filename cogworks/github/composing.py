@@ -1,12 +1,14 @@
 """What to send for an effect that is not there yet, and what the answer says of it."""
 
 import base64
+from typing import Any
 
 from cogworks.errors import CogworksError, UsageError
 from cogworks.github.bodies import capped, capped_title
 from cogworks.github.effects import (
     AddReaction,
     CommitFiles,
+    CreateIssue,
     CreateSubIssue,
     EditComment,
     Effect,
@@ -23,6 +25,7 @@ from cogworks.github.publication import (
     Learned,
     PublishedComment,
     PublishedCommit,
+    PublishedIssue,
     PublishedPull,
     PublishedSubIssue,
     Repeatable,
@@ -45,8 +48,9 @@ def describe(effect: Effect) -> str:
             return f"take {effect.oid[:10]} as head of branch {effect.branch!r}"
         case OpenPullRequest():
             return f"open a pull request from {effect.head!r} to {effect.base!r}"
-        case CreateSubIssue():
-            return f"create the sub-issue {effect.key!r} ({effect.title!r})"
+        case CreateSubIssue() | CreateIssue():
+            kind = "sub-issue" if isinstance(effect, CreateSubIssue) else "issue"
+            return f"create the {kind} {effect.key!r} ({effect.title!r})"
         case LinkDependency():
             return f"say that sub-item {effect.blocked!r} is blocked by {effect.blocking!r}"
         case PostComment():
@@ -64,7 +68,7 @@ def missing_labels(effect: Effect, known: Known) -> tuple[str, ...]:
     wanted: tuple[str, ...] = ()
     if isinstance(effect, SetLabels):
         wanted = label_changes(effect, known)[0]
-    elif isinstance(effect, CreateSubIssue):
+    elif isinstance(effect, CreateSubIssue | CreateIssue):
         wanted = effect.labels
     return tuple(name for name in wanted if name not in known.label_ids)
 
@@ -81,8 +85,8 @@ def operations(index: int, effect: Effect, known: Known) -> list[Operation]:
             return _commit(index, effect, known)
         case OpenPullRequest():
             return [_pull(alias, effect, known)]
-        case CreateSubIssue():
-            return [_sub_issue(alias, effect, known)]
+        case CreateSubIssue() | CreateIssue():
+            return [Operation(alias, "createIssue", _issue(effect, known))]
         case PostComment():
             body = marked(capped(effect.body), visit_key=effect.visit_key, topic=effect.topic)
             return [
@@ -166,18 +170,15 @@ def _pull(alias: str, effect: OpenPullRequest, known: Known) -> Operation:
     )
 
 
-def _sub_issue(alias: str, effect: CreateSubIssue, known: Known) -> Operation:
-    return Operation(
-        alias,
-        "createIssue",
-        {
-            "repositoryId": known.repository.repository.node_id,
-            "parentIssueId": known.repository.issue.node_id,
-            "title": capped_title(effect.title),
-            "body": marked(capped(effect.body), visit_key=effect.visit_key, topic=effect.key),
-            "labelIds": [known.label_ids[name] for name in effect.labels],
-        },
-    )
+def _issue(effect: CreateSubIssue | CreateIssue, known: Known) -> dict[str, Any]:
+    parent = known.repository.issue.node_id if isinstance(effect, CreateSubIssue) else None
+    return {
+        "repositoryId": known.repository.repository.node_id,
+        **({"parentIssueId": parent} if parent else {}),
+        "title": capped_title(effect.title),
+        "body": marked(capped(effect.body), visit_key=effect.visit_key, topic=effect.key),
+        "labelIds": [known.label_ids[name] for name in effect.labels],
+    }
 
 
 def _labels(index: int, effect: SetLabels, known: Known) -> list[Operation]:
@@ -230,6 +231,11 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
         case CreateSubIssue():
             issue = payload.get("issue")
             return issue and PublishedSubIssue(
+                key=effect.key, number=IssueNumber(issue["number"]), node_id=issue["id"], url=issue["url"]
+            )
+        case CreateIssue():
+            issue = payload.get("issue")
+            return issue and PublishedIssue(
                 key=effect.key, number=IssueNumber(issue["number"]), node_id=issue["id"], url=issue["url"]
             )
         case PostComment():

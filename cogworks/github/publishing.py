@@ -1,6 +1,6 @@
 """Carries the effects of one visit out: as few documents as possible, nothing twice, whatever becomes of an answer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from cogworks.github.documents import document
 from cogworks.github.effects import (
     AddReaction,
     CommitFiles,
+    CreateIssue,
     CreateSubIssue,
     EditComment,
     Effect,
@@ -30,14 +31,17 @@ from cogworks.github.effects import (
 )
 from cogworks.github.labels import LabelSource, appearance
 from cogworks.github.mutations import Operation, compose
+from cogworks.github.newest_issues import newest_issues
 from cogworks.github.publication import (
     Known,
     Learned,
     Published,
     PublishedComment,
     PublishedCommit,
+    PublishedIssue,
     PublishedPull,
     PublishedSubIssue,
+    RefusedIssue,
     Repeatable,
     adopted,
     with_sub_item,
@@ -50,7 +54,7 @@ from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 Push = Callable[[BranchName, CommitOid, CommitOid | None], None]
 """Push a commit to a branch whose head must be the third argument (None: must not exist); raises when it cannot."""
 
-SUB_ISSUES_PER_DOCUMENT = 5
+ISSUES_PER_DOCUMENT = 5
 _RE_READ_PAUSE_S = 2.0
 _MAX_TRIES = 2
 _NOT_VISIBLE_YET = (
@@ -98,18 +102,21 @@ class Publication:
         self._opened: set[int] = set()
         """Pull requests opened by this call, by the place of their effect."""
         self._warnings: list[str] = []
+        self._refused: list[RefusedIssue] = []
 
     def published(self, push: Push | None) -> Published:
         self._read_other_threads()
+        self._read_newest_issues()
         self._adopt()
         self._known = with_labels(
             [self._effects[index] for index in self._left(object)], self._known, self._labels
         )
         self._push_branches(push)
         self._send(self._left(CommitFiles, OpenPullRequest, EditComment, AddReaction, SetLabels, PostComment))
-        sub_issues = self._left(CreateSubIssue)
-        for start in range(0, len(sub_issues), SUB_ISSUES_PER_DOCUMENT):
-            self._send(sub_issues[start : start + SUB_ISSUES_PER_DOCUMENT])
+        for some in _in_documents(self._left(CreateSubIssue)):
+            self._send(some)
+        for some in _in_documents(self._left(CreateIssue)):
+            self._create_issues(some)
         self._link(self._left(LinkDependency))
         return self._summary()
 
@@ -273,6 +280,7 @@ class Publication:
             comments={**self._known.comments, issue.number: comments_of(repository["issue"])},
         )
         self._read_other_threads()
+        self._read_newest_issues()
         self._adopt()
 
     def _read_other_threads(self) -> None:
@@ -294,6 +302,37 @@ class Publication:
             comments={**self._known.comments, number: comments_of(thread)},
             subjects={**self._known.subjects, number: thread["id"]},
         )
+
+    def _read_newest_issues(self) -> None:
+        """Issues that stand alone are in no list of the snapshot, and an earlier attempt may have created them."""
+        effects = [self._effects[index] for index in self._left(CreateIssue)]
+        if keys := {effect.visit_key for effect in effects if isinstance(effect, CreateIssue)}:
+            issues = newest_issues(self._client, self._known.repository, keys)
+            self._known = replace(self._known, issues=issues)
+
+    def _create_issues(self, indices: Sequence[int]) -> None:
+        """Issues of their own: one that is refused, or never heard of, is a fact to record, and the others stand."""
+        reasons: dict[int, str] = {}
+        for _ in range(_MAX_TRIES):
+            left = [index for index in indices if index not in self._learned]
+            if not left:
+                return
+            problems, unknown = self._mutate(left)
+            reasons = {
+                index: str(as_error(problem, doing=describe(self._effects[index])))
+                for index, problem in problems.items()
+            }
+            lost = [index for index in left if index not in self._learned and index not in problems]
+            reasons |= {index: str(unknown or "GitHub did not say what became of it.") for index in lost}
+            if not lost and not any(_may_pass(self._effects[index], problems[index]) for index in problems):
+                break
+            # A list may lag behind a write. What is absent twice is taken for not done.
+            self._look_again()
+            self._look_again()
+        for index in indices:
+            effect = self._effects[index]
+            if index not in self._learned and isinstance(effect, CreateIssue):
+                self._refused.append(RefusedIssue(key=effect.key, reason=reasons[index]))
 
     def _repository(self) -> dict[str, str]:
         owner, _, name = self._known.repository.repository.name_with_owner.partition("/")
@@ -327,9 +366,16 @@ class Publication:
             commits=tuple(fact for fact in facts if isinstance(fact, PublishedCommit)),
             pull_requests=tuple(fact for fact in facts if isinstance(fact, PublishedPull)),
             sub_issues=tuple(fact for fact in facts if isinstance(fact, PublishedSubIssue)),
+            issues=tuple(fact for fact in facts if isinstance(fact, PublishedIssue)),
+            refused_issues=tuple(self._refused),
             comments=tuple(fact for fact in facts if isinstance(fact, PublishedComment)),
             warnings=tuple(self._warnings),
         )
+
+
+def _in_documents(indices: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(indices), ISSUES_PER_DOCUMENT):
+        yield indices[start : start + ISSUES_PER_DOCUMENT]
 
 
 def _merged(known: Known, newer: Sequence[Any]) -> tuple[Any, ...]:
