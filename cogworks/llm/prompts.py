@@ -102,7 +102,7 @@ class Prompts:
             raise ConfigurationError("prompts", [_unknown(stem, self.stems)])
         text = self._texts[stem]
         system, user = _sections(text)
-        if stem in self._added and _AGAIN not in user:
+        if variables.get("problems") and _AGAIN not in user:
             # A node of the repository corrects its answers like any other, whether its prompt thinks of that or not.
             user += f'\n{{% include "{_AGAIN}" %}}\n'
         trusted = {name: value for name, value in variables.items() if name in SYSTEM_VARIABLES}
