@@ -11,7 +11,6 @@ from cogworks.github.answers import (
     OutcomeUnknown,
     as_error,
     is_internal,
-    is_limited,
     is_undefined_field,
 )
 from cogworks.github.composing import describe, learned, missing_labels, operations
@@ -48,6 +47,7 @@ from cogworks.github.publication import (
 )
 from cogworks.github.pulls import pulls_of_branches
 from cogworks.github.reading import work_prefix
+from cogworks.github.second_tries import is_not_visible_yet, may_pass
 from cogworks.github.snapshot import branches_of, comments_of, sub_issues_of
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 
@@ -57,12 +57,6 @@ Push = Callable[[BranchName, CommitOid, CommitOid | None], None]
 ISSUES_PER_DOCUMENT = 5
 _RE_READ_PAUSE_S = 2.0
 _MAX_TRIES = 2
-_NOT_VISIBLE_YET = (
-    "no commits between",
-    "head sha can't be blank",
-    "head ref must be a branch",
-    "not all refs are readable",
-)
 
 
 class Client(Protocol):
@@ -201,10 +195,10 @@ class Publication:
             CogworksError: a part was refused for good, or a branch belongs to somebody else now.
         """
         for index, problem in problems.items():
-            if not _may_pass(self._effects[index], problem):
+            if not may_pass(self._effects[index], problem):
                 raise as_error(problem, doing=describe(self._effects[index]))
         if unknown is None and all(
-            index in problems and _is_not_visible_yet(problems[index]) for index in left
+            index in problems and is_not_visible_yet(problems[index]) for index in left
         ):
             # Only pull requests of branches made in the same document come here: they pass on their own.
             return as_error(problems[left[0]], doing=describe(self._effects[left[0]]))
@@ -324,7 +318,7 @@ class Publication:
             }
             lost = [index for index in left if index not in self._learned and index not in problems]
             reasons |= {index: str(unknown or "GitHub did not say what became of it.") for index in lost}
-            if not lost and not any(_may_pass(self._effects[index], problems[index]) for index in problems):
+            if not lost and not any(may_pass(self._effects[index], problems[index]) for index in problems):
                 break
             # A list may lag behind a write. What is absent twice is taken for not done.
             self._look_again()
@@ -339,26 +333,41 @@ class Publication:
         return {"owner": owner, "name": name}
 
     def _link(self, indices: Sequence[int]) -> None:
-        """Links are a convenience: the plan in the ledger decides, so one that fails is a warning."""
-        if not indices:
-            return
+        """Links are a convenience: the plan in the ledger decides, so one that fails is a warning.
+
+        The same link twice is one link, so they are sent again without a look at what became of them.
+        """
+        warnings: list[str] = []
+        for _ in range(_MAX_TRIES):
+            left = [index for index in indices if index not in self._learned]
+            if not left:
+                return
+            warnings, may_pass = self._linked(left)
+            if not may_pass:
+                break
+            self._sleep(_RE_READ_PAUSE_S)
+        self._warnings += warnings
+
+    def _linked(self, indices: Sequence[int]) -> tuple[list[str], bool]:
+        """What is missing after one document of links, and whether another one may make it."""
         try:
             problems, unknown = self._mutate(indices)
         except TryAgainLater as error:
-            self._warnings.append(f"dependency links are missing: {error}")
-            return
+            return [f"dependency links are missing: {error}"], True
         if unknown is not None:
-            self._warnings.append(f"dependency links may be missing: {unknown}")
+            return [f"dependency links may be missing: {unknown}"], True
+        refused: dict[int, GraphQLProblem] = {}
         for index, problem in problems.items():
             if "already" in problem.message.lower():
                 self._learn(index, Repeatable())
             elif is_undefined_field(problem):
-                self._warnings.append(
+                return [
                     "this GitHub has no dependencies between issues; the plan in the ledger has them"
-                )
-                return
+                ], False
             else:
-                self._warnings.append(str(as_error(problem, doing=describe(self._effects[index]))))
+                refused[index] = problem
+        warnings = [str(as_error(why, doing=describe(self._effects[at]))) for at, why in refused.items()]
+        return warnings, any(may_pass(self._effects[at], why) for at, why in refused.items())
 
     def _summary(self) -> Published:
         facts = [self._learned[index] for index in sorted(self._learned)]
@@ -382,18 +391,3 @@ def _merged(known: Known, newer: Sequence[Any]) -> tuple[Any, ...]:
     pulls = {pull.number: pull for pull in known.pulls}
     pulls.update((pull.number, pull) for pull in newer)
     return tuple(pulls[number] for number in sorted(pulls))
-
-
-def _is_not_visible_yet(problem: GraphQLProblem) -> bool:
-    return any(words in problem.message.lower() for words in _NOT_VISIBLE_YET)
-
-
-def _may_pass(effect: Effect, problem: GraphQLProblem) -> bool:
-    """Whether a second try, after a look at what is there, can end differently."""
-    if is_internal(problem) or is_limited(problem):
-        return True
-    if isinstance(effect, CommitFiles):
-        return problem.type == "STALE_DATA" or "expected branch to point to" in problem.message.lower()
-    if isinstance(effect, OpenPullRequest):
-        return _is_not_visible_yet(problem) or "already exists" in problem.message.lower()
-    return False

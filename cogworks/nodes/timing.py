@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from cogworks.errors import CogworksError, Interrupted, InvalidReply, LostRace, NodeFailed
+from cogworks.errors import BudgetReached, CogworksError, Interrupted, InvalidReply, LostRace, NodeFailed
 from cogworks.nodes.contract import Failed, Outcome
 from cogworks.pipeline.graph import Node, Pipeline
 
@@ -58,7 +58,7 @@ def outcome_within(deadline: Deadline, run: Callable[[], Outcome]) -> Outcome:
     """
     try:
         outcome = run()
-    except (LostRace, Interrupted):
+    except (BudgetReached, LostRace, Interrupted):
         raise
     except CogworksError as error:
         if deadline.is_over:

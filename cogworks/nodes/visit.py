@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from cogworks.errors import CogworksError
+from cogworks.errors import BudgetReached
 from cogworks.github.effects import Effect, PostComment
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
@@ -18,6 +18,7 @@ from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files,
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.giving_back import give_back, short_of
 from cogworks.nodes.resolution import procedure_for
 from cogworks.nodes.spawning import with_created
 from cogworks.nodes.tasks import slot_values
@@ -26,7 +27,7 @@ from cogworks.pipeline.decision import Run
 from cogworks.pipeline.graph import Node, Pipeline
 from cogworks.pipeline.position import Facts, PullFacts, locate
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import LEASE_TTL_S, CommentRef, KnownPull, RunState, Spend, VisitRecord
+from cogworks.pipeline.state import LEASE_TTL_S, CommentRef, KnownPull, NextCall, RunState, Spend, VisitRecord
 from cogworks.pipeline.transitions import learn_classification, learn_plan, settle
 from cogworks.settings import Config
 from cogworks.vocabulary import BranchName, CommitOid, NodeId, RunId
@@ -129,6 +130,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
     node = claimed.pipeline.node(claimed.move.instance.node)
     deadline = Deadline(claimed.pipeline, node, monotonic=shell.monotonic)
     is_recorded = False
+    unaffordable: NextCall | None = None
     try:
         snapshot = _adopted(shell, claimed)
         renew = _renewal(claimed)
@@ -162,9 +164,19 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
             published=published,
             spend=keeper.spent - keeper.lease.spent,
         )
+    except BudgetReached as error:
+        unaffordable = short_of(error)
+        raise
     finally:
         if not is_recorded and not keeper.is_lost:
-            give_back(keeper, shell.say)
+            give_back(
+                keeper,
+                shell.say,
+                short_of=unaffordable,
+                waits_for=lambda state: (
+                    rest_line(state, claimed.facts, claimed.pipeline) if unaffordable else ""
+                ),
+            )
 
 
 def replies_in(folder: str, files: Mapping[str, str]) -> dict[str, ModelReply]:
@@ -382,18 +394,3 @@ def _spend_of(record: ReplyRecord) -> Spend:
         output_tokens=usage.output_tokens,
         model_calls=1,
     )
-
-
-def give_back(keeper: Keeper, say: Callable[[str], None]) -> None:
-    """Release the lease so that nobody has to wait for it to grow old; never raises a deliberate failure."""
-    spent = keeper.spent
-    try:
-        keeper.finish(
-            lambda state: state.released(keeper.lease, spent),
-            "released",
-            lambda _: {},
-            waits_for=lambda _: "",
-        )
-    except CogworksError as error:
-        # What ended the visit matters more; a lease that stays is taken over when it is old enough.
-        say(f"the lease could not be given back: {error}")
