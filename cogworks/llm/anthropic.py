@@ -80,9 +80,11 @@ class AnthropicProvider:
             wait_s = answer.wait_s if answer.wait_s is not None else self._backoff_s(attempt)
             if not answer.is_retryable or attempt == MAX_ATTEMPTS:
                 raise answer.error
+            if waited_s + wait_s > MAX_WAIT_S:
+                raise _too_long(answer.error, wait_s, MAX_WAIT_S) from answer.error
             left_s = self._left_s()
-            if waited_s + wait_s > MAX_WAIT_S or (left_s is not None and wait_s >= left_s):
-                raise _too_long(answer.error, wait_s) from answer.error
+            if left_s is not None and wait_s >= left_s:
+                raise _too_long(answer.error, wait_s, left_s) from answer.error
             self._sleep(wait_s)
             waited_s += wait_s
 
@@ -118,8 +120,8 @@ class AnthropicProvider:
         return longest * (1.0 - _JITTER * self._jitter())
 
 
-def _too_long(error: CogworksError, wait_s: float) -> TryAgainLater:
-    message = f"{error} It asks for {wait_s:.0f} s, more than the {MAX_WAIT_S:.0f} s a step waits."
+def _too_long(error: CogworksError, wait_s: float, longest_s: float) -> TryAgainLater:
+    message = f"{error} It asks for {wait_s:.0f} s, more than the {longest_s:.0f} s a step waits."
     return TryAgainLater(message, retry_after_s=wait_s)
 
 
