@@ -12,20 +12,26 @@ from cogworks.settings import Environment, child_environment
 
 
 def open_panel(
-    files: Mapping[str, str], environment: Environment, *, caller: Caller, warn: Callable[[str], None]
+    files: Mapping[str, str],
+    environment: Environment,
+    *,
+    caller: Caller,
+    warn: Callable[[str], None],
+    left_s: Callable[[], float | None] = lambda: None,
 ) -> ServicePanel:
     """The domain services of a repository, each reached at the first question.
 
     Args:
         files: of the repository's default branch below `.cogworks`; never of a working copy, which the model may have
             changed. A file named in the environment wins: that one is the operator's.
+        left_s: what is left of the visit's time; None: no limit.
 
     Raises:
         ConfigurationError: every problem of `services.toml`.
     """
     members = [
         Member(
-            client=open_client(service, environment=child_environment(), caller=caller),
+            client=open_client(service, environment=child_environment(), caller=caller, left_s=left_s),
             is_primary=service.role == "primary",
             artifacts=service.artifacts,
         )

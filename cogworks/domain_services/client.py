@@ -19,7 +19,7 @@ from cogworks.domain_services.answers import (
 from cogworks.domain_services.breaker import Breaker
 from cogworks.domain_services.checking import SimulateParams, ValidateParams
 from cogworks.domain_services.failures import ServiceFailed, ServiceGone, ServiceRefused, ServiceSlow
-from cogworks.domain_services.limits import Limits
+from cogworks.domain_services.limits import Limits, within
 from cogworks.domain_services.messages import (
     MAX_MESSAGE_BYTES,
     Caller,
@@ -68,16 +68,19 @@ class ServiceClient:
         caller: Caller | None = None,
         limits: Limits | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        left_s: Callable[[], float | None] = lambda: None,
     ) -> None:
         """Args:
         open_transport: the way to the service; called again after the connection was lost. May raise as `exchange`.
         name: for messages.
+        left_s: what is left of the time of whoever asks; the service is let go with it. None: no limit.
         """
         self.name = name
         self._open_transport = open_transport
         self._caller = caller or Caller()
         self._limits = limits or Limits()
         self._sleep = sleep
+        self._left_s = left_s
         self._transport: Transport | None = None
         self._handshake: Handshake | None = None
         self._breaker = Breaker(limit=self._limits.breaker_failures)
@@ -218,7 +221,7 @@ class ServiceClient:
             raise self._stuck(request, error) from error
 
     def _exchange(self, transport: Transport, request: Request) -> Response | Unusable:
-        limit_s = self._limits.wait_s(request.method)
+        limit_s = within(self._limits.wait_s(request.method), self._left_s())
         return read_response(transport.exchange(request.method, frame(request), limit_s=limit_s), request)
 
     def _stuck(self, request: Request, error: ServiceSlow) -> ServiceFailed:
@@ -258,6 +261,7 @@ class ProcessService(ServiceClient):
         caller: Caller | None = None,
         limits: Limits | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        left_s: Callable[[], float | None] = lambda: None,
     ) -> None:
         """Args:
         command: starts the service; `--socket <path>` is added.
@@ -265,11 +269,12 @@ class ProcessService(ServiceClient):
         """
         start_s = (limits or Limits()).start_s
         super().__init__(
-            lambda: ServiceProcess(command, environment=environment, start_s=start_s),
+            lambda: ServiceProcess(command, environment=environment, start_s=within(start_s, left_s())),
             name=name,
             caller=caller,
             limits=limits,
             sleep=sleep,
+            left_s=left_s,
         )
 
 

@@ -11,6 +11,14 @@ from cogworks.vocabulary import Value
 _RUNS_TESTS = ("simulate", "coverage", "trace")
 
 
+_SHORTEST_S = 0.01
+
+
+def within(limit_s: float, left_s: float | None) -> float:
+    """A limit, or what is left where that is less; never zero, which a socket takes for something else."""
+    return limit_s if left_s is None else max(_SHORTEST_S, min(limit_s, left_s))
+
+
 class Limits(Value):
     """Seconds for each operation, attempts, and consecutive failures until the service is left alone."""
 

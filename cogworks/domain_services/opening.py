@@ -1,12 +1,13 @@
 """From a service's configuration to a client of it."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from cogworks.domain_services.client import ServiceClient
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig, parse_services
 from cogworks.domain_services.failures import ServiceGone, ServiceRefused
+from cogworks.domain_services.limits import within
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.over_http import HttpTransport
 from cogworks.domain_services.over_socket import SocketTransport
@@ -29,30 +30,40 @@ def configured_services(text: str | None, *, source: str = SERVICES_FILE) -> tup
 
 
 def open_client(
-    service: ServiceConfig, *, environment: Mapping[str, str], caller: Caller | None = None
+    service: ServiceConfig,
+    *,
+    environment: Mapping[str, str],
+    caller: Caller | None = None,
+    left_s: Callable[[], float | None] = lambda: None,
 ) -> ServiceClient:
     """A client that reaches the service at the first question; close it.
 
     Args:
         environment: of this process: PATH goes to a service that is started, the token named in `token_env` to a `url`.
+        left_s: what is left of the time of whoever asks; None: no limit.
     """
     return ServiceClient(
-        lambda: open_transport(service, environment),
+        lambda: open_transport(service, environment, left_s=left_s()),
         name=service.name,
         caller=caller,
         limits=service.limits,
+        left_s=left_s,
     )
 
 
-def open_transport(service: ServiceConfig, environment: Mapping[str, str]) -> Transport:
-    """The way to the service, as configured.
+def open_transport(
+    service: ServiceConfig, environment: Mapping[str, str], *, left_s: float | None = None
+) -> Transport:
+    """The way to the service, as configured; a start takes at most `left_s`.
 
     Raises:
         ServiceGone: it cannot be started.
         ServiceRefused: the token is not there.
     """
     if service.command:
-        return ServiceProcess(service.command, environment=environment, start_s=service.limits.start_s)
+        return ServiceProcess(
+            service.command, environment=environment, start_s=within(service.limits.start_s, left_s)
+        )
     if service.socket:
         return SocketTransport(Path(service.socket))
     token = environment.get(service.token_env, "") if service.token_env else ""

@@ -238,6 +238,15 @@ def test_an_answer_that_comes_too_late_is_not_taken_for_the_next_one(tmp_path: P
         assert service.handshake().name == "scripted"
 
 
+def test_nobody_waits_longer_than_the_time_that_is_left(tmp_path: Path) -> None:
+    stuck = bench("hang", tmp_path)
+    service = ServiceClient(
+        stuck.service._open_transport, name="scripted", sleep=stuck.pauses.append, left_s=lambda: 2.0
+    )
+    with service, pytest.raises(ServiceFailed, match="no answer within 2 s"):
+        service.validate(stuck.copy, ["a"])
+
+
 def test_a_request_beyond_the_limit_is_not_sent(tmp_path: Path) -> None:
     good = bench("good", tmp_path)
     with good.service as service, pytest.raises(ServiceFailed, match="ask about fewer files"):
