@@ -234,7 +234,7 @@ def ready_nodes(seen: Considered) -> tuple[str, ...]:
     """The nodes that runners could start now, as `process --node` takes them; `""` where a step has only to record."""
     match seen.decision:
         case Run(instance=instance):
-            ready = locate(seen.state, seen.facts, seen.pipeline).frontier.ready
+            ready = locate(seen.state, seen.facts, seen.pipeline).ready
             return tuple(dict.fromkeys(instance_name(each) for each in (instance, *ready)))
         case GiveUpOn() | Finish():
             return ("",)

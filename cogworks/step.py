@@ -1,7 +1,7 @@
 """One step of one work item, S1 to S8: read, decide, claim, adopt, run, publish, record, view."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from cogworks.errors import BudgetReached, CogworksError, ConfigurationError, LostRace, UsageError
@@ -13,7 +13,7 @@ from cogworks.ledger.keeper import Keeper
 from cogworks.ledger.record import Change, change_for
 from cogworks.ledger.store import LedgerCommit, StaleTip
 from cogworks.nodes.answering import MovingLedger, answer, inputs_lease
-from cogworks.nodes.claiming import claimed, lease_for
+from cogworks.nodes.claiming import claimed, lease_for, stopped_by
 from cogworks.nodes.considering import (
     Considered,
     NoSuchNode,
@@ -25,8 +25,9 @@ from cogworks.nodes.considering import (
     state_of,
 )
 from cogworks.nodes.contract import Failed
+from cogworks.nodes.recording import Claimed
 from cogworks.nodes.tasks import missing_inputs, sources_of
-from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, give_back, run_visit
+from cogworks.nodes.visit import Ended, Tracker, VisitShell, give_back, run_visit
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.position import Facts, WaitingFor, instance_name, locate, waiting_for
 from cogworks.pipeline.resting import rest_line
@@ -250,7 +251,8 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
     else:
         echoes = [*dict.fromkeys(source.path for source in sources), folder]
         commit = ledger.append(snapshot.ledger.oid, change, echoes=echoes)
-    keeper = Keeper(ledger, state=held, tip=commit.oid, lease=lease)
+    stop = stopped_by(seen, run)
+    keeper = Keeper(ledger, state=held, tip=commit.oid, lease=lease, stopped_by=stop)
     try:
         return claimed(seen, run, keeper, commit.echoed, asked_s=asked_s)
     except CogworksError:
@@ -259,6 +261,8 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
 
 
 def _ended(shell: Shell, seen: Considered, run: move.Run, ended: Ended) -> StepReport:
+    # The visit may have chosen another pipeline.
+    seen = replace(seen, pipeline=ended.pipeline)
     warning = _show(shell, seen, ended.state, ended.facts)
     waits = waiting_for(ended.state, ended.facts, seen.pipeline)
     if ended.state.status == "done":

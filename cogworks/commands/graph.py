@@ -14,6 +14,7 @@ from cogworks.pipeline.elements import SubItem
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.parser import parse_pipelines
 from cogworks.pipeline.render import View, as_json, dot, mermaid
+from cogworks.vocabulary import NodeId
 
 PIPELINE_FILE = Path(".cogworks/pipeline.toml")
 
@@ -82,13 +83,15 @@ def of_item(context: click.Context, issue_url: str, form: str, as_object: bool) 
     from cogworks.commands.looking import look_at
     from cogworks.github.meter import Requests
     from cogworks.github.surface import views_of
-    from cogworks.pipeline.position import locate
+    from cogworks.pipeline.gates import gated_nodes
+    from cogworks.pipeline.position import class_of, locate
 
     given = context.get_parameter_source("form") is not ParameterSource.DEFAULT
     seen = look_at(issue_url, Requests())
     views = views_of(locate(seen.state, seen.facts, seen.pipeline))
+    gated = gated_nodes(seen.pipeline, class_of(seen.state, seen.facts))
     _print(
-        Picture(seen.pipeline, views, seen.state.schedule or ()),
+        Picture(seen.pipeline, views, seen.state.schedule or (), gated),
         "json" if as_object else form if given else context.obj,
     )
 
@@ -99,12 +102,13 @@ class Picture(NamedTuple):
     pipeline: Pipeline
     views: Mapping[Instance, View] | None = None
     sub_items: Sequence[SubItem] = ()
+    gated: frozenset[NodeId] | None = None
 
 
 def _print(picture: Picture, form: str) -> None:
     match form:
         case "json":
-            click.echo(json.dumps(as_json(picture.pipeline, picture.views), indent=2))
+            click.echo(json.dumps(as_json(picture.pipeline, picture.views, picture.gated), indent=2))
         case "dot":
             click.echo(dot(*picture), nl=False)
         case _:

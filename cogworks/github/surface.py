@@ -10,11 +10,15 @@ from cogworks.github.markers import marked
 from cogworks.github.notices import REVISION, notices
 from cogworks.github.snapshot import Snapshot
 from cogworks.pipeline.frontier import InstanceStatus
+from cogworks.pipeline.gates import boundary_line, gated_nodes
 from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.limits import max_cost_usd
+from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import (
     Facts,
     Position,
     WaitingFor,
+    class_of,
     failures,
     how_to_retry,
     instance_name,
@@ -107,9 +111,9 @@ def _labels(
     wanted = {f"{KIND_LABEL}{state.kind}"} if state.kind else set()
     if state.status in ("done", "cancelled"):
         return frozenset(wanted)
-    active = {instance.node for instance in position.frontier.ready}
+    active = {place_of(instance).node for instance in position.ready}
     for instance, status in position.statuses.items():
-        if status in (InstanceStatus.RUNNING, InstanceStatus.WAITING_GATE):
+        if status in (InstanceStatus.RUNNING, InstanceStatus.WAITING_GATE, InstanceStatus.ROUTING):
             active.add(instance.node)
     wanted |= {f"{NODE_LABEL}{node}" for node in active}
     if any(status is InstanceStatus.FAILED for status in position.statuses.values()):
@@ -130,10 +134,13 @@ def _comment(
     parts += [_waiting_line(wait) for wait in waits]
     parts += _failures(state, position, facts)
     parts += notices(state, facts)
-    drawn = mermaid(pipeline, views_of(position), state.schedule)
+    gated = gated_nodes(pipeline, class_of(state, facts))
+    drawn = mermaid(pipeline, views_of(position), state.schedule, gated=gated)
+    if boundary := boundary_line(pipeline, class_of(state, facts)):
+        parts.append(f"**Shift-work boundary:** {boundary}.")
     parts.append(f"```mermaid\n{drawn.rstrip()}\n```")
     parts.append(_table(state, pipeline))
-    parts.append(_cost(state, facts))
+    parts.append(_cost(state, facts, pipeline))
     parts.append(_folded(state))
     return "\n\n".join(parts) + "\n"
 
@@ -152,7 +159,7 @@ def _headline(state: RunState, position: Position, waits: tuple[WaitingFor, ...]
         return "stopped: a node failed"
     if waits:
         return "waiting for a person" if waits[0].kind != "label" else "stopped by a label"
-    ahead = ", ".join(instance_name(instance) for instance in position.frontier.ready[:3])
+    ahead = ", ".join(instance_name(instance) for instance in position.ready[:3])
     return f"next: {ahead}" if ahead else "at work"
 
 
@@ -170,10 +177,11 @@ def views_of(position: Position) -> Mapping[Instance, View]:
         InstanceStatus.FAILED: "failed",
         InstanceStatus.RUNNING: "current",
         InstanceStatus.WAITING_GATE: "waiting",
+        InstanceStatus.ROUTING: "current",
     }
     drawn: dict[Instance, View] = {instance: names[status] for instance, status in position.statuses.items()}
-    for instance in position.frontier.ready:
-        drawn[instance] = "current"
+    for instance in position.ready:
+        drawn[place_of(instance)] = "current"
     for instance in position.frontier.skipped:
         drawn[instance] = "skipped"
     return drawn
@@ -189,7 +197,7 @@ def _table(state: RunState, pipeline: Pipeline) -> str:
         sign = "❌" if last.status == "failed" else "↩️" if last.is_discarded else "✅"
         cost = sum(visit.spend.cost_usd for visit in visits)
         rows.append(
-            f"| {sign} | {pipeline.node(instance.node).title}{_of(state, instance)} | {_cell(last.summary)} "
+            f"| {sign} | {_title(pipeline, instance)}{_of(state, instance)} | {_cell(last.summary)} "
             f"| {len(visits)} | ${cost:.4f} | {_link(state, pipeline, instance)} |"
         )
     return "\n".join(rows)
@@ -202,7 +210,14 @@ def _of(state: RunState, instance: Instance) -> str:
     return f" of #{number}" if number else f" of {instance.sub_item}"
 
 
+def _title(pipeline: Pipeline, instance: Instance) -> str:
+    title = pipeline.title_of(place_of(instance).node)
+    return f"{title}: where next" if is_routing(instance) else title
+
+
 def _link(state: RunState, pipeline: Pipeline, instance: Instance) -> str:
+    if not pipeline.has(instance.node):
+        return ""
     slug = slug_of(state, pipeline.node(instance.node), instance.sub_item)
     pull = state.pull(slug) if slug else None
     return f"#{pull.number}" if pull else ""
@@ -213,13 +228,13 @@ def _cell(text: str) -> str:
     return line if len(line) <= 200 else f"{line[:199]}…"
 
 
-def _cost(state: RunState, facts: Facts) -> str:
+def _cost(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
     spent = state.spent
     tokens = spent.input_tokens + spent.output_tokens
     before = state.earlier.spend.cost_usd
     earlier = f" · ${before:.4f} before in this item" if before else ""
     return (
-        f"**Cost so far:** ${spent.cost_usd:.4f} of ${facts.max_cost_usd:.2f} · {tokens:,} of {facts.max_tokens:,} tokens "
+        f"**Cost so far:** ${spent.cost_usd:.4f} of ${max_cost_usd(facts, pipeline):.2f} · {tokens:,} of {facts.max_tokens:,} tokens "
         f"· {spent.model_calls} model calls{earlier}"
     )
 

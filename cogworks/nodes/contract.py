@@ -72,6 +72,8 @@ class Conventions(Value):
     sub_item_label: str = "cogworks:sub-work-item"
     max_retries: int = 5
     """Attempts of this node after the first."""
+    pipelines: Mapping[str, str] = {}
+    """The pipelines that a classification may choose: name -> description; empty where there is no choice."""
 
 
 class NodeTask(Value):

@@ -18,7 +18,7 @@ def rest_line(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
     position = locate(state, facts, pipeline)
     waits = waiting_for(state, facts, pipeline)
     rejected = set(position.rejected.values())
-    if position.frontier.ready or state.leases or len(waits) + len(rejected) > 1:
+    if position.ready or state.leases or len(waits) + len(rejected) > 1:
         return ""
     for wait in waits:
         return wait.kind if wait.number is None else _of_pull(wait.kind, wait.number, facts)
