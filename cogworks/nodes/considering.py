@@ -127,8 +127,8 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         wanted=_instance(wanted.node, state, pipeline),
     )
     obeyed = obey(state, facts, heard, pipeline, fresh=fresh)
-    if obeyed.run_id != state.run_id:
-        pipeline = pipelines.choose(obeyed.pipeline)
+    # A restart begins on the default pipeline again.
+    pipeline = pipelines.choose(obeyed.pipeline)
     return Considered(
         snapshot=snapshot,
         config=config,
