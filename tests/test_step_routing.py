@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 
 from cogworks.errors import BudgetReached, CogworksError, InvalidReply, PermissionRefused, TryAgainLater
-from cogworks.nodes.considering import Wanted, configured
+from cogworks.ledger.invariants import check_graph, check_visits
+from cogworks.ledger.visit_folders import check_folders
+from cogworks.nodes.considering import Wanted, configured, consider
 from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.pipeline.elements import ConditionAnswer
+from cogworks.pipeline.explanation import explain
 from cogworks.pipeline.transitions import settle
-from cogworks.vocabulary import NodeId
+from cogworks.vocabulary import NodeId, RunId
 from tests.pipeline.graphs import document, edge
 from tests.step_fakes import Died, Fault, Runner
 from tests.world import World
@@ -252,3 +255,32 @@ def test_a_hold_stops_the_model_from_being_asked() -> None:
 
     assert runner(world).step().outcome == "waiting"
     assert not world.paid
+
+
+def test_the_ledger_of_a_routed_run_is_sound() -> None:
+    world = World(pipeline=graph())
+    for _ in range(2):
+        runner(world).step()
+    _, pipeline = configured(world.snapshot(), world.state)
+    files = {path: text for path, text in world.files.items() if path != "state.json"}
+    broken = {path: text for path, text in files.items() if not path.endswith("view.json")}
+
+    assert list(check_visits(world.state)) == []
+    assert list(check_graph(world.state, pipeline)) == []
+    assert list(check_folders(world.state, files)) == []
+    assert [found.object for found in check_folders(world.state, broken)] == ["visits/0001-draft/view.json"]
+
+
+def test_the_reasons_name_the_question_and_who_asks_it() -> None:
+    world = World(pipeline=graph())
+    runner(world).step()
+    seen = consider(world.snapshot(), Wanted(), new_run_id=lambda: RunId("run-1"))
+
+    told = explain(seen.state, seen.facts, seen.pipeline, seen.decision)
+
+    assert told.because == "no expression says where draft leads: a model is asked"
+    assert [(each.node, each.status, each.reason) for each in told.not_now] == [
+        ("draft", "routing", "finished; a model has yet to say where it leads"),
+        ("careful", "pending", "waits for draft"),
+        ("quick", "pending", "waits for draft"),
+    ]

@@ -27,10 +27,7 @@ def gate_of(pipeline: Pipeline, node: Node, of: WorkClass) -> Gate:
         return "human-gated"
     if node.gate is not None:
         return node.gate
-    boundary = pipeline.shift_work.get(of)
-    return (
-        "human-gated" if boundary is not None and _is_up_to(pipeline, node.id, boundary) else "auto-proceed"
-    )
+    return "human-gated" if node.id in pipeline.up_to_boundary.get(of, ()) else "auto-proceed"
 
 
 def gated_nodes(pipeline: Pipeline, of: WorkClass) -> frozenset[NodeId]:
@@ -46,7 +43,3 @@ def boundary_line(pipeline: Pipeline, of: WorkClass) -> str:
     if boundary is None:
         return f"{of}: no boundary; only nodes with a gate of their own wait for people"
     return f"{of}: people look at results up to {pipeline.node(boundary).title}; after it the machine goes on"
-
-
-def _is_up_to(pipeline: Pipeline, node_id: NodeId, boundary: NodeId) -> bool:
-    return node_id == boundary or node_id in pipeline.upstream_of(boundary)

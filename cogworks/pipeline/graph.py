@@ -199,6 +199,11 @@ class Pipeline:
         return frozenset(later)
 
     @cached_property
+    def up_to_boundary(self) -> Mapping[WorkClass, frozenset[NodeId]]:
+        """Class of item -> its shift-work boundary and every node before that."""
+        return {of: self.upstream_of(last) | {last} for of, last in self.shift_work.items()}
+
+    @cached_property
     def graph_hash(self) -> str:
         """64 hex digits: the same for graphs that behave alike, however the file was written.
 
