@@ -23,10 +23,12 @@ def test_an_evaluation_holds_only_what_its_condition_reads() -> None:
     graph = pipeline("a b", [edge("a>b", condition=condition)])
 
     [found] = audited(graph, {"r": {"passed": True, "secret": "x"}, "other": 1})
+    [way] = graph.edges
+    assert way.condition is not None
 
     assert found == EdgeEvaluation(
         edge_id=EdgeId("a_to_b"),
-        condition=graph.edge(EdgeId("a_to_b")).condition.model_dump(mode="json"),  # type: ignore[union-attr]  # it has one
+        condition=way.condition.model_dump(mode="json"),
         input_snapshot={"r.passed": True},
         result=True,
         evaluator=Evaluator(kind="Composite"),

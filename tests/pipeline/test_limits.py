@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.pipeline.decision import BackOff, Run, Stop, decide
-from cogworks.pipeline.elements import MAX_TRAVERSALS, MAX_VISITS_PER_RUN
+from cogworks.pipeline.elements import MAX_TRAVERSALS, MAX_VISITS_PER_RUN, EdgeRef
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.limits import Grant, grant, max_cost_usd, refusal, session_budget
 from cogworks.pipeline.places import routing_of
-from cogworks.pipeline.routing import EdgeRef, out_edges_after
+from cogworks.pipeline.routing import out_edges_after
 from cogworks.pipeline.state import RunState, Spend
 from tests.pipeline.graphs import document, edge, parse, pipeline
 from tests.pipeline.runs import at, facts, finished, lease, new_run, visit
