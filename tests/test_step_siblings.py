@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from cogworks.errors import BudgetReached
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.step import StepReport
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
-from tests.step_fakes import Died, Fault, Runner
+from tests.step_fakes import Died, Fault, Runner, Said
 from tests.world import World
 
 Procedure = Callable[[NodeTask, NodeShell], Outcome]
@@ -162,8 +163,6 @@ def test_what_a_capped_visit_has_spent_is_no_longer_reserved() -> None:
     seen: list[tuple[float, float]] = []
 
     def asks(task: NodeTask, shell: NodeShell) -> Outcome:
-        from tests.step_fakes import Said
-
         shell.model.ask("any", {}, Said, purpose="a-1")
         [lease] = world.state.leases
         seen.append((lease.spent.cost_usd, lease.reserved_usd))
@@ -184,3 +183,22 @@ def test_no_more_runners_ask_a_model_at_once_than_the_pipeline_allows() -> None:
 
     assert [(each.node, each.outcome) for each in reports] == [("c", "succeeded"), ("", "backed_off")]
     assert runner(world).step().node == "b"
+
+
+def test_a_visit_ends_when_others_spent_what_it_counted_on() -> None:
+    world = begun(World(pipeline=split({"id": "a"}, {"id": "b"}, cost_budget_usd=0.25)))
+    world.config += "[ledger]\ncheckpoint_usd = 0.05\n"
+    reports: list[StepReport] = []
+
+    def asks(task: NodeTask, shell: NodeShell) -> Outcome:
+        shell.model.ask("any", {}, Said, purpose=f"{task.visit.node}-1")
+        if task.visit.node == "a":
+            reports.append(runner(world, "two", b=asks).step())
+            shell.model.ask("any", {}, Said, purpose="a-2")
+        return Succeeded(output={}, summary="asked")
+
+    with pytest.raises(BudgetReached, match=r"have spent 0\.30 of 0\.25 USD"):
+        runner(world, a=asks).step()
+
+    # The fake model knows no budget; the ledger alone stops it.
+    assert [(v.node, v.status) for v in world.state.visits] == [("start", "succeeded"), ("b", "succeeded")]

@@ -56,7 +56,10 @@ def _as_object(seen: Considered, at: str) -> dict[str, Any]:
         "total": _amounts(spent),
         "reserved_usd": round(state.reserved_usd, 9),
         "budget": {"cost_usd": limit_usd, "tokens": facts.max_tokens},
-        "remaining": {"cost_usd": round(left_usd, 9), "tokens": max(0, facts.max_tokens - tokens)},
+        "remaining": {
+            "cost_usd": round(left_usd, 9),
+            "tokens": max(0, facts.max_tokens - tokens - state.reserved_tokens),
+        },
         "nodes": [{"node": row.node, **_row(row)} for row in by_node(state)],
         "sub_items": [{**_sub_item(state, row), **_row(row)} for row in by_sub_item(state)],
     }

@@ -74,7 +74,12 @@ class Keeper:
         with self._lock:
             self.spent = self.spent + more
             self._pending.update(files)
-            return self.spent - self._recorded()
+            return self.unrecorded
+
+    @property
+    def unrecorded(self) -> Spend:
+        """What the visit has cost beyond what the ledger says of it."""
+        return self.spent - self._recorded()
 
     def checkpoint(self, *, stop_labels: frozenset[str] = frozenset()) -> None:
         """Renew the lease; what was paid for since the last time goes into the same commit.

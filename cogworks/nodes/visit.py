@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from cogworks.errors import CogworksError, InvalidReply, NodeFailed
+from cogworks.errors import BudgetReached, CogworksError, InvalidReply, NodeFailed
 from cogworks.github.effects import Effect, PostComment
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
@@ -31,7 +31,7 @@ from cogworks.nodes.recording import (
 from cogworks.nodes.routing import answers_in, routing_procedure
 from cogworks.pipeline.edge_audit import edges_line
 from cogworks.pipeline.graph import Pipeline
-from cogworks.pipeline.limits import session_budget
+from cogworks.pipeline.limits import overdrawn, session_budget
 from cogworks.pipeline.places import is_routing
 from cogworks.pipeline.position import Facts
 from cogworks.pipeline.resting import rest_line
@@ -228,6 +228,9 @@ def _order(claimed: Claimed, renew: Callable[[], None]) -> SessionOrder:
             renew()
         # A hold that the renewal saw, or the heartbeat before it, ends the visit before it pays again.
         keeper.check()
+        # The session's budget was cut when it was opened; what others spend since, only the ledger tells.
+        if reason := overdrawn(keeper.state, facts, claimed.pipeline, unsaid=keeper.unrecorded):
+            raise BudgetReached(reason)
 
     budget_usd, budget_tokens = session_budget(state, facts, claimed.pipeline, claimed.move.instance)
     return SessionOrder(

@@ -60,6 +60,22 @@ def session_budget(
     return left_usd, max(0, facts.max_tokens - _tokens(spent) - others_tokens)
 
 
+def overdrawn(state: RunState, facts: Facts, pipeline: Pipeline, *, unsaid: Spend) -> str:
+    """Why a visit may not go on: others spent what it counted on; empty = it may.
+
+    Args:
+        state: as last read, with what the others said of theirs.
+        unsaid: what this visit has spent beyond what the state says of it.
+    """
+    spent, limit_usd = state.spent + unsaid, max_cost_usd(facts, pipeline)
+    if spent.cost_usd <= limit_usd and _tokens(spent) <= facts.max_tokens:
+        return ""
+    return (
+        f"budget: the runners of this item have spent {spent.cost_usd:.2f} of {limit_usd:.2f} USD and {_tokens(spent)} of "
+        f"{facts.max_tokens} tokens; raise {_budget_key(pipeline)} or `budgets.pipeline_max_tokens`, or split the issue."
+    )
+
+
 def refusal(state: RunState, facts: Facts, pipeline: Pipeline, instance: Instance) -> str:
     """Why a visit may not begin: which limit it would pass, and what to do about it; empty = it may."""
     spent, limit_usd = state.spent, max_cost_usd(facts, pipeline)
@@ -93,6 +109,8 @@ def calls_model(instance: Instance, pipeline: Pipeline) -> bool:
     """Whether a visit asks a model."""
     if is_routing(instance):
         return True
+    if not pipeline.has(instance.node):
+        return False
     node = pipeline.node(instance.node)
     return node.type == "llm" or (node.type == "spawning" and node.prompt is not None)
 
