@@ -300,26 +300,41 @@ class Publication:
         return {"owner": owner, "name": name}
 
     def _link(self, indices: Sequence[int]) -> None:
-        """Links are a convenience: the plan in the ledger decides, so one that fails is a warning."""
-        if not indices:
-            return
+        """Links are a convenience: the plan in the ledger decides, so one that fails is a warning.
+
+        The same link twice is one link, so they are sent again without a look at what became of them.
+        """
+        warnings: list[str] = []
+        for _ in range(_MAX_TRIES):
+            left = [index for index in indices if index not in self._learned]
+            if not left:
+                return
+            warnings, may_pass = self._linked(left)
+            if not may_pass:
+                break
+            self._sleep(_RE_READ_PAUSE_S)
+        self._warnings += warnings
+
+    def _linked(self, indices: Sequence[int]) -> tuple[list[str], bool]:
+        """What is missing after one document of links, and whether another one may make it."""
         try:
             problems, unknown = self._mutate(indices)
         except TryAgainLater as error:
-            self._warnings.append(f"dependency links are missing: {error}")
-            return
+            return [f"dependency links are missing: {error}"], True
         if unknown is not None:
-            self._warnings.append(f"dependency links may be missing: {unknown}")
+            return [f"dependency links may be missing: {unknown}"], True
+        refused: dict[int, GraphQLProblem] = {}
         for index, problem in problems.items():
             if "already" in problem.message.lower():
                 self._learn(index, Repeatable())
             elif is_undefined_field(problem):
-                self._warnings.append(
+                return [
                     "this GitHub has no dependencies between issues; the plan in the ledger has them"
-                )
-                return
+                ], False
             else:
-                self._warnings.append(str(as_error(problem, doing=describe(self._effects[index]))))
+                refused[index] = problem
+        warnings = [str(as_error(why, doing=describe(self._effects[at]))) for at, why in refused.items()]
+        return warnings, any(_may_pass(self._effects[at], why) for at, why in refused.items())
 
     def _summary(self) -> Published:
         facts = [self._learned[index] for index in sorted(self._learned)]
