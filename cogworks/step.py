@@ -25,10 +25,12 @@ from cogworks.nodes.considering import (
     state_of,
 )
 from cogworks.nodes.contract import Failed
+from cogworks.nodes.giving_back import give_back
 from cogworks.nodes.recording import Claimed
 from cogworks.nodes.tasks import missing_inputs, sources_of
-from cogworks.nodes.visit import Ended, Tracker, VisitShell, give_back, run_visit
+from cogworks.nodes.visit import Ended, Tracker, VisitShell, run_visit
 from cogworks.pipeline import decision as move
+from cogworks.pipeline.affording import shortage
 from cogworks.pipeline.position import Facts, WaitingFor, instance_name, locate, waiting_for
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord, visit_key
@@ -217,8 +219,14 @@ def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
     except LostRace as error:
         return _report("backed_off", str(error), seen, claimed.keeper.state)
     except BudgetReached as error:
-        _show_problem(shell, seen.snapshot, str(error))
-        raise
+        state = claimed.keeper.state
+        reason = shortage(state, seen.facts, seen.pipeline, run.instance)
+        if not reason:
+            _show_problem(shell, seen.snapshot, str(error))
+            raise
+        _show(shell, seen, state, seen.facts)
+        # The visit saw only what was left for it; people know the budget of the whole item.
+        raise BudgetReached(reason) from error
     return _ended(shell, seen, run, ended)
 
 

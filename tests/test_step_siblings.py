@@ -197,7 +197,7 @@ def test_a_visit_ends_when_others_spent_what_it_counted_on() -> None:
             shell.model.ask("any", {}, Said, purpose="a-2")
         return Succeeded(output={}, summary="asked")
 
-    with pytest.raises(BudgetReached, match=r"have spent 0\.30 of 0\.25 USD"):
+    with pytest.raises(BudgetReached, match=r"0\.30 of 0\.25 USD is spent or reserved"):
         runner(world, a=asks).step()
 
     # The fake model knows no budget; the ledger alone stops it.

@@ -9,6 +9,7 @@ from cogworks.github.effects import AddReaction, EditComment, Effect, SetLabels
 from cogworks.github.markers import marked
 from cogworks.github.notices import REVISION, notices
 from cogworks.github.snapshot import Snapshot
+from cogworks.pipeline.affording import shortages
 from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.gates import boundary_line, gated_nodes
 from cogworks.pipeline.graph import Instance, Pipeline
@@ -34,6 +35,7 @@ from cogworks.vocabulary import Value
 STATUS_TOPIC = "status"
 NODE_LABEL = "cogworks:node:"
 KIND_LABEL = "cogworks:kind:"
+_WHO_PAYS = "- Who: anyone who may merge to the default branch raises the limit; anyone with write permission comments."
 FAILED_LABEL = "cogworks:node:failed"
 
 
@@ -130,9 +132,10 @@ def _is_view(name: str, config: Config) -> bool:
 def _comment(
     state: RunState, facts: Facts, pipeline: Pipeline, position: Position, waits: tuple[WaitingFor, ...]
 ) -> str:
-    parts = [f"### cogworks · {_headline(state, position, waits)}"]
+    parts = [f"### cogworks · {_headline(state, facts, pipeline, position, waits)}"]
     parts += [_waiting_line(wait) for wait in waits]
     parts += _failures(state, position, facts)
+    parts += _shortages(state, facts, pipeline, position)
     parts += notices(state, facts)
     gated = gated_nodes(pipeline, class_of(state, facts))
     drawn = mermaid(pipeline, views_of(position), state.schedule, gated=gated)
@@ -150,7 +153,9 @@ def _waiting_line(wait: WaitingFor) -> str:
     return f"{line} Or comment: `{wait.paste}`" if wait.paste else line
 
 
-def _headline(state: RunState, position: Position, waits: tuple[WaitingFor, ...]) -> str:
+def _headline(
+    state: RunState, facts: Facts, pipeline: Pipeline, position: Position, waits: tuple[WaitingFor, ...]
+) -> str:
     if state.status == "cancelled":
         return "cancelled"
     if state.status == "done":
@@ -159,6 +164,8 @@ def _headline(state: RunState, position: Position, waits: tuple[WaitingFor, ...]
         return "stopped: a node failed"
     if waits:
         return "waiting for a person" if waits[0].kind != "label" else "stopped by a label"
+    if shortages(state, facts, pipeline, position.ready):
+        return "stopped at its budget"
     ahead = ", ".join(instance_name(instance) for instance in position.ready[:3])
     return f"next: {ahead}" if ahead else "at work"
 
@@ -168,6 +175,13 @@ def _failures(state: RunState, position: Position, facts: Facts) -> list[str]:
     if retry := how_to_retry(state, facts):
         lines.append(f"- {retry}")
     return ["\n".join(lines)] if lines else []
+
+
+def _shortages(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> list[str]:
+    if state.status != "running":
+        return []
+    lines = [f"- **Stopped:** {reason}" for reason in shortages(state, facts, pipeline, position.ready)]
+    return ["\n".join([*lines, _WHO_PAYS])] if lines else []
 
 
 def views_of(position: Position) -> Mapping[Instance, View]:

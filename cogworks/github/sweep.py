@@ -13,7 +13,7 @@ NEWS_PER_ITEM = 20
 _HEADLINE = re.compile(r"cogworks: (?P<node>\S+) (?P<verb>\S+)(?: \[skip ci\])?")
 _LINE = re.compile(r"^(?P<name>Holder|Cogworks-Waits-For): (?P<value>.+)$", re.MULTILINE)
 _READ_BEFORE_CLAIM = timedelta(seconds=5)
-_WAITS_FOR = re.compile(r"(?P<kind>[a-z]+)(?: (?P<number>\d{1,10})@(?P<oid>[0-9a-f]*))?")
+_WAITS_FOR = re.compile(r"(?P<kind>[a-z]+)(?: (?P<number>\d{1,10})?@(?P<oid>[0-9a-f]*))?")
 _AT_WORK = frozenset({"claim", "checkpoint"})
 _AFTER_A_READ = frozenset({"claim", "obeyed"})
 """What a step commits right after it read what people said."""
@@ -70,6 +70,7 @@ class Waited(Value):
     kind: str
     number: IssueNumber | None = None
     oid: CommitOid = CommitOid("")
+    """Of the pull request's head; of `budget`: the mark of its limits."""
 
 
 class Movable(Value):
@@ -96,6 +97,8 @@ class Seen(Value):
     config_oid: str
     """The tree of `.cogworks` at the head of the default branch; empty where there is none."""
     labels: LabelConfig
+    limits: str = ""
+    """`limits_mark` of the configured budget."""
     items: tuple[Listed, ...]
     tips: Mapping[IssueNumber, Tip]
     pulls: Mapping[IssueNumber, PullSeen]
@@ -154,7 +157,7 @@ def judge(item: Listed, seen: Seen) -> Verdict:
         return Resting(why="done", reason="every node is done")
     if waited is None:
         return Movable(reason=f"after {node} {verb}")
-    return _spoken(item, tip, seen.labels) or _decided(item, tip, waited, seen)
+    return _spoken(item, tip, seen.labels) or _afforded(waited, seen) or _decided(item, tip, waited, seen)
 
 
 def _leased(tip: Tip, node: str, server_date: datetime) -> Verdict:
@@ -183,6 +186,12 @@ def _spoken(item: Listed, tip: Tip, labels: LabelConfig) -> Verdict | None:
             return Movable(reason="somebody commented")
     if len(fresh) >= NEWS_PER_ITEM:
         return Movable(reason="more happened on the issue than was read")
+    return None
+
+
+def _afforded(waited: Waited, seen: Seen) -> Verdict | None:
+    if waited.kind == "budget" and waited.oid != seen.limits:
+        return Movable(reason="the budget was changed")
     return None
 
 
@@ -215,6 +224,7 @@ _WORDS = {
     "label": "waits for a label",
     "resume": "waits until somebody says why it may go on",
     "cancelled": "was cancelled",
+    "budget": "stopped at its budget",
 }
 
 

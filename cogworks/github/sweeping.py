@@ -20,6 +20,7 @@ from cogworks.github.sweep_document import (
     sweep_document,
     tips_of,
 )
+from cogworks.pipeline.affording import limits_mark
 from cogworks.settings import LabelConfig, require_config
 from cogworks.vocabulary import IssueNumber
 
@@ -66,6 +67,7 @@ class _Reading:
     tips: dict[IssueNumber, Tip] = field(default_factory=dict)
     pulls: dict[IssueNumber, PullSeen] = field(default_factory=dict)
     config_oid: str = ""
+    limits: str = ""
     server_date: datetime | None = None
     _issues_cursor: str | None = None
     _pulls_cursor: str | None = None
@@ -88,6 +90,7 @@ class _Reading:
             server_date=self.server_date,
             config_oid=self.config_oid,
             labels=self.labels,
+            limits=self.limits,
             items=tuple(self.items),
             tips=self.tips,
             pulls=self.pulls,
@@ -107,9 +110,11 @@ class _Reading:
     def _knows_labels(self, repository: Mapping[str, Any]) -> bool:
         oid, text = configuration_of(repository)
         files = {} if text is None else {"config.toml": text}
-        found = require_config(files, where=self.address.full_name).labels
-        is_known = found.trigger == self.labels.trigger
-        self.config_oid, self.labels = oid, found
+        config = require_config(files, where=self.address.full_name)
+        is_known = config.labels.trigger == self.labels.trigger
+        self.config_oid, self.labels = oid, config.labels
+        budgets = config.budgets
+        self.limits = limits_mark(budgets.pipeline_max_cost_dollars, budgets.pipeline_max_tokens)
         return is_known
 
     def _learn(self, wish: Wish, repository: Mapping[str, Any]) -> Wish:

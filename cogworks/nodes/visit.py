@@ -7,17 +7,17 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from cogworks.errors import BudgetReached, CogworksError, InvalidReply, NodeFailed
+from cogworks.errors import BudgetReached, InvalidReply, NodeFailed
 from cogworks.github.effects import Effect, PostComment
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.surface import STATUS_TOPIC, project
 from cogworks.ledger.heartbeat import Heartbeat
-from cogworks.ledger.keeper import RELEASED, Keeper
 from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.giving_back import give_back, short_of
 from cogworks.nodes.recording import (
     Claimed,
     evaluations_after,
@@ -35,7 +35,7 @@ from cogworks.pipeline.limits import overdrawn, session_budget
 from cogworks.pipeline.places import is_routing
 from cogworks.pipeline.position import Facts
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import LEASE_TTL_S, RunState, Spend, VisitRecord
+from cogworks.pipeline.state import LEASE_TTL_S, NextCall, RunState, Spend, VisitRecord
 from cogworks.settings import Config
 from cogworks.vocabulary import BranchName, CommitOid, NodeId, RunId
 
@@ -119,6 +119,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
     keeper = claimed.keeper
     started_s = shell.monotonic()
     is_recorded = False
+    unaffordable: NextCall | None = None
     try:
         snapshot = _adopted(shell, claimed)
         renew = _renewal(claimed)
@@ -154,9 +155,19 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
             published=published,
             spend=keeper.spent - keeper.lease.spent,
         )
+    except BudgetReached as error:
+        unaffordable = short_of(error)
+        raise
     finally:
         if not is_recorded and not keeper.is_lost:
-            give_back(keeper, shell.say)
+            give_back(
+                keeper,
+                shell.say,
+                short_of=unaffordable,
+                waits_for=lambda state: (
+                    rest_line(state, claimed.facts, claimed.pipeline) if unaffordable else ""
+                ),
+            )
 
 
 def replies_in(folder: str, files: Mapping[str, str]) -> dict[str, ModelReply]:
@@ -316,18 +327,3 @@ def _spend_of(record: ReplyRecord) -> Spend:
         output_tokens=usage.output_tokens,
         model_calls=1,
     )
-
-
-def give_back(keeper: Keeper, say: Callable[[str], None]) -> None:
-    """Release the lease so that nobody has to wait for it to grow old; never raises a deliberate failure."""
-    spent = keeper.spent
-    try:
-        keeper.finish(
-            lambda state: state.released(keeper.lease, spent),
-            RELEASED,
-            lambda _: {},
-            waits_for=lambda _: "",
-        )
-    except CogworksError as error:
-        # What ended the visit matters more; a lease that stays is taken over when it is old enough.
-        say(f"the lease could not be given back: {error}")

@@ -2,8 +2,9 @@
 
 from typing import Literal
 
+from cogworks.pipeline.affording import shortage
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.limits import calls_model, refusal, too_many_visits
+from cogworks.pipeline.limits import calls_model, too_many_visits
 from cogworks.pipeline.people import INPUTS_NODE
 from cogworks.pipeline.position import (
     Facts,
@@ -166,7 +167,7 @@ def _claimable(state: RunState, facts: Facts, pipeline: Pipeline, position: Posi
         unfinished = state.unfinished(instance)
         if unfinished is None and (many := too_many_visits(state)):
             return Stop(outcome="failed", reason=many)
-        if reason := refusal(state, facts, pipeline, instance):
+        if reason := shortage(state, facts, pipeline, instance):
             # Another ready node may need less.
             refused = refused or reason
             continue

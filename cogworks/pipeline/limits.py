@@ -3,7 +3,7 @@
 from cogworks.pipeline.elements import MAX_VISITS_PER_RUN
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.places import is_routing, place_of
-from cogworks.pipeline.position import Facts, instance_name
+from cogworks.pipeline.position import Facts
 from cogworks.pipeline.state import RunState, Spend
 from cogworks.vocabulary import Value
 
@@ -26,7 +26,7 @@ def max_cost_usd(facts: Facts, pipeline: Pipeline) -> float:
 def grant(
     state: RunState, facts: Facts, pipeline: Pipeline, instance: Instance, *, window_usd: float
 ) -> Grant:
-    """The reservation of a visit that `refusal` lets pass.
+    """The reservation of a visit that `affording.shortage` lets pass.
 
     Args:
         window_usd: what a node without a budget of its own may spend before it says so in the ledger.
@@ -36,12 +36,12 @@ def grant(
     others_usd = state.reserved_usd - (dead.reserved_usd if dead else 0.0)
     gone = state.spent + dead.reserved if dead else state.spent
     left_usd = max(0.0, limit_usd - gone.cost_usd - others_usd)
-    own_usd = _rest_of_node(state, pipeline, instance)
+    own_usd = rest_of_node(state, pipeline, instance)
     usd = min(window_usd if own_usd is None else own_usd, left_usd)
     # Of the tokens the same share as of the money: no file says more.
     share = usd / limit_usd if limit_usd > 0 else 0.0
     others_tokens = state.reserved_tokens - (dead.reserved_tokens if dead else 0)
-    left_tokens = max(0, facts.max_tokens - _tokens(gone) - others_tokens)
+    left_tokens = max(0, facts.max_tokens - tokens_of(gone) - others_tokens)
     tokens = min(int(facts.max_tokens * share), left_tokens)
     return Grant(usd=round(usd, 9), tokens=tokens, is_capped=own_usd is not None)
 
@@ -57,7 +57,7 @@ def session_budget(
     if own is not None and own.is_capped:
         left_usd = min(left_usd, own.reserved_usd)
     others_tokens = state.reserved_tokens - (own.reserved_tokens if own else 0)
-    return left_usd, max(0, facts.max_tokens - _tokens(spent) - others_tokens)
+    return left_usd, max(0, facts.max_tokens - tokens_of(spent) - others_tokens)
 
 
 def overdrawn(state: RunState, facts: Facts, pipeline: Pipeline, *, unsaid: Spend) -> str:
@@ -68,30 +68,12 @@ def overdrawn(state: RunState, facts: Facts, pipeline: Pipeline, *, unsaid: Spen
         unsaid: what this visit has spent beyond what the state says of it.
     """
     spent, limit_usd = state.spent + unsaid, max_cost_usd(facts, pipeline)
-    if spent.cost_usd <= limit_usd and _tokens(spent) <= facts.max_tokens:
+    if spent.cost_usd <= limit_usd and tokens_of(spent) <= facts.max_tokens:
         return ""
     return (
-        f"budget: the runners of this item have spent {spent.cost_usd:.2f} of {limit_usd:.2f} USD and {_tokens(spent)} of "
-        f"{facts.max_tokens} tokens; raise {_budget_key(pipeline)} or `budgets.pipeline_max_tokens`, or split the issue."
+        f"budget: the runners of this item have spent {spent.cost_usd:.2f} of {limit_usd:.2f} USD and {tokens_of(spent)} of "
+        f"{facts.max_tokens} tokens; raise {budget_key(pipeline)} or `budgets.pipeline_max_tokens`, or split the issue."
     )
-
-
-def refusal(state: RunState, facts: Facts, pipeline: Pipeline, instance: Instance) -> str:
-    """Why a visit may not begin: which limit it would pass, and what to do about it; empty = it may."""
-    spent, limit_usd = state.spent, max_cost_usd(facts, pipeline)
-    committed_usd = spent.cost_usd + state.reserved_usd
-    if committed_usd >= limit_usd:
-        return (
-            f"budget: {committed_usd:.2f} of {limit_usd:.2f} USD is spent or reserved; raise "
-            f"{_budget_key(pipeline)} or split the issue."
-        )
-    tokens = _tokens(spent) + state.reserved_tokens
-    if tokens >= facts.max_tokens:
-        return (
-            f"budget: {tokens} of {facts.max_tokens} tokens are spent or reserved; raise `budgets.pipeline_max_tokens` "
-            "in `.cogworks/config.toml` or split the issue."
-        )
-    return _node_refusal(state, pipeline, instance, limit_usd=limit_usd)
 
 
 def too_many_visits(state: RunState) -> str:
@@ -115,29 +97,7 @@ def calls_model(instance: Instance, pipeline: Pipeline) -> bool:
     return node.type == "llm" or (node.type == "spawning" and node.prompt is not None)
 
 
-def _node_refusal(state: RunState, pipeline: Pipeline, instance: Instance, *, limit_usd: float) -> str:
-    own_usd = _rest_of_node(state, pipeline, instance)
-    if own_usd is None:
-        return ""
-    name = instance_name(instance)
-    budget_usd = pipeline.cost_budget_usd(place_of(instance).node)
-    if own_usd <= 0:
-        return (
-            f"budget: this visit of {name} has used up the {budget_usd:.2f} USD of its node; raise `cost_budget_usd` of the "
-            "node in `.cogworks/pipeline.toml`, which begins a new run, or split the issue."
-        )
-    # Against the rest of the run alone a node takes what there is; against what others hold it waits.
-    need_usd = min(own_usd, limit_usd - state.spent.cost_usd)
-    left_usd = limit_usd - state.spent.cost_usd - state.reserved_usd
-    if round(need_usd - left_usd, 9) <= 0:
-        return ""
-    return (
-        f"budget: {name} may need {need_usd:.2f} USD and {left_usd:.2f} are left while other runners hold "
-        f"{state.reserved_usd:.2f}; it goes on when they say what they spent, or raise {_budget_key(pipeline)}."
-    )
-
-
-def _rest_of_node(state: RunState, pipeline: Pipeline, instance: Instance) -> float | None:
+def rest_of_node(state: RunState, pipeline: Pipeline, instance: Instance) -> float | None:
     """What is left of the node's own budget for the visit that would be claimed; None = it has none."""
     budget_usd = pipeline.cost_budget_usd(place_of(instance).node)
     if budget_usd is None:
@@ -147,11 +107,20 @@ def _rest_of_node(state: RunState, pipeline: Pipeline, instance: Instance) -> fl
     return max(0.0, round(budget_usd - spent.cost_usd, 9))
 
 
-def _budget_key(pipeline: Pipeline) -> str:
+def has_own_budgets(pipeline: Pipeline) -> bool:
+    """Whether the pipeline limits money besides `config.toml`."""
+    settings = pipeline.settings
+    limits = [settings.cost_budget_usd, settings.default_cost_budget_usd]
+    return any(limit is not None for limit in (*limits, *(node.cost_budget_usd for node in pipeline.nodes)))
+
+
+def budget_key(pipeline: Pipeline) -> str:
+    """What to raise for the run to cost more."""
     if pipeline.settings.cost_budget_usd is not None:
         return f"`cost_budget_usd` of pipeline {pipeline.name!r} in `.cogworks/pipeline.toml`"
     return "`budgets.pipeline_max_cost_dollars` in `.cogworks/config.toml`"
 
 
-def _tokens(spend: Spend) -> int:
+def tokens_of(spend: Spend) -> int:
+    """What counts against the limit of tokens."""
     return spend.input_tokens + spend.output_tokens

@@ -58,6 +58,13 @@ class Spend(Value):
         )
 
 
+class NextCall(Value):
+    """The most that the model call can cost which a visit stopped before."""
+
+    cost_usd: float
+    tokens: int
+
+
 class VisitRecord(Value):
     """One finished visit of one node."""
 
@@ -105,6 +112,8 @@ class Lease(Value):
     """The reservation is all that the visit may still cost, so it shrinks with what is spent."""
     spent: Spend = Spend()
     """What this visit has cost so far, earlier attempts and their lost reservations included."""
+    stopped_short_of: NextCall | None = None
+    """Given back because this call did not fit into the budget; it is claimed again when it does, or people ask."""
     graph_hash: str
     input_digest: str
 
@@ -123,10 +132,8 @@ class Lease(Value):
 
     def with_spent(self, spent: Spend) -> "Lease":
         """The lease after its runner said what the visit has cost so far."""
-        if not self.is_capped:
-            return self.model_copy(update={"spent": spent})
-        more = spent - self.spent
-        rest_usd = round(max(0.0, self.reserved_usd - more.cost_usd), 9)
+        more_usd = (spent - self.spent).cost_usd if self.is_capped else 0.0
+        rest_usd = round(max(0.0, self.reserved_usd - more_usd), 9)
         return self.model_copy(update={"spent": spent, "reserved_usd": rest_usd})
 
 
@@ -329,15 +336,28 @@ class RunState(Value):
         )
         return self.model_copy(update={"leases": leases})
 
-    def released(self, lease: Lease, spend: Spend) -> "RunState":
+    def released(self, lease: Lease, spend: Spend, *, short_of: NextCall | None = None) -> "RunState":
         """Give a visit back unfinished: its key stays, for what it has published already carries it.
 
         Args:
             spend: all that the visit has cost so far.
+            short_of: the call that the budget did not allow.
         """
         kept = tuple(held for held in self.leases if held.visit_key != lease.visit_key)
-        unfinished = lease.model_copy(update={"spent": spend, "reserved_usd": 0.0, "reserved_tokens": 0})
+        unfinished = lease.model_copy(
+            update={
+                "spent": spend,
+                "reserved_usd": 0.0,
+                "reserved_tokens": 0,
+                "stopped_short_of": short_of,
+            }
+        )
         return self.model_copy(update={"leases": kept, "given_back": (*self.given_back, unfinished)})
+
+    def trying_again(self) -> "RunState":
+        """Let visits that stopped short of a call be claimed once more."""
+        tried = tuple(left.model_copy(update={"stopped_short_of": None}) for left in self.given_back)
+        return self.model_copy(update={"given_back": tried})
 
     def recorded(self, visit: VisitRecord) -> "RunState":
         """Finish a visit: its record is added and its lease goes."""

@@ -211,11 +211,29 @@ def test_an_item_that_waits_for_a_person_rests(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("limits", "wanted"),
+    [
+        ("abc", Resting(why="waiting", reason="stopped at its budget")),
+        ("def", Movable(reason="the budget was changed")),
+    ],
+    ids=["as-it-was", "changed"],
+)
+def test_an_item_that_stopped_at_its_budget_rests_until_the_budget_is_changed(
+    limits: str, wanted: Verdict
+) -> None:
+    stopped = tip(record("released", waits_for="budget @abc"))
+    now = seen(item(), stopped).model_copy(update={"limits": limits})
+
+    assert judge(item(), now) == wanted
+
+
+@pytest.mark.parametrize(
     ("trailer", "wanted"),
     [
         ("merge 12@abc", Waited(kind="merge", number=IssueNumber(12), oid=CommitOid("abc"))),
         ("merge 12@", Waited(kind="merge", number=IssueNumber(12))),
         ("done", Waited(kind="done")),
+        ("budget @abc", Waited(kind="budget", oid=CommitOid("abc"))),
         ("Merge twelve", None),
         ("", None),
     ],

@@ -3,10 +3,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cogworks.pipeline.affording import shortage
 from cogworks.pipeline.decision import BackOff, Run, Stop, decide
 from cogworks.pipeline.elements import MAX_TRAVERSALS, MAX_VISITS_PER_RUN, EdgeRef
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.limits import Grant, grant, max_cost_usd, refusal, session_budget
+from cogworks.pipeline.limits import Grant, grant, max_cost_usd, session_budget
 from cogworks.pipeline.places import routing_of
 from cogworks.pipeline.routing import out_edges_after
 from cogworks.pipeline.state import RunState, Spend
@@ -81,9 +82,9 @@ def test_a_visit_that_used_up_its_node_does_not_go_on() -> None:
     held = lease(state, "a")
     left = state.with_lease(held, identity=1).released(held, Spend(cost_usd=4.0))
 
-    assert refusal(left, facts(), graph, at("a")) == (
-        "budget: this visit of a has used up the 4.00 USD of its node; raise `cost_budget_usd` of the node in "
-        "`.cogworks/pipeline.toml`, which begins a new run, or split the issue."
+    assert shortage(left, facts(), graph, at("a")) == (
+        "budget: this visit of a has 0.00 left of the 4.00 USD of its node; raise `cost_budget_usd` of the node in "
+        "`.cogworks/pipeline.toml` or split the issue."
     )
 
 
@@ -159,3 +160,10 @@ def test_the_limit_of_model_calls_counts_live_runners_and_routing_visits() -> No
     assert isinstance(picked, BackOff)
     assert isinstance(while_routing, Run)
     assert while_routing.instance == at("c")
+
+
+def test_a_budget_may_be_raised_while_the_run_goes_on() -> None:
+    small = fan({"id": "a", "cost_budget_usd": 1}, cost_budget_usd=5, default_cost_budget_usd=2)
+    large = fan({"id": "a", "cost_budget_usd": 9}, cost_budget_usd=50, default_cost_budget_usd=20)
+
+    assert small.graph_hash == large.graph_hash

@@ -2,8 +2,9 @@
 
 import pytest
 
+from cogworks.pipeline.affording import limits_mark
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import RunState
+from cogworks.pipeline.state import NextCall, RunState, Spend
 from cogworks.pipeline.transitions import settle
 from tests.pipeline.runs import GRAPH, MERGED_SPEC, facts, finished, lease, new_run, pull, visit
 
@@ -53,3 +54,13 @@ def test_several_people_are_too_many_for_one_line() -> None:
 
 def test_a_pull_request_that_is_not_known_now_is_not_named() -> None:
     assert rest_line(SPECIFIED, facts(), GRAPH) == ""
+
+
+def test_a_run_that_stopped_at_its_budget_names_the_limits_it_stopped_at() -> None:
+    held = lease(SPECIFIED, "plan")
+    state = SPECIFIED.released(held, Spend(), short_of=NextCall(cost_usd=1.0, tokens=10))
+
+    short = rest_line(state, facts(MERGED_SPEC, max_cost_usd=0.5), GRAPH)
+
+    assert short == f"budget @{limits_mark(0.5, facts().max_tokens)}"
+    assert rest_line(state, facts(MERGED_SPEC, max_cost_usd=5.0), GRAPH) == ""
