@@ -3,7 +3,7 @@
 import hashlib
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Semaphore, Thread
@@ -11,7 +11,9 @@ from threading import Semaphore, Thread
 import pytest
 
 from cogworks.errors import CogworksError
-from tests.step_fakes import Died, Runner, until_done
+from cogworks.nodes.contract import NodeProcedure
+from cogworks.vocabulary import NodeId
+from tests.step_fakes import NODES, Died, Runner, until_done
 from tests.world import ONE_NODE, World
 
 Choose = Callable[[int], int]
@@ -90,8 +92,18 @@ class Race:
     """Lets one runner at a time make one call; a chooser says whose turn it is and who dies first."""
 
     def __init__(
-        self, world: World, names: str, choose: Choose, *, crashes: int = 0, memory: Memory | None = None
+        self,
+        world: World,
+        names: Iterable[str],
+        choose: Choose,
+        *,
+        crashes: int = 0,
+        memory: Memory | None = None,
+        nodes: Mapping[NodeId, NodeProcedure] = NODES,
     ) -> None:
+        """Args:
+        names: of the runners; read several times.
+        """
         self._world = world
         self._memory = memory
         self._past = dict.fromkeys(names, "")
@@ -101,7 +113,9 @@ class Race:
         self._arrived = Semaphore(0)
         self._go = {name: Semaphore(0) for name in names}
         self._running = dict.fromkeys(names, True)
-        self.runners = {name: Runner(world, name=name, turn=self._waiter(name)) for name in names}
+        self.runners = {
+            name: Runner(world, name=name, turn=self._waiter(name), nodes=nodes) for name in names
+        }
 
     def run(self) -> None:
         """Let all of them step to their end.
@@ -134,8 +148,11 @@ class Race:
         picture = Memory.picture(self._world) if self._memory else ""
         if self._memory:
             self._memory.enter(picture, self._crashes, *self._past.values(), *alive)
-        # Runners with the same past are the same but for their names, so that one of them stands for all.
-        unlike = list({self._past[name]: name for name in reversed(alive)}.values())
+        # Runners with the same past are the same but for their names, so that one of them stands for all. Only a memory
+        # knows their pasts.
+        unlike = (
+            list({self._past[name]: name for name in reversed(alive)}.values()) if self._memory else alive
+        )
         ways = len(unlike) * (2 if self._crashes else 1)
         turn = self._choose(ways)
         name = unlike[turn % len(unlike)]

@@ -27,7 +27,7 @@ from cogworks.pipeline.position import (
     slug_of,
     waiting_for,
 )
-from cogworks.pipeline.render import View, mermaid
+from cogworks.pipeline.render import View, is_drawable, mermaid
 from cogworks.pipeline.state import CommentRef, RunState, VisitRecord, first_visit_key
 from cogworks.settings import Config
 from cogworks.vocabulary import Value
@@ -137,15 +137,25 @@ def _comment(
     parts += _failures(state, position, facts)
     parts += _shortages(state, facts, pipeline, position)
     parts += notices(state, facts)
-    gated = gated_nodes(pipeline, class_of(state, facts))
-    drawn = mermaid(pipeline, views_of(position), state.schedule, gated=gated)
     if boundary := boundary_line(pipeline, class_of(state, facts)):
         parts.append(f"**Shift-work boundary:** {boundary}.")
-    parts.append(f"```mermaid\n{drawn.rstrip()}\n```")
+    parts.append(_picture(state, facts, pipeline, position))
     parts.append(_table(state, pipeline))
     parts.append(_cost(state, facts, pipeline))
     parts.append(_folded(state))
     return "\n\n".join(parts) + "\n"
+
+
+def _picture(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> str:
+    """The graph as GitHub can draw it: one box for all sub-work-items where a box for each would be too much."""
+    gated = gated_nodes(pipeline, class_of(state, facts))
+    for sub_items in (state.schedule, None):
+        drawn = mermaid(pipeline, views_of(position), sub_items, gated=gated)
+        if is_drawable(drawn):
+            return f"```mermaid\n{drawn.rstrip()}\n```"
+    return (
+        f"The graph is too large to be drawn here; `cogworks graph {facts.issue_url} --format dot` prints it."
+    )
 
 
 def _waiting_line(wait: WaitingFor) -> str:

@@ -162,9 +162,11 @@ def with_published(facts: Facts, published: Published) -> Facts:
 def _learn(state: RunState, slots: Mapping[str, Any], published: Published) -> RunState:
     if "classification" in slots:
         state = learn_classification(state, slots["classification"])
-    if "plan" in slots and published.sub_issues:
+    plan = slots.get("plan")
+    if isinstance(plan, Mapping) and (published.sub_issues or plan.get("sub_work_items") == []):
+        # An empty plan is one too: what comes after the sub-work-items goes on.
         issues = {made.key: (made.number, made.node_id) for made in published.sub_issues}
-        state = learn_plan(state, slots["plan"], issues)
+        state = learn_plan(state, plan, issues)
     return state
 
 

@@ -282,9 +282,10 @@ def instance_name(instance: Instance) -> str:
 
 def _is_behind(at: Instance, shut: AbstractSet[Instance], pipeline: Pipeline) -> bool:
     """Whether a gate on the way to it is shut; it may have been open when the nodes in between ran."""
-    before = pipeline.upstream_of(at.node)
     return any(
-        gate.node in before and (gate.sub_item is None or at.sub_item in (None, gate.sub_item))
+        (gate.sub_item is None or at.sub_item in (None, gate.sub_item))
+        and gate.node != at.node
+        and pipeline.leads_to(gate.node, at.node)
         for gate in shut
     )
 
