@@ -91,8 +91,10 @@ class TryAgainLater(CogworksError):
     exit_code = 75
     outcome = "try_again_later"
 
-    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+    def __init__(self, message: str, *, retry_after_s: float | None = None, is_timeout: bool = False) -> None:
         self.retry_after_s = retry_after_s
+        self.is_timeout = is_timeout
+        """No answer came in time; whether it was asked for with effect is not known."""
         super().__init__(message)
 
 

@@ -235,8 +235,8 @@ def ready_nodes(seen: Considered) -> tuple[str, ...]:
     """The nodes that runners could start now, as `process --node` takes them; `""` where a step has only to record."""
     match seen.decision:
         case Run(instance=instance):
-            ready = locate(seen.state, seen.facts, seen.pipeline).frontier.ready
-            startable = [each for each in ready if not shortage(seen.state, seen.facts, each)]
+            ready = locate(seen.state, seen.facts, seen.pipeline).ready
+            startable = [each for each in ready if not shortage(seen.state, seen.facts, seen.pipeline, each)]
             return tuple(dict.fromkeys(instance_name(each) for each in (instance, *startable)))
         case GiveUpOn() | Finish():
             return ("",)

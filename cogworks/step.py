@@ -1,7 +1,7 @@
 """One step of one work item, S1 to S8: read, decide, claim, adopt, run, publish, record, view."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from cogworks.errors import BudgetReached, CogworksError, ConfigurationError, LostRace, UsageError
@@ -13,7 +13,7 @@ from cogworks.ledger.keeper import Keeper
 from cogworks.ledger.record import Change, change_for
 from cogworks.ledger.store import LedgerCommit, StaleTip
 from cogworks.nodes.answering import MovingLedger, answer, inputs_lease
-from cogworks.nodes.claiming import claimed, lease_for
+from cogworks.nodes.claiming import claimed, lease_for, stopped_by
 from cogworks.nodes.considering import (
     Considered,
     NoSuchNode,
@@ -26,8 +26,9 @@ from cogworks.nodes.considering import (
 )
 from cogworks.nodes.contract import Failed
 from cogworks.nodes.giving_back import give_back
+from cogworks.nodes.recording import Claimed
 from cogworks.nodes.tasks import missing_inputs, sources_of
-from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, run_visit
+from cogworks.nodes.visit import Ended, Tracker, VisitShell, run_visit
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.affording import shortage
 from cogworks.pipeline.position import Facts, WaitingFor, instance_name, locate, waiting_for
@@ -224,7 +225,7 @@ def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
         return _report("backed_off", str(error), seen, claimed.keeper.state)
     except BudgetReached as error:
         state = claimed.keeper.state
-        reason = shortage(state, seen.facts, run.instance)
+        reason = shortage(state, seen.facts, seen.pipeline, run.instance)
         if not reason:
             _show_problem(shell, seen.snapshot, str(error))
             raise
@@ -263,7 +264,8 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
     else:
         echoes = [*dict.fromkeys(source.path for source in sources), folder]
         commit = ledger.append(snapshot.ledger.oid, change, echoes=echoes)
-    keeper = Keeper(ledger, state=held, tip=commit.oid, lease=lease)
+    stop = stopped_by(seen, run)
+    keeper = Keeper(ledger, state=held, tip=commit.oid, lease=lease, stopped_by=stop)
     try:
         return claimed(seen, run, keeper, commit.echoed, asked_s=asked_s)
     except CogworksError:
@@ -272,6 +274,8 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
 
 
 def _ended(shell: Shell, seen: Considered, run: move.Run, ended: Ended) -> StepReport:
+    # The visit may have chosen another pipeline.
+    seen = replace(seen, pipeline=ended.pipeline)
     warning = _show(shell, seen, ended.state, ended.facts)
     waits = waiting_for(ended.state, ended.facts, seen.pipeline)
     if ended.state.status == "done":

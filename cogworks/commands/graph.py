@@ -22,6 +22,7 @@ from cogworks.pipeline.render import (
     is_drawable,
     mermaid,
 )
+from cogworks.vocabulary import NodeId
 
 PIPELINE_FILE = Path(".cogworks/pipeline.toml")
 
@@ -100,13 +101,15 @@ def of_item(context: click.Context, issue_url: str, form: str, as_object: bool) 
     from cogworks.commands.looking import look_at
     from cogworks.github.meter import Requests
     from cogworks.github.surface import views_of
-    from cogworks.pipeline.position import locate
+    from cogworks.pipeline.gates import gated_nodes
+    from cogworks.pipeline.position import class_of, locate
 
     given = context.get_parameter_source("form") is not ParameterSource.DEFAULT
     seen = look_at(issue_url, Requests())
     views = views_of(locate(seen.state, seen.facts, seen.pipeline))
+    gated = gated_nodes(seen.pipeline, class_of(seen.state, seen.facts))
     _print(
-        Picture(seen.pipeline, views, seen.state.schedule or ()),
+        Picture(seen.pipeline, views, seen.state.schedule or (), gated),
         "json" if as_object else form if given else context.obj,
     )
 
@@ -117,12 +120,13 @@ class Picture(NamedTuple):
     pipeline: Pipeline
     views: Mapping[Instance, View] | None = None
     sub_items: Sequence[SubItem] = ()
+    gated: frozenset[NodeId] | None = None
 
 
 def _print(picture: Picture, form: str) -> None:
     match form:
         case "json":
-            click.echo(json.dumps(as_json(picture.pipeline, picture.views), indent=2))
+            click.echo(json.dumps(as_json(picture.pipeline, picture.views, picture.gated), indent=2))
         case "dot":
             click.echo(dot(*picture), nl=False)
         case _:

@@ -97,6 +97,7 @@ def _as_object(row: Told) -> dict[str, Any]:
         "holder": message.holder if message else None,
         "attempt": message.attempt if message else None,
         "sequence": message.sequence if message else None,
+        "edges": (message.edges or None) if message else None,
         "waits_for": (message.waits_for or None) if message else None,
         "cost_usd": row.spent.cost_usd if row.spent else None,
         "tokens": {"input": row.spent.input_tokens, "output": row.spent.output_tokens} if row.spent else None,
@@ -123,6 +124,8 @@ def _cells(row: Told) -> tuple[str, ...]:
     what = message.verb
     if rest:
         what += ", the item is done" if rest == "done" else f", waits for {rest}"
+    if message.edges:
+        what += f": {message.edges}"
     return (
         time,
         row.entry.oid[:10],

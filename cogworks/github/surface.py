@@ -13,11 +13,15 @@ from cogworks.github.notices import REVISION, notices
 from cogworks.github.snapshot import Snapshot
 from cogworks.pipeline.affording import shortages
 from cogworks.pipeline.frontier import InstanceStatus
+from cogworks.pipeline.gates import boundary_line, gated_nodes
 from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.limits import max_cost_usd
+from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import (
     Facts,
     Position,
     WaitingFor,
+    class_of,
     failures,
     how_to_retry,
     instance_name,
@@ -114,9 +118,9 @@ def _labels(
     wanted = {f"{KIND_LABEL}{state.kind}"} if state.kind else set()
     if state.status in ("done", "cancelled"):
         return frozenset(wanted)
-    active = {instance.node for instance in position.frontier.ready}
+    active = {place_of(instance).node for instance in position.ready}
     for instance, status in position.statuses.items():
-        if status in (InstanceStatus.RUNNING, InstanceStatus.WAITING_GATE):
+        if status in (InstanceStatus.RUNNING, InstanceStatus.WAITING_GATE, InstanceStatus.ROUTING):
             active.add(instance.node)
     wanted |= {f"{NODE_LABEL}{node}" for node in active}
     if any(status is InstanceStatus.FAILED for status in position.statuses.values()):
@@ -133,22 +137,25 @@ def _is_view(name: str, config: Config) -> bool:
 def _comment(
     state: RunState, facts: Facts, pipeline: Pipeline, position: Position, waits: tuple[WaitingFor, ...]
 ) -> str:
-    parts = [f"### cogworks · {_headline(state, facts, position, waits)}"]
+    parts = [f"### cogworks · {_headline(state, facts, pipeline, position, waits)}"]
     parts += [_waiting_line(wait) for wait in waits]
     parts += _failures(state, position, facts)
-    parts += _shortages(state, facts, position)
+    parts += _shortages(state, facts, pipeline, position)
     parts += notices(state, facts)
+    if boundary := boundary_line(pipeline, class_of(state, facts)):
+        parts.append(f"**Shift-work boundary:** {boundary}.")
     parts.append(_picture(state, facts, pipeline, position))
     parts.append(_table(state, pipeline))
-    parts.append(_cost(state, facts))
+    parts.append(_cost(state, facts, pipeline))
     parts.append(_folded(state))
     return "\n\n".join(parts) + "\n"
 
 
 def _picture(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> str:
     """The graph as GitHub can draw it: one box for all sub-work-items where a box for each would be too much."""
+    gated = gated_nodes(pipeline, class_of(state, facts))
     for sub_items in (state.schedule, None):
-        drawn = mermaid(pipeline, views_of(position), sub_items)
+        drawn = mermaid(pipeline, views_of(position), sub_items, gated=gated)
         if is_drawable(drawn):
             return f"```mermaid\n{drawn.rstrip()}\n```"
     return (
@@ -161,7 +168,9 @@ def _waiting_line(wait: WaitingFor) -> str:
     return f"{line} Or comment: `{wait.paste}`" if wait.paste else line
 
 
-def _headline(state: RunState, facts: Facts, position: Position, waits: tuple[WaitingFor, ...]) -> str:
+def _headline(
+    state: RunState, facts: Facts, pipeline: Pipeline, position: Position, waits: tuple[WaitingFor, ...]
+) -> str:
     if state.status == "cancelled":
         return "cancelled"
     if state.status == "done":
@@ -170,9 +179,9 @@ def _headline(state: RunState, facts: Facts, position: Position, waits: tuple[Wa
         return "stopped: a node failed"
     if waits:
         return "waiting for a person" if waits[0].kind != "label" else "stopped by a label"
-    if shortages(state, facts, position.frontier.ready):
+    if shortages(state, facts, pipeline, position.ready):
         return "stopped at its budget"
-    ahead = ", ".join(instance_name(instance) for instance in position.frontier.ready[:3])
+    ahead = ", ".join(instance_name(instance) for instance in position.ready[:3])
     return f"next: {ahead}" if ahead else "at work"
 
 
@@ -183,10 +192,10 @@ def _failures(state: RunState, position: Position, facts: Facts) -> list[str]:
     return ["\n".join(lines)] if lines else []
 
 
-def _shortages(state: RunState, facts: Facts, position: Position) -> list[str]:
+def _shortages(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> list[str]:
     if state.status != "running":
         return []
-    lines = [f"- **Stopped:** {reason}" for reason in shortages(state, facts, position.frontier.ready)]
+    lines = [f"- **Stopped:** {reason}" for reason in shortages(state, facts, pipeline, position.ready)]
     return ["\n".join([*lines, _WHO_PAYS])] if lines else []
 
 
@@ -197,10 +206,11 @@ def views_of(position: Position) -> Mapping[Instance, View]:
         InstanceStatus.FAILED: "failed",
         InstanceStatus.RUNNING: "current",
         InstanceStatus.WAITING_GATE: "waiting",
+        InstanceStatus.ROUTING: "current",
     }
     drawn: dict[Instance, View] = {instance: names[status] for instance, status in position.statuses.items()}
-    for instance in position.frontier.ready:
-        drawn[instance] = "current"
+    for instance in position.ready:
+        drawn[place_of(instance)] = "current"
     for instance in position.frontier.skipped:
         drawn[instance] = "skipped"
     return drawn
@@ -216,7 +226,7 @@ def _table(state: RunState, pipeline: Pipeline) -> str:
         sign = "❌" if last.status == "failed" else "↩️" if last.is_discarded else "✅"
         cost = sum(visit.spend.cost_usd for visit in visits)
         rows.append(
-            f"| {sign} | {pipeline.node(instance.node).title}{_of(state, instance)} | {_cell(last.summary)} "
+            f"| {sign} | {_title(pipeline, instance)}{_of(state, instance)} | {_cell(last.summary)} "
             f"| {len(visits)} | ${cost:.4f} | {_link(state, pipeline, instance)} |"
         )
     return "\n".join(rows)
@@ -229,7 +239,14 @@ def _of(state: RunState, instance: Instance) -> str:
     return f" of #{number}" if number else f" of {instance.sub_item}"
 
 
+def _title(pipeline: Pipeline, instance: Instance) -> str:
+    title = pipeline.title_of(place_of(instance).node)
+    return f"{title}: where next" if is_routing(instance) else title
+
+
 def _link(state: RunState, pipeline: Pipeline, instance: Instance) -> str:
+    if not pipeline.has(instance.node):
+        return ""
     slug = slug_of(state, pipeline.node(instance.node), instance.sub_item)
     pull = state.pull(slug) if slug else None
     return f"#{pull.number}" if pull else ""
@@ -240,13 +257,13 @@ def _cell(text: str) -> str:
     return line if len(line) <= 200 else f"{line[:199]}…"
 
 
-def _cost(state: RunState, facts: Facts) -> str:
+def _cost(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
     spent = state.spent
     tokens = spent.input_tokens + spent.output_tokens
     before = state.earlier.spend.cost_usd
     earlier = f" · ${before:.4f} before in this item" if before else ""
     return (
-        f"**Cost so far:** ${spent.cost_usd:.4f} of ${facts.max_cost_usd:.2f} · {tokens:,} of {facts.max_tokens:,} tokens "
+        f"**Cost so far:** ${spent.cost_usd:.4f} of ${max_cost_usd(facts, pipeline):.2f} · {tokens:,} of {facts.max_tokens:,} tokens "
         f"· {spent.model_calls} model calls{earlier}"
     )
 

@@ -111,7 +111,10 @@ class AnthropicProvider:
         if isinstance(error, (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.LocalProtocolError)):
             problem = f"{what}. Check the address and the key"
             return Refused(ConfigurationError("COGWORKS_LLM_BASE_URL", [problem]), is_retryable=False)
-        later = TryAgainLater(f"{what}. Check the network, then run the same step again.")
+        later = TryAgainLater(
+            f"{what}. Check the network, then run the same step again.",
+            is_timeout=isinstance(error, httpx.TimeoutException),
+        )
         # After ten minutes without an answer the reply may well be paid for; asking again would pay it again.
         return Refused(later, is_retryable=not isinstance(error, httpx.ReadTimeout))
 

@@ -75,6 +75,8 @@ class Conventions(Value):
     """Attempts of this node after the first."""
     own_labels: tuple[str, ...] = ()
     """Labels by which people and the program steer work items; no node sets one."""
+    pipelines: Mapping[str, str] = {}
+    """The pipelines that a classification may choose: name -> description; empty where there is no choice."""
 
 
 class NodeTask(Value):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from cogworks.errors import BudgetReached, CogworksError
-from cogworks.ledger.keeper import Keeper
+from cogworks.ledger.keeper import RELEASED, Keeper
 from cogworks.pipeline.state import NextCall, RunState
 
 
@@ -25,7 +25,7 @@ def give_back(
     try:
         keeper.finish(
             lambda state: state.released(keeper.lease, spent, short_of=short_of),
-            "released",
+            RELEASED,
             lambda _: {},
             waits_for=waits_for,
         )

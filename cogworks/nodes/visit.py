@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from pydantic import ValidationError
 
@@ -13,24 +13,32 @@ from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.surface import STATUS_TOPIC, project
 from cogworks.ledger.heartbeat import Heartbeat
-from cogworks.ledger.keeper import Keeper
-from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files, visit_files
+from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.giving_back import give_back, short_of
-from cogworks.nodes.learning import known, with_head, with_published
+from cogworks.nodes.learning import with_published
+from cogworks.nodes.recording import (
+    Claimed,
+    evaluations_after,
+    files_after,
+    kept_output,
+    pipeline_after,
+    transition,
+    with_known_pipeline,
+)
 from cogworks.nodes.resolution import procedure_for
+from cogworks.nodes.routing import answers_in, routing_procedure
 from cogworks.nodes.spawning import with_created
-from cogworks.nodes.tasks import slot_values
 from cogworks.nodes.timing import Deadline, outcome_within
-from cogworks.pipeline.decision import Run
+from cogworks.pipeline.edge_audit import edges_line
 from cogworks.pipeline.graph import Node, Pipeline
-from cogworks.pipeline.noticing import noticed
-from cogworks.pipeline.position import Facts, locate
+from cogworks.pipeline.limits import overdrawn, session_budget
+from cogworks.pipeline.places import is_routing, place_of
+from cogworks.pipeline.position import Facts
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import LEASE_TTL_S, NextCall, RunState, Spend, VisitRecord
-from cogworks.pipeline.transitions import learn_classification, learn_plan, settle
 from cogworks.settings import Config
 from cogworks.vocabulary import BranchName, CommitOid, NodeId, RunId
 
@@ -92,27 +100,13 @@ class VisitShell:
 
 
 @dataclass(frozen=True)
-class Claimed:
-    """A visit that is ours."""
-
-    keeper: Keeper
-    move: Run
-    task: NodeTask
-    snapshot: Snapshot
-    facts: Facts
-    pipeline: Pipeline
-    config: Config
-    memory: Mapping[str, ModelReply]
-    asked_s: float
-    """What the runner's clock said when the claim was sent."""
-
-
-@dataclass(frozen=True)
 class Ended:
     """How a visit ended."""
 
     outcome: Outcome
     state: RunState
+    pipeline: Pipeline
+    """The one the run goes on with."""
     facts: Facts
     """With the pull requests that the visit opened."""
     published: Published
@@ -129,7 +123,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
     """
     keeper = claimed.keeper
     started_s = shell.monotonic()
-    node = claimed.pipeline.node(claimed.move.instance.node)
+    node = claimed.pipeline.node(place_of(claimed.move.instance).node)
     deadline = Deadline(claimed.pipeline, node, monotonic=shell.monotonic)
     is_recorded = False
     unaffordable: NextCall | None = None
@@ -140,7 +134,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
             Heartbeat(renew, interval_s=RENEWAL_S, warn=shell.say),
             shell.session(_order(claimed, renew, deadline)) as session,
         ):
-            outcome = outcome_within(deadline, lambda: _outcome(shell, claimed, node, session))
+            outcome = with_known_pipeline(claimed, _outcome(shell, claimed, node, session, deadline))
             keeper.check()
             record = _record(claimed, outcome, shell.monotonic() - started_s)
             effects = _effects(claimed, outcome, record)
@@ -150,19 +144,23 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
         outcome = with_created(outcome, published)
         record = _record(claimed, outcome, shell.monotonic() - started_s)
         facts = with_published(claimed.facts, claimed.keeper.state, claimed.snapshot, published)
-        after = _transition(claimed, outcome, record, published, facts)
+        after = transition(claimed, outcome, record, published, facts)
+        pipeline = pipeline_after(claimed, outcome)
+        evaluations = evaluations_after(claimed, outcome, record)
         state = keeper.finish(
             after,
             # A loop that is used up makes a failure of a node that succeeded.
             after(keeper.state).visits[-1].status,
-            lambda state: visit_files(state, state.visits[-1], _kept_output(outcome)),
-            waits_for=lambda state: rest_line(state, facts, claimed.pipeline),
+            lambda state: files_after(claimed, outcome, state, evaluations),
+            waits_for=lambda state: rest_line(state, facts, pipeline),
+            edges=edges_line(evaluations),
         )
         is_recorded = True
         return Ended(
             outcome=outcome,
             state=state,
             facts=facts,
+            pipeline=pipeline,
             published=published,
             spend=keeper.spent - keeper.lease.spent,
         )
@@ -250,20 +248,23 @@ def _order(claimed: Claimed, renew: Callable[[], None], deadline: Deadline) -> S
             renew()
         # A hold that the renewal saw, or the heartbeat before it, ends the visit before it pays again.
         keeper.check()
+        # The session's budget was cut when it was opened; what others spend since, only the ledger tells.
+        if reason := overdrawn(keeper.state, facts, claimed.pipeline, unsaid=keeper.unrecorded):
+            raise BudgetReached(reason)
 
     def check() -> None:
         keeper.check()
-        deadline.check()
+        if not is_routing(claimed.move.instance):
+            deadline.check()
 
-    others_usd = state.reserved_usd - keeper.lease.reserved_usd
-    spent = state.spent
+    budget_usd, budget_tokens = session_budget(state, facts, claimed.pipeline, claimed.move.instance)
     return SessionOrder(
         run_id=state.run_id,
         task=claimed.task,
         config=claimed.config,
         files=claimed.snapshot.repository.config_files,
-        budget_usd=max(0.0, facts.max_cost_usd - spent.cost_usd - others_usd),
-        budget_tokens=max(0, facts.max_tokens - spent.input_tokens - spent.output_tokens),
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
         memory=claimed.memory,
         on_reply=on_reply,
         left_s=deadline.left_s,
@@ -271,7 +272,16 @@ def _order(claimed: Claimed, renew: Callable[[], None], deadline: Deadline) -> S
     )
 
 
-def _outcome(shell: VisitShell, claimed: Claimed, node: Node, session: Session) -> Outcome:
+def _outcome(
+    shell: VisitShell, claimed: Claimed, node: Node, session: Session, deadline: Deadline
+) -> Outcome:
+    if is_routing(claimed.move.instance):
+        # A question without an answer in time has one all the same: its fallback.
+        return routing_procedure(claimed.pipeline, claimed.config.llm.model)(claimed.task, session.shell)
+    return outcome_within(deadline, lambda: _done(shell, claimed, node, session))
+
+
+def _done(shell: VisitShell, claimed: Claimed, node: Node, session: Session) -> Outcome:
     procedure = procedure_for(node, claimed.snapshot.repository.config_files, shell.nodes)
     if procedure is None:
         known = ", ".join(shell.nodes)
@@ -295,7 +305,8 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecor
         spend=claimed.keeper.spent,
         duration_s=round(duration_s, 3),
         has_output=succeeded,
-        output_sha256=output_sha256(_kept_output(outcome)),
+        answers=answers_in(outcome.output) if succeeded and is_routing(move.instance) else (),
+        output_sha256=output_sha256(kept_output(outcome)),
     )
 
 
@@ -304,11 +315,6 @@ def _effects(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple[E
     if claimed.keeper.state.status_comment is not None:
         return wanted
     return (*wanted, _first_status(claimed, outcome, record))
-
-
-def _kept_output(outcome: Outcome) -> Mapping[str, Any] | None:
-    """A success is read by later nodes, even an empty one; what a failure left is for people."""
-    return outcome.output if isinstance(outcome, Succeeded) or outcome.output else None
 
 
 def _publish(
@@ -325,44 +331,11 @@ def _publish(
 
 
 def _first_status(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> PostComment:
-    after = _transition(claimed, outcome, record, Published(), claimed.facts)(claimed.keeper.state)
-    surface = project(after, claimed.facts, claimed.pipeline, claimed.config)
+    after = transition(claimed, outcome, record, Published(), claimed.facts)(claimed.keeper.state)
+    surface = project(after, claimed.facts, claimed.pipelines.choose(after.pipeline), claimed.config)
     return PostComment(
         number=after.issue, topic=STATUS_TOPIC, body=surface.comment, visit_key=claimed.move.visit_key
     )
-
-
-def _transition(
-    claimed: Claimed, outcome: Outcome, record: VisitRecord, published: Published, facts: Facts
-) -> Callable[[RunState], RunState]:
-    node = claimed.pipeline.node(record.node)
-
-    def after(state: RunState) -> RunState:
-        view = {**claimed.task.inputs, "retry_count": record.ordinal - 1}
-        if isinstance(outcome, Succeeded):
-            slots = slot_values(node, outcome.output)
-            view.update(slots)
-            state = _learn(state, slots, published)
-            state = with_head(state, claimed.move.instance, claimed.task.branch, claimed.snapshot, published)
-        settled = noticed(settle(known(state, published), claimed.pipeline, record, view), facts)
-        gates = locate(settled, facts, claimed.pipeline)
-        finished = gates.frontier.finished
-        return settled.model_copy(
-            update={"gates": gates.gates, "status": "done" if finished else settled.status}
-        )
-
-    return after
-
-
-def _learn(state: RunState, slots: Mapping[str, Any], published: Published) -> RunState:
-    if "classification" in slots:
-        state = learn_classification(state, slots["classification"])
-    plan = slots.get("plan")
-    if isinstance(plan, Mapping) and (published.sub_issues or plan.get("sub_work_items") == []):
-        # An empty plan is one too: what comes after the sub-work-items goes on.
-        issues = {made.key: (made.number, made.node_id) for made in published.sub_issues}
-        state = learn_plan(state, plan, issues)
-    return state
 
 
 def _spend_of(record: ReplyRecord) -> Spend:

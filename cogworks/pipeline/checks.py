@@ -14,6 +14,9 @@ from cogworks.pipeline.graph import Pipeline, topological_order
 from cogworks.pipeline.tables import meant
 from cogworks.vocabulary import NodeId
 
+CLASSIFICATION = "classification"
+"""The output slot whose field `pipeline` names the pipeline that the run goes on with."""
+
 
 def problems_of(pipeline: Pipeline) -> tuple[str, ...]:
     """Everything that keeps a graph from running, in the order of the rules; none = it can run.
@@ -31,6 +34,29 @@ def problems_of(pipeline: Pipeline) -> tuple[str, ...]:
     found += [problem for rule in _LOCAL for problem in rule(pipeline)]
     if not found:
         found = [problem for rule in _WHOLE for problem in rule(pipeline)]
+    return tuple(found)
+
+
+def choice_problems(pipelines: Mapping[str, Pipeline], default: str) -> tuple[str, ...]:
+    """Why the first node of the default pipeline may not choose among these: they have to begin with that very node.
+
+    None where it chooses none, because there is one pipeline or its output has no `classification`.
+    """
+    first = pipelines[default]
+    start = first.node(first.start)
+    if len(pipelines) == 1 or CLASSIFICATION not in start.outputs:
+        return ()
+    wanted = f"the {start.id!r} of pipeline {default!r}, whose output {CLASSIFICATION!r} chooses among the pipelines"
+    found: list[str] = []
+    for name, pipeline in pipelines.items():
+        if pipeline.start != first.start:
+            found.append(f"pipelines.{name}: `start` is {pipeline.start!r}, wanted {wanted}")
+        elif pipeline.node(pipeline.start).outputs != start.outputs:
+            outputs = ", ".join(pipeline.node(pipeline.start).outputs) or "none"
+            found.append(
+                f"pipelines.{name}: `outputs` of its start {pipeline.start!r} are {outputs}, wanted "
+                f"{', '.join(start.outputs)} as of {wanted}"
+            )
     return tuple(found)
 
 
@@ -173,6 +199,13 @@ def _profiles(pipeline: Pipeline) -> Iterable[str]:
             yield f"{where} is {name!r}, which is not a tool profile{meant(name, known)}"
 
 
+def _shift_work(pipeline: Pipeline) -> Iterable[str]:
+    known = [str(node.id) for node in pipeline.nodes]
+    for of, node_id in pipeline.shift_work.items():
+        if node_id not in known:
+            yield f"`shift_work.{of}` is {node_id!r}, which is not a node{meant(node_id, known)}"
+
+
 def _start_scope(pipeline: Pipeline) -> Iterable[str]:
     if pipeline.is_sub_item(pipeline.start):
         yield f"`start` is {pipeline.start!r}, a per-sub-item node; start with a node that runs once and plans them"
@@ -272,5 +305,5 @@ def _inputs(pipeline: Pipeline) -> Iterable[str]:
 
 _Rule = Callable[[Pipeline], Iterable[str]]
 _NAMES: tuple[_Rule, ...] = (_repeated_nodes, _repeated_edges, _unknown_nodes)
-_LOCAL: tuple[_Rule, ...] = (_evaluations, _profiles)
+_LOCAL: tuple[_Rule, ...] = (_evaluations, _profiles, _shift_work)
 _WHOLE: tuple[_Rule, ...] = (_start_scope, _unreachable, _scopes, _loops, _crossing_loops, _inputs)

@@ -4,11 +4,13 @@ from typing import Literal
 
 from cogworks.pipeline.affording import shortage
 from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.limits import calls_model, too_many_visits
 from cogworks.pipeline.people import INPUTS_NODE
 from cogworks.pipeline.position import (
     Facts,
     Position,
     WaitingFor,
+    aborted_by,
     failures,
     how_to_retry,
     instance_name,
@@ -151,6 +153,30 @@ def _answer(state: RunState, facts: Facts) -> Answer | None:
 
 
 def _claimable(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> Decision | None:
+    if left := _left_behind(state, facts, position):
+        return left
+    refused = ""
+    is_changed = is_request_changed(state, facts)
+    is_full = _asking_now(state, facts, pipeline) >= pipeline.settings.max_concurrent_llm_calls
+    for instance in position.ready:
+        if facts.wanted not in (None, instance):
+            continue
+        # What people get is not made from a request that is no longer theirs.
+        if (is_changed and is_last(instance, pipeline)) or (is_full and calls_model(instance, pipeline)):
+            continue
+        unfinished = state.unfinished(instance)
+        if unfinished is None and (many := too_many_visits(state)):
+            return Stop(outcome="failed", reason=many)
+        if reason := shortage(state, facts, pipeline, instance):
+            # Another ready node may need less.
+            refused = refused or reason
+            continue
+        return _visit(state, instance, unfinished)
+    return Stop(outcome="budget_reached", reason=refused) if refused else None
+
+
+def _left_behind(state: RunState, facts: Facts, position: Position) -> Decision | None:
+    """What to do about a dead runner's visit."""
     for lease in state.leases:
         if (
             lease.node == INPUTS_NODE
@@ -158,6 +184,8 @@ def _claimable(state: RunState, facts: Facts, pipeline: Pipeline, position: Posi
             or not _is_stealable(lease, facts)
         ):
             continue
+        if aborted := aborted_by(lease.instance, position):
+            return GiveUpOn(lease=lease, reason=aborted)
         if lease.attempt >= MAX_ATTEMPTS:
             return GiveUpOn(lease=lease, reason=f"its runner died {lease.attempt} times")
         return Run(
@@ -168,21 +196,22 @@ def _claimable(state: RunState, facts: Facts, pipeline: Pipeline, position: Posi
             attempt=lease.attempt + 1,
             taken_over_from=lease,
         )
-    is_changed = is_request_changed(state, facts)
-    short = ""
-    for instance in position.frontier.ready:
-        # What people get is not made from a request that is no longer theirs.
-        if facts.wanted not in (None, instance) or (is_changed and is_last(instance, pipeline)):
-            continue
-        reason = shortage(state, facts, instance)
-        if not reason:
-            return _next_visit(state, instance)
-        short = short or reason
-    return Stop(outcome="budget_reached", reason=short) if short else None
+    return None
 
 
-def _next_visit(state: RunState, instance: Instance) -> Run:
-    if unfinished := state.unfinished(instance):
+def _asking_now(state: RunState, facts: Facts, pipeline: Pipeline) -> int:
+    """How many runners ask a model at this moment."""
+    return sum(
+        1
+        for lease in state.leases
+        if lease.node != INPUTS_NODE
+        and not _is_stealable(lease, facts)
+        and calls_model(lease.instance, pipeline)
+    )
+
+
+def _visit(state: RunState, instance: Instance, unfinished: Lease | None) -> Run:
+    if unfinished is not None:
         return Run(
             instance=instance,
             index=unfinished.index,
@@ -201,7 +230,7 @@ def _next_visit(state: RunState, instance: Instance) -> Run:
 
 
 def _stuck(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> Decision:
-    if facts.wanted is not None and facts.wanted not in position.frontier.ready:
+    if facts.wanted is not None and facts.wanted not in position.ready:
         return Stop(outcome="usage_error", reason=_why_not(facts.wanted, position), is_about_item=False)
     live = [lease for lease in state.leases if not _is_stealable(lease, facts)]
     if live:
@@ -231,7 +260,7 @@ def _is_stealable(lease: Lease, facts: Facts) -> bool:
 
 
 def _why_not(wanted: Instance, position: Position) -> str:
-    ready = ", ".join(instance_name(instance) for instance in position.frontier.ready) or "none"
+    ready = ", ".join(instance_name(instance) for instance in position.ready) or "none"
     status = position.statuses.get(wanted)
     now = f"it is {status.value}" if status else "its inputs are not there yet"
     return f"node {instance_name(wanted)} cannot start: {now}. Ready now: {ready}."

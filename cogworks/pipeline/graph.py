@@ -40,6 +40,7 @@ from cogworks.pipeline.elements import (
     SubItem,
     ToolProfile,
     Validation,
+    WorkClass,
 )
 from cogworks.vocabulary import NodeId
 
@@ -76,6 +77,7 @@ __all__ = [
     "SubItem",
     "ToolProfile",
     "Validation",
+    "WorkClass",
     "topological_order",
 ]
 
@@ -92,6 +94,8 @@ class Pipeline:
     tool_profiles: Mapping[str, ToolProfile] = field(default_factory=dict)
     default_tool_profile: str | None = None
     description: str = ""
+    shift_work: Mapping[WorkClass, NodeId] = field(default_factory=dict)
+    """Class of item -> the last node whose result people look at where it declares no gate of its own."""
 
     def node(self, node_id: NodeId) -> Node:
         """The node of that id; KeyError when the graph has none."""
@@ -100,6 +104,15 @@ class Pipeline:
     def edge(self, edge_id: EdgeId) -> Edge:
         """The edge of that id, rework edges included; KeyError when the graph has none."""
         return self._edges[edge_id]
+
+    def title_of(self, node_id: NodeId) -> str:
+        """What people call a node; its id where the graph has no such node."""
+        node = self._nodes.get(node_id)
+        return node_id if node is None else node.title
+
+    def has(self, node_id: NodeId) -> bool:
+        """Whether the graph has a node of that id."""
+        return node_id in self._nodes
 
     def edges_from(self, node_id: NodeId) -> tuple[Edge, ...]:
         """All edges that leave a node, rework edges included, in declared order."""
@@ -191,17 +204,29 @@ class Pipeline:
         return frozenset(later)
 
     @cached_property
+    def up_to_boundary(self) -> Mapping[WorkClass, frozenset[NodeId]]:
+        """Class of item -> its shift-work boundary and every node before that."""
+        return {of: self.upstream_of(last) | {last} for of, last in self.shift_work.items()}
+
+    @cached_property
     def graph_hash(self) -> str:
         """64 hex digits: the same for graphs that behave alike, however the file was written.
 
-        Titles, descriptions and the pipeline's name do not count; the order of nodes and edges does, because it
+        Titles, descriptions, the pipeline's name and budgets, which may be raised while it runs, do not count; the order of nodes and edges does, because it
         breaks ties.
         """
         document = self.as_json()
         for ignored in ("name", "description"):
             del document[ignored]
+        for budget in ("cost_budget_usd", "default_cost_budget_usd"):
+            del document["settings"][budget]
         for node in document["nodes"]:
-            del node["title"]
+            del node["title"], node["cost_budget_usd"]
+        if not self.shift_work:
+            # Where nothing else decides, an undeclared gate is an open one.
+            del document["shift_work"]
+            for node in document["nodes"]:
+                node["gate"] = node["gate"] or "auto-proceed"
         text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode("ascii")).hexdigest()
 
@@ -213,6 +238,7 @@ class Pipeline:
             "description": self.description,
             "start": self.start,
             "settings": self.settings.model_dump(mode="json"),
+            "shift_work": dict(self.shift_work),
             "default_tool_profile": self.default_tool_profile,
             "tool_profiles": profiles,
             "nodes": [node.model_dump(mode="json") for node in self.nodes],

@@ -72,7 +72,7 @@ def read_node(
         title=table.text("title") or node_id.replace("_", " ").capitalize(),
         inputs=table.texts("inputs", SLOT),
         outputs=table.texts("outputs", SLOT),
-        gate=table.choice("gate", get_args(Gate)) or "auto-proceed",
+        gate=table.choice("gate", get_args(Gate)),
         produces_code=table.boolean("produces_code") or False,
         slug=table.text("slug", _SLUG),
         timeout_seconds=table.integer("timeout_seconds", minimum=1, maximum=MAX_SECONDS),

@@ -2,6 +2,7 @@
 
 from cogworks.pipeline.affording import limits_mark, shortages
 from cogworks.pipeline.graph import Pipeline
+from cogworks.pipeline.limits import has_own_budgets
 from cogworks.pipeline.position import Facts, changed_request, failures, locate, stopped_by, waiting_for
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import IssueNumber
@@ -22,9 +23,12 @@ def rest_line(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
         # Nothing starts then, whatever is ready or asked beside.
         return stopped.kind
     position = locate(state, facts, pipeline)
-    ready = position.frontier.ready
-    is_short = bool(shortages(state, facts, ready))
+    ready = position.ready
+    is_short = bool(shortages(state, facts, pipeline, ready))
     if ready and not is_short and not changed_request(state, facts, pipeline, position):
+        return ""
+    if is_short and has_own_budgets(pipeline):
+        # A sweep knows the limits of `config.toml` alone.
         return ""
     asked = [(wait.kind, wait.number) for wait in waiting_for(state, facts, pipeline)]
     asked += [("reopen", number) for number in dict.fromkeys(position.rejected.values())]

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -19,7 +20,7 @@ from cogworks.pipeline.position import Facts
 from cogworks.pipeline.state import CommentRef, RunState, Spend, SubItem, first_visit_key
 from cogworks.pipeline.transitions import settle
 from cogworks.settings import parse_config
-from cogworks.vocabulary import SubItemKey
+from cogworks.vocabulary import NodeId, SubItemKey
 from tests.pipeline.graphs import pipeline
 from tests.pipeline.runs import GRAPH, MERGED_SPEC, URL, facts, finished, lease, new_run, pull, visit
 from tests.world import BOT, CONFIG, World
@@ -292,3 +293,14 @@ def test_the_first_visit_signs_the_status_comment_even_while_it_is_given_back() 
     assert first_visit_key(leased) == first.visit_key
     assert first_visit_key(leased.released(first, Spend())) == first.visit_key
     assert first_visit_key(finished(new_run(), "spec", "plan")) == first.visit_key
+
+
+def test_the_shift_work_boundary_of_the_items_class_is_shown() -> None:
+    graph = replace(GRAPH, shift_work={"standard": NodeId("plan")})
+    state = new_run(graph)
+
+    shown = project(state, facts(), graph, CONFIGURED).comment
+
+    assert "**Shift-work boundary:** standard: people look at results up to Plan; after it" in shown
+    assert "Plan (human gate)" in shown.replace("#40;", "(").replace("#41;", ")")
+    assert "Shift-work" not in surface(new_run(), facts()).comment

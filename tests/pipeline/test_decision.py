@@ -267,7 +267,7 @@ def test_a_visit_that_was_given_back_goes_on_under_its_own_key() -> None:
         (
             {"max_tokens": 15},
             (
-                "budget: 15 of 15 tokens are spent; raise `budgets.pipeline_max_tokens` in "
+                "budget: 15 of 15 tokens are spent or reserved; raise `budgets.pipeline_max_tokens` in "
                 "`.cogworks/config.toml` or split the issue."
             ),
         ),
