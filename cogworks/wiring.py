@@ -18,7 +18,6 @@ from cogworks.codebase.git import Identity
 from cogworks.codebase.scripts import ScriptRun, run_script
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
-from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.messages import Caller
 from cogworks.errors import CogworksError, NodeFailed, TryAgainLater, UsageError
 from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses, is_known_host
@@ -42,6 +41,7 @@ from cogworks.settings import PIPELINE_FILE, Config, Environment, child_environm
 from cogworks.step import Shell
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring_model import check_model, gateway_for, open_provider
+from cogworks.wiring_services import open_panel, services_of
 
 if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
@@ -175,6 +175,7 @@ def _check(config: Config, files: Mapping[str, str], environment: Environment) -
         pipelines = parse_pipelines(declared, source=PIPELINE_FILE)
         refuse_unworkable(pipelines, files, own_labels=tuple(config.labels.model_dump().values()))
     check_model(config, files, environment)
+    services_of(environment, files)
 
 
 def reader_of(
@@ -256,16 +257,9 @@ def _open_session(
     task = order.task
     sub = task.sub_item.number if task.sub_item else None
     caller = Caller(node=task.visit.node, work_item_id=task.item.number, sub_work_item_id=sub)
-    command = (sys.executable, "-m", "cogworks", "service", "python", "--until-stdin-closes")
     with ExitStack() as stack:
         service = stack.enter_context(
-            ProcessService(
-                command,
-                name="python",
-                environment=child_environment(),
-                caller=caller,
-                left_s=order.left_s,
-            )
+            open_panel(order.files, environment, caller=caller, warn=say, left_s=order.left_s)
         )
         provider = stack.enter_context(open_provider(order.config, environment, left_s=order.left_s))
         yield _Session(

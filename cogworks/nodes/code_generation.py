@@ -22,6 +22,7 @@ from cogworks.nodes.asking import as_previous, purpose_of, retry_variables
 from cogworks.nodes.coding_prompt import coding_variables
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded, Workspace
 from cogworks.nodes.deciding import changes, reason_for_a_person
+from cogworks.nodes.interface_design import left_out
 from cogworks.nodes.replies import CodeChange, PlannedItem
 from cogworks.vocabulary import CommitOid
 
@@ -168,6 +169,7 @@ def _keep(job: Job, reply: CodeChange, after: TestReport, *, attempts: int) -> S
                 "failed_before": sum(1 for case in job.before.cases if case.outcome in ("failed", "error")),
             },
             "attempts": attempts,
+            **left_out(job.shell),
         },
         effects=(PushBranch(branch=job.task.branch, oid=CommitOid(head)),),
         summary=f"{len(files)} files, {len(passed)} tests pass ({len(added)} new), attempt {attempts}",

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.domain_services.client import Limits, ProcessService
+from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.failures import ServiceFailed
+from cogworks.domain_services.limits import Limits
 from cogworks.domain_services.messages import Diagnostic, ErrorCode, TestCase, TestReport
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.isolation import NO_NAMESPACES, Isolation, strongest

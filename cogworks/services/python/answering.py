@@ -11,8 +11,10 @@ from pydantic import ValidationError
 from cogworks import __version__
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.confined import read_file
+from cogworks.domain_services.checking import SimulateParams, ValidateParams
 from cogworks.domain_services.messages import (
     API_VERSION,
+    ConstraintResult,
     Diagnostic,
     ErrorCode,
     Handshake,
@@ -20,10 +22,8 @@ from cogworks.domain_services.messages import (
     Request,
     Response,
     ServiceError,
-    SimulateParams,
     TestCase,
     TestReport,
-    ValidateParams,
     compatible,
     reported,
 )
@@ -55,6 +55,8 @@ class PythonService:
             return _error(request.request_id, ErrorCode.API_VERSION_MISMATCH, text)
         started = time.monotonic()
         response = self._dispatch(request)
+        if response.error is None and request.interface_contracts:
+            response = response.model_copy(update={"constraint_results": _not_checked(request)})
         duration_ms = round((time.monotonic() - started) * 1000)
         metadata = response.metadata.model_copy(update={"duration_ms": duration_ms})
         return response.model_copy(update={"metadata": metadata})
@@ -89,6 +91,7 @@ class PythonService:
             domain="python",
             capabilities=_METHODS,
             artifact_types=("python",),
+            artifact_patterns=("*.py", "*.pyi"),
             status="ready" if self._isolation.prefix else "degraded",
             isolation=self._isolation.layers,
         )
@@ -166,6 +169,16 @@ def _test_problem(test: str) -> str | None:
     """Why a test id may not be handed to pytest: it could be taken for an option, or leads out of the copy."""
     path = test.split("::", maxsplit=1)[0].rstrip("/")
     return "an id does not begin with '-'" if test.startswith("-") else path_problem(path)
+
+
+def _not_checked(request: Request) -> tuple[ConstraintResult, ...]:
+    """Said aloud, so that nobody takes silence for agreement: plain Python carries no values of interface parameters."""
+    return tuple(
+        ConstraintResult(
+            contract=contract.id, status="not_checked", message="Python code carries no such values"
+        )
+        for contract in request.interface_contracts
+    )
 
 
 def _error(request_id: str, code: ErrorCode, message: str, *, recoverable: bool = False) -> Response:
