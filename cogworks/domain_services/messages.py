@@ -48,6 +48,10 @@ class TestReport(Value):
     cases: tuple[TestCase, ...]
     collection_errors: tuple[str, ...] = ()
     timed_out: bool = False
+    blocked: tuple[str, ...] = ()
+    """What the tests tried beyond their walls and the limits they reached, by name."""
+    unprotected: tuple[str, ...] = ()
+    """What they could have done that no wall of that machine kept them from; empty behind complete walls."""
 
     @property
     def passed(self) -> bool:
@@ -102,6 +106,9 @@ class Caller(Message):
     node: str | None = None
     work_item_id: int | None = None
     sub_work_item_id: int | None = None
+    needs_walls: bool = False
+    """Whether code of the repository may run only behind complete walls: the item is safety-critical, or its author is
+    not trusted. A service that cannot build them answers `tool_not_found`."""
 
 
 class Repository(Message):
@@ -141,6 +148,8 @@ class SimulateParams(Message):
     """Test files or test ids as an earlier report named them; none: the whole suite."""
     timeout_s: float = 600.0
     """Of the whole run; what is known by then is reported with `timed_out`."""
+    test_timeout_s: float = 300.0
+    """Of one test, which then fails; 0: no limit of its own."""
 
 
 class Handshake(Message):

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from cogworks.services.python.answering import PythonService
-from cogworks.services.python.isolation import strongest
+from cogworks.services.sandbox.probing import strongest
 from cogworks.services.serving import end_with_standard_input, serve
 
 
@@ -18,8 +18,8 @@ def run(socket: Path, *, until_stdin_closes: bool) -> None:
     if until_stdin_closes:
         end_with_standard_input()
     search_path = os.environ.get("PATH", os.defpath)
-    isolation = strongest({"PATH": search_path})
-    serve(socket, PythonService(search_path=search_path, isolation=isolation).answer)
+    walls = strongest(search_path)
+    serve(socket, PythonService(search_path=search_path, walls=walls).answer)
 
 
 def main() -> None:
