@@ -47,9 +47,13 @@ COMMITTER = Identity("cogworks", "cogworks@users.noreply.github.com")
 @dataclass(frozen=True)
 class _NodeShell:
     model: Asks
-    service: DomainService
+    open_service: Callable[[], DomainService]
     tell: Callable[[str], None]
     open_workspace: Callable[[], Workspace]
+
+    @property
+    def service(self) -> DomainService:
+        return self.open_service()
 
     def say(self, line: str, /) -> None:
         self.tell(line)
@@ -66,12 +70,14 @@ class _Session:
         order: SessionOrder,
         *,
         provider: Provider,
-        service: DomainService,
+        open_service: Callable[[], DomainService],
         open_copy: Callable[[], WorkingCopy],
         say: Callable[[str], None],
     ) -> None:
         self._order = order
         self._open_copy = open_copy
+        self._open_service = open_service
+        self._service: DomainService | None = None
         self._copy: WorkingCopy | None = None
 
         def told(line: str) -> None:
@@ -79,8 +85,16 @@ class _Session:
             say(line)
 
         self.shell: NodeShell = _NodeShell(
-            model=gateway_for(order, provider), service=service, tell=told, open_workspace=self._workspace
+            model=gateway_for(order, provider),
+            open_service=self._opened_service,
+            tell=told,
+            open_workspace=self._workspace,
         )
+
+    def _opened_service(self) -> DomainService:
+        if self._service is None:
+            self._service = self._open_service()
+        return self._service
 
     def _workspace(self) -> WorkingCopy:
         if self._copy is None:
@@ -223,22 +237,27 @@ def _open_session(
     open_copy: Callable[[], WorkingCopy],
     say: Callable[[str], None],
 ) -> Iterator[Session]:
-    task = order.task
-    sub = task.sub_item.number if task.sub_item else None
-    caller = Caller(node=task.visit.node, work_item_id=task.item.number, sub_work_item_id=sub)
-    command = (sys.executable, "-m", "cogworks", "service", "python", "--until-stdin-closes")
     with ExitStack() as stack:
-        service = stack.enter_context(
-            ProcessService(command, name="python", environment=child_environment(), caller=caller)
-        )
         provider = stack.enter_context(open_provider(order.config, environment))
         yield _Session(
             order,
             provider=provider,
-            service=service,
+            open_service=lambda: stack.enter_context(_service_for(order)),
             open_copy=open_copy,
             say=say,
         )
+
+
+def _service_for(order: SessionOrder) -> ProcessService:
+    task = order.task
+    caller = Caller(
+        node=task.visit.node,
+        work_item_id=task.item.number,
+        sub_work_item_id=task.sub_item.number if task.sub_item else None,
+        needs_walls=order.needs_walls(),
+    )
+    command = (sys.executable, "-m", "cogworks", "service", "python", "--until-stdin-closes")
+    return ProcessService(command, name="python", environment=child_environment(), caller=caller)
 
 
 def _open_copy(

@@ -19,6 +19,7 @@ from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.tasks import slot_values
+from cogworks.nodes.trust import needs_walls
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.position import Facts, PullFacts, locate
@@ -26,7 +27,7 @@ from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import LEASE_TTL_S, CommentRef, KnownPull, RunState, Spend, VisitRecord
 from cogworks.pipeline.transitions import learn_classification, learn_plan, settle
 from cogworks.settings import Config
-from cogworks.vocabulary import BranchName, CommitOid, NodeId, RunId
+from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId
 
 RENEWAL_S = 60.0
 Push = Callable[[BranchName, CommitOid, CommitOid | None], None]
@@ -57,12 +58,15 @@ class SessionOrder:
     on_reply: Callable[[ReplyRecord], None]
     check: Callable[[], None]
     """Raises when the visit has to stop; called between the node's moves."""
+    needs_walls: Callable[[], bool]
+    """Whether code of the repository may run only behind complete walls; may cost a request."""
 
 
 class Tracker(Protocol):
     """GitHub as a visit uses it."""
 
     def read(self) -> Snapshot: ...
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]: ...
     def publish(
         self,
         effects: Sequence[Effect],
@@ -127,7 +131,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
         renew = _renewal(claimed)
         with (
             Heartbeat(renew, interval_s=RENEWAL_S, warn=shell.say),
-            shell.session(_order(claimed, renew)) as session,
+            shell.session(_order(shell.tracker, claimed, renew)) as session,
         ):
             outcome = _outcome(shell, claimed, session)
             keeper.check()
@@ -212,7 +216,7 @@ def _adopted(shell: VisitShell, claimed: Claimed) -> Snapshot:
     return shell.tracker.read()
 
 
-def _order(claimed: Claimed, renew: Callable[[], None]) -> SessionOrder:
+def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None]) -> SessionOrder:
     keeper, state, facts = claimed.keeper, claimed.keeper.state, claimed.facts
     folder = state.folder(claimed.move.index, claimed.move.instance)
     count = len(claimed.memory)
@@ -240,6 +244,12 @@ def _order(claimed: Claimed, renew: Callable[[], None]) -> SessionOrder:
         memory=claimed.memory,
         on_reply=on_reply,
         check=keeper.check,
+        needs_walls=lambda: needs_walls(
+            tracker,
+            claimed.snapshot,
+            claimed.config,
+            is_safety_critical=state.is_safety_critical or facts.is_safety_critical,
+        ),
     )
 
 
