@@ -51,13 +51,17 @@ def read_run(lines: Iterable[str], ended: Ended, roots: Mapping[str, str]) -> Te
 
 def stable(text: str, roots: Mapping[str, str]) -> str:
     """A failure's text without what differs between two runs of the same test: places, addresses, durations; capped."""
-    for root in sorted(roots, key=len, reverse=True):
-        text = text.replace(f"{root}/", roots[root]).replace(root, roots[root].rstrip("/") or ".")
-    text = _LIBRARY.sub("<library>/", text)
+    text = _LIBRARY.sub("<library>/", _placed(text, roots))
     text = _TEMPORARY.sub("<tmp>", text)
     text = _ADDRESS.sub("at 0x…", text)
     text = _DURATION.sub(r"\1…", text)
     return "\n".join(_capped(_own_frames(text.strip().splitlines())))
+
+
+def _placed(text: str, roots: Mapping[str, str]) -> str:
+    for root in sorted(roots, key=len, reverse=True):
+        text = text.replace(f"{root}/", roots[root]).replace(root, roots[root].rstrip("/") or ".")
+    return text
 
 
 def _own_frames(lines: list[str]) -> list[str]:
@@ -97,7 +101,7 @@ def _records(lines: Iterable[str]) -> list[dict[str, Any]]:
 def _attempts(records: list[dict[str, Any]], roots: Mapping[str, str]) -> list[str]:
     """What the tests tried beyond their walls."""
     return [
-        f"{record['id'] or 'while collecting'}: tried to {stable(record['text'], roots)}"
+        f"{record['id'] or 'while collecting'}: tried to {_placed(record['text'], roots)}"
         for record in records
         if record["kind"] == "attempt"
     ]
