@@ -27,7 +27,7 @@ def bubblewrap_arguments(order: Order) -> list[str]:
     """The options that make bubblewrap build the walls of an order; the readable paths must exist."""
     size = str(order.limits.temporary_bytes)
     built = ["--unshare-all", *(["--share-net"] if order.has_network else [])]
-    built += ["--die-with-parent", "--as-pid-1", "--hostname", "sandbox"]
+    built += ["--die-with-parent", "--as-pid-1"]
     built += ["--perms", "1777", "--size", size, "--tmpfs", "/tmp"]  # noqa: S108  # the command's own
     for path in outermost(order.readable):
         built += ["--ro-bind", path, path]

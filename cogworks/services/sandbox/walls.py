@@ -41,7 +41,7 @@ class Walls(NamedTuple):
         if self.is_complete:
             return ()
         found = [] if self.is_filtered else ["reach the network"]
-        found += ["change permissions of files outside its copy", "see which processes run here"]
+        found += list(_WITHOUT_NAMESPACES)
         if self.landlock_abi < _LANDLOCK_TRUNCATES:
             found.append(
                 "write outside its copy" if not self.landlock_abi else "truncate files outside its copy"
@@ -67,6 +67,11 @@ _BY_ENGINE: dict[Engine, tuple[str, ...]] = {
     "namespaces": (*_NAMESPACES, "built from user namespaces"),
     "none": (),
 }
+_WITHOUT_NAMESPACES = (
+    "change permissions of files outside its copy",
+    "see which processes run here",
+    "use this user's shared memory",
+)
 _ALWAYS = ("own copy of the files", "scrubbed environment", "resource limits")
 _LANDLOCK_TRUNCATES = 3
 _LANDLOCK_SIGNALS = 6

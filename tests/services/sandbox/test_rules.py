@@ -34,7 +34,7 @@ def test_an_order_and_a_verdict_arrive_as_they_were_sent() -> None:
 
 def test_bubblewrap_is_told_the_same_walls() -> None:
     assert " ".join(bubblewrap_arguments(ORDER)) == (
-        "--unshare-all --die-with-parent --as-pid-1 --hostname sandbox --perms 1777 --size 4096 --tmpfs /tmp "
+        "--unshare-all --die-with-parent --as-pid-1 --perms 1777 --size 4096 --tmpfs /tmp "
         "--ro-bind /opt/python /opt/python --ro-bind /usr /usr --bind /work/copy /work/copy "
         "--proc /proc --dev /dev --perms 1777 --size 4096 --tmpfs /dev/shm --remount-ro / --chdir /"
     )

@@ -32,6 +32,7 @@ def test_complete_walls_are_named_layer_by_layer() -> None:
                 "reach the network",
                 "change permissions of files outside its copy",
                 "see which processes run here",
+                "use this user's shared memory",
                 "write outside its copy",
                 "read the files of this user",
                 "end other processes of this user",
@@ -42,13 +43,18 @@ def test_complete_walls_are_named_layer_by_layer() -> None:
             (
                 "change permissions of files outside its copy",
                 "see which processes run here",
+                "use this user's shared memory",
                 "truncate files outside its copy",
                 "end other processes of this user",
             ),
         ),
         (
             Walls("none", landlock_abi=6, is_filtered=True),
-            ("change permissions of files outside its copy", "see which processes run here"),
+            (
+                "change permissions of files outside its copy",
+                "see which processes run here",
+                "use this user's shared memory",
+            ),
         ),
     ],
 )

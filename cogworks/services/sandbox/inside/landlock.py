@@ -52,6 +52,8 @@ def restrict(order: Order) -> None:
             # Every process may write to files of its own there, e.g. oom_score_adj.
             _allow(ruleset, ("/proc",), (_READING | _WRITE_FILE | _TRUNCATE) & handled)
         else:
+            # Without it there are no semaphores.
+            _allow(ruleset, ("/dev/shm",), handled)  # noqa: S108  # shared with this user, and said so
             _allow(ruleset, [f"/proc/{name}" for name in _HARMLESS_PROC], _READING & handled)
         calls.syscall("landlock_restrict_self", calls.LANDLOCK_RESTRICT_SELF, ruleset, 0)
     finally:

@@ -53,7 +53,6 @@ def _enter_namespaces(order: Order, *, scaffold: str) -> None:
         os._exit(0 if status == 0 else 1)
     # Without the one outside there is nobody to end us at the deadline.
     calls.prctl(calls.PR_SET_PDEATHSIG, signal.SIGKILL)
-    socket.sethostname("sandbox")
     view.enter(order, scaffold)
 
 
