@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from cogworks.services.sandbox.inside.order import Order
-from cogworks.services.sandbox.inside.view import outermost
+from cogworks.services.sandbox.inside.view import KERNEL_SETTINGS, outermost
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
 """Programs and libraries."""
@@ -33,5 +33,8 @@ def bubblewrap_arguments(order: Order) -> list[str]:
         built += ["--ro-bind", path, path]
     for path in order.writable:
         built += ["--bind", path, path]
-    built += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm"]  # noqa: S108
+    built += ["--proc", "/proc"]
+    for name in KERNEL_SETTINGS:
+        built += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
+    built += ["--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm"]  # noqa: S108
     return [*built, "--remount-ro", "/", "--chdir", "/"]

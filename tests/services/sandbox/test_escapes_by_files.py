@@ -168,6 +168,36 @@ def test_without_walls_permissions_could_be_changed(tmp_path: Path) -> None:
     assert (tmp_path / "target").stat().st_mode & 0o777 == 0o777
 
 
+SETTING = """
+import sys
+for path in sys.argv[1:]:
+    try:
+        with open(path, "r+") as file:
+            value = file.read()
+            file.seek(0)
+            file.write(value)
+        print("written")
+    except OSError as error:
+        print("held")
+print("held" if not __import__("os").access("/proc/sysrq-trigger", 2) else "open")
+"""
+SETTINGS = ("/proc/sys/kernel/core_pattern", "/proc/sys/vm/overcommit_ratio")
+
+
+@WALLS
+def test_settings_of_the_kernel_cannot_be_written(walls: Walls, tmp_path: Path) -> None:
+    found = attack(SETTING, tmp_path, walls, *SETTINGS).output.split()
+
+    assert found[:2] == ["held", "held"]
+    # Without a view of its own, asking for permission is not opening.
+    assert found[2] == "held" or not walls.is_complete
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may write them without walls")
+def test_without_walls_root_could_write_them_and_needs_no_capability(tmp_path: Path) -> None:
+    assert attack(SETTING, tmp_path, NO_WALLS, *SETTINGS).output.split()[:2] == ["written", "written"]
+
+
 FILL = """
 import os, sys, time
 size, count = map(int, sys.argv[1:])

@@ -204,7 +204,7 @@ def test_without_the_filter_a_process_can_be_traced(tmp_path: Path) -> None:
 def test_the_walls_hold_for_an_ordinary_user_as_well(tmp_path: Path) -> None:
     python = Path("/usr/bin/python3")
     root = Path(__file__).parents[3]
-    told = "from cogworks.services.sandbox.probing import strongest; import sys; print(strongest('/usr/bin').engine)"
+    told = "from cogworks.services.sandbox.probing import strongest; import sys; print(strongest('/usr/bin').is_complete)"
     script = f"import sys; sys.path.insert(0, {str(root)!r}); {told}"
     command = [str(python), "-I", "-B", "-c", script]
     readable = _as_nobody(["test", "-r", f"{root}/cogworks/__init__.py"]).returncode == 0
@@ -213,7 +213,7 @@ def test_the_walls_hold_for_an_ordinary_user_as_well(tmp_path: Path) -> None:
 
     done = _as_nobody(command)
 
-    assert (done.stdout.strip(), done.stderr) == (HERE.engine, "")
+    assert (done.stdout.strip(), done.stderr) == (str(HERE.is_complete), "")
 
 
 def _as_nobody(command: list[str]) -> subprocess.CompletedProcess[str]:

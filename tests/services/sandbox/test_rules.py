@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cogworks.services.sandbox.disk import DiskWatch, Usage, usage
 from cogworks.services.sandbox.inside.order import Limits, Order, Verdict
 from cogworks.services.sandbox.inside.syscalls import Instruction, program
-from cogworks.services.sandbox.inside.view import outermost
+from cogworks.services.sandbox.inside.view import KERNEL_SETTINGS, outermost
 from cogworks.services.sandbox.reach import bubblewrap_arguments, readable
 
 ORDER = Order(
@@ -33,10 +33,11 @@ def test_an_order_and_a_verdict_arrive_as_they_were_sent() -> None:
 
 
 def test_bubblewrap_is_told_the_same_walls() -> None:
+    settings = " ".join(f"--ro-bind-try /proc/{name} /proc/{name}" for name in KERNEL_SETTINGS)
     assert " ".join(bubblewrap_arguments(ORDER)) == (
         "--unshare-all --die-with-parent --as-pid-1 --perms 1777 --size 4096 --tmpfs /tmp "
         "--ro-bind /opt/python /opt/python --ro-bind /usr /usr --bind /work/copy /work/copy "
-        "--proc /proc --dev /dev --perms 1777 --size 4096 --tmpfs /dev/shm --remount-ro / --chdir /"
+        f"--proc /proc {settings} --dev /dev --perms 1777 --size 4096 --tmpfs /dev/shm --remount-ro / --chdir /"
     )
 
 

@@ -49,8 +49,6 @@ def restrict(order: Order) -> None:
         _allow(ruleset, _DEVICES, (_READ_FILE | _WRITE_FILE | _TRUNCATE | _IOCTL_DEV) & handled)
         if has_view:
             _allow(ruleset, _OWN_PLACES, handled)
-            # Every process may write to files of its own there, e.g. oom_score_adj.
-            _allow(ruleset, ("/proc",), (_READING | _WRITE_FILE | _TRUNCATE) & handled)
         else:
             # Without it there are no semaphores.
             _allow(ruleset, ("/dev/shm",), handled)  # noqa: S108  # shared with this user, and said so

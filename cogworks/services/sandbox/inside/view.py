@@ -15,6 +15,8 @@ _DEVICE_LINKS = {
     "stderr": "/proc/self/fd/2",
     "ptmx": "pts/ptmx",
 }
+KERNEL_SETTINGS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr", "driver", "asound")
+"""Of /proc, what a process of root may write without any capability."""
 _QUIET = calls.MS_NOSUID | calls.MS_NODEV
 
 
@@ -37,8 +39,7 @@ def enter(order: Order, scaffold: str) -> None:
     for path in order.writable:
         _bind(root, Path(path), read_only=False)
     _devices(root / "dev", size)
-    (root / "proc").mkdir()
-    calls.mount("proc", str(root / "proc"), "proc", flags=_QUIET | calls.MS_NOEXEC)
+    _processes(root / "proc")
     os.chdir(root)
     # The old root ends up on top of the new one and is then taken away.
     calls.pivot_root(".", ".")
@@ -73,6 +74,15 @@ def _bind(root: Path, source: Path, *, read_only: bool) -> None:
     calls.mount(str(source), str(target), flags=calls.MS_BIND | calls.MS_REC)
     attributes = calls.ATTR_NOSUID | calls.ATTR_NODEV | (calls.ATTR_RDONLY if read_only else 0)
     calls.set_mount_attributes(str(target), attributes)
+
+
+def _processes(place: Path) -> None:
+    place.mkdir()
+    calls.mount("proc", str(place), "proc", flags=_QUIET | calls.MS_NOEXEC)
+    for name in KERNEL_SETTINGS:
+        if (target := place / name).exists():
+            calls.mount(str(target), str(target), flags=calls.MS_BIND | calls.MS_REC)
+            calls.set_mount_attributes(str(target), calls.ATTR_RDONLY)
 
 
 def _devices(place: Path, size: int) -> None:
