@@ -25,9 +25,11 @@ from cogworks.nodes.considering import (
     state_of,
 )
 from cogworks.nodes.contract import Failed
+from cogworks.nodes.giving_back import give_back
 from cogworks.nodes.tasks import missing_inputs, sources_of
-from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, give_back, run_visit
+from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, run_visit
 from cogworks.pipeline import decision as move
+from cogworks.pipeline.affording import shortage
 from cogworks.pipeline.position import Facts, WaitingFor, instance_name, locate, waiting_for
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord, visit_key
@@ -145,7 +147,7 @@ def _act(shell: Shell, seen: Considered) -> StepReport:
             return _finish(shell, seen)
         case rest:
             # Those above deal with what people said in the commit of their own work.
-            _deal_with_inputs(shell, seen)
+            _deal_with_inputs(shell, seen, rest)
             return _rest(shell, seen, rest)
 
 
@@ -175,8 +177,13 @@ def _rest(
             return _report(outcome, reason, seen, seen.state, warning=warning)
 
 
-def _deal_with_inputs(shell: Shell, seen: Considered) -> None:
-    if seen.heard.is_empty or seen.snapshot.ledger is None:
+def _deal_with_inputs(shell: Shell, seen: Considered, why: move.Decision) -> None:
+    """Record what people asked for; and where the item rests, what else they did, so that no sweep wonders about it."""
+    rests = isinstance(why, move.Wait | move.Nothing) or (
+        isinstance(why, move.Stop) and why.outcome == "failed"
+    )
+    is_due = not seen.heard.is_empty or (seen.is_news and rests)
+    if not is_due or seen.snapshot.ledger is None:
         return
     state = seen.state
     key = visit_key(state, move.INPUTS, state.inputs.times)
@@ -216,8 +223,14 @@ def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
     except LostRace as error:
         return _report("backed_off", str(error), seen, claimed.keeper.state)
     except BudgetReached as error:
-        _show_problem(shell, seen.snapshot, str(error))
-        raise
+        state = claimed.keeper.state
+        reason = shortage(state, seen.facts, run.instance)
+        if not reason:
+            _show_problem(shell, seen.snapshot, str(error))
+            raise
+        _show(shell, seen, state, seen.facts)
+        # The visit saw only what was left for it; people know the budget of the whole item.
+        raise BudgetReached(reason) from error
     return _ended(shell, seen, run, ended)
 
 

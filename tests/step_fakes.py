@@ -22,6 +22,7 @@ from cogworks.github.effects import (
     FileText,
     LinkDependency,
     OpenPullRequest,
+    SetBase,
     SetLabels,
 )
 from cogworks.github.publication import (
@@ -150,7 +151,7 @@ class Runner:
     def show(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
         def all_of_them() -> None:
             for effect in effects:
-                assert isinstance(effect, SetLabels | EditComment | AddReaction), effect
+                assert isinstance(effect, SetLabels | EditComment | AddReaction | SetBase), effect
                 self.world.do(effect)
 
         try:

@@ -20,6 +20,7 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    SetBase,
     SetLabels,
 )
 from cogworks.github.facts import (
@@ -279,22 +280,36 @@ class World:
                 return self._posted(effect)
             case LinkDependency():
                 self.links.add((effect.blocked, effect.blocking))
-            case EditComment():
-                self.comments = [
-                    c.model_copy(update={"body": effect.body}) if c.node_id == effect.comment_id else c
-                    for c in self.comments
-                ]
-            case AddReaction():
-                self.comments = [
-                    c.model_copy(update={"own_reactions": (*{*c.own_reactions, effect.content},)})
-                    if c.node_id == effect.subject_id
-                    else c
-                    for c in self.comments
-                ]
+            case EditComment() | AddReaction():
+                self._change_comment(effect)
+            case SetBase():
+                self._rebase(effect)
             case SetLabels():
                 self.labels = [name for name in self.labels if name not in effect.remove]
                 self.labels += [name for name in effect.add if name not in self.labels]
         return Repeatable()
+
+    def _change_comment(self, effect: EditComment | AddReaction) -> None:
+        def changed(comment: Comment) -> Comment:
+            if isinstance(effect, EditComment) and comment.node_id == effect.comment_id:
+                return comment.model_copy(update={"body": effect.body})
+            if isinstance(effect, AddReaction) and comment.node_id == effect.subject_id:
+                return comment.model_copy(
+                    update={"own_reactions": (*{*comment.own_reactions, effect.content},)}
+                )
+            return comment
+
+        self.comments = [changed(comment) for comment in self.comments]
+
+    def _rebase(self, effect: SetBase) -> None:
+        if effect.lost_base:
+            self.branches[effect.lost_base] = Branch(oid=effect.lost_base_oid, message="x")
+        self.pulls = [
+            pull.model_copy(update={"base": effect.base, "state": "open"})
+            if pull.number == effect.number
+            else pull
+            for pull in self.pulls
+        ]
 
     def _opened(self, effect: OpenPullRequest) -> PublishedPull:
         number = IssueNumber(self.number())

@@ -54,6 +54,7 @@ def _as_object(seen: Considered, at: str) -> dict[str, Any]:
         "total": _amounts(spent),
         "reserved_usd": round(state.reserved_usd, 9),
         "budget": {"cost_usd": facts.max_cost_usd, "tokens": facts.max_tokens},
+        "earlier_usd": seen.state.earlier.spend.cost_usd,
         "remaining": {"cost_usd": round(left_usd, 9), "tokens": max(0, facts.max_tokens - tokens)},
         "nodes": [{"node": row.node, **_row(row)} for row in by_node(state)],
         "sub_items": [{**_sub_item(state, row), **_row(row)} for row in by_sub_item(state)],
@@ -94,6 +95,8 @@ def _print(seen: Considered, at: str) -> None:
             [Column("sub-work-item"), *COLUMNS],
             [(_title(row), *_cells(row)) for row in told["sub_items"]],
         )
+    if told["earlier_usd"]:
+        click.echo(f"\nbefore this run of the item: ${told['earlier_usd']:.4f}")
     budget, left = told["budget"], told["remaining"]
     reserved = f" (${told['reserved_usd']:.4f} reserved by a running node)" if told["reserved_usd"] else ""
     click.echo(

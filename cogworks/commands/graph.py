@@ -13,7 +13,15 @@ from cogworks.pipeline.built_in import built_in_pipelines
 from cogworks.pipeline.elements import SubItem
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.parser import parse_pipelines
-from cogworks.pipeline.render import View, as_json, dot, mermaid
+from cogworks.pipeline.render import (
+    MAX_DRAWN_CHARS,
+    MAX_DRAWN_EDGES,
+    View,
+    as_json,
+    dot,
+    is_drawable,
+    mermaid,
+)
 
 PIPELINE_FILE = Path(".cogworks/pipeline.toml")
 
@@ -31,6 +39,11 @@ class _GraphGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if "://" in args[0]:
             return "", of_item, args
+        if args[0] not in self.commands:
+            raise click.UsageError(
+                f"{args[0]!r} is neither an ISSUE_URL nor `check`; a file goes behind --file or behind `check`.",
+                ctx,
+            )
         return super().resolve_command(ctx, args)
 
 
@@ -58,13 +71,18 @@ def graph(context: click.Context, name: str | None, form: str, as_object: bool, 
     \b
     Examples:
       cogworks graph --format dot | dot -Tsvg > pipeline.svg
+      cogworks graph --file other.toml --pipeline hotfix
       cogworks graph https://github.com/octo-org/hello/issues/42
     """
     context.obj = "json" if as_object else form
     if context.invoked_subcommand is None:
         _print(Picture(read_pipelines(file).choose(name)), context.obj)
     elif name is not None or file is not None:
-        raise click.UsageError("--pipeline and --file go with neither an ISSUE_URL nor `check`.", context)
+        raise click.UsageError(
+            "--pipeline and --file go with neither an ISSUE_URL nor `check`; say `cogworks graph check FILE`, which "
+            "checks every pipeline of the file.",
+            context,
+        )
 
 
 @click.command("ISSUE_URL")
@@ -108,7 +126,14 @@ def _print(picture: Picture, form: str) -> None:
         case "dot":
             click.echo(dot(*picture), nl=False)
         case _:
-            click.echo(mermaid(*picture), nl=False)
+            drawn = mermaid(*picture)
+            click.echo(drawn, nl=False)
+            if not is_drawable(drawn):
+                click.echo(
+                    f"warning: Mermaid draws at most {MAX_DRAWN_EDGES} edges and {MAX_DRAWN_CHARS} characters, and this "
+                    "picture has more; use --format dot.",
+                    err=True,
+                )
 
 
 @graph.command("check")
@@ -117,7 +142,10 @@ def _print(picture: Picture, form: str) -> None:
 def check(file: Path | None, as_object: bool) -> None:
     """Check a pipeline file; exit 2 with every problem, 0 with the warnings.
 
-    Example: cogworks graph check .cogworks/pipeline.toml
+    \b
+    Examples:
+      cogworks graph check
+      cogworks graph check other.toml --json
     """
     found = read_pipelines(file)
     for warning in found.warnings:

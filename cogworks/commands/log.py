@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from cogworks.commands.looking import AT_HELP, Look
+from cogworks.commands.looking import AT_HELP, Look, refuse_lost
 from cogworks.commands.tables import Column, show_table
 from cogworks.errors import CogworksError
 from cogworks.github.addresses import parse_issue_url
@@ -55,6 +55,9 @@ def log(issue_url: str, limit: int, at: str, as_json: bool) -> int:
     when = parse_when(at) if at else None
     with open_client(read_environment(), address, meter=look.meter) as client:
         found = read_log(client, address, limit=limit, when=when)
+    if not found.commits:
+        # Either nobody worked on it, or its ledger is gone: only the issue tells.
+        refuse_lost(address, look.meter)
     state, warning = _state(found, ledger_branch(address.number))
     entries = [entry(commit.oid, commit.committed_date, commit.message) for commit in found.commits]
     rows = told(entries, state)

@@ -90,6 +90,7 @@ def _as_object(seen: Considered) -> dict[str, Any]:
         "tokens": {"input": spent.input_tokens, "output": spent.output_tokens},
         "cost_usd": spent.cost_usd,
         "budget_usd": seen.facts.max_cost_usd,
+        "earlier_usd": state.earlier.spend.cost_usd,
     }
 
 
@@ -126,4 +127,6 @@ def _print(seen: Considered) -> None:
     click.echo(
         f"  cost ${told['cost_usd']:.4f} of ${told['budget_usd']:.2f}, {tokens['input']} + {tokens['output']} tokens"
     )
+    if told["earlier_usd"]:
+        click.echo(f"  before this run of the item: ${told['earlier_usd']:.4f}")
     click.echo(f"next: {told['next']}")

@@ -14,6 +14,7 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    SetBase,
     SetLabels,
 )
 from cogworks.github.markers import marked
@@ -29,7 +30,7 @@ from cogworks.github.publication import (
     commit_body,
     label_changes,
 )
-from cogworks.github.unexpected import Node
+from cogworks.unexpected import Node
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey
 
 MAX_FILE_BYTES = 1_000_000
@@ -51,10 +52,10 @@ def describe(effect: Effect) -> str:
             return f"say that sub-item {effect.blocked!r} is blocked by {effect.blocking!r}"
         case PostComment():
             return f"post the comment {effect.topic!r} on #{effect.number}"
-        case EditComment():
-            return f"edit the comment {effect.comment_id}"
-        case AddReaction():
-            return f"react to the comment {effect.subject_id}"
+        case EditComment(comment_id=subject) | AddReaction(subject_id=subject):
+            return f"{'edit' if isinstance(effect, EditComment) else 'react to'} the comment {subject}"
+        case SetBase():
+            return f"let pull request #{effect.number} go to {effect.base!r}"
         case SetLabels():
             return f"add labels {', '.join(effect.add) or '-'} to and remove {', '.join(effect.remove) or '-'} from #{effect.number}"
 
@@ -94,16 +95,12 @@ def operations(index: int, effect: Effect, known: Known) -> list[Operation]:
                 "blockingIssueId": _sub_item(effect.blocking, known),
             }
             return [Operation(alias, "addBlockedBy", ids)]
-        case EditComment():
-            return [
-                Operation(alias, "updateIssueComment", {"id": effect.comment_id, "body": capped(effect.body)})
-            ]
-        case AddReaction():
-            return [
-                Operation(alias, "addReaction", {"subjectId": effect.subject_id, "content": effect.content})
-            ]
+        case EditComment() | AddReaction():
+            return [_on_comment(alias, effect)]
         case SetLabels():
             return _labels(index, effect, known)
+        case SetBase():
+            return _base(index, effect, known)
         case PushBranch():
             raise CogworksError(
                 f"branch {effect.branch!r} has to be pushed by git; no document can carry it."
@@ -195,6 +192,31 @@ def _labels(index: int, effect: SetLabels, known: Known) -> list[Operation]:
     ]
 
 
+def _base(index: int, effect: SetBase, known: Known) -> list[Operation]:
+    to_base = {"pullRequestId": effect.pull_id, "baseRefName": effect.base}
+    moved = Operation(f"e{index}", "updatePullRequest", to_base)
+    if not effect.lost_base:
+        return [moved]
+    # A pull request without its base cannot be opened, and one that is closed cannot get another.
+    reference = {
+        "repositoryId": known.repository.repository.node_id,
+        "name": f"refs/heads/{effect.lost_base}",
+        "oid": effect.lost_base_oid,
+    }
+    return [
+        Operation(f"r{index}", "createRef", reference, is_needed=False),
+        Operation(f"o{index}", "reopenPullRequest", {"pullRequestId": effect.pull_id}),
+        moved,
+    ]
+
+
+def _on_comment(alias: str, effect: EditComment | AddReaction) -> Operation:
+    if isinstance(effect, EditComment):
+        changed = {"id": effect.comment_id, "body": capped(effect.body)}
+        return Operation(alias, "updateIssueComment", changed)
+    return Operation(alias, "addReaction", {"subjectId": effect.subject_id, "content": effect.content})
+
+
 def _subject(number: IssueNumber, known: Known) -> str:
     if number not in known.subjects:
         raise UsageError(
@@ -218,8 +240,9 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
             commit = payload.get("commit")
             return PublishedCommit(branch=effect.branch, oid=CommitOid(commit["oid"])) if commit else None
         case OpenPullRequest():
-            pull = payload.get("pullRequest")
-            return pull and PublishedPull(
+            if not (pull := payload.get("pullRequest")):
+                return None
+            return PublishedPull(
                 slug=effect.slug,
                 number=IssueNumber(pull["number"]),
                 node_id=pull["id"],
@@ -228,18 +251,20 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
                 base=effect.base,
             )
         case CreateSubIssue():
-            issue = payload.get("issue")
-            return issue and PublishedSubIssue(
+            if not (issue := payload.get("issue")):
+                return None
+            return PublishedSubIssue(
                 key=effect.key, number=IssueNumber(issue["number"]), node_id=issue["id"], url=issue["url"]
             )
         case PostComment():
-            comment = (payload.get("commentEdge") or {}).get("node")
-            return comment and PublishedComment(
+            if not (comment := (payload.get("commentEdge") or {}).get("node")):
+                return None
+            return PublishedComment(
                 topic=effect.topic,
                 number=effect.number,
                 node_id=comment["id"],
                 database_id=int(comment["fullDatabaseId"]),
                 url=comment["url"],
             )
-        case LinkDependency() | EditComment() | AddReaction() | SetLabels() | PushBranch():
+        case LinkDependency() | EditComment() | AddReaction() | SetLabels() | SetBase() | PushBranch():
             return Repeatable()

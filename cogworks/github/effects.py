@@ -105,6 +105,18 @@ class SetLabels(Value):
     remove: tuple[str, ...] = ()
 
 
+class SetBase(Value):
+    """Let a pull request go to another branch. Key: the pull request."""
+
+    kind: Literal["set_base"] = "set_base"
+    pull_id: str
+    number: IssueNumber
+    base: BranchName
+    lost_base: BranchName = BranchName("")
+    """The branch it went to, which is gone so that GitHub closed it: restored first, and the pull request opened again."""
+    lost_base_oid: CommitOid = CommitOid("")
+
+
 Effect = Annotated[
     CommitFiles
     | PushBranch
@@ -114,6 +126,7 @@ Effect = Annotated[
     | PostComment
     | EditComment
     | AddReaction
-    | SetLabels,
+    | SetLabels
+    | SetBase,
     Field(discriminator="kind"),
 ]

@@ -13,6 +13,7 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    SetBase,
     SetLabels,
 )
 from cogworks.github.facts import Account, Branch, Comment, PullRequest, SubIssue
@@ -158,7 +159,7 @@ def adopted(effect: Effect, known: Known) -> Learned | None:
             return _adopted_comment(effect, known)
         case SetLabels():
             return None if label_changes(effect, known) != ((), ()) else Repeatable()
-        case LinkDependency() | EditComment() | AddReaction():
+        case LinkDependency() | EditComment() | AddReaction() | SetBase():
             return None
 
 

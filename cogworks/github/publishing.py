@@ -26,6 +26,7 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    SetBase,
     SetLabels,
 )
 from cogworks.github.labels import LabelSource, appearance
@@ -45,6 +46,7 @@ from cogworks.github.publication import (
 from cogworks.github.pulls import pulls_of_branches
 from cogworks.github.reading import work_prefix
 from cogworks.github.snapshot import branches_of, comments_of, sub_issues_of
+from cogworks.unexpected import UnexpectedAnswer, expecting
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 
 Push = Callable[[BranchName, CommitOid, CommitOid | None], None]
@@ -106,7 +108,11 @@ class Publication:
             [self._effects[index] for index in self._left(object)], self._known, self._labels
         )
         self._push_branches(push)
-        self._send(self._left(CommitFiles, OpenPullRequest, EditComment, AddReaction, SetLabels, PostComment))
+        self._send(
+            self._left(
+                CommitFiles, OpenPullRequest, EditComment, AddReaction, SetLabels, SetBase, PostComment
+            )
+        )
         sub_issues = self._left(CreateSubIssue)
         for start in range(0, len(sub_issues), SUB_ISSUES_PER_DOCUMENT):
             self._send(sub_issues[start : start + SUB_ISSUES_PER_DOCUMENT])
@@ -183,7 +189,12 @@ class Publication:
         payloads = [answer.data.get(part.alias) for part in needed]
         if any(payload is None for payload in payloads):
             return None
-        return learned(self._effects[index], payloads[0])
+        try:
+            with expecting(needed[0].alias):
+                return learned(self._effects[index], payloads[0])
+        except UnexpectedAnswer:
+            # It may have been done all the same: whoever looks again finds out.
+            return None
 
     def _after_failure(
         self, left: Sequence[int], problems: Mapping[int, GraphQLProblem], unknown: OutcomeUnknown | None
@@ -300,26 +311,41 @@ class Publication:
         return {"owner": owner, "name": name}
 
     def _link(self, indices: Sequence[int]) -> None:
-        """Links are a convenience: the plan in the ledger decides, so one that fails is a warning."""
-        if not indices:
-            return
+        """Links are a convenience: the plan in the ledger decides, so one that fails is a warning.
+
+        The same link twice is one link, so they are sent again without a look at what became of them.
+        """
+        warnings: list[str] = []
+        for _ in range(_MAX_TRIES):
+            left = [index for index in indices if index not in self._learned]
+            if not left:
+                return
+            warnings, may_pass = self._linked(left)
+            if not may_pass:
+                break
+            self._sleep(_RE_READ_PAUSE_S)
+        self._warnings += warnings
+
+    def _linked(self, indices: Sequence[int]) -> tuple[list[str], bool]:
+        """What is missing after one document of links, and whether another one may make it."""
         try:
             problems, unknown = self._mutate(indices)
         except TryAgainLater as error:
-            self._warnings.append(f"dependency links are missing: {error}")
-            return
+            return [f"dependency links are missing: {error}"], True
         if unknown is not None:
-            self._warnings.append(f"dependency links may be missing: {unknown}")
+            return [f"dependency links may be missing: {unknown}"], True
+        refused: dict[int, GraphQLProblem] = {}
         for index, problem in problems.items():
             if "already" in problem.message.lower():
                 self._learn(index, Repeatable())
             elif is_undefined_field(problem):
-                self._warnings.append(
+                return [
                     "this GitHub has no dependencies between issues; the plan in the ledger has them"
-                )
-                return
+                ], False
             else:
-                self._warnings.append(str(as_error(problem, doing=describe(self._effects[index]))))
+                refused[index] = problem
+        warnings = [str(as_error(why, doing=describe(self._effects[at]))) for at, why in refused.items()]
+        return warnings, any(_may_pass(self._effects[at], why) for at, why in refused.items())
 
     def _summary(self) -> Published:
         facts = [self._learned[index] for index in sorted(self._learned)]

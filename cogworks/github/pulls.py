@@ -2,7 +2,7 @@
 
 from cogworks.github.answers import Answer, as_error
 from cogworks.github.facts import Account, Checks, PullRequest, Review
-from cogworks.github.unexpected import Node, each
+from cogworks.unexpected import Node, each
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 
 _PASSED = frozenset({"SUCCESS", "NEUTRAL", "SKIPPED"})

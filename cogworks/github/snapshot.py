@@ -18,7 +18,7 @@ from cogworks.github.facts import (
     Viewer,
 )
 from cogworks.github.pulls import account, pulls_of_branches, referring_pulls
-from cogworks.github.unexpected import Node, each, entries, expecting, unexpected
+from cogworks.unexpected import Node, each, entries, expecting, unexpected
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login, Value
 
 _MAY_BE_ABSENT = frozenset({"root", "ledger", "configuration", "parent"})

@@ -13,6 +13,7 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    SetBase,
     SetLabels,
 )
 from cogworks.github.publication import (
@@ -104,5 +105,5 @@ class StagedItem:
                 return PublishedComment(
                     topic=effect.topic, number=effect.number, node_id=node_id, database_id=number, url=""
                 )
-            case LinkDependency() | EditComment() | AddReaction() | SetLabels():
+            case LinkDependency() | EditComment() | AddReaction() | SetLabels() | SetBase():
                 return Repeatable()

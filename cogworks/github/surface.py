@@ -4,11 +4,14 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 
+from cogworks.github.bases import base_repairs
 from cogworks.github.bodies import capped
 from cogworks.github.effects import AddReaction, EditComment, Effect, SetLabels
+from cogworks.github.insisting import insisted_on
 from cogworks.github.markers import marked
 from cogworks.github.notices import REVISION, notices
 from cogworks.github.snapshot import Snapshot
+from cogworks.pipeline.affording import shortages
 from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.position import (
@@ -22,7 +25,7 @@ from cogworks.pipeline.position import (
     slug_of,
     waiting_for,
 )
-from cogworks.pipeline.render import View, mermaid
+from cogworks.pipeline.render import View, is_drawable, mermaid
 from cogworks.pipeline.state import CommentRef, RunState, VisitRecord, first_visit_key
 from cogworks.settings import Config
 from cogworks.vocabulary import Value
@@ -30,6 +33,7 @@ from cogworks.vocabulary import Value
 STATUS_TOPIC = "status"
 NODE_LABEL = "cogworks:node:"
 KIND_LABEL = "cogworks:kind:"
+_WHO_PAYS = "- Who: anyone who may merge to the default branch raises the limit; anyone with write permission comments."
 FAILED_LABEL = "cogworks:node:failed"
 
 
@@ -60,11 +64,14 @@ def differences(surface: Surface, snapshot: Snapshot, state: RunState, config: C
     """
     present = {name for name in snapshot.issue.labels if _is_view(name, config)}
     effects: list[Effect] = []
-    if present != surface.labels:
-        add, remove = sorted(surface.labels - present), sorted(present - surface.labels)
-        effects.append(SetLabels(number=state.issue, add=tuple(add), remove=tuple(remove)))
+    insisted = insisted_on(snapshot, state)
+    add = tuple(sorted(surface.labels - present - insisted.gone))
+    remove = tuple(sorted(present - surface.labels - insisted.there))
+    if add or remove:
+        effects.append(SetLabels(number=state.issue, add=add, remove=remove))
     effects.extend(comment_difference(surface.comment, snapshot, state))
     effects.extend(_missing_receipts(snapshot, state))
+    effects.extend(base_repairs(snapshot, state))
     return tuple(effects)
 
 
@@ -126,16 +133,27 @@ def _is_view(name: str, config: Config) -> bool:
 def _comment(
     state: RunState, facts: Facts, pipeline: Pipeline, position: Position, waits: tuple[WaitingFor, ...]
 ) -> str:
-    parts = [f"### cogworks · {_headline(state, position, waits)}"]
+    parts = [f"### cogworks · {_headline(state, facts, position, waits)}"]
     parts += [_waiting_line(wait) for wait in waits]
     parts += _failures(state, position, facts)
+    parts += _shortages(state, facts, position)
     parts += notices(state, facts)
-    drawn = mermaid(pipeline, views_of(position), state.schedule)
-    parts.append(f"```mermaid\n{drawn.rstrip()}\n```")
+    parts.append(_picture(state, facts, pipeline, position))
     parts.append(_table(state, pipeline))
     parts.append(_cost(state, facts))
     parts.append(_folded(state))
     return "\n\n".join(parts) + "\n"
+
+
+def _picture(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> str:
+    """The graph as GitHub can draw it: one box for all sub-work-items where a box for each would be too much."""
+    for sub_items in (state.schedule, None):
+        drawn = mermaid(pipeline, views_of(position), sub_items)
+        if is_drawable(drawn):
+            return f"```mermaid\n{drawn.rstrip()}\n```"
+    return (
+        f"The graph is too large to be drawn here; `cogworks graph {facts.issue_url} --format dot` prints it."
+    )
 
 
 def _waiting_line(wait: WaitingFor) -> str:
@@ -143,7 +161,7 @@ def _waiting_line(wait: WaitingFor) -> str:
     return f"{line} Or comment: `{wait.paste}`" if wait.paste else line
 
 
-def _headline(state: RunState, position: Position, waits: tuple[WaitingFor, ...]) -> str:
+def _headline(state: RunState, facts: Facts, position: Position, waits: tuple[WaitingFor, ...]) -> str:
     if state.status == "cancelled":
         return "cancelled"
     if state.status == "done":
@@ -152,6 +170,8 @@ def _headline(state: RunState, position: Position, waits: tuple[WaitingFor, ...]
         return "stopped: a node failed"
     if waits:
         return "waiting for a person" if waits[0].kind != "label" else "stopped by a label"
+    if shortages(state, facts, position.frontier.ready):
+        return "stopped at its budget"
     ahead = ", ".join(instance_name(instance) for instance in position.frontier.ready[:3])
     return f"next: {ahead}" if ahead else "at work"
 
@@ -161,6 +181,13 @@ def _failures(state: RunState, position: Position, facts: Facts) -> list[str]:
     if retry := how_to_retry(state, facts):
         lines.append(f"- {retry}")
     return ["\n".join(lines)] if lines else []
+
+
+def _shortages(state: RunState, facts: Facts, position: Position) -> list[str]:
+    if state.status != "running":
+        return []
+    lines = [f"- **Stopped:** {reason}" for reason in shortages(state, facts, position.frontier.ready)]
+    return ["\n".join([*lines, _WHO_PAYS])] if lines else []
 
 
 def views_of(position: Position) -> Mapping[Instance, View]:

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from cogworks.errors import CogworksError
+from cogworks.pipeline.noticing import seen_line
 from cogworks.pipeline.state import SCHEMA_VERSION, Lease, RunState, VisitRecord
 from cogworks.vocabulary import IssueNumber, Value
 
@@ -115,7 +116,7 @@ def change_for(
         verb: `claim`, `checkpoint`, `succeeded`, `failed`, `released`, …
         sequence: how many ledger commits this runner made for this visit before; makes each message unique,
             so that a runner recognises its own commit after a lost answer.
-        waits_for: `<kind> <number>@<oid>` when the item now waits for a person.
+        waits_for: as `rest_line` says it, when the item now waits for people.
     """
     lines = [
         f"Visit: {lease.visit_key}",
@@ -127,6 +128,8 @@ def change_for(
     ]
     if waits_for:
         lines.append(f"Cogworks-Waits-For: {waits_for}")
+    if seen := seen_line(state.inputs):
+        lines.append(f"Cogworks-Seen: {seen}")
     lines.append("skip-checks: true")
     node = f"{lease.node}@{lease.sub_item}" if lease.sub_item else lease.node
     return Change(

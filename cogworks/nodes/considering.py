@@ -8,20 +8,24 @@ from cogworks.errors import CogworksError, UsageError
 from cogworks.github.hearing import hear, people_to_ask_about
 from cogworks.github.notices import refuse_missing_ledger, refuse_older_ledger
 from cogworks.github.observe import facts_of
+from cogworks.github.publication import commit_body
 from cogworks.github.snapshot import Snapshot
 from cogworks.ledger.lease import lease_ages_s
 from cogworks.ledger.record import ledger_branch, read_state
 from cogworks.nodes.contract import WorkItem
+from cogworks.nodes.tasks import branch_of
 from cogworks.pipeline.built_in import built_in_pipelines
 from cogworks.pipeline.decision import Decision, decide
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.inputs import Heard, obey
+from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.parser import parse_pipelines
 from cogworks.pipeline.people import Inputs
 from cogworks.pipeline.position import Facts
+from cogworks.pipeline.revalidation import revalidated
 from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.settings import PIPELINE_FILE, Config, require_config
-from cogworks.vocabulary import Login, NodeId, RunId, Value, VisitKey
+from cogworks.vocabulary import CommitOid, Login, NodeId, RunId, SubItemKey, Value, VisitKey
 
 
 class NoSuchNode(UsageError):
@@ -59,6 +63,13 @@ class Considered:
     decision: Decision
     heard: Heard
     """What people newly asked for; `state` is as it is after that."""
+    known: RunState | None = None
+    """The state as the ledger has it."""
+
+    @property
+    def is_news(self) -> bool:
+        """Whether people did something that the ledger does not tell of."""
+        return self.known is not None and self.state.inputs != self.known.inputs
 
 
 def read_item(tracker: Reads) -> Snapshot:
@@ -120,7 +131,8 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         take_over=wanted.take_over,
         wanted=_instance(wanted.node, state, pipeline),
     )
-    obeyed = obey(state, facts, heard, pipeline, fresh=fresh)
+    obeyed = noticed(obey(state, facts, heard, pipeline, fresh=fresh), facts)
+    obeyed = revalidated(obeyed, _foreign_heads(obeyed, snapshot, facts, pipeline), pipeline)
     if obeyed.run_id != state.run_id:
         config, pipeline = configured(snapshot, obeyed)
     return Considered(
@@ -131,7 +143,23 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         facts=facts,
         decision=decide(obeyed, facts, pipeline),
         heard=heard,
+        known=known,
     )
+
+
+def _foreign_heads(
+    state: RunState, snapshot: Snapshot, facts: Facts, pipeline: Pipeline
+) -> Mapping[SubItemKey, CommitOid]:
+    recorded = [commit_body(visit.visit_key) for visit in state.visits]
+    found: dict[SubItemKey, CommitOid] = {}
+    for item in state.sub_items or ():
+        for node in pipeline.sub_item_exits:
+            name = branch_of(state, pipeline, Instance(node, item.key))
+            branch = snapshot.branches.get(name) if name else None
+            # A commit of a finished visit that is not where the visit left the branch: somebody set it back.
+            if branch and (name in facts.foreign_branches or any(b in branch.message for b in recorded)):
+                found[item.key] = branch.oid
+    return found
 
 
 def configured(snapshot: Snapshot, state: RunState | None) -> tuple[Config, Pipeline]:

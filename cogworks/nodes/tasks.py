@@ -99,7 +99,7 @@ def task_for(
             PullRequestRef(slug=p.slug, number=p.number, head=p.head, base=p.base)
             for p in state.pull_requests
         ),
-        branch=_branch(state, pipeline, move.instance) or item.default_branch,
+        branch=branch_of(state, pipeline, move.instance) or item.default_branch,
         base_branch=base,
         merge_branches=tuple(merges),
         conventions=conventions,
@@ -119,7 +119,8 @@ def work_branch(state: RunState, slug: str) -> BranchName:
     return BranchName(f"cogworks/{state.issue}/{slug}{suffix}")
 
 
-def _branch(state: RunState, pipeline: Pipeline, instance: Instance) -> BranchName | None:
+def branch_of(state: RunState, pipeline: Pipeline, instance: Instance) -> BranchName | None:
+    """The work branch that an instance makes or looks at; None where there is none."""
     node = pipeline.node(instance.node)
     if not node.slug and instance.sub_item is not None:
         # Review and integration look at the branch that the sub-item's own code went to.

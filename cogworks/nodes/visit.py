@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from cogworks.errors import CogworksError, InvalidReply, NodeFailed
+from cogworks.errors import BudgetReached, InvalidReply, NodeFailed
 from cogworks.github.effects import Effect, PostComment
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
@@ -18,13 +18,16 @@ from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files,
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.giving_back import give_back, short_of
+from cogworks.nodes.learning import known, with_head, with_published
 from cogworks.nodes.tasks import slot_values
 from cogworks.nodes.trust import needs_walls
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.graph import Pipeline
-from cogworks.pipeline.position import Facts, PullFacts, locate
+from cogworks.pipeline.noticing import noticed
+from cogworks.pipeline.position import Facts, locate
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import LEASE_TTL_S, CommentRef, KnownPull, RunState, Spend, VisitRecord
+from cogworks.pipeline.state import LEASE_TTL_S, NextCall, RunState, Spend, VisitRecord
 from cogworks.pipeline.transitions import learn_classification, learn_plan, settle
 from cogworks.settings import Config
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId
@@ -126,6 +129,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
     keeper = claimed.keeper
     started_s = shell.monotonic()
     is_recorded = False
+    unaffordable: NextCall | None = None
     try:
         snapshot = _adopted(shell, claimed)
         renew = _renewal(claimed)
@@ -140,7 +144,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
             if effects:
                 _fence(shell, claimed, renew)
             published = _publish(shell, claimed, snapshot, effects, session.push)
-        facts = _with_published(claimed.facts, published)
+        facts = with_published(claimed.facts, claimed.keeper.state, claimed.snapshot, published)
         after = _transition(claimed, outcome, record, published, facts)
         state = keeper.finish(
             after,
@@ -157,9 +161,19 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
             published=published,
             spend=keeper.spent - keeper.lease.spent,
         )
+    except BudgetReached as error:
+        unaffordable = short_of(error)
+        raise
     finally:
         if not is_recorded and not keeper.is_lost:
-            give_back(keeper, shell.say)
+            give_back(
+                keeper,
+                shell.say,
+                short_of=unaffordable,
+                waits_for=lambda state: (
+                    rest_line(state, claimed.facts, claimed.pipeline) if unaffordable else ""
+                ),
+            )
 
 
 def replies_in(folder: str, files: Mapping[str, str]) -> dict[str, ModelReply]:
@@ -328,7 +342,8 @@ def _transition(
             slots = slot_values(node, outcome.output)
             view.update(slots)
             state = _learn(state, slots, published)
-        settled = settle(_known(state, published), claimed.pipeline, record, view)
+            state = with_head(state, claimed.move.instance, claimed.task.branch, claimed.snapshot, published)
+        settled = noticed(settle(known(state, published), claimed.pipeline, record, view), facts)
         gates = locate(settled, facts, claimed.pipeline)
         finished = gates.frontier.finished
         return settled.model_copy(
@@ -341,36 +356,12 @@ def _transition(
 def _learn(state: RunState, slots: Mapping[str, Any], published: Published) -> RunState:
     if "classification" in slots:
         state = learn_classification(state, slots["classification"])
-    if "plan" in slots and published.sub_issues:
+    plan = slots.get("plan")
+    if isinstance(plan, Mapping) and (published.sub_issues or plan.get("sub_work_items") == []):
+        # An empty plan is one too: what comes after the sub-work-items goes on.
         issues = {made.key: (made.number, made.node_id) for made in published.sub_issues}
-        state = learn_plan(state, slots["plan"], issues)
+        state = learn_plan(state, plan, issues)
     return state
-
-
-def _known(state: RunState, published: Published) -> RunState:
-    """The state with the ids that publishing taught."""
-    pulls = {pull.slug: pull for pull in state.pull_requests}
-    pulls.update(
-        (p.slug, KnownPull(slug=p.slug, number=p.number, node_id=p.node_id, head=p.head, base=p.base))
-        for p in published.pull_requests
-    )
-    comment = next((c for c in published.comments if c.topic == STATUS_TOPIC), None)
-    update: dict[str, Any] = {"pull_requests": tuple(pulls.values())}
-    if comment is not None:
-        update["status_comment"] = CommentRef(node_id=comment.node_id, database_id=comment.database_id)
-    return state.model_copy(update=update)
-
-
-def _with_published(facts: Facts, published: Published) -> Facts:
-    heads = {commit.branch: commit.oid for commit in published.commits}
-    opened = {
-        pull.number: PullFacts(
-            number=pull.number, state="open", head_oid=heads.get(pull.head, CommitOid("")), url=pull.url
-        )
-        for pull in published.pull_requests
-        if pull.number not in facts.pulls
-    }
-    return facts.model_copy(update={"pulls": {**facts.pulls, **opened}})
 
 
 def _spend_of(record: ReplyRecord) -> Spend:
@@ -381,18 +372,3 @@ def _spend_of(record: ReplyRecord) -> Spend:
         output_tokens=usage.output_tokens,
         model_calls=1,
     )
-
-
-def give_back(keeper: Keeper, say: Callable[[str], None]) -> None:
-    """Release the lease so that nobody has to wait for it to grow old; never raises a deliberate failure."""
-    spent = keeper.spent
-    try:
-        keeper.finish(
-            lambda state: state.released(keeper.lease, spent),
-            "released",
-            lambda _: {},
-            waits_for=lambda _: "",
-        )
-    except CogworksError as error:
-        # What ended the visit matters more; a lease that stays is taken over when it is old enough.
-        say(f"the lease could not be given back: {error}")

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from cogworks.pipeline.affording import shortage
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import INPUTS_NODE
 from cogworks.pipeline.position import (
@@ -168,29 +169,19 @@ def _claimable(state: RunState, facts: Facts, pipeline: Pipeline, position: Posi
             taken_over_from=lease,
         )
     is_changed = is_request_changed(state, facts)
+    short = ""
     for instance in position.frontier.ready:
         # What people get is not made from a request that is no longer theirs.
-        if facts.wanted in (None, instance) and not (is_changed and is_last(instance, pipeline)):
-            return _affordable(state, facts, instance)
-    return None
+        if facts.wanted not in (None, instance) or (is_changed and is_last(instance, pipeline)):
+            continue
+        reason = shortage(state, facts, instance)
+        if not reason:
+            return _next_visit(state, instance)
+        short = short or reason
+    return Stop(outcome="budget_reached", reason=short) if short else None
 
 
-def _affordable(state: RunState, facts: Facts, instance: Instance) -> Decision:
-    spent = state.spent
-    tokens = spent.input_tokens + spent.output_tokens
-    committed_usd = spent.cost_usd + state.reserved_usd
-    if committed_usd >= facts.max_cost_usd:
-        return Stop(
-            outcome="budget_reached",
-            reason=f"budget: {committed_usd:.2f} of {facts.max_cost_usd:.2f} USD is spent or reserved; raise "
-            "`budgets.pipeline_max_cost_dollars` in `.cogworks/config.toml` or split the issue.",
-        )
-    if tokens >= facts.max_tokens:
-        return Stop(
-            outcome="budget_reached",
-            reason=f"budget: {tokens} of {facts.max_tokens} tokens are spent; raise `budgets.pipeline_max_tokens` "
-            "in `.cogworks/config.toml` or split the issue.",
-        )
+def _next_visit(state: RunState, instance: Instance) -> Run:
     if unfinished := state.unfinished(instance):
         return Run(
             instance=instance,

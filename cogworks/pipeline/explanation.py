@@ -34,6 +34,8 @@ class HumanAct(Value):
     who: str
     act: str
     url: str = ""
+    paste: str = ""
+    """The comment that does it as well."""
 
 
 class Explanation(Value):
@@ -89,16 +91,19 @@ def _because(state: RunState, pipeline: Pipeline, decision: Decision) -> str:
             limit_s = lease.ttl_s + LEASE_MARGIN_S
             return f"{lease.holder} was heard of less than {limit_s} s ago, and no other node is ready"
         case Nothing():
-            return "the run is done"
+            return f"the run is {state.status}"
         case Stop(outcome=outcome):
             return f"the item cannot go on by itself ({outcome.replace('_', ' ')})"
 
 
 def _facts(state: RunState, facts: Facts, pipeline: Pipeline) -> Iterable[Fact]:
-    yield Fact(name="run", value=state.status)
+    which = f", run {state.run_number} of the item" if state.run_number > 1 else ""
+    yield Fact(name="run", value=f"{state.status}{which}")
     yield Fact(name="issue", value="open" if facts.issue_is_open else "closed")
     yield Fact(name=f"trigger label {facts.trigger}", value="set" if facts.is_triggered else "not set")
     yield Fact(name="hold label", value="set" if facts.is_held else "not set")
+    if state.held is not None:
+        yield Fact(name="held by command", value=f"{state.held.by}: {state.held.why or 'no reason given'}")
     yield Fact(name="cancel label", value="set" if facts.is_cancelled else "not set")
     same = state.graph_hash == pipeline.graph_hash
     yield Fact(
@@ -203,12 +208,19 @@ def _acts(state: RunState, facts: Facts, pipeline: Pipeline, decision: Decision)
     match decision:
         case Wait(waiting_for=waits):
             for wait in waits:
-                yield HumanAct(who=wait.who, act=wait.ask, url=wait.url)
+                yield HumanAct(who=wait.who, act=wait.ask, url=wait.url, paste=wait.paste)
         case Stop(outcome="failed"):
             if retry := how_to_retry(state, facts):
                 yield HumanAct(who="anyone who may set labels", act=retry, url=facts.issue_url)
+            for number in dict.fromkeys(locate(state, facts, pipeline).rejected.values()):
+                yield HumanAct(
+                    who="anyone with write permission",
+                    act=f"reopen pull request #{number}, or let it be made again",
+                    url=facts.pulls[number].url,
+                    paste="/cogworks retry",
+                )
             for wait in waiting_for(state, facts, pipeline):
-                yield HumanAct(who=wait.who, act=wait.ask, url=wait.url)
+                yield HumanAct(who=wait.who, act=wait.ask, url=wait.url, paste=wait.paste)
         case Stop(reason=reason):
             yield HumanAct(who="a maintainer", act=reason, url=facts.issue_url)
         case BackOff(stealable_in_s=wait_s):

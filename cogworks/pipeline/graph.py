@@ -127,9 +127,14 @@ class Pipeline:
 
     def span_of(self, rework: Edge) -> tuple[NodeId, ...]:
         """The nodes a rework edge repeats, in topological order: its target, its source and all between them."""
-        after = self.downstream_of(rework.target) | {rework.target}
-        before = self.upstream_of(rework.source) | {rework.source}
-        return tuple(node_id for node_id in self.topological_order if node_id in after and node_id in before)
+        first, last = self._position[rework.target], self._position[rework.source]
+        between = self._downstream[rework.target] & self._upstream[rework.source]
+        window = enumerate(self.topological_order[first : last + 1], first)
+        return tuple(node_id for at, node_id in window if between >> at & 1)
+
+    def leads_to(self, source: NodeId, target: NodeId) -> bool:
+        """Whether a path leads from one node to another; every node leads to itself."""
+        return bool(self._upstream[target] >> self._position[source] & 1)
 
     def required_inputs(self, node_id: NodeId) -> tuple[str, ...]:
         """The declared inputs that must be there at the first visit.
@@ -215,13 +220,38 @@ class Pipeline:
         }
 
     @cached_property
+    def _position(self) -> dict[NodeId, int]:
+        return {node_id: at for at, node_id in enumerate(self.topological_order)}
+
+    # Bit sets by position: as sets of names, a thousand nodes in a row would hold half a million entries.
+
+    @cached_property
+    def _upstream(self) -> dict[NodeId, int]:
+        """Every node a path leads from, and the node itself."""
+        found: dict[NodeId, int] = {}
+        for at, node_id in enumerate(self.topological_order):
+            found[node_id] = 1 << at
+            for edge in self.forward_to(node_id):
+                found[node_id] |= found[edge.source]
+        return found
+
+    @cached_property
+    def _downstream(self) -> dict[NodeId, int]:
+        """Every node a path leads to, and the node itself."""
+        found: dict[NodeId, int] = {}
+        for node_id in reversed(self.topological_order):
+            found[node_id] = 1 << self._position[node_id]
+            for edge in self.forward_from(node_id):
+                found[node_id] |= found[edge.target]
+        return found
+
+    @cached_property
     def _slots(self) -> dict[str, int]:
         names = dict.fromkeys(slot for node in self.nodes for slot in node.outputs)
         return {slot: position for position, slot in enumerate(names)}
 
     @cached_property
     def _slots_upstream(self) -> dict[NodeId, int]:
-        # Bit sets: as sets of names, a thousand nodes in a row would hold half a million entries.
         available: dict[NodeId, int] = {}
         for node_id in self.topological_order:
             available[node_id] = 0

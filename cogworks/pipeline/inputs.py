@@ -263,8 +263,10 @@ def _retried(state: RunState, facts: Facts, pipeline: Pipeline, *, must_exist: b
     rejected = locate(state, facts, pipeline).rejected
     failed = {v.instance for v in state.visits if v.status == "failed" and not v.is_discarded}
     wrong = failed | rejected.keys()
+    stopped = any(left.stopped_short_of for left in state.given_back)
+    state = state.trying_again()
     if not wrong:
-        if must_exist:
+        if must_exist and not stopped:
             raise NotNow("nothing has failed, so there is nothing to do again")
         return state
     if any(at.sub_item is None and state.sub_items and _is_before_plan(at.node, pipeline) for at in rejected):

@@ -25,10 +25,11 @@ MAX_SECONDS = 7 * 24 * 3_600
 MAX_USD = 10_000.0
 MAX_RETRIES = 20
 
-# The label `cogworks:node:<id>` has at most 50 characters, and `failed` is already one of them.
-_NODE_ID = Shape(
-    re.compile(r"(?!failed$)[a-z][a-z0-9_]{0,35}"), "snake_case, at most 36 characters, not 'failed'"
-)
+RESERVED = ("failed", "inputs", "sub_work_item")
+"""Names that the program uses where a node's would stand: a label, the lease under which people are answered, a failure."""
+
+# The label `cogworks:node:<id>` has at most 50 characters.
+_NODE_ID = Shape(re.compile(r"[a-z][a-z0-9_]{0,35}"), "snake_case, at most 36 characters")
 SLOT = Shape(
     re.compile(r"(?!retry_count$)[a-z][a-z0-9_]{0,39}"),
     "snake_case, at most 40 characters, not 'retry_count'",
@@ -59,6 +60,8 @@ def read_node(
     table.need("id")
     node_id = table.text("id", _NODE_ID) or f"unnamed {table.where}"
     table.where += f" ({shown(node_id)[1:-1]})"
+    if node_id in RESERVED:
+        table.refuse("id", f"is {node_id!r}, which cogworks uses for itself; give the node another id")
     table.need("type")
     node_type: NodeType | None = table.choice("type", get_args(NodeType))
     profile_name = table.text("tool_profile")

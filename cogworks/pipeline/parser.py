@@ -17,6 +17,7 @@ from cogworks.vocabulary import NodeId
 
 MAX_FILE_CHARS = 1_000_000
 
+_LONG_NUMBER = re.compile(r"[0-9][0-9_]{4000,}")
 _NAME = Shape(re.compile(r"[a-z][a-z0-9_-]{0,39}"), "a name of small letters, digits, '-' and '_'")
 
 
@@ -62,8 +63,13 @@ def _toml(text: str, source: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise ConfigurationError(source, ["is nested too deeply to be read as TOML"]) from None
-    except ValueError as error:  # also what int() raises for a number of thousands of digits
+    except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(source, [f"is not TOML: {error}"]) from error
+    except ValueError as error:
+        # What int() makes of thousands of digits, without saying where they are.
+        before = _LONG_NUMBER.split(text, maxsplit=1)[0]
+        place = f"(at line {before.count(chr(10)) + 1})"
+        raise ConfigurationError(source, [f"holds a number of thousands of digits {place}"]) from error
 
 
 def _default(named: str | None, pipelines: Mapping[str, Pipeline], problems: list[str]) -> str:

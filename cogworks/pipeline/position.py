@@ -7,7 +7,7 @@ from typing import Literal
 
 from cogworks.pipeline.frontier import EdgeMark, EdgeRef, Frontier, InstanceStatus, frontier, instances
 from cogworks.pipeline.graph import Instance, Node, Pipeline
-from cogworks.pipeline.people import MIN_HASH_DIGITS, IgnoredLabel
+from cogworks.pipeline.people import MIN_HASH_DIGITS, IgnoredLabel, InputLabel
 from cogworks.pipeline.state import GatePassed, RunState, VisitRecord, edge_key
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
@@ -41,6 +41,8 @@ class Facts(Value):
     is_locked: bool = False
     ignored_labels: tuple[IgnoredLabel, ...] = ()
     """On the issue, but set by somebody who may not: they count as not there."""
+    input_labels: tuple[InputLabel, ...] = ()
+    """On the issue, whether they count or not."""
     foreign_branches: tuple[BranchName, ...] = ()
     """Branches of this item whose newest commit is not ours."""
     is_status_gone: bool = False
@@ -235,9 +237,10 @@ def instance_name(instance: Instance) -> str:
 
 def _is_behind(at: Instance, shut: AbstractSet[Instance], pipeline: Pipeline) -> bool:
     """Whether a gate on the way to it is shut; it may have been open when the nodes in between ran."""
-    before = pipeline.upstream_of(at.node)
     return any(
-        gate.node in before and (gate.sub_item is None or at.sub_item in (None, gate.sub_item))
+        (gate.sub_item is None or at.sub_item in (None, gate.sub_item))
+        and gate.node != at.node
+        and pipeline.leads_to(gate.node, at.node)
         for gate in shut
     )
 

@@ -17,6 +17,9 @@ View = Literal["done", "current", "waiting", "failed", "skipped"]
 """How an instance is coloured; one without a view is still to come."""
 
 MAX_LABEL_CHARS = 80
+MAX_DRAWN_CHARS = 50_000
+MAX_DRAWN_EDGES = 500
+"""Mermaid draws an error in the place of a larger picture, and no picture may lift these limits."""
 
 _COLOURS: Mapping[View, tuple[str, str]] = {
     "done": ("#dafbe1", "#1a7f37"),
@@ -27,8 +30,9 @@ _COLOURS: Mapping[View, tuple[str, str]] = {
 }
 """view -> fill and stroke; the text is always dark, so that both GitHub themes show it."""
 # Inside quotes Mermaid still reads entities, HTML and Markdown (lists, emphasis, links); code points stop all of it.
+# Between `style` and a colon that touches an entity it takes the entity's own end away, so such a colon is one too.
 _NOT_PLAIN = re.compile(
-    r"(?<![^\W_])_|_(?![^\W_])|(?<=\d)\.|/(?=/)|[^\w .,:?!=/()…]",
+    r"(?<![^\W_])_|_(?![^\W_])|(?<=\d)\.|/(?=/)|:(?=\S)|[^\w .,:?!=/()…]",
 )
 _MERMAID_BRACKETS = {"llm": ("([", "])"), "deterministic": ("[", "]"), "spawning": ("[/", "/]")}
 _DOT_SHAPES = {"llm": "oval", "deterministic": "box", "spawning": "parallelogram"}
@@ -61,6 +65,13 @@ def mermaid(
         fill, stroke = _COLOURS[view]
         lines.append(f"  classDef {view} fill:{fill},stroke:{stroke},color:#1f2328")
     return "\n".join(lines) + "\n"
+
+
+def is_drawable(picture: str) -> bool:
+    """Whether Mermaid draws a text of `mermaid` as GitHub runs it, or finds it too large."""
+    # No label holds an arrow: its characters are written as code points.
+    arrows = picture.count(" -->") + picture.count(" -.->")
+    return len(picture) <= MAX_DRAWN_CHARS and arrows <= MAX_DRAWN_EDGES
 
 
 def dot(
@@ -118,7 +129,7 @@ class _Drawing:
         outside = tuple(Instance(node) for node in order if not self.pipeline.is_sub_item(node))
         boxes = [
             (
-                "for each sub-work-item" if key is None else f"sub-work-item {key}",
+                "for each sub-work-item" if key is None else _short(f"sub-work-item {key}"),
                 key,
                 tuple(Instance(node, key) for node in inside),
             )
@@ -160,7 +171,8 @@ def _node_label(drawing: _Drawing, at: Instance) -> str:
     node = drawing.pipeline.node(at.node)
     gate = " (human gate)" if node.gate == "human-gated" else ""
     view = drawing.views.get(at)
-    return _short(node.title) + gate + (f": {view}" if view else "")
+    # A title may hold nothing that can be seen, and a node without a label is not drawn.
+    return (_short(node.title) or node.id) + gate + (f": {view}" if view else "")
 
 
 def _edge_label(edge: Edge) -> str:

@@ -57,6 +57,13 @@ class Spend(Value):
         )
 
 
+class NextCall(Value):
+    """The most that the model call can cost which a visit stopped before."""
+
+    cost_usd: float
+    tokens: int
+
+
 class VisitRecord(Value):
     """One finished visit of one node."""
 
@@ -98,6 +105,8 @@ class Lease(Value):
     reserved_tokens: int = 0
     spent: Spend = Spend()
     """What this visit has cost so far, earlier attempts and their lost reservations included."""
+    stopped_short_of: NextCall | None = None
+    """Given back because this call did not fit into the budget; it is claimed again when it does, or people ask."""
     graph_hash: str
     input_digest: str
 
@@ -201,6 +210,8 @@ class RunState(Value):
     owed: tuple[Owed, ...] = ()
     """Comments that people are owed and that are not posted yet."""
     earlier: EarlierRuns = EarlierRuns()
+    heads: Mapping[SubItemKey, CommitOid] = Field(default_factory=dict)
+    """Head of each sub-work-item's branch that its newest visit made or judged."""
 
     @property
     def spent(self) -> Spend:
@@ -305,15 +316,28 @@ class RunState(Value):
         )
         return self.model_copy(update={"leases": leases})
 
-    def released(self, lease: Lease, spend: Spend) -> "RunState":
+    def released(self, lease: Lease, spend: Spend, *, short_of: NextCall | None = None) -> "RunState":
         """Give a visit back unfinished: its key stays, for what it has published already carries it.
 
         Args:
             spend: all that the visit has cost so far.
+            short_of: the call that the budget did not allow.
         """
         kept = tuple(held for held in self.leases if held.visit_key != lease.visit_key)
-        unfinished = lease.model_copy(update={"spent": spend, "reserved_usd": 0.0, "reserved_tokens": 0})
+        unfinished = lease.model_copy(
+            update={
+                "spent": spend,
+                "reserved_usd": 0.0,
+                "reserved_tokens": 0,
+                "stopped_short_of": short_of,
+            }
+        )
         return self.model_copy(update={"leases": kept, "given_back": (*self.given_back, unfinished)})
+
+    def trying_again(self) -> "RunState":
+        """Let visits that stopped short of a call be claimed once more."""
+        tried = tuple(left.model_copy(update={"stopped_short_of": None}) for left in self.given_back)
+        return self.model_copy(update={"given_back": tried})
 
     def recorded(self, visit: VisitRecord) -> "RunState":
         """Finish a visit: its record is added and its lease goes."""

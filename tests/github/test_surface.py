@@ -20,7 +20,8 @@ from cogworks.pipeline.state import CommentRef, RunState, Spend, SubItem, first_
 from cogworks.pipeline.transitions import settle
 from cogworks.settings import parse_config
 from cogworks.vocabulary import SubItemKey
-from tests.pipeline.runs import GRAPH, MERGED_SPEC, facts, finished, lease, new_run, pull, visit
+from tests.pipeline.graphs import pipeline
+from tests.pipeline.runs import GRAPH, MERGED_SPEC, URL, facts, finished, lease, new_run, pull, visit
 from tests.world import BOT, CONFIG, World
 
 CONFIGURED = parse_config(CONFIG)
@@ -64,6 +65,29 @@ def test_the_same_state_and_facts_give_the_same_surface_also_when_the_state_was_
     reread = RunState.model_validate_json(state_text(state))
 
     assert surface(state, facts(*PULLS)) == surface(reread, facts(*PULLS))
+
+
+def items(count: int) -> tuple[SubItem, ...]:
+    return tuple(SubItem(key=SubItemKey(f"K{at}"), ordinal=at, title="k") for at in range(1, count + 1))
+
+
+def test_a_picture_with_more_than_github_draws_has_one_box_for_all_sub_work_items() -> None:
+    drawn = {
+        count: surface(new_run(sub_items=items(count)), facts()).comment.count("subgraph")
+        for count in (100, 200)
+    }
+
+    assert drawn == {100: 100, 200: 1}
+
+
+def test_a_graph_that_github_does_not_draw_is_told_of_instead() -> None:
+    fan = " ".join(f"n{at}" for at in range(501))
+    wide = pipeline(f"&a {fan}", " ".join(f"a>{to}" for to in fan.split()))
+
+    comment = project(new_run(wide), facts(), wide, CONFIGURED).comment
+
+    assert "```mermaid" not in comment
+    assert f"`cogworks graph {URL} --format dot` prints it" in comment
 
 
 def test_leases_do_not_change_the_comment_but_for_the_picture() -> None:

@@ -1,6 +1,7 @@
 import json
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,6 +61,22 @@ def test_no_title_breaks_out_of_its_label(title: str) -> None:
     label = re.fullmatch(r'  n_end\(\["(.*)"\]\)', lines[1])
     assert label is not None
     assert re.fullmatch(r"(#\d+;|[\w .,:?!=/()…])*", label[1])
+
+
+@pytest.mark.parametrize(
+    ("title", "label"),
+    [
+        ("Code style:#tag", "Code style#58;#35;tag"),
+        ("Now: done", "Now: done"),
+        ("\u202e\u200b", "end"),
+        ("** end _of_ 1. //", "#42;#42; end #95;of#95; 1#46; #47;/"),
+    ],
+    ids=["mermaid would eat the end of an entity", "a plain colon", "nothing to see", "Markdown"],
+)
+def test_a_title_is_written_so_that_mermaid_shows_it_as_it_is(title: str, label: str) -> None:
+    node = {"id": "end", "type": "llm", "title": title}
+
+    assert mermaid(pipeline([node])) == f'flowchart TD\n  n_end(["{label}"])\n'
 
 
 @given(st.text(min_size=1, max_size=200).filter(str.strip))
