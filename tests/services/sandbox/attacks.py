@@ -37,6 +37,7 @@ def attack(
     *arguments: object,
     limits: Limits | None = None,
     timeout_s: float = 20,
+    has_network: bool = False,
 ) -> Ended:
     """How a script of Python ended that ran in a directory of its own, `folder/own`."""
     own, scratch = folder / "own", folder / "scratch"
@@ -50,6 +51,7 @@ def attack(
         writable=(own,),
         timeout_s=timeout_s,
         limits=limits or Limits(),
+        has_network=has_network,
     )
     return run(confined, walls, scratch=scratch)
 

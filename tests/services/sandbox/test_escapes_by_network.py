@@ -84,6 +84,28 @@ def test_without_walls_they_could_be_reached(listeners: Listeners, tmp_path: Pat
     assert (said[:3], arrived) == (["out"] * 3, True)
 
 
+FETCH = """
+import socket, sys
+socket.create_connection(("127.0.0.1", int(sys.argv[1])), 2).close()
+try:
+    open(sys.argv[2])
+except OSError:
+    print("fetched, and nothing read")
+"""
+
+
+@WALLS
+def test_a_command_that_may_use_the_network_still_reads_nothing_else(
+    walls: Walls, listeners: Listeners, tmp_path: Path
+) -> None:
+    (tmp_path / "key").write_text("secret")
+    port = listeners.tcp.getsockname()[1]
+
+    ended = attack(FETCH, tmp_path, walls, port, tmp_path / "key", has_network=True)
+
+    assert ended.output == "fetched, and nothing read\n"
+
+
 SELF = """
 import socket
 with socket.create_server(("127.0.0.1", 0)) as server:
