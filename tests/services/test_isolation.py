@@ -211,3 +211,54 @@ def test_an_item_that_needs_walls_runs_behind_them(tmp_path: Path) -> None:
     response = asked(HERE, tmp_path, needs_walls=True)
 
     assert (response.status, response.diagnostics) == ("success", ())
+
+
+ORDINARY = """
+import asyncio, multiprocessing, os, socket, sqlite3, subprocess, sys, tempfile
+
+def test_processes():
+    with multiprocessing.Pool(2) as pool:
+        assert pool.map(abs, [-1, -2]) == [1, 2]
+
+def test_commands():
+    assert subprocess.run([sys.executable, "-c", "print(1)"], capture_output=True).stdout == b"1\\n"
+    assert os.system("ls / > /dev/null") == 0
+
+def test_files(tmp_path):
+    sqlite3.connect(tmp_path / "a.db").execute("create table a (b)").connection.close()
+    tempfile.NamedTemporaryFile().close()
+    os.makedirs("made/here")
+
+def test_terminal():
+    for descriptor in os.openpty():
+        os.close(descriptor)
+
+def test_git(tmp_path):
+    assert subprocess.run(["git", "init", str(tmp_path)], capture_output=True).returncode == 0
+
+def test_own_server():
+    assert socket.gethostname() == {host!r}
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        socket.create_connection(server.getsockname()).close()
+
+def test_loop():
+    asyncio.run(asyncio.sleep(0))
+
+def test_wrong():
+    assert os.getuid() == {user}
+    assert [1] == [2]
+"""
+
+
+@NEEDS_WALLS
+def test_an_ordinary_suite_has_the_same_results_behind_walls_as_without(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text(ORDINARY.format(host=socket.gethostname(), user=os.getuid()))
+
+    held, free = (
+        run_tests(tmp_path, Wanted(), walls=walls, search_path=os.environ["PATH"])
+        for walls in (HERE, NO_WALLS)
+    )
+
+    assert [case.outcome for case in held.cases] == ["passed"] * 7 + ["failed"]
+    assert held.blocked == ()
+    assert held.cases == free.cases

@@ -127,6 +127,8 @@ def _environment(places: Places, search_path: str) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         # pytest then shows comparisons whole, and hypothesis tries the same examples in every run.
         "CI": "true",
+        # The machine's own settings are out of reach, and git gives up on what it may not read.
+        "GIT_CONFIG_NOSYSTEM": "1",
         # Sets print in the same order in every run.
         "PYTHONHASHSEED": "0",
         "PYTHONPATH": os.pathsep.join([str(_INSIDE), str(sources if sources.is_dir() else places.copy)]),

@@ -94,6 +94,8 @@ class Witness:
         other = _OF_OTHERS.match(place)
         if other is not None and int(other[1]) != self._process:
             return f"{what} {place}"
+        if what == "read" and place == "/":
+            return None
         if any(place == root or place.startswith(root.rstrip("/") + "/") for root in allowed):
             return None
         return f"{what} {place}"
