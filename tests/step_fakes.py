@@ -5,7 +5,7 @@ The tracker and the ledger obey the Protocols of `cogworks.step`; what is adopte
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any, Literal, TypeVar
@@ -31,6 +31,7 @@ from cogworks.github.publication import (
     Published,
     PublishedComment,
     PublishedCommit,
+    PublishedIssue,
     PublishedPull,
     PublishedSubIssue,
     adopted,
@@ -136,12 +137,13 @@ class Runner:
     def publish(
         self, effects: Sequence[Effect], snapshot: Snapshot, context: PublicationContext, push: Push
     ) -> Published:
-        known = known_from(snapshot, context)
+        known = replace(known_from(snapshot, context), issues=tuple(self.world.issues))
         learned = [adopted(effect, known) or self._do(effect) for effect in effects]
         return Published(
             commits=tuple(fact for fact in learned if isinstance(fact, PublishedCommit)),
             pull_requests=tuple(fact for fact in learned if isinstance(fact, PublishedPull)),
             sub_issues=tuple(fact for fact in learned if isinstance(fact, PublishedSubIssue)),
+            issues=tuple(fact for fact in learned if isinstance(fact, PublishedIssue)),
             comments=tuple(fact for fact in learned if isinstance(fact, PublishedComment)),
         )
 

@@ -36,18 +36,24 @@ class WorkingCopies:
         rules: Rules | None = None,
         on_network: Callable[[str], None] | None = None,
         time_limit_s: float = 300.0,
+        left_s: Callable[[], float | None] = lambda: None,
         cache_wait_s: float = 60.0,
     ) -> None:
         """Args:
         environment: of this process; git gets PATH, proxies and certificate locations of it, nothing else.
         on_network: called with `fetch` or `push` before each command that speaks to a remote.
         time_limit_s: of each git command.
+        left_s: what is left of the time of whoever waits for it; None: no limit.
         cache_wait_s: how long a busy object cache is waited for before another one is made.
         """
         cache.mkdir(parents=True, exist_ok=True)
         self._cache = cache.resolve()
         self._git = Git(
-            environment=environment, home=self._cache, time_limit_s=time_limit_s, on_network=on_network
+            environment=environment,
+            home=self._cache,
+            time_limit_s=time_limit_s,
+            on_network=on_network,
+            left_s=left_s,
         )
         self._identity = identity
         self._rules = rules or Rules()

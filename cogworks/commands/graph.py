@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from cogworks.errors import ConfigurationError, UsageError
-from cogworks.pipeline.built_in import built_in_pipelines
+from cogworks.pipeline.built_in import BUILT_IN_SOURCE, built_in_pipelines
 from cogworks.pipeline.elements import SubItem
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.parser import parse_pipelines
@@ -148,6 +148,8 @@ def check(file: Path | None, as_object: bool) -> None:
       cogworks graph check other.toml --json
     """
     found = read_pipelines(file)
+    if found.source != BUILT_IN_SOURCE:
+        _refuse_unworkable(found, (PIPELINE_FILE if file is None else file).parent)
     for warning in found.warnings:
         click.echo(f"warning: {warning}", err=True)
     hashes = {name: pipeline.graph_hash for name, pipeline in found.pipelines.items()}
@@ -161,6 +163,19 @@ def check(file: Path | None, as_object: bool) -> None:
     for name, pipeline in found.pipelines.items():
         size = f"{len(pipeline.nodes)} nodes, {len(pipeline.edges)} edges"
         click.echo(f"{found.source}: pipeline {name!r} can run ({size}, graph {hashes[name][:12]})")
+
+
+def _refuse_unworkable(pipelines: PipelineConfiguration, folder: Path) -> None:
+    """Check the nodes against the prompts, schemas and labels beside the pipeline file."""
+    # Prompts and JSON Schema take a while to import, and drawing needs neither.
+    from cogworks.nodes.workability import refuse_unworkable
+    from cogworks.settings import parse_config
+
+    paths = [*folder.glob("prompts/*.md.j2"), *folder.glob("schemas/*.json"), *folder.glob("config.toml")]
+    files = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+    config = parse_config(files["config.toml"]) if "config.toml" in files else None
+    labels = tuple(config.labels.model_dump().values()) if config else ()
+    refuse_unworkable(pipelines, files, own_labels=labels)
 
 
 def read_pipelines(file: Path | None) -> PipelineConfiguration:

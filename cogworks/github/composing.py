@@ -1,12 +1,14 @@
 """What to send for an effect that is not there yet, and what the answer says of it."""
 
 import base64
+from typing import Any
 
 from cogworks.errors import CogworksError, UsageError
 from cogworks.github.bodies import capped, capped_title
 from cogworks.github.effects import (
     AddReaction,
     CommitFiles,
+    CreateIssue,
     CreateSubIssue,
     EditComment,
     Effect,
@@ -24,6 +26,7 @@ from cogworks.github.publication import (
     Learned,
     PublishedComment,
     PublishedCommit,
+    PublishedIssue,
     PublishedPull,
     PublishedSubIssue,
     Repeatable,
@@ -46,8 +49,9 @@ def describe(effect: Effect) -> str:
             return f"take {effect.oid[:10]} as head of branch {effect.branch!r}"
         case OpenPullRequest():
             return f"open a pull request from {effect.head!r} to {effect.base!r}"
-        case CreateSubIssue():
-            return f"create the sub-issue {effect.key!r} ({effect.title!r})"
+        case CreateSubIssue() | CreateIssue():
+            kind = "sub-issue" if isinstance(effect, CreateSubIssue) else "issue"
+            return f"create the {kind} {effect.key!r} ({effect.title!r})"
         case LinkDependency():
             return f"say that sub-item {effect.blocked!r} is blocked by {effect.blocking!r}"
         case PostComment():
@@ -65,7 +69,7 @@ def missing_labels(effect: Effect, known: Known) -> tuple[str, ...]:
     wanted: tuple[str, ...] = ()
     if isinstance(effect, SetLabels):
         wanted = label_changes(effect, known)[0]
-    elif isinstance(effect, CreateSubIssue):
+    elif isinstance(effect, CreateSubIssue | CreateIssue):
         wanted = effect.labels
     return tuple(name for name in wanted if name not in known.label_ids)
 
@@ -82,8 +86,8 @@ def operations(index: int, effect: Effect, known: Known) -> list[Operation]:
             return _commit(index, effect, known)
         case OpenPullRequest():
             return [_pull(alias, effect, known)]
-        case CreateSubIssue():
-            return [_sub_issue(alias, effect, known)]
+        case CreateSubIssue() | CreateIssue():
+            return [Operation(alias, "createIssue", _issue(effect, known))]
         case PostComment():
             body = marked(capped(effect.body), visit_key=effect.visit_key, topic=effect.topic)
             return [
@@ -163,18 +167,15 @@ def _pull(alias: str, effect: OpenPullRequest, known: Known) -> Operation:
     )
 
 
-def _sub_issue(alias: str, effect: CreateSubIssue, known: Known) -> Operation:
-    return Operation(
-        alias,
-        "createIssue",
-        {
-            "repositoryId": known.repository.repository.node_id,
-            "parentIssueId": known.repository.issue.node_id,
-            "title": capped_title(effect.title),
-            "body": marked(capped(effect.body), visit_key=effect.visit_key, topic=effect.key),
-            "labelIds": [known.label_ids[name] for name in effect.labels],
-        },
-    )
+def _issue(effect: CreateSubIssue | CreateIssue, known: Known) -> dict[str, Any]:
+    parent = known.repository.issue.node_id if isinstance(effect, CreateSubIssue) else None
+    return {
+        "repositoryId": known.repository.repository.node_id,
+        **({"parentIssueId": parent} if parent else {}),
+        "title": capped_title(effect.title),
+        "body": marked(capped(effect.body), visit_key=effect.visit_key, topic=effect.key),
+        "labelIds": [known.label_ids[name] for name in effect.labels],
+    }
 
 
 def _labels(index: int, effect: SetLabels, known: Known) -> list[Operation]:
@@ -250,12 +251,8 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
                 head=effect.head,
                 base=effect.base,
             )
-        case CreateSubIssue():
-            if not (issue := payload.get("issue")):
-                return None
-            return PublishedSubIssue(
-                key=effect.key, number=IssueNumber(issue["number"]), node_id=issue["id"], url=issue["url"]
-            )
+        case CreateSubIssue() | CreateIssue():
+            return _created(effect, payload.get("issue"))
         case PostComment():
             if not (comment := (payload.get("commentEdge") or {}).get("node")):
                 return None
@@ -268,3 +265,12 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
             )
         case LinkDependency() | EditComment() | AddReaction() | SetLabels() | SetBase() | PushBranch():
             return Repeatable()
+
+
+def _created(effect: CreateSubIssue | CreateIssue, issue: Node | None) -> Learned | None:
+    if not issue:
+        return None
+    made = {"number": IssueNumber(issue["number"]), "node_id": issue["id"], "url": issue["url"]}
+    if isinstance(effect, CreateSubIssue):
+        return PublishedSubIssue(key=effect.key, **made)
+    return PublishedIssue(key=effect.key, **made)

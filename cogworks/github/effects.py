@@ -1,6 +1,6 @@
 """Writes to GitHub as data; what makes each safe to repeat is its key.
 
-Keyed effects may be repeated freely. Un-keyed ones (sub-issue, comment) carry a marker and are read before they are
+Keyed effects may be repeated freely. Un-keyed ones (issue, sub-issue, comment) carry a marker and are read before they are
 repeated (protocol §2.5).
 """
 
@@ -55,6 +55,21 @@ class CreateSubIssue(Value):
 
     kind: Literal["create_sub_issue"] = "create_sub_issue"
     key: SubItemKey
+    title: str
+    body: str
+    labels: tuple[str, ...] = ()
+    visit_key: VisitKey
+
+
+class CreateIssue(Value):
+    """Create an issue of its own. No natural key: the marker `(visit key, key)` in its body is one.
+
+    One that is refused is noted and holds nothing up: the issues beside it and the run go on.
+    """
+
+    kind: Literal["create_issue"] = "create_issue"
+    key: str
+    """Names it among the issues of its visit, e.g. `issue-1`."""
     title: str
     body: str
     labels: tuple[str, ...] = ()
@@ -122,6 +137,7 @@ Effect = Annotated[
     | PushBranch
     | OpenPullRequest
     | CreateSubIssue
+    | CreateIssue
     | LinkDependency
     | PostComment
     | EditComment

@@ -6,6 +6,7 @@ from typing import Protocol
 from cogworks.github.effects import (
     AddReaction,
     CommitFiles,
+    CreateIssue,
     CreateSubIssue,
     EditComment,
     Effect,
@@ -22,6 +23,7 @@ from cogworks.github.publication import (
     Published,
     PublishedComment,
     PublishedCommit,
+    PublishedIssue,
     PublishedPull,
     PublishedSubIssue,
     Repeatable,
@@ -74,6 +76,7 @@ class StagedItem:
             commits=tuple(fact for fact in facts if isinstance(fact, PublishedCommit)),
             pull_requests=tuple(fact for fact in facts if isinstance(fact, PublishedPull)),
             sub_issues=tuple(fact for fact in facts if isinstance(fact, PublishedSubIssue)),
+            issues=tuple(fact for fact in facts if isinstance(fact, PublishedIssue)),
             comments=tuple(fact for fact in facts if isinstance(fact, PublishedComment)),
         )
 
@@ -101,6 +104,8 @@ class StagedItem:
                 )
             case CreateSubIssue():
                 return PublishedSubIssue(key=effect.key, number=number, node_id=node_id, url="")
+            case CreateIssue():
+                return PublishedIssue(key=effect.key, number=number, node_id=node_id, url="")
             case PostComment():
                 return PublishedComment(
                     topic=effect.topic, number=effect.number, node_id=node_id, database_id=number, url=""

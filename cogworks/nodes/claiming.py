@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 
+from cogworks.errors import CogworksError
 from cogworks.ledger.keeper import Keeper
 from cogworks.nodes.considering import Considered, work_item
 from cogworks.nodes.contract import Conventions
 from cogworks.nodes.tasks import task_for
 from cogworks.nodes.visit import Claimed, replies_in
 from cogworks.pipeline.decision import Run
+from cogworks.pipeline.position import instance_name
 from cogworks.pipeline.state import Lease
+from cogworks.pipeline.tool_variables import tool_problems
 
 
 def lease_for(seen: Considered, run: Run, *, holder: str) -> Lease:
@@ -38,6 +41,7 @@ def claimed(
 
     Raises:
         LedgerUnreadable: a file that the state tells of is not there.
+        CogworksError: the node's tools are not defined for what it is about.
     """
     task = task_for(
         keeper.state,
@@ -48,6 +52,12 @@ def claimed(
         files=files,
         conventions=_conventions(seen, run),
     )
+    node = seen.pipeline.node(run.instance.node)
+    if problems := tool_problems(seen.pipeline, node, task.inputs):
+        listed = "\n".join(f"  - {problem}" for problem in problems)
+        raise CogworksError(
+            f"{instance_name(run.instance)} cannot start; nothing was asked or written:\n{listed}"
+        )
     return Claimed(
         keeper=keeper,
         move=run,
@@ -68,6 +78,7 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
         specs=seen.config.paths.specs,
         sub_item_label=seen.config.labels.sub_work_item,
         max_retries=per_item if node.max_retries is None else node.max_retries,
+        own_labels=tuple(seen.config.labels.model_dump().values()),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from pydantic import BaseModel, Field
 
 from cogworks.codebase.changes import FileChange
+from cogworks.codebase.scripts import ScriptRun
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.github.effects import Effect
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
@@ -72,6 +73,8 @@ class Conventions(Value):
     sub_item_label: str = "cogworks:sub-work-item"
     max_retries: int = 5
     """Attempts of this node after the first."""
+    own_labels: tuple[str, ...] = ()
+    """Labels by which people and the program steer work items; no node sets one."""
 
 
 class NodeTask(Value):
@@ -150,6 +153,9 @@ class NodeShell(Protocol):
     def say(self, line: str, /) -> None:
         """One line of progress for the person who watches; raises when the visit has to stop."""
 
+    def script(self, name: str, stdin: str) -> ScriptRun:
+        """Run a script that ships with cogworks, in a process of its own without secrets; see `ScriptRun`."""
+
     def workspace(self) -> Workspace:
         """The working copy of this run and sub-item at the task's branch (its base where the branch does not exist yet), dependencies merged in; opened at the first call."""
 
@@ -177,6 +183,7 @@ class Failed(Value):
         "refused_change",
         "escalated",
         "service_failed",
+        "timed_out",
     ]
     output: dict[str, Any] = Field(default_factory=dict)
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from cogworks.errors import BudgetReached, InvalidReply, NodeFailed
+from cogworks.errors import BudgetReached
 from cogworks.github.effects import Effect, PostComment
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
@@ -20,10 +20,13 @@ from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.giving_back import give_back, short_of
 from cogworks.nodes.learning import known, with_head, with_published
+from cogworks.nodes.resolution import procedure_for
+from cogworks.nodes.spawning import with_created
 from cogworks.nodes.tasks import slot_values
+from cogworks.nodes.timing import Deadline, outcome_within
 from cogworks.nodes.trust import needs_walls
 from cogworks.pipeline.decision import Run
-from cogworks.pipeline.graph import Pipeline
+from cogworks.pipeline.graph import Node, Pipeline
 from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.position import Facts, locate
 from cogworks.pipeline.resting import rest_line
@@ -59,6 +62,8 @@ class SessionOrder:
     memory: Mapping[str, ModelReply]
     """Replies that an earlier attempt of this visit paid for, by request key."""
     on_reply: Callable[[ReplyRecord], None]
+    left_s: Callable[[], float | None]
+    """How many seconds the node still has; None: as long as it takes. Nothing it waits for may take longer."""
     check: Callable[[], None]
     """Raises when the visit has to stop; called between the node's moves."""
     needs_walls: Callable[[], bool]
@@ -128,6 +133,8 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
     """
     keeper = claimed.keeper
     started_s = shell.monotonic()
+    node = claimed.pipeline.node(claimed.move.instance.node)
+    deadline = Deadline(claimed.pipeline, node, monotonic=shell.monotonic)
     is_recorded = False
     unaffordable: NextCall | None = None
     try:
@@ -135,15 +142,17 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
         renew = _renewal(claimed)
         with (
             Heartbeat(renew, interval_s=RENEWAL_S, warn=shell.say),
-            shell.session(_order(shell.tracker, claimed, renew)) as session,
+            shell.session(_order(shell.tracker, claimed, renew, deadline)) as session,
         ):
-            outcome = _outcome(shell, claimed, session)
+            outcome = outcome_within(deadline, lambda: _outcome(shell, claimed, node, session))
             keeper.check()
             record = _record(claimed, outcome, shell.monotonic() - started_s)
             effects = _effects(claimed, outcome, record)
             if effects:
                 _fence(shell, claimed, renew)
             published = _publish(shell, claimed, snapshot, effects, session.push)
+        outcome = with_created(outcome, published)
+        record = _record(claimed, outcome, shell.monotonic() - started_s)
         facts = with_published(claimed.facts, claimed.keeper.state, claimed.snapshot, published)
         after = _transition(claimed, outcome, record, published, facts)
         state = keeper.finish(
@@ -230,7 +239,7 @@ def _adopted(shell: VisitShell, claimed: Claimed) -> Snapshot:
     return shell.tracker.read()
 
 
-def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None]) -> SessionOrder:
+def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadline: Deadline) -> SessionOrder:
     keeper, state, facts = claimed.keeper, claimed.keeper.state, claimed.facts
     folder = state.folder(claimed.move.index, claimed.move.instance)
     count = len(claimed.memory)
@@ -246,6 +255,10 @@ def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None]) -> Ses
         # A hold that the renewal saw, or the heartbeat before it, ends the visit before it pays again.
         keeper.check()
 
+    def check() -> None:
+        keeper.check()
+        deadline.check()
+
     others_usd = state.reserved_usd - keeper.lease.reserved_usd
     spent = state.spent
     return SessionOrder(
@@ -257,7 +270,8 @@ def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None]) -> Ses
         budget_tokens=max(0, facts.max_tokens - spent.input_tokens - spent.output_tokens),
         memory=claimed.memory,
         on_reply=on_reply,
-        check=keeper.check,
+        left_s=deadline.left_s,
+        check=check,
         needs_walls=lambda: needs_walls(
             tracker,
             claimed.snapshot,
@@ -267,16 +281,13 @@ def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None]) -> Ses
     )
 
 
-def _outcome(shell: VisitShell, claimed: Claimed, session: Session) -> Outcome:
-    procedure = shell.nodes.get(claimed.move.instance.node)
+def _outcome(shell: VisitShell, claimed: Claimed, node: Node, session: Session) -> Outcome:
+    procedure = procedure_for(node, claimed.snapshot.repository.config_files, shell.nodes)
     if procedure is None:
         known = ", ".join(shell.nodes)
-        reason = f"node {claimed.move.instance.node!r} has no procedure in this version; there are: {known}"
+        reason = f"node {node.id!r} has no procedure in this version; there are: {known}"
         return Failed(reason=reason, category="escalated")
-    try:
-        return procedure(claimed.task, session.shell)
-    except (NodeFailed, InvalidReply) as error:
-        return Failed(reason=str(error), category="invalid_reply")
+    return procedure(claimed.task, session.shell)
 
 
 def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecord:

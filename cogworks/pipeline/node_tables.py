@@ -48,7 +48,7 @@ _ONLY_FOR: Mapping[str, tuple[str, ...]] = {
     "schema": ("llm", "spawning"),
     "method": ("deterministic", "spawning"),
     "issue_template": ("spawning",),
-    "labels": ("spawning",),
+    "labels": ("deterministic", "spawning"),
     "link": ("spawning",),
 }
 
@@ -119,10 +119,8 @@ def _work(table: Table, node_type: NodeType | None) -> dict[str, Any]:
     }
     if node_type == "deterministic" and work["method"] is None:
         work["method"] = "builtin"
-    if node_type == "spawning":
-        table.need("issue_template")
-        if "prompt" not in table and work["method"] != "script":
-            table.need("prompt")
+    if node_type == "spawning" and "prompt" not in table and work["method"] != "script":
+        table.need("prompt")
     return work
 
 

@@ -246,9 +246,8 @@ def test_a_key_of_another_node_type_is_refused() -> None:
             "pipelines.default.nodes[0] (a): `method` is 'script', which only built-in pipelines may use; "
             "call a domain service instead"
         ),
-        "pipelines.default.nodes[1] (b): `issue_template` is missing",
         "pipelines.default.nodes[1] (b): `prompt` is missing",
-        "pipelines.default.nodes[2] (c): `labels` is for spawning nodes only, and this one is llm; remove it",
+        "pipelines.default.nodes[2] (c): `labels` is for deterministic and spawning nodes only, and this one is llm; remove it",
     )
 
 
