@@ -79,6 +79,13 @@ class CommandConfig(Value):
     """Logins of GitHub Apps, with or without `[bot]`."""
 
 
+class IsolationConfig(Value):
+    """`[isolation]`: whose items run code of the repository only behind complete walls."""
+
+    require: Literal["untrusted", "always"] = "untrusted"
+    """`untrusted`: safety-critical items, and those whose author may not write here."""
+
+
 class Config(Value):
     """`.cogworks/config.toml`, validated."""
 
@@ -88,6 +95,7 @@ class Config(Value):
     paths: PathConfig = PathConfig()
     ledger: LedgerConfig = LedgerConfig()
     commands: CommandConfig = CommandConfig()
+    isolation: IsolationConfig = IsolationConfig()
 
 
 class Environment(Value):

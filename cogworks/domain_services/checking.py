@@ -78,8 +78,8 @@ class SimulateParams(Message):
     """Test files or test ids as an earlier report named them; none: the whole suite."""
     timeout_s: float = Field(default=600.0, gt=0)
     """Of the whole run; what is known by then is reported with `timed_out`."""
-    test_timeout_s: float | None = Field(default=None, gt=0)
-    """Of each test; None: only the whole run is limited."""
+    test_timeout_s: float = Field(default=300.0, ge=0)
+    """Of one test, which then fails; 0: no limit of its own."""
     seed: int | None = None
     """Shuffles the order of the tests, the same way for the same seed; None: the suite's own order."""
     environment: dict[str, str] = Field(default_factory=dict)

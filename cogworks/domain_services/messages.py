@@ -54,6 +54,10 @@ class TestReport(Message):
     cases: tuple[TestCase, ...]
     collection_errors: tuple[str, ...] = ()
     timed_out: bool = False
+    blocked: tuple[str, ...] = ()
+    """What the tests tried beyond their walls and the limits they reached, by name."""
+    unprotected: tuple[str, ...] = ()
+    """What they could have done that no wall of that machine kept them from; empty behind complete walls."""
 
     @property
     def passed(self) -> bool:
@@ -102,6 +106,9 @@ class Caller(Message):
     node: str | None = None
     work_item_id: int | None = None
     sub_work_item_id: int | None = None
+    needs_walls: bool = False
+    """Whether code of the repository may run only behind complete walls: the item is safety-critical, or its author is
+    not trusted. A service that cannot build them answers `tool_not_found`."""
 
 
 class Repository(Message):

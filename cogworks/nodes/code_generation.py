@@ -24,6 +24,7 @@ from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succee
 from cogworks.nodes.deciding import changes, reason_for_a_person
 from cogworks.nodes.interface_design import left_out
 from cogworks.nodes.replies import CodeChange, PlannedItem
+from cogworks.nodes.suite import run_suite
 from cogworks.vocabulary import CommitOid
 
 
@@ -97,7 +98,7 @@ def try_change(job: Job, reply: CodeChange) -> tuple[Trial, TestReport | None]:
     if not verdict.is_kept:
         return verdict, None
     job.shell.say(f"{job.item.key}: running the test suite")
-    after = job.shell.service.simulate(job.workspace)
+    after = run_suite(job.shell, job.workspace, who=job.item.key)
     return judge_comparison(_compared(job, reply, after)), after
 
 
@@ -111,7 +112,7 @@ def _begin(task: NodeTask, shell: NodeShell) -> Job:
         shell=shell,
         workspace=workspace,
         item=item,
-        before=shell.service.simulate(workspace),
+        before=run_suite(shell, workspace, who=item.key),
         own=_own_files(task, workspace, item),
     )
 

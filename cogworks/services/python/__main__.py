@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cogworks.services.python.answering import PythonService
-from cogworks.services.python.isolation import strongest
+from cogworks.services.sandbox.probing import strongest
 from cogworks.services.serving import HttpAddress, end_with_standard_input, serve
 
 
@@ -29,8 +29,8 @@ def run(
     if until_stdin_closes:
         end_with_standard_input()
     search_path = os.environ.get("PATH", os.defpath)
-    isolation = strongest({"PATH": search_path})
-    service = PythonService(search_path=search_path, isolation=isolation)
+    walls = strongest(search_path)
+    service = PythonService(search_path=search_path, walls=walls)
     serve(
         service.answer,
         socket_path=socket,
