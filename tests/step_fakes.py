@@ -45,8 +45,9 @@ from cogworks.llm.gateway import PromptManifest, ReplyRecord
 from cogworks.llm.provider import ModelReply, Usage
 from cogworks.nodes.considering import Wanted
 from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Reply, Succeeded
+from cogworks.nodes.reports import StepReport
 from cogworks.nodes.visit import Push, Session, SessionOrder, VisitShell
-from cogworks.step import Shell, StepReport, take_step
+from cogworks.step import Shell, take_step
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId, SubItemKey
 from tests.fakes import MemoryWorkspace, ScriptedService
 from tests.world import ADDRESS, World
