@@ -74,8 +74,8 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
         job.workspace.roll_back()
         shell.say(f"{job.item.key}: attempt {number} refused: {trial.problems[0].splitlines()[0]}")
         attempts.append(Attempt(fingerprint=_fingerprint(reply), trial=trial))
-        if reason := reason_to_stop(attempts, max_retries=task.conventions.max_retries):
-            return _give_up(job.item, attempts, reason)
+        if stop := reason_to_stop(attempts, max_retries=task.conventions.max_retries):
+            return _give_up(job.item, attempts, stop.reason)
         again = retry_variables(as_previous(reply), trial.problems)
 
 
