@@ -23,7 +23,7 @@ from cogworks.coding.events import (
 )
 from cogworks.coding.executor import Executor, Handler
 from cogworks.coding.flow import next_step
-from cogworks.coding.generators import Generator, built_in
+from cogworks.coding.generators import BUILT_IN, Generator, built_in
 from cogworks.coding.monitor import SerialityMonitor, Violation
 from cogworks.coding.outcome import CycleSummary, RunResult
 from cogworks.coding.proposing import slotted, told
@@ -34,6 +34,8 @@ from cogworks.coding.watchdogs import alarms, is_last_cycle
 from cogworks.errors import CogworksError, UsageError
 from cogworks.pipeline.arbiter import Choice, Proposal, Signal, choose
 
+TERMINAL_REFUSED = "TerminalRefused"
+"""What is told of a source that proposed an end and may not."""
 WATCHDOG = "watchdog"
 """The source of signals that follow from the context alone; a replay computes these anew and takes all others from the log."""
 
@@ -81,7 +83,10 @@ class CodingCycle:
         self._success = False
         self._error = ""
         self._began_s = surroundings.now()
-        self._emit(0, header, **(surroundings.identity or {}))
+        names = tuple(generator.name for generator in surroundings.generators)
+        _require_unique(names)
+        begun = header.model_copy(update={"generators": names})
+        self._emit(0, begun, **(surroundings.identity or {}))
 
     @property
     def context(self) -> CycleContext:
@@ -217,29 +222,19 @@ class CodingCycle:
             for proposal, payload in self._proposed(cycle, generator):
                 proposals.append(proposal)
                 payloads[proposal.slot_id] = payload
-        choice = choose(self._signals.waiting, proposals)
+        is_last = is_last_cycle(self._context, self._limits)
+        choice = choose(self._signals.waiting(only_an_end=is_last), proposals)
         if choice is None:
             raise CogworksError(f"cycle {cycle}: nothing was proposed, not even to do nothing.")
         if isinstance(choice.winner, Signal):
-            self._signals.pop()
+            self._signals.remove(choice.winner)
             reason = choice.winner.reason
             payload = Payload(
                 action=Action(choice.winner.action), goal=self._context.task.goal, reason=reason
             )
         else:
             payload = payloads[choice.winner.slot_id]
-        self._emit(
-            cycle,
-            Selected(
-                slot_id=choice.winner.slot_id,
-                reason=choice.reason,
-                winner_is_forced=choice.is_forced,
-                score=choice.score,
-                losers=choice.losers,
-                dropped=choice.dropped,
-                forced_queue_size=choice.forced_queue_size,
-            ),
-        )
+        self._emit(cycle, Selected.of(choice))
         return choice, payload
 
     def _asked(self) -> tuple[Generator, ...]:
@@ -253,15 +248,17 @@ class CodingCycle:
         try:
             drafts = tuple(generator.propose(self._context))
             admitted = [draft for draft in drafts if generator.admitted(draft)]
-            proposed = slotted(admitted, cycle=cycle, source=generator.name, goal=self._context.task.goal)
+            goal = self._context.task.goal
+            proposed = slotted(admitted, cycle=cycle, source=generator.name, goal=goal)
+            events = [told(proposal, payload) for proposal, payload in proposed]
         except Exception as error:
             # A source of ideas may have any defect; the cycle goes on without it and says so.
             self._emit(cycle, ProposalError(source=generator.name, error_type=type(error).__name__))
             return []
         for _ in range(len(drafts) - len(admitted)):
-            self._emit(cycle, ProposalError(source=generator.name, error_type="TerminalRefused"))
-        for proposal, payload in proposed:
-            self._emit(cycle, told(proposal, payload))
+            self._emit(cycle, ProposalError(source=generator.name, error_type=TERMINAL_REFUSED))
+        for event in events:
+            self._emit(cycle, event)
         return proposed
 
     def _commit(self, cycle: int, choice: Choice, payload: Payload) -> None:
@@ -324,6 +321,12 @@ class CodingCycle:
 
     def _ms_since(self, began_s: float) -> float:
         return _ms(self._around.now() - began_s)
+
+
+def _require_unique(names: Sequence[str]) -> None:
+    taken = [*BUILT_IN, *names]
+    if twice := sorted({name for name in taken if taken.count(name) > 1}):
+        raise UsageError(f"generator(s) {', '.join(twice)}: the name is taken; give each a name of its own.")
 
 
 def _ms(seconds: float) -> float:

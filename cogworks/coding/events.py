@@ -9,11 +9,12 @@ from cogworks.coding.actions import Action
 from cogworks.coding.context import Task
 from cogworks.coding.limits import Limits
 from cogworks.coding.results import ActionResult, Payload
+from cogworks.pipeline.arbiter import Choice
 from cogworks.vocabulary import Value
 
 LOG_SCHEMA = 1
 MAX_PAYLOAD_CHARS = 4_096
-"""A longer payload is told by its hash alone: whoever wants it finds its parts in an earlier result."""
+"""A longer payload of the plan is told by its hash alone: it follows from earlier results. No other may be longer."""
 
 
 class Body(Value):
@@ -32,6 +33,8 @@ class Header(Body):
     task: Task
     limits: Limits
     config_digest: str
+    generators: tuple[str, ...] = ()
+    """Those that are asked beside the built-in ones, in their order."""
     prompt_digests: dict[str, str] = Field(default_factory=dict)
 
 
@@ -99,6 +102,19 @@ class Selected(Body):
     losers: tuple[str, ...]
     dropped: tuple[str, ...]
     forced_queue_size: int
+
+    @classmethod
+    def of(cls, choice: Choice) -> "Selected":
+        """The event of a choice."""
+        return cls(
+            slot_id=choice.winner.slot_id,
+            reason=choice.reason,
+            winner_is_forced=choice.is_forced,
+            score=choice.score,
+            losers=choice.losers,
+            dropped=choice.dropped,
+            forced_queue_size=choice.forced_queue_size,
+        )
 
 
 class Committed(Body):

@@ -9,6 +9,9 @@ from cogworks.coding.flow import Draft, next_step
 from cogworks.coding.limits import Limits
 from cogworks.coding.watchdogs import alarms
 
+PLANNER = "planner"
+BUILT_IN = frozenset({"safety", PLANNER, "idle"})
+
 
 @dataclass(frozen=True)
 class Generator:
@@ -41,6 +44,6 @@ def built_in(limits: Limits) -> tuple[Generator, ...]:
 
     return (
         Generator("safety", safety, may_end=True),
-        Generator("planner", plan, may_end=True),
+        Generator(PLANNER, plan, may_end=True),
         Generator("idle", idle),
     )

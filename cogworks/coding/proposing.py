@@ -6,8 +6,13 @@ from cogworks.coding.actions import Action, priority
 from cogworks.coding.canonical import canonical, digest
 from cogworks.coding.events import MAX_PAYLOAD_CHARS, Proposed
 from cogworks.coding.flow import Draft
+from cogworks.coding.generators import PLANNER
 from cogworks.coding.results import Payload
 from cogworks.pipeline.arbiter import Proposal
+
+
+class PayloadTooLarge(ValueError):
+    """A proposal that would make the log too long."""
 
 
 def slotted(drafts: Sequence[Draft], *, cycle: int, source: str, goal: str) -> list[tuple[Proposal, Payload]]:
@@ -38,14 +43,20 @@ def slotted(drafts: Sequence[Draft], *, cycle: int, source: str, goal: str) -> l
 
 
 def told(proposal: Proposal, payload: Payload) -> Proposed:
-    """The event of a proposal."""
-    size = len(canonical(payload.model_dump(mode="json")))
+    """The event of a proposal.
+
+    Raises:
+        PayloadTooLarge: the payload has to stand in the log, and is too long for it.
+    """
+    is_long = len(canonical(payload.model_dump(mode="json"))) > MAX_PAYLOAD_CHARS
+    if is_long and proposal.source != PLANNER:
+        raise PayloadTooLarge(f"{proposal.slot_id}: more than {MAX_PAYLOAD_CHARS} characters")
     return Proposed(
         slot_id=proposal.slot_id,
         source=proposal.source,
         action=payload.action,
         payload_hash=proposal.payload_hash,
-        payload=payload if size <= MAX_PAYLOAD_CHARS else None,
+        payload=None if is_long else payload,
         saliency=proposal.saliency,
         urgency=proposal.urgency,
         surprise=proposal.surprise,

@@ -13,8 +13,7 @@ MAX_OUTPUT_CHARS = 20_000
 MAX_LISTED = 200
 """Test ids and files that are listed; the counts tell the rest."""
 MAX_RESULT_CHARS = 1_000_000
-NO_TESTS_COLLECTED = 5
-"""pytest's exit status when it found nothing to run."""
+_CUT = "[…]"
 
 
 class Payload(Value):
@@ -117,7 +116,7 @@ def checked(action: Action, result: ActionResult) -> ActionResult:
     update: dict[str, Any] = {}
     if len(result.output) > MAX_OUTPUT_CHARS:
         # The end of a tool's output says what went wrong.
-        update["output"] = f"[…]{result.output[-MAX_OUTPUT_CHARS:]}"
+        update["output"] = f"{_CUT}{result.output[len(_CUT) - MAX_OUTPUT_CHARS :]}"
     if len(result.files) > MAX_LISTED:
         update["files"] = result.files[:MAX_LISTED]
     if (

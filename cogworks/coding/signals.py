@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
-from cogworks.coding.actions import Action
+from cogworks.coding.actions import TERMINAL, Action
 from cogworks.coding.events import ForcedDropped, ForcedInjection
 from cogworks.pipeline.arbiter import Signal
 
@@ -18,6 +18,11 @@ class Forced:
     reason: str
 
 
+def obeyable(waiting: Sequence[Signal], *, only_an_end: bool) -> tuple[Signal, ...]:
+    """Those of the waiting signals that may be obeyed in this cycle."""
+    return tuple(signal for signal in waiting if not only_an_end or signal.action in TERMINAL)
+
+
 class SignalQueue:
     """First in, first out; nothing gets lost without being told."""
 
@@ -27,10 +32,13 @@ class SignalQueue:
         self._waiting: list[Signal] = []
         self._is_closed = False
 
-    @property
-    def waiting(self) -> Sequence[Signal]:
-        """Oldest first."""
-        return tuple(self._waiting)
+    def waiting(self, *, only_an_end: bool = False) -> Sequence[Signal]:
+        """Those that may be obeyed now, oldest first.
+
+        Args:
+            only_an_end: in the last cycle of a run nothing else may be decided.
+        """
+        return obeyable(self._waiting, only_an_end=only_an_end)
 
     def force(self, forced: Forced) -> bool:
         """Hand in a signal for the next cycle, from any thread; False when none will follow."""
@@ -62,9 +70,9 @@ class SignalQueue:
         """Whether a signal for that action is queued."""
         return any(signal.action == action for signal in self._waiting)
 
-    def pop(self) -> None:
-        """Take the oldest away: it is obeyed."""
-        del self._waiting[0]
+    def remove(self, signal: Signal) -> None:
+        """It is obeyed."""
+        self._waiting.remove(signal)
 
     def close(self) -> None:
         """Accept nothing any more."""
