@@ -49,10 +49,17 @@ class _NodeShell:
     model: Asks
     service: DomainService
     tell: Callable[[str], None]
+    keep_file: Callable[[str, str], None]
     open_workspace: Callable[[], Workspace]
 
     def say(self, line: str, /) -> None:
         self.tell(line)
+
+    def now(self) -> float:
+        return _elapsed_s()
+
+    def keep(self, name: str, text: str, /) -> None:
+        self.keep_file(name, text)
 
     def workspace(self) -> Workspace:
         return self.open_workspace()
@@ -79,7 +86,11 @@ class _Session:
             say(line)
 
         self.shell: NodeShell = _NodeShell(
-            model=gateway_for(order, provider), service=service, tell=told, open_workspace=self._workspace
+            model=gateway_for(order, provider),
+            service=service,
+            tell=told,
+            keep_file=order.keep,
+            open_workspace=self._workspace,
         )
 
     def _workspace(self) -> WorkingCopy:

@@ -8,17 +8,17 @@ from pydantic import BaseModel
 
 
 def canonical(data: Any) -> str:
-    """JSON with sorted keys, without blanks, in characters as they are.
+    """JSON with sorted keys, without blanks, in ASCII: also a text that UTF-8 cannot carry has one.
 
     Raises:
         ValueError: a number in it is not finite.
     """
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def sha256(text: str) -> str:
-    """64 hex digits; a lone surrogate, which UTF-8 cannot carry, counts as its escape."""
-    return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()
+    """64 hex digits."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def digest(value: BaseModel) -> str:

@@ -12,7 +12,7 @@ from cogworks.errors import CogworksError
 
 GENESIS = "0" * 64
 MAX_SEGMENT_CHARS = 200_000
-"""GitHub's GraphQL shortens larger files; a segment ends with the event that passes this."""
+"""A segment ends before the event that would make it longer."""
 _FIELDS = {"cycle", "event", "hash", "payload", "prev_hash", "seq", "wall"}
 
 
@@ -60,11 +60,12 @@ def segments(events: Iterable[Event]) -> tuple[str, ...]:
     lines: list[str] = []
     size = 0
     for event in events:
-        lines.append(line_of(event) + "\n")
-        size += len(lines[-1])
-        if size > MAX_SEGMENT_CHARS:
+        line = line_of(event) + "\n"
+        if lines and size + len(line) > MAX_SEGMENT_CHARS:
             texts.append("".join(lines))
             lines, size = [], 0
+        lines.append(line)
+        size += len(line)
     return (*texts, "".join(lines)) if lines else tuple(texts)
 
 

@@ -56,6 +56,11 @@ class Step(Value):
     recorded_action: Action | None = None
     """What the log says was decided there; None where it has ended before."""
 
+    @property
+    def is_other(self) -> bool:
+        """Something else than the log says."""
+        return self.action is not self.recorded_action
+
 
 class Replayed(Value):
     """What a replay came to."""

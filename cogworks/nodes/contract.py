@@ -150,6 +150,13 @@ class NodeShell(Protocol):
     def say(self, line: str, /) -> None:
         """One line of progress for the person who watches; raises when the visit has to stop."""
 
+    def now(self) -> float:
+        """Seconds of a clock that only runs forward; for limits, never for content."""
+
+    def keep(self, name: str, text: str, /) -> None:
+        """Have a file kept in the visit's folder of the ledger, in place of an earlier one of that name; it gets there
+        with the next checkpoint, at the latest when the visit ends."""
+
     def workspace(self) -> Workspace:
         """The working copy of this run and sub-item at the task's branch (its base where the branch does not exist yet), dependencies merged in; opened at the first call."""
 

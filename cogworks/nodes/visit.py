@@ -55,6 +55,8 @@ class SessionOrder:
     memory: Mapping[str, ModelReply]
     """Replies that an earlier attempt of this visit paid for, by request key."""
     on_reply: Callable[[ReplyRecord], None]
+    keep: Callable[[str, str], None]
+    """Has a file of the visit's folder kept: name and text."""
     check: Callable[[], None]
     """Raises when the visit has to stop; called between the node's moves."""
 
@@ -239,6 +241,7 @@ def _order(claimed: Claimed, renew: Callable[[], None]) -> SessionOrder:
         budget_tokens=max(0, facts.max_tokens - spent.input_tokens - spent.output_tokens),
         memory=claimed.memory,
         on_reply=on_reply,
+        keep=lambda name, text: keeper.keep({f"{folder}/{name}": text}),
         check=keeper.check,
     )
 

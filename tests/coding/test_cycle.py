@@ -600,7 +600,7 @@ def test_whatever_happens_each_cycle_has_one_commit_and_the_run_ends_within_its_
             each.action is Action.APPLY_PATCH and each.slot_id.split("/")[1] == "random"
             for each in result.history
         )
-        assert result.success == (result.final_action is Action.FINALIZE and result.tests_passing)
+        assert not result.success or (result.final_action is Action.FINALIZE and result.tests_passing)
         # In the last cycle only an end may be obeyed.
         if forced and forced[0] + 1 < limits.max_cycles and len(result.history) > forced[0]:
             assert result.history[forced[0]].was_forced
