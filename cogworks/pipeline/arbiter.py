@@ -132,16 +132,19 @@ def _ranked(proposals: Iterable[Proposal]) -> tuple[list[Proposal], tuple[str, .
     return kept, tuple(dropped)
 
 
-def _rank(each: Proposal) -> tuple[int, int, int, str, str, str, str]:
-    # The last two only matter to a caller that gave two proposals the same slot id.
+def _rank(each: Proposal) -> tuple[int | float | str, ...]:
     return (
         -each.score,
         -_units(each.urgency),
         each.priority,
         each.source,
         each.slot_id,
+        # The rest only matters to a caller that gave two proposals the same slot id.
         each.action,
         each.payload_hash,
+        each.saliency,
+        each.urgency,
+        each.surprise,
     )
 
 

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from cogworks.pipeline.arbiter import Proposal, choose
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import INPUTS_NODE
 from cogworks.pipeline.position import (
@@ -150,29 +151,45 @@ def _answer(state: RunState, facts: Facts) -> Answer | None:
 
 
 def _claimable(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> Decision | None:
+    """The arbiter's choice among what could be claimed; signals of people were obeyed before it is asked."""
+    moves: dict[str, Decision] = {}
+    proposals: list[Proposal] = []
+
+    def propose(move: Decision, source: str, instance: Instance, saliency: float) -> None:
+        slot_id = f"{source}/{instance_name(instance)}"
+        moves[slot_id] = move
+        # Between equals the order in which they are proposed decides: that of the leases, and of the graph.
+        place = len(proposals)
+        proposals.append(Proposal(slot_id, source, str(instance.node), saliency, priority=place))
+
     for lease in state.leases:
         if (
-            lease.node == INPUTS_NODE
-            or facts.wanted not in (None, lease.instance)
-            or not _is_stealable(lease, facts)
+            lease.node != INPUTS_NODE
+            and facts.wanted in (None, lease.instance)
+            and _is_stealable(lease, facts)
         ):
-            continue
-        if lease.attempt >= MAX_ATTEMPTS:
-            return GiveUpOn(lease=lease, reason=f"its runner died {lease.attempt} times")
-        return Run(
-            instance=lease.instance,
-            index=lease.index,
-            ordinal=lease.ordinal,
-            visit_key=lease.visit_key,
-            attempt=lease.attempt + 1,
-            taken_over_from=lease,
-        )
+            # What a dead runner began is finished before anything new begins.
+            propose(_taken_over(lease), "dead runner", lease.instance, 1.0)
     is_changed = is_request_changed(state, facts)
     for instance in position.frontier.ready:
         # What people get is not made from a request that is no longer theirs.
         if facts.wanted in (None, instance) and not (is_changed and is_last(instance, pipeline)):
-            return _affordable(state, facts, instance)
-    return None
+            propose(_affordable(state, facts, instance), "ready", instance, 0.5)
+    choice = choose((), proposals)
+    return moves[choice.winner.slot_id] if choice else None
+
+
+def _taken_over(lease: Lease) -> Decision:
+    if lease.attempt >= MAX_ATTEMPTS:
+        return GiveUpOn(lease=lease, reason=f"its runner died {lease.attempt} times")
+    return Run(
+        instance=lease.instance,
+        index=lease.index,
+        ordinal=lease.ordinal,
+        visit_key=lease.visit_key,
+        attempt=lease.attempt + 1,
+        taken_over_from=lease,
+    )
 
 
 def _affordable(state: RunState, facts: Facts, instance: Instance) -> Decision:
