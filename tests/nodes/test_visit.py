@@ -321,3 +321,16 @@ def test_a_retry_starts_without_the_replies_of_the_visit_that_failed() -> None:
     [order] = orders_of(world)
 
     assert (order.task.visit.ordinal, order.task.visit.index, order.memory) == (2, 2, {})
+
+
+def test_a_file_that_a_node_keeps_is_in_its_folder_also_when_the_visit_is_given_back() -> None:
+    world = planning()
+
+    def keeps(task: NodeTask, shell: NodeShell) -> Outcome:
+        shell.keep("events-1.ndjson", "one line\n")
+        raise TryAgainLater("the provider is down")
+
+    with pytest.raises(TryAgainLater):
+        Runner(world, nodes={PLAN: keeps}).step()
+
+    assert world.files["visits/0002-plan/events-1.ndjson"] == "one line\n"
