@@ -60,10 +60,21 @@ class PermissionRefused(CogworksError):
 
 
 class BudgetReached(CogworksError):
-    """The next call could cost more than what is left of the budget."""
+    """The next call could cost more than what is left of the budget.
+
+    Args:
+        needs_usd: the most that the call can cost, with `needs_tokens`; None: the limit is not ours.
+    """
 
     exit_code = 5
     outcome = "budget_reached"
+
+    def __init__(
+        self, message: str, *, needs_usd: float | None = None, needs_tokens: int | None = None
+    ) -> None:
+        self.needs_usd = needs_usd
+        self.needs_tokens = needs_tokens
+        super().__init__(message)
 
 
 class NodeFailed(CogworksError):
@@ -80,8 +91,10 @@ class TryAgainLater(CogworksError):
     exit_code = 75
     outcome = "try_again_later"
 
-    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+    def __init__(self, message: str, *, retry_after_s: float | None = None, is_timeout: bool = False) -> None:
         self.retry_after_s = retry_after_s
+        self.is_timeout = is_timeout
+        """No answer came in time; whether it was asked for with effect is not known."""
         super().__init__(message)
 
 

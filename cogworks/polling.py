@@ -10,6 +10,7 @@ from cogworks.github.addresses import IssueAddress, RepositoryAddress
 from cogworks.github.sweep import Listed, Movable, Resting, Seen, judge
 from cogworks.github.sweep_memory import Look, fingerprint, remembered
 from cogworks.nodes.considering import Considered
+from cogworks.pipeline.affording import shortage
 from cogworks.pipeline.decision import Finish, GiveUpOn, Run
 from cogworks.pipeline.position import instance_name, locate
 from cogworks.vocabulary import Value
@@ -234,8 +235,9 @@ def ready_nodes(seen: Considered) -> tuple[str, ...]:
     """The nodes that runners could start now, as `process --node` takes them; `""` where a step has only to record."""
     match seen.decision:
         case Run(instance=instance):
-            ready = locate(seen.state, seen.facts, seen.pipeline).frontier.ready
-            return tuple(dict.fromkeys(instance_name(each) for each in (instance, *ready)))
+            ready = locate(seen.state, seen.facts, seen.pipeline).ready
+            startable = [each for each in ready if not shortage(seen.state, seen.facts, seen.pipeline, each)]
+            return tuple(dict.fromkeys(instance_name(each) for each in (instance, *startable)))
         case GiveUpOn() | Finish():
             return ("",)
         case _:

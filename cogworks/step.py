@@ -1,7 +1,7 @@
 """One step of one work item, S1 to S8: read, decide, claim, adopt, run, publish, record, view."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from cogworks.errors import BudgetReached, CogworksError, ConfigurationError, LostRace, UsageError
@@ -13,7 +13,7 @@ from cogworks.ledger.keeper import Keeper
 from cogworks.ledger.record import Change, change_for
 from cogworks.ledger.store import LedgerCommit, StaleTip
 from cogworks.nodes.answering import MovingLedger, answer, inputs_lease
-from cogworks.nodes.claiming import claimed, lease_for
+from cogworks.nodes.claiming import claimed, lease_for, stopped_by
 from cogworks.nodes.considering import (
     Considered,
     NoSuchNode,
@@ -25,9 +25,12 @@ from cogworks.nodes.considering import (
     state_of,
 )
 from cogworks.nodes.contract import Failed
+from cogworks.nodes.giving_back import give_back
+from cogworks.nodes.recording import Claimed
 from cogworks.nodes.tasks import missing_inputs, sources_of
-from cogworks.nodes.visit import Claimed, Ended, Tracker, VisitShell, give_back, run_visit
+from cogworks.nodes.visit import Ended, Tracker, VisitShell, run_visit
 from cogworks.pipeline import decision as move
+from cogworks.pipeline.affording import shortage
 from cogworks.pipeline.position import Facts, WaitingFor, instance_name, locate, waiting_for
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord, visit_key
@@ -145,7 +148,7 @@ def _act(shell: Shell, seen: Considered) -> StepReport:
             return _finish(shell, seen)
         case rest:
             # Those above deal with what people said in the commit of their own work.
-            _deal_with_inputs(shell, seen)
+            _deal_with_inputs(shell, seen, rest)
             return _rest(shell, seen, rest)
 
 
@@ -175,8 +178,13 @@ def _rest(
             return _report(outcome, reason, seen, seen.state, warning=warning)
 
 
-def _deal_with_inputs(shell: Shell, seen: Considered) -> None:
-    if seen.heard.is_empty or seen.snapshot.ledger is None:
+def _deal_with_inputs(shell: Shell, seen: Considered, why: move.Decision) -> None:
+    """Record what people asked for; and where the item rests, what else they did, so that no sweep wonders about it."""
+    rests = isinstance(why, move.Wait | move.Nothing) or (
+        isinstance(why, move.Stop) and why.outcome == "failed"
+    )
+    is_due = not seen.heard.is_empty or (seen.is_news and rests)
+    if not is_due or seen.snapshot.ledger is None:
         return
     state = seen.state
     key = visit_key(state, move.INPUTS, state.inputs.times)
@@ -216,8 +224,14 @@ def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
     except LostRace as error:
         return _report("backed_off", str(error), seen, claimed.keeper.state)
     except BudgetReached as error:
-        _show_problem(shell, seen.snapshot, str(error))
-        raise
+        state = claimed.keeper.state
+        reason = shortage(state, seen.facts, seen.pipeline, run.instance)
+        if not reason:
+            _show_problem(shell, seen.snapshot, str(error))
+            raise
+        _show(shell, seen, state, seen.facts)
+        # The visit saw only what was left for it; people know the budget of the whole item.
+        raise BudgetReached(reason) from error
     return _ended(shell, seen, run, ended)
 
 
@@ -250,7 +264,8 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
     else:
         echoes = [*dict.fromkeys(source.path for source in sources), folder]
         commit = ledger.append(snapshot.ledger.oid, change, echoes=echoes)
-    keeper = Keeper(ledger, state=held, tip=commit.oid, lease=lease)
+    stop = stopped_by(seen, run)
+    keeper = Keeper(ledger, state=held, tip=commit.oid, lease=lease, stopped_by=stop)
     try:
         return claimed(seen, run, keeper, commit.echoed, asked_s=asked_s)
     except CogworksError:
@@ -259,6 +274,8 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
 
 
 def _ended(shell: Shell, seen: Considered, run: move.Run, ended: Ended) -> StepReport:
+    # The visit may have chosen another pipeline.
+    seen = replace(seen, pipeline=ended.pipeline)
     warning = _show(shell, seen, ended.state, ended.facts)
     waits = waiting_for(ended.state, ended.facts, seen.pipeline)
     if ended.state.status == "done":

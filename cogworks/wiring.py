@@ -5,19 +5,22 @@ import socket
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.resources import as_file
+from importlib.resources import files as package_files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogworks.codebase.git import Identity
+from cogworks.codebase.scripts import ScriptRun, run_script
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.messages import Caller
-from cogworks.errors import CogworksError, TryAgainLater, UsageError
+from cogworks.errors import CogworksError, NodeFailed, TryAgainLater, UsageError
 from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses, is_known_host
 from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import credential
@@ -33,7 +36,9 @@ from cogworks.llm.provider import Provider
 from cogworks.nodes.contract import Asks, DomainService, NodeShell, Workspace
 from cogworks.nodes.registry import NODES
 from cogworks.nodes.visit import Session, SessionOrder, VisitShell
-from cogworks.settings import Environment, child_environment
+from cogworks.nodes.workability import refuse_unworkable
+from cogworks.pipeline.parser import parse_pipelines
+from cogworks.settings import PIPELINE_FILE, Config, Environment, child_environment
 from cogworks.step import Shell
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring_model import check_model, gateway_for, open_provider
@@ -51,6 +56,7 @@ class _NodeShell:
     tell: Callable[[str], None]
     keep_file: Callable[[str, str], None]
     open_workspace: Callable[[], Workspace]
+    run: Callable[[str, str], ScriptRun]
 
     def say(self, line: str, /) -> None:
         self.tell(line)
@@ -63,6 +69,9 @@ class _NodeShell:
 
     def workspace(self) -> Workspace:
         return self.open_workspace()
+
+    def script(self, name: str, stdin: str) -> ScriptRun:
+        return self.run(name, stdin)
 
 
 class _Session:
@@ -91,6 +100,7 @@ class _Session:
             tell=told,
             keep_file=order.keep,
             open_workspace=self._workspace,
+            run=lambda name, stdin: shipped_script(name, stdin, left_s=order.left_s),
         )
 
     def _workspace(self) -> WorkingCopy:
@@ -137,7 +147,15 @@ def open_shell(
                 tracker=tracker,
                 nodes=NODES,
                 session=lambda order: _open_session(
-                    order, environment, lambda: _open_copy(order, address, tokens, copies), say
+                    order,
+                    environment,
+                    lambda stack: _open_copy(
+                        order,
+                        address,
+                        tokens,
+                        stack.enter_context(open_copies(environment, meter, left_s=order.left_s)),
+                    ),
+                    say,
                 ),
                 monotonic=_elapsed_s,
                 say=say,
@@ -151,11 +169,20 @@ def open_shell(
             ),
             holder=holder_of(environment),
             new_run_id=lambda: RunId(str(uuid.uuid4())),
-            check=lambda config, files: check_model(config, files, environment),
+            check=lambda config, files: _check(config, files, environment),
             forget=copies.discard,
             sleep=sleep,
             say=say,
         )
+
+
+def _check(config: Config, files: Mapping[str, str], environment: Environment) -> None:
+    """Everything that would keep a node from running, before one is claimed."""
+    declared = files.get("pipeline.toml")
+    if declared is not None:
+        pipelines = parse_pipelines(declared, source=PIPELINE_FILE)
+        refuse_unworkable(pipelines, files, own_labels=tuple(config.labels.model_dump().values()))
+    check_model(config, files, environment)
 
 
 def reader_of(
@@ -231,7 +258,7 @@ def _speaking(
 def _open_session(
     order: SessionOrder,
     environment: Environment,
-    open_copy: Callable[[], WorkingCopy],
+    open_copy: Callable[[ExitStack], WorkingCopy],
     say: Callable[[str], None],
 ) -> Iterator[Session]:
     task = order.task
@@ -240,14 +267,20 @@ def _open_session(
     command = (sys.executable, "-m", "cogworks", "service", "python", "--until-stdin-closes")
     with ExitStack() as stack:
         service = stack.enter_context(
-            ProcessService(command, name="python", environment=child_environment(), caller=caller)
+            ProcessService(
+                command,
+                name="python",
+                environment=child_environment(),
+                caller=caller,
+                left_s=order.left_s,
+            )
         )
-        provider = stack.enter_context(open_provider(order.config, environment))
+        provider = stack.enter_context(open_provider(order.config, environment, left_s=order.left_s))
         yield _Session(
             order,
             provider=provider,
             service=service,
-            open_copy=open_copy,
+            open_copy=lambda: open_copy(stack),
             say=say,
         )
 
@@ -269,13 +302,31 @@ def _open_copy(
     return copy
 
 
-def open_copies(environment: Environment, meter: Requests) -> WorkingCopies:
-    """The working copies of this machine."""
+def shipped_script(name: str, stdin: str, *, left_s: Callable[[], float | None]) -> ScriptRun:
+    """Run a script of the package's `pipeline/scripts/` with this Python.
+
+    Raises:
+        NodeFailed: there is no such script.
+    """
+    folder = package_files("cogworks.pipeline").joinpath("scripts")
+    script = folder.joinpath(f"{name}.py")
+    if not script.is_file():
+        raise NodeFailed(f"this version ships no script {name!r}; correct `call` in the built-in pipeline.")
+    with as_file(script) as path:
+        command = (sys.executable, "-I", str(path))
+        return run_script(command, stdin=stdin, environment=child_environment(), limit_s=left_s())
+
+
+def open_copies(
+    environment: Environment, meter: Requests, *, left_s: Callable[[], float | None] = lambda: None
+) -> WorkingCopies:
+    """The working copies of this machine; `left_s` bounds every git command."""
     return WorkingCopies(
         Path(environment.work_dir),
         identity=COMMITTER,
         environment=child_environment(),
         on_network=lambda _: meter.count_git(),
+        left_s=left_s,
     )
 
 

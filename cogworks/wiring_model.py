@@ -3,7 +3,7 @@
 import os
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from importlib.resources import as_file
@@ -17,11 +17,9 @@ from cogworks.llm.cassette import CassetteProvider
 from cogworks.llm.gateway import Gateway, ModelSettings
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
 from cogworks.llm.provider import Provider
+from cogworks.llm.repository_files import prompts_in
 from cogworks.nodes.visit import SessionOrder
 from cogworks.settings import Config, Environment
-
-PROMPT_FOLDER = "prompts/"
-PROMPT_SUFFIX = ".md.j2"
 
 
 def gateway_for(order: SessionOrder, provider: Provider) -> Gateway:
@@ -29,7 +27,7 @@ def gateway_for(order: SessionOrder, provider: Provider) -> Gateway:
     llm = order.config.llm
     return Gateway(
         provider,
-        shipped_prompts(_overrides(order.files)),
+        shipped_prompts(prompts_in(order.files)),
         ModelSettings(model=llm.model, max_output_tokens=llm.max_output_tokens),
         prices=_prices(order.config),
         budget=Budget(limit_usd=_exact(order.budget_usd), limit_tokens=order.budget_tokens),
@@ -41,17 +39,8 @@ def gateway_for(order: SessionOrder, provider: Provider) -> Gateway:
 def check_model(config: Config, files: Mapping[str, str], environment: Environment) -> None:
     """Open what every model node opens, and close it again."""
     with open_provider(config, environment):
-        shipped_prompts(_overrides(files))
+        shipped_prompts(prompts_in(files))
         _prices(config).price_of(config.llm.model)
-
-
-def _overrides(files: Mapping[str, str]) -> dict[str, str]:
-    """The repository's own prompts, by stem."""
-    return {
-        path.removeprefix(PROMPT_FOLDER).removesuffix(PROMPT_SUFFIX): text
-        for path, text in files.items()
-        if path.startswith(PROMPT_FOLDER) and path.endswith(PROMPT_SUFFIX)
-    }
 
 
 def _prices(config: Config) -> PriceList:
@@ -63,8 +52,13 @@ def _prices(config: Config) -> PriceList:
 
 
 @contextmanager
-def open_provider(config: Config, environment: Environment) -> Iterator[Provider]:
+def open_provider(
+    config: Config, environment: Environment, *, left_s: Callable[[], float | None] = lambda: None
+) -> Iterator[Provider]:
     """The provider that environment and configuration name.
+
+    Args:
+        left_s: how long its replies may take at this moment; None: as long as they take.
 
     Raises:
         PermissionRefused: its key is missing.
@@ -85,7 +79,11 @@ def open_provider(config: Config, environment: Environment) -> Iterator[Provider
                 )
             base_url = environment.llm_base_url or BASE_URL
             with AnthropicProvider(
-                environment.llm_api_key, sleep=time.sleep, jitter=random.random, base_url=base_url
+                environment.llm_api_key,
+                sleep=time.sleep,
+                jitter=random.random,
+                base_url=base_url,
+                left_s=left_s,
             ) as provider:
                 yield provider
         case other:

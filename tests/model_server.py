@@ -2,6 +2,7 @@
 
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -52,12 +53,16 @@ def failed(status: int, kind: str = "api_error", **headers: str) -> Answer:
     return Answer(status, json.dumps(error).encode(), headers)
 
 
+Says = Answer | None | Callable[[Seen], Answer]
+"""An answer, None to hang up, or what decides when it is asked; it may wait, for every request has a thread."""
+
+
 class ModelServer:
-    """Gives its answers in their order, None hanging up instead; remembers what it saw."""
+    """Gives its answers in their order; remembers what it saw."""
 
     def __init__(self) -> None:
         self.seen: list[Seen] = []
-        self._answers: list[Answer | None] = []
+        self._answers: list[Says] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
 
@@ -65,7 +70,7 @@ class ModelServer:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
-    def answers(self, *answers: Answer | None) -> None:
+    def answers(self, *answers: Says) -> None:
         self._answers = list(answers)
 
     def __enter__(self) -> Self:
@@ -83,8 +88,10 @@ class ModelServer:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                model_server.seen.append(Seen(self.command, self.path, self.headers, body))
-                answer = model_server._answers.pop(0)
+                seen = Seen(self.command, self.path, self.headers, body)
+                model_server.seen.append(seen)
+                said = model_server._answers.pop(0)
+                answer = said(seen) if callable(said) else said
                 if answer is None:
                     return
                 self.send_response(answer.status)

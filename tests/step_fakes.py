@@ -3,9 +3,10 @@
 The tracker and the ledger obey the Protocols of `cogworks.step`; what is adopted is judged by the real rule.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any, Literal, TypeVar
@@ -22,6 +23,7 @@ from cogworks.github.effects import (
     FileText,
     LinkDependency,
     OpenPullRequest,
+    SetBase,
     SetLabels,
 )
 from cogworks.github.publication import (
@@ -30,6 +32,7 @@ from cogworks.github.publication import (
     Published,
     PublishedComment,
     PublishedCommit,
+    PublishedIssue,
     PublishedPull,
     PublishedSubIssue,
     adopted,
@@ -88,6 +91,8 @@ class Runner:
     said: list[str] = field(default_factory=list)
     naps_s: list[float] = field(default_factory=list)
     run_id: str = "run-1"
+    judge: Callable[[str], Mapping[str, Any]] = lambda _: {"answer": "yes", "reason": "It is so."}
+    """What the model replies to the question of a condition, or what asking it raises."""
     clock_s: float = 0.0
     """What its monotonic clock says."""
     is_dead: bool = False
@@ -135,12 +140,13 @@ class Runner:
     def publish(
         self, effects: Sequence[Effect], snapshot: Snapshot, context: PublicationContext, push: Push
     ) -> Published:
-        known = known_from(snapshot, context)
+        known = replace(known_from(snapshot, context), issues=tuple(self.world.issues))
         learned = [adopted(effect, known) or self._do(effect) for effect in effects]
         return Published(
             commits=tuple(fact for fact in learned if isinstance(fact, PublishedCommit)),
             pull_requests=tuple(fact for fact in learned if isinstance(fact, PublishedPull)),
             sub_issues=tuple(fact for fact in learned if isinstance(fact, PublishedSubIssue)),
+            issues=tuple(fact for fact in learned if isinstance(fact, PublishedIssue)),
             comments=tuple(fact for fact in learned if isinstance(fact, PublishedComment)),
         )
 
@@ -150,7 +156,7 @@ class Runner:
     def show(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
         def all_of_them() -> None:
             for effect in effects:
-                assert isinstance(effect, SetLabels | EditComment | AddReaction), effect
+                assert isinstance(effect, SetLabels | EditComment | AddReaction | SetBase), effect
                 self.world.do(effect)
 
         try:
@@ -285,12 +291,14 @@ class _Model:
     ) -> Reply:
         known = self.order.memory.get(purpose)
         if known is not None:
-            return reply_type.model_validate({"text": known.text})
+            return _read(known.text, reply_type)
         if self.runner.is_dead:
             raise Died(self.runner.name)
+        judged = self.runner.judge(variables["question"]) if prompt == "condition" else None
         self.runner.world.paid[purpose] += 1
         # Another answer every time: whoever asks twice makes something else.
         text = f"{purpose}, answer {self.runner.world.paid[purpose]}"
+        text = text if judged is None else json.dumps(judged)
         reply = ModelReply(
             text=text, stop_reason="end_turn", usage=Usage(input_tokens=100, output_tokens=50), model="m"
         )
@@ -302,7 +310,11 @@ class _Model:
                 request_key=purpose, purpose=purpose, reply=reply, cost_usd=Decimal("0.1"), manifest=manifest
             )
         )
-        return reply_type.model_validate({"text": text})
+        return _read(text, reply_type)
+
+
+def _read(text: str, reply_type: type[Reply]) -> Reply:
+    return reply_type.model_validate({"text": text} if reply_type is Said else json.loads(text))
 
 
 def _asked(task: NodeTask, shell: NodeShell) -> str:

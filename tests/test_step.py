@@ -116,9 +116,10 @@ def test_a_held_item_says_so_and_goes_on_when_the_label_is_gone() -> None:
     report = runner.step()
 
     assert report.message == "waiting: remove the hold label when the item may go on (a maintainer)"
-    assert runner.calls == ["read", "show"]
+    assert runner.calls == ["read", "obeyed", "show"]
     assert "stopped by a label" in world.comments[0].body
-    assert Runner(world).step().outcome == "waiting"
+    again = Runner(world)
+    assert (again.step().outcome, again.calls) == ("waiting", ["read"])
     world.labels.remove("cogworks:hold")
     assert Runner(world).step().node == "plan"
 
@@ -129,7 +130,8 @@ def test_a_held_item_whose_pipeline_changed_is_left_alone() -> None:
     world.pipeline = ONE_NODE
     runner = Runner(world)
 
-    assert (runner.step().outcome, runner.calls) == ("waiting", ["read"])
+    assert (runner.step().outcome, runner.calls) == ("waiting", ["read", "obeyed"])
+    assert "Cogworks-Waits-For: label" in world.commits[-1].message
 
 
 def test_a_changed_pipeline_stops_the_item_and_the_status_comment_tells_once() -> None:

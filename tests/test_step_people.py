@@ -8,14 +8,16 @@ import pytest
 
 from cogworks.errors import PermissionRefused, SafetyHalt, TryAgainLater
 from cogworks.github.effects import Effect
-from cogworks.github.facts import Account
+from cogworks.github.facts import Account, Branch, LabelEvent
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
+from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.visit import Push
 from cogworks.pipeline.people import Held
-from cogworks.vocabulary import Login
-from tests.step_fakes import Died, Fault, Runner, after, undisturbed, until_done
-from tests.world import World
+from cogworks.vocabulary import CommitOid, IssueNumber, Login, NodeId
+from tests.pipeline.graphs import document
+from tests.step_fakes import NODES, Died, Fault, Runner, after, undisturbed, until_done
+from tests.world import ANN, PIPELINE, World
 
 EVE = Account(login=Login("eve"), id=66)
 
@@ -287,6 +289,78 @@ def test_a_base_branch_deleted_under_a_pull_request_is_no_rejection() -> None:
     assert "failed" not in report.message
 
 
+def deleted_base(*, rejected_before: bool = False) -> tuple[World, IssueNumber]:
+    """A finished item whose first pull request was merged and its branch deleted, which closed the one on top of it."""
+    world = undisturbed()
+    first, second = world.state.pull("swi-1"), world.state.pull("swi-2")
+    assert first is not None
+    assert second is not None
+    if rejected_before:
+        world.close(second.number)
+        Runner(world).step()
+    world.merge(first.number)
+    del world.branches[first.head]
+    world.close(second.number)
+    return world, second.number
+
+
+def test_a_pull_request_that_lost_its_merged_base_is_opened_again_towards_where_the_base_went() -> None:
+    world, number = deleted_base()
+
+    Runner(world).step()
+    following = Runner(world)
+    report = following.step()
+
+    pull = next(pull for pull in world.pulls if pull.number == number)
+    assert (pull.state, pull.base) == ("open", "main")
+    assert "rejected" not in world.own_comments()[0]
+    assert report.outcome == "done"
+    again = Runner(world)
+    again.step()
+    assert again.calls == ["read"]
+
+
+def test_a_pull_request_that_somebody_rejected_before_its_base_went_stays_rejected() -> None:
+    world, number = deleted_base(rejected_before=True)
+
+    report = Runner(world).step()
+
+    assert next(pull for pull in world.pulls if pull.number == number).state == "closed"
+    assert f"pull request #{number} was closed unmerged" in report.message
+
+
+def test_a_dependent_goes_where_its_dependency_went_as_soon_as_that_is_merged() -> None:
+    world = undisturbed()
+    first, second = world.state.pull("swi-1"), world.state.pull("swi-2")
+    assert first is not None
+    assert second is not None
+    world.merge(first.number)
+
+    Runner(world).step()
+
+    assert [pull.base for pull in world.pulls if pull.number == second.number] == ["main"]
+
+
+def test_a_view_that_people_insist_on_is_repaired_once_and_then_left_alone() -> None:
+    world = waiting_item()
+    view = "cogworks:node:spec"
+    repaired = []
+    for times in range(3):
+        world.now += timedelta(minutes=1)
+        world.labels.remove(view)
+        world.label_events.append(
+            LabelEvent(id=f"off-{times}", label=view, added=False, actor=ANN, created_at=world.now)
+        )
+        Runner(world).step()
+        repaired.append(view in world.labels)
+        world.labels = [*{*world.labels, view}]
+
+    assert repaired == [True, False, False]
+    quiet = Runner(world)
+    quiet.step()
+    assert quiet.calls == ["read"]
+
+
 def test_a_cancelled_item_says_so_once_and_stays_so_until_it_is_restarted() -> None:
     world = after(2)
     world.say("/cogworks cancel")
@@ -437,6 +511,40 @@ def test_commits_of_others_are_kept_and_named() -> None:
     assert world.branches[name].oid == "f" * 40
 
 
+@pytest.mark.parametrize("is_ours", [False, True], ids=["their-commit", "set-back-to-a-commit-of-ours"])
+def test_a_branch_that_others_moved_is_reviewed_before_its_pull_request_is_opened(is_ours: bool) -> None:
+    nodes = [*PIPELINE["pipelines"]["default"]["nodes"]]
+    review = {"id": "review", "type": "llm", "scope": "sub-item", "inputs": ["code"], "outputs": ["review"]}
+    world = World(
+        pipeline=document(
+            [*nodes[:3], review, nodes[3]],
+            "spec>plan plan>code code>review review>ship",
+            parallel_sub_items=False,
+        )
+    )
+    judged: list[str] = []
+
+    def judge(task: NodeTask, shell: NodeShell) -> Outcome:
+        judged.append(world.branches[task.branch].oid)
+        return Succeeded(output={"passed": True}, summary="fine")
+
+    def step() -> str:
+        report = Runner(world, nodes={**NODES, NodeId("review"): judge}).step()
+        for wait in report.waiting_for:
+            assert wait.number is not None
+            world.merge(wait.number)
+        return report.node
+
+    assert [step() for _ in range(4)] == ["spec", "plan", "code@A", "review@A"]
+    [name] = [name for name in world.branches if "swi-1" in name]
+    message = world.branches[name].message if is_ours else "Fix it by hand"
+    world.branches[name] = Branch(message=message, oid=CommitOid("f" * 40))
+
+    assert [step() for _ in range(2)] == ["review@A", "ship@A"]
+    assert judged[-1] == "f" * 40
+    assert world.branches[name].oid == "f" * 40
+
+
 def test_a_deleted_status_comment_is_posted_anew_and_its_id_recorded() -> None:
     world = waiting_item()
     old = world.state.status_comment
@@ -454,6 +562,42 @@ def test_a_deleted_status_comment_is_posted_anew_and_its_id_recorded() -> None:
     assert following.calls == ["read"]
     until_done(world)
     assert len(world.own_comments()) == 1
+
+
+def test_a_reply_that_somebody_deleted_is_not_posted_again() -> None:
+    world = waiting_item()
+    world.say("/cogworks dance")
+    Runner(world).step()
+    world.comments = [comment for comment in world.comments if "dance" not in comment.body]
+    before, runner = len(world.comments), Runner(world)
+
+    runner.step()
+
+    assert runner.calls == ["read"]
+    assert len(world.comments) == before
+
+
+@pytest.mark.parametrize(
+    "is_heard_meanwhile", [True, False], ids=["another-step-hears-it", "nobody-hears-it"]
+)
+def test_a_hold_by_command_lets_the_running_node_finish_and_starts_no_other(is_heard_meanwhile: bool) -> None:
+    world = after(2)
+    said = False
+
+    def hold_in_between(call: str) -> None:
+        nonlocal said
+        if call == "publish commit_files" and not said:
+            said = True
+            world.say("/cogworks hold not now")
+            if is_heard_meanwhile:
+                Runner(world, name="other").step()
+
+    report = Runner(world, turn=hold_in_between).step()
+    following = Runner(world).step()
+
+    assert (report.node, report.outcome) == ("code@A", "succeeded")
+    assert following.message.startswith("waiting: ann holds the item (not now)")
+    assert world.state.leases == ()
 
 
 def test_a_ledger_that_is_gone_is_never_taken_for_a_new_item() -> None:

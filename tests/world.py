@@ -13,6 +13,7 @@ from cogworks.github.bodies import capped
 from cogworks.github.effects import (
     AddReaction,
     CommitFiles,
+    CreateIssue,
     CreateSubIssue,
     EditComment,
     Effect,
@@ -20,6 +21,7 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    SetBase,
     SetLabels,
 )
 from cogworks.github.facts import (
@@ -39,6 +41,7 @@ from cogworks.github.publication import (
     Learned,
     PublishedComment,
     PublishedCommit,
+    PublishedIssue,
     PublishedPull,
     PublishedSubIssue,
     Repeatable,
@@ -107,6 +110,8 @@ class World:
     label_events: list[LabelEvent] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
     sub_issues: list[SubIssue] = field(default_factory=list)
+    issues: list[SubIssue] = field(default_factory=list)
+    """Issues of their own that were created."""
     links: set[tuple[str, str]] = field(default_factory=set)
     branches: dict[BranchName, Branch] = field(default_factory=dict)
     pulls: list[PullRequest] = field(default_factory=list)
@@ -273,28 +278,42 @@ class World:
                 return PublishedCommit(branch=effect.branch, oid=effect.oid)
             case OpenPullRequest():
                 return self._opened(effect)
-            case CreateSubIssue():
-                return self._created(effect)
+            case CreateSubIssue() | CreateIssue():
+                return self._created(effect) if isinstance(effect, CreateSubIssue) else self._spawned(effect)
             case PostComment():
                 return self._posted(effect)
             case LinkDependency():
                 self.links.add((effect.blocked, effect.blocking))
-            case EditComment():
-                self.comments = [
-                    c.model_copy(update={"body": effect.body}) if c.node_id == effect.comment_id else c
-                    for c in self.comments
-                ]
-            case AddReaction():
-                self.comments = [
-                    c.model_copy(update={"own_reactions": (*{*c.own_reactions, effect.content},)})
-                    if c.node_id == effect.subject_id
-                    else c
-                    for c in self.comments
-                ]
+            case EditComment() | AddReaction():
+                self._change_comment(effect)
+            case SetBase():
+                self._rebase(effect)
             case SetLabels():
                 self.labels = [name for name in self.labels if name not in effect.remove]
                 self.labels += [name for name in effect.add if name not in self.labels]
         return Repeatable()
+
+    def _change_comment(self, effect: EditComment | AddReaction) -> None:
+        def changed(comment: Comment) -> Comment:
+            if isinstance(effect, EditComment) and comment.node_id == effect.comment_id:
+                return comment.model_copy(update={"body": effect.body})
+            if isinstance(effect, AddReaction) and comment.node_id == effect.subject_id:
+                return comment.model_copy(
+                    update={"own_reactions": (*{*comment.own_reactions, effect.content},)}
+                )
+            return comment
+
+        self.comments = [changed(comment) for comment in self.comments]
+
+    def _rebase(self, effect: SetBase) -> None:
+        if effect.lost_base:
+            self.branches[effect.lost_base] = Branch(oid=effect.lost_base_oid, message="x")
+        self.pulls = [
+            pull.model_copy(update={"base": effect.base, "state": "open"})
+            if pull.number == effect.number
+            else pull
+            for pull in self.pulls
+        ]
 
     def _opened(self, effect: OpenPullRequest) -> PublishedPull:
         number = IssueNumber(self.number())
@@ -337,6 +356,16 @@ class World:
         )
         return PublishedSubIssue(key=effect.key, number=number, node_id=f"I_{number}", url="")
 
+    def _spawned(self, effect: CreateIssue) -> PublishedIssue:
+        number = IssueNumber(self.number())
+        body = marked(effect.body, visit_key=effect.visit_key, topic=effect.key)
+        self.issues.append(
+            SubIssue(
+                node_id=f"I_{number}", number=number, title=effect.title, body=body, state="open", author=BOT
+            )
+        )
+        return PublishedIssue(key=effect.key, number=number, node_id=f"I_{number}", url=f"url-{number}")
+
     def _posted(self, effect: PostComment) -> PublishedComment:
         number = self.number()
         self.comments.append(
@@ -364,6 +393,7 @@ class World:
         for issue in self.sub_issues:
             marker = parse_marker(issue.body)
             found[f"sub-issue {marker.topic if marker else '?'}"] += 1
+        found.update(f"issue {issue.title}" for issue in self.issues)
         found.update(f"pull request {pull.head} -> {pull.base}" for pull in self.pulls)
         found.update(f"label {name}" for name in self.labels)
         if "state.json" in self.files:

@@ -63,11 +63,13 @@ class Git:
         home: Path,
         time_limit_s: float = 300.0,
         on_network: Callable[[str], None] | None = None,
+        left_s: Callable[[], float | None] = lambda: None,
     ) -> None:
         """Args:
         environment: of this process; only PATH, proxies and certificate locations are passed on.
         home: what git takes for the home directory.
         on_network: called with `fetch` or `push` before each command that speaks to a remote.
+        left_s: how long a command may take at this moment where that is less than `time_limit_s`; None: it is not.
         """
         self._environment = {name: environment[name] for name in _PASSED_ON if name in environment} | {
             "HOME": str(home),
@@ -82,6 +84,7 @@ class Git:
         }
         self._time_limit_s = time_limit_s
         self._on_network = on_network
+        self._left_s = left_s
 
     def run(
         self,
@@ -129,11 +132,13 @@ class Git:
         secrets: tuple[str, ...] = (),
     ) -> str:
         command = ("git", *arguments)
-        code, out, err = _finish(command, cwd, environment, stdin, self._time_limit_s)
+        left_s = self._left_s()
+        limit_s = self._time_limit_s if left_s is None else min(left_s, self._time_limit_s)
+        code, out, err = _finish(command, cwd, environment, stdin, limit_s)
         if code in ok:
             return out
         if code is None:
-            err += f"\nkilled after {self._time_limit_s:g} s"
+            err += f"\nkilled after {limit_s:g} s"
         kind = "time_limit" if code is None else failure_kind(err)
         shown = [redacted(text, secrets) for text in command]
         raise GitFailed(

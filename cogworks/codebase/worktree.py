@@ -1,25 +1,28 @@
 """Keeps working copies on this machine: one object cache per repository, one worktree per run and sub-item."""
 
-import fcntl
 import hashlib
-import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
 from cogworks.codebase.git import Git, Identity, Token
+from cogworks.codebase.places import Places, beside
 from cogworks.codebase.workingcopy import Remote, Rules, WorkingCopy
-from cogworks.errors import TryAgainLater
 from cogworks.vocabulary import BranchName, CommitOid, RunId
+
+_ENDED = "ended"
+"""A file in the folder of a run that is over, while some process still holds one of its copies."""
 
 
 class WorkingCopies:
     """The working copies below one directory, each held by at most one process at a time.
+
+    Whose turn it is the item's lease says, not this machine: where another process holds a copy, be it stopped or
+    slow, the next one beside it is used.
 
     Everything here can be lost at any moment: what is missing or broken is rebuilt from the remote by the next `open`.
     """
@@ -33,20 +36,29 @@ class WorkingCopies:
         rules: Rules | None = None,
         on_network: Callable[[str], None] | None = None,
         time_limit_s: float = 300.0,
+        left_s: Callable[[], float | None] = lambda: None,
+        cache_wait_s: float = 60.0,
     ) -> None:
         """Args:
         environment: of this process; git gets PATH, proxies and certificate locations of it, nothing else.
         on_network: called with `fetch` or `push` before each command that speaks to a remote.
         time_limit_s: of each git command.
+        left_s: what is left of the time of whoever waits for it; None: no limit.
+        cache_wait_s: how long a busy object cache is waited for before another one is made.
         """
         cache.mkdir(parents=True, exist_ok=True)
         self._cache = cache.resolve()
         self._git = Git(
-            environment=environment, home=self._cache, time_limit_s=time_limit_s, on_network=on_network
+            environment=environment,
+            home=self._cache,
+            time_limit_s=time_limit_s,
+            on_network=on_network,
+            left_s=left_s,
         )
         self._identity = identity
         self._rules = rules or Rules()
-        self._locks: dict[Path, int] = {}
+        self._cache_wait_s = cache_wait_s
+        self._places = Places(self._cache)
 
     def __enter__(self) -> Self:
         return self
@@ -73,17 +85,19 @@ class WorkingCopies:
         It stays locked until `close` or `discard`.
 
         Raises:
-            TryAgainLater: another process holds it, or the remote cannot be reached.
+            TryAgainLater: too many processes hold one, or the remote cannot be reached.
             PermissionRefused: the remote refused the credential.
             CodebaseError: `base` or a branch to merge is missing, or a merge conflicts.
         """
-        repository = self._cache / "repositories" / f"{_folder(url)}.git"
-        path = self._copies_of(run) / _folder(url) / _folder(name)
-        self._hold(path, f"the working copy {name!r} of run {run!r}")
-        copy = WorkingCopy(
-            path, self._git, remote=Remote(url, token), identity=self._identity, rules=self._rules
-        )
-        with _locked(repository.with_suffix(".lock")):
+        self._remove_ended()
+        cached = self._cache / "repositories" / f"{_folder(url)}.git"
+        with self._places.taken(cached, "the object cache", wait_s=self._cache_wait_s) as repository:
+            # A copy is tied to its cache, so each cache has copies of its own.
+            first = self._copies_of(run) / repository.name / _folder(name)
+            path = self._places.take(first, f"the working copy {name!r} of run {run!r}")
+            self._remove_free(other for other in beside(first) if other != path)
+            remote = Remote(url, token)
+            copy = WorkingCopy(path, self._git, remote=remote, identity=self._identity, rules=self._rules)
             self._rebuilding(
                 repository, path, lambda: self._fetch(repository, url, token, [branch, base, *merge])
             )
@@ -105,44 +119,37 @@ class WorkingCopies:
     def discard(self, run: RunId) -> None:
         """Remove every working copy of a run that is done; nothing happens when there is none.
 
-        Raises:
-            TryAgainLater: another process holds one of them.
+        One that another process holds, a stopped one perhaps, goes when this is next used after it let go.
         """
         folder = self._copies_of(run)
-        for path in sorted(folder.glob("*/*")):
-            if path.is_dir():
-                self._hold(path, f"a working copy of run {run!r}")
-        shutil.rmtree(folder, ignore_errors=True)
-        self._release(path for path in list(self._locks) if path.is_relative_to(folder))
-        for repository in sorted((self._cache / "repositories").glob("*.git")):
-            with _locked(repository.with_suffix(".lock")):
+        if not folder.is_dir():
+            return
+        (folder / _ENDED).touch()
+        self._places.release_all(folder)
+        self._remove_ended()
+        for repository in self._places.each_free(sorted((self._cache / "repositories").glob("*.git*"))):
+            if "+" in repository.name and not any((self._cache / "copies").glob(f"*/{repository.name}")):
+                shutil.rmtree(repository, ignore_errors=True)
+            else:
                 self._git.run("worktree", "prune", cwd=repository)
 
     def close(self) -> None:
         """Let other processes use the copies opened here; the copies stay on the disk."""
-        self._release(list(self._locks))
+        self._places.release_all(self._cache)
 
     def _copies_of(self, run: RunId) -> Path:
         return self._cache / "copies" / _folder(run)
 
-    def _hold(self, path: Path, what: str) -> None:
-        if path in self._locks:
-            return
-        lock = self._cache / "locks" / path.relative_to(self._cache)
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            raise TryAgainLater(
-                f"{what} ({path}) is in use by another process. Let it finish, or end it, and run the step again."
-            ) from None
-        self._locks[path] = descriptor
+    def _remove_ended(self) -> None:
+        for mark in sorted((self._cache / "copies").glob(f"*/{_ENDED}")):
+            folder = mark.parent
+            self._remove_free(sorted(folder.glob("*/*")))
+            if not any(folder.glob("*/*")):
+                shutil.rmtree(folder, ignore_errors=True)
 
-    def _release(self, paths: Sequence[Path] | Iterator[Path]) -> None:
-        for path in paths:
-            os.close(self._locks.pop(path))
+    def _remove_free(self, copies: Iterable[Path]) -> None:
+        for copy in self._places.each_free(path for path in copies if path.is_dir()):
+            shutil.rmtree(copy, ignore_errors=True)
 
     def _rebuilding(
         self,
@@ -205,18 +212,6 @@ class WorkingCopies:
                 "worktree", "add", "--quiet", "--detach", "--no-checkout", str(path), start, cwd=repository
             )
         copy.settle(start)
-
-
-@contextmanager
-def _locked(lock: Path) -> Iterator[None]:
-    """Alone in this block among all processes; waits, which ends because git's commands have time limits."""
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _folder(text: str) -> str:

@@ -9,6 +9,7 @@ import click
 from cogworks.commands.looking import AT_HELP, Look, look_at, moment_of
 from cogworks.commands.tables import Column, show_table
 from cogworks.nodes.considering import Considered
+from cogworks.pipeline.limits import max_cost_usd
 from cogworks.pipeline.spending import SpendRow, by_node, by_sub_item
 from cogworks.pipeline.state import RunState, Spend
 
@@ -46,15 +47,20 @@ def _as_object(seen: Considered, at: str) -> dict[str, Any]:
     state, facts = seen.state, seen.facts
     spent = state.spent
     tokens = spent.input_tokens + spent.output_tokens
-    left_usd = max(0.0, facts.max_cost_usd - spent.cost_usd - state.reserved_usd)
+    limit_usd = max_cost_usd(facts, seen.pipeline)
+    left_usd = max(0.0, limit_usd - spent.cost_usd - state.reserved_usd)
     return {
         "issue": seen.snapshot.issue.url,
         "at": moment_of(seen, at),
         "run_id": state.run_id if seen.snapshot.ledger else None,
         "total": _amounts(spent),
         "reserved_usd": round(state.reserved_usd, 9),
-        "budget": {"cost_usd": facts.max_cost_usd, "tokens": facts.max_tokens},
-        "remaining": {"cost_usd": round(left_usd, 9), "tokens": max(0, facts.max_tokens - tokens)},
+        "budget": {"cost_usd": limit_usd, "tokens": facts.max_tokens},
+        "earlier_usd": state.earlier.spend.cost_usd,
+        "remaining": {
+            "cost_usd": round(left_usd, 9),
+            "tokens": max(0, facts.max_tokens - tokens - state.reserved_tokens),
+        },
         "nodes": [{"node": row.node, **_row(row)} for row in by_node(state)],
         "sub_items": [{**_sub_item(state, row), **_row(row)} for row in by_sub_item(state)],
     }
@@ -94,6 +100,8 @@ def _print(seen: Considered, at: str) -> None:
             [Column("sub-work-item"), *COLUMNS],
             [(_title(row), *_cells(row)) for row in told["sub_items"]],
         )
+    if told["earlier_usd"]:
+        click.echo(f"\nbefore this run of the item: ${told['earlier_usd']:.4f}")
     budget, left = told["budget"], told["remaining"]
     reserved = f" (${told['reserved_usd']:.4f} reserved by a running node)" if told["reserved_usd"] else ""
     click.echo(

@@ -67,3 +67,5 @@ def _print(seen: Considered, found: Explanation, at: str) -> None:
     )
     for act in found.unblocked_by:
         click.echo(f"\nto unblock: {act.act} ({act.who}){f'  {act.url}' if act.url else ''}")
+        if act.paste:
+            click.echo(f"or comment: {act.paste}")

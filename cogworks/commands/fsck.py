@@ -64,7 +64,7 @@ def _print(url: str, checked: Checked, *, repair: bool) -> None:
     for note in checked.notes:
         click.echo(f"note: {note}", err=True)
     count = len(checked.findings)
-    size = f"{checked.commits} commits, {checked.visits} visits"
+    size = f"{checked.commits} commits, {checked.visits} visits" if checked.commits else "no ledger"
     click.echo(f"{url}: {f'{count} finding(s)' if count else 'clean'} ({size})")
     if not repair and any(found.can_be_repaired for found in checked.findings):
         click.echo(f"put views and links right with: cogworks fsck --repair {url}")

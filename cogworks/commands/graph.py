@@ -9,11 +9,20 @@ import click
 from click.core import ParameterSource
 
 from cogworks.errors import ConfigurationError, UsageError
-from cogworks.pipeline.built_in import built_in_pipelines
+from cogworks.pipeline.built_in import BUILT_IN_SOURCE, built_in_pipelines
 from cogworks.pipeline.elements import SubItem
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.parser import parse_pipelines
-from cogworks.pipeline.render import View, as_json, dot, mermaid
+from cogworks.pipeline.render import (
+    MAX_DRAWN_CHARS,
+    MAX_DRAWN_EDGES,
+    View,
+    as_json,
+    dot,
+    is_drawable,
+    mermaid,
+)
+from cogworks.vocabulary import NodeId
 
 PIPELINE_FILE = Path(".cogworks/pipeline.toml")
 
@@ -31,6 +40,11 @@ class _GraphGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if "://" in args[0]:
             return "", of_item, args
+        if args[0] not in self.commands:
+            raise click.UsageError(
+                f"{args[0]!r} is neither an ISSUE_URL nor `check`; a file goes behind --file or behind `check`.",
+                ctx,
+            )
         return super().resolve_command(ctx, args)
 
 
@@ -58,13 +72,18 @@ def graph(context: click.Context, name: str | None, form: str, as_object: bool, 
     \b
     Examples:
       cogworks graph --format dot | dot -Tsvg > pipeline.svg
+      cogworks graph --file other.toml --pipeline hotfix
       cogworks graph https://github.com/octo-org/hello/issues/42
     """
     context.obj = "json" if as_object else form
     if context.invoked_subcommand is None:
         _print(Picture(read_pipelines(file).choose(name)), context.obj)
     elif name is not None or file is not None:
-        raise click.UsageError("--pipeline and --file go with neither an ISSUE_URL nor `check`.", context)
+        raise click.UsageError(
+            "--pipeline and --file go with neither an ISSUE_URL nor `check`; say `cogworks graph check FILE`, which "
+            "checks every pipeline of the file.",
+            context,
+        )
 
 
 @click.command("ISSUE_URL")
@@ -82,13 +101,15 @@ def of_item(context: click.Context, issue_url: str, form: str, as_object: bool) 
     from cogworks.commands.looking import look_at
     from cogworks.github.meter import Requests
     from cogworks.github.surface import views_of
-    from cogworks.pipeline.position import locate
+    from cogworks.pipeline.gates import gated_nodes
+    from cogworks.pipeline.position import class_of, locate
 
     given = context.get_parameter_source("form") is not ParameterSource.DEFAULT
     seen = look_at(issue_url, Requests())
     views = views_of(locate(seen.state, seen.facts, seen.pipeline))
+    gated = gated_nodes(seen.pipeline, class_of(seen.state, seen.facts))
     _print(
-        Picture(seen.pipeline, views, seen.state.schedule or ()),
+        Picture(seen.pipeline, views, seen.state.schedule or (), gated),
         "json" if as_object else form if given else context.obj,
     )
 
@@ -99,16 +120,24 @@ class Picture(NamedTuple):
     pipeline: Pipeline
     views: Mapping[Instance, View] | None = None
     sub_items: Sequence[SubItem] = ()
+    gated: frozenset[NodeId] | None = None
 
 
 def _print(picture: Picture, form: str) -> None:
     match form:
         case "json":
-            click.echo(json.dumps(as_json(picture.pipeline, picture.views), indent=2))
+            click.echo(json.dumps(as_json(picture.pipeline, picture.views, picture.gated), indent=2))
         case "dot":
             click.echo(dot(*picture), nl=False)
         case _:
-            click.echo(mermaid(*picture), nl=False)
+            drawn = mermaid(*picture)
+            click.echo(drawn, nl=False)
+            if not is_drawable(drawn):
+                click.echo(
+                    f"warning: Mermaid draws at most {MAX_DRAWN_EDGES} edges and {MAX_DRAWN_CHARS} characters, and this "
+                    "picture has more; use --format dot.",
+                    err=True,
+                )
 
 
 @graph.command("check")
@@ -117,9 +146,14 @@ def _print(picture: Picture, form: str) -> None:
 def check(file: Path | None, as_object: bool) -> None:
     """Check a pipeline file; exit 2 with every problem, 0 with the warnings.
 
-    Example: cogworks graph check .cogworks/pipeline.toml
+    \b
+    Examples:
+      cogworks graph check
+      cogworks graph check other.toml --json
     """
     found = read_pipelines(file)
+    if found.source != BUILT_IN_SOURCE:
+        _refuse_unworkable(found, (PIPELINE_FILE if file is None else file).parent)
     for warning in found.warnings:
         click.echo(f"warning: {warning}", err=True)
     hashes = {name: pipeline.graph_hash for name, pipeline in found.pipelines.items()}
@@ -133,6 +167,19 @@ def check(file: Path | None, as_object: bool) -> None:
     for name, pipeline in found.pipelines.items():
         size = f"{len(pipeline.nodes)} nodes, {len(pipeline.edges)} edges"
         click.echo(f"{found.source}: pipeline {name!r} can run ({size}, graph {hashes[name][:12]})")
+
+
+def _refuse_unworkable(pipelines: PipelineConfiguration, folder: Path) -> None:
+    """Check the nodes against the prompts, schemas and labels beside the pipeline file."""
+    # Prompts and JSON Schema take a while to import, and drawing needs neither.
+    from cogworks.nodes.workability import refuse_unworkable
+    from cogworks.settings import parse_config
+
+    paths = [*folder.glob("prompts/*.md.j2"), *folder.glob("schemas/*.json"), *folder.glob("config.toml")]
+    files = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+    config = parse_config(files["config.toml"]) if "config.toml" in files else None
+    labels = tuple(config.labels.model_dump().values()) if config else ()
+    refuse_unworkable(pipelines, files, own_labels=labels)
 
 
 def read_pipelines(file: Path | None) -> PipelineConfiguration:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from cogworks.commands.event_lines import show_events
-from cogworks.commands.looking import AT_HELP, Look
+from cogworks.commands.looking import AT_HELP, Look, refuse_lost
 from cogworks.commands.tables import Column, show_table
 from cogworks.errors import CogworksError, UsageError
 from cogworks.github.addresses import parse_issue_url
@@ -67,6 +67,9 @@ def log(issue_url: str, limit: int, at: str, events: bool, visit: int | None, as
     when = parse_when(at) if at else None
     with open_client(read_environment(), address, meter=look.meter) as client:
         found = read_log(client, address, limit=limit, when=when)
+    if not found.commits:
+        # Either nobody worked on it, or its ledger is gone: only the issue tells.
+        refuse_lost(address, look.meter)
     state, warning = _state(found, ledger_branch(address.number))
     entries = [entry(commit.oid, commit.committed_date, commit.message) for commit in found.commits]
     rows = told(entries, state)
@@ -106,6 +109,7 @@ def _as_object(row: Told) -> dict[str, Any]:
         "holder": message.holder if message else None,
         "attempt": message.attempt if message else None,
         "sequence": message.sequence if message else None,
+        "edges": (message.edges or None) if message else None,
         "waits_for": (message.waits_for or None) if message else None,
         "cost_usd": row.spent.cost_usd if row.spent else None,
         "tokens": {"input": row.spent.input_tokens, "output": row.spent.output_tokens} if row.spent else None,
@@ -132,6 +136,8 @@ def _cells(row: Told) -> tuple[str, ...]:
     what = message.verb
     if rest:
         what += ", the item is done" if rest == "done" else f", waits for {rest}"
+    if message.edges:
+        what += f": {message.edges}"
     return (
         time,
         row.entry.oid[:10],

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cogworks.errors import UsageError
-from cogworks.github.addresses import parse_issue_url
+from cogworks.github.addresses import IssueAddress, parse_issue_url
 from cogworks.github.meter import Requests
 from cogworks.github.moments import parse_when
 from cogworks.github.snapshot import Snapshot
@@ -58,6 +58,16 @@ def look_at(issue_url: str, meter: Requests, *, at: str = "", wanted: Wanted = E
             # An earlier moment is behind the status comment of now, and that is no defect.
             refuse_lost_ledger(snapshot)
     return consider(snapshot, wanted, new_run_id=lambda: RunId(str(uuid.uuid4())))
+
+
+def refuse_lost(address: IssueAddress, meter: Requests) -> None:
+    """Nothing, unless the item shows that it once had a ledger; one read.
+
+    Raises:
+        SafetyHalt: its ledger is gone.
+    """
+    with open_item(read_environment(), address, meter=meter) as item:
+        refuse_lost_ledger(item.read())
 
 
 def moment_of(seen: Considered, at: str) -> dict[str, Any] | None:

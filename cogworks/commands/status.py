@@ -8,6 +8,7 @@ import click
 from cogworks.commands.looking import AT_HELP, Look, look_at, moment_of
 from cogworks.nodes.considering import Considered
 from cogworks.pipeline.decision import Answer, BackOff, Decision, GiveUpOn, Nothing, Run, Stop, Wait
+from cogworks.pipeline.limits import max_cost_usd
 from cogworks.pipeline.position import instance_name, locate, waiting_for
 
 
@@ -89,7 +90,8 @@ def _as_object(seen: Considered) -> dict[str, Any]:
         ],
         "tokens": {"input": spent.input_tokens, "output": spent.output_tokens},
         "cost_usd": spent.cost_usd,
-        "budget_usd": seen.facts.max_cost_usd,
+        "budget_usd": max_cost_usd(seen.facts, seen.pipeline),
+        "earlier_usd": state.earlier.spend.cost_usd,
     }
 
 
@@ -108,7 +110,7 @@ def _nodes(seen: Considered) -> list[dict[str, Any]]:
                 "duration_s": round(sum(visit.duration_s for visit in visits), 3),
             }
         )
-    rows.extend({"node": instance_name(i), "status": "ready", "visits": 0} for i in position.frontier.ready)
+    rows.extend({"node": instance_name(i), "status": "ready", "visits": 0} for i in position.ready)
     return rows
 
 
@@ -126,4 +128,6 @@ def _print(seen: Considered) -> None:
     click.echo(
         f"  cost ${told['cost_usd']:.4f} of ${told['budget_usd']:.2f}, {tokens['input']} + {tokens['output']} tokens"
     )
+    if told["earlier_usd"]:
+        click.echo(f"  before this run of the item: ${told['earlier_usd']:.4f}")
     click.echo(f"next: {told['next']}")

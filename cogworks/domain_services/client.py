@@ -36,6 +36,7 @@ from cogworks.errors import TryAgainLater
 from cogworks.vocabulary import Value
 
 Result = TypeVar("Result")
+_SHORTEST_S = 0.01
 
 
 class HasPath(Protocol):
@@ -77,11 +78,13 @@ class ProcessService:
         caller: Caller | None = None,
         limits: Limits | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        left_s: Callable[[], float | None] = lambda: None,
     ) -> None:
         """Args:
         command: starts the service; `--socket <path>` is added.
         name: for messages.
         environment: of this process; only PATH is passed on.
+        left_s: what is left of the time of whoever asks; the service is ended with it. None: no limit.
         """
         self._command = tuple(command)
         self._name = name
@@ -89,6 +92,7 @@ class ProcessService:
         self._caller = caller or Caller()
         self._limits = limits or Limits()
         self._sleep = sleep
+        self._left_s = left_s
         self._process: ServiceProcess | None = None
         self._handshake: Handshake | None = None
 
@@ -179,9 +183,11 @@ class ProcessService:
         try:
             if self._process is None:
                 self._process = ServiceProcess(
-                    self._command, environment=self._environment, start_s=self._limits.start_s
+                    self._command, environment=self._environment, start_s=self._within(self._limits.start_s)
                 )
-            return read_response(self._process.exchange(frame(request), limit_s=limit_s), request)
+            return read_response(
+                self._process.exchange(frame(request), limit_s=self._within(limit_s)), request
+            )
         except ServiceGone as error:
             return Unusable(reason=str(error))
         except ServiceSlow as error:
@@ -193,6 +199,11 @@ class ProcessService:
                 method=request.method,
                 code=ErrorCode.TIMEOUT,
             ) from error
+
+    def _within(self, limit_s: float) -> float:
+        """A limit, or what is left where that is less; never zero, which a socket takes for something else."""
+        left_s = self._left_s()
+        return limit_s if left_s is None else max(_SHORTEST_S, min(limit_s, left_s))
 
     def _retryable(self, request: Request, error: ServiceError) -> str:
         if retry_class(error.code) == "never" or not error.recoverable:

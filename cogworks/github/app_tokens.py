@@ -20,7 +20,7 @@ from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, Usa
 from cogworks.github.meter import Requests
 from cogworks.github.responses import server_date_of
 from cogworks.github.rest_failures import failure, parsed
-from cogworks.github.unexpected import expecting
+from cogworks.unexpected import expecting
 from cogworks.vocabulary import Value
 
 REFRESH_BEFORE = timedelta(seconds=60)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from cogworks.github.answers import Answer
-from cogworks.github.unexpected import entries, expecting
+from cogworks.unexpected import entries, expecting
 
 
 class BlobSource(Protocol):

@@ -1,12 +1,14 @@
 """What to send for an effect that is not there yet, and what the answer says of it."""
 
 import base64
+from typing import Any
 
 from cogworks.errors import CogworksError, UsageError
 from cogworks.github.bodies import capped, capped_title
 from cogworks.github.effects import (
     AddReaction,
     CommitFiles,
+    CreateIssue,
     CreateSubIssue,
     EditComment,
     Effect,
@@ -14,6 +16,7 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    SetBase,
     SetLabels,
 )
 from cogworks.github.markers import marked
@@ -23,13 +26,14 @@ from cogworks.github.publication import (
     Learned,
     PublishedComment,
     PublishedCommit,
+    PublishedIssue,
     PublishedPull,
     PublishedSubIssue,
     Repeatable,
     commit_body,
     label_changes,
 )
-from cogworks.github.unexpected import Node
+from cogworks.unexpected import Node
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey
 
 MAX_FILE_BYTES = 1_000_000
@@ -45,16 +49,17 @@ def describe(effect: Effect) -> str:
             return f"take {effect.oid[:10]} as head of branch {effect.branch!r}"
         case OpenPullRequest():
             return f"open a pull request from {effect.head!r} to {effect.base!r}"
-        case CreateSubIssue():
-            return f"create the sub-issue {effect.key!r} ({effect.title!r})"
+        case CreateSubIssue() | CreateIssue():
+            kind = "sub-issue" if isinstance(effect, CreateSubIssue) else "issue"
+            return f"create the {kind} {effect.key!r} ({effect.title!r})"
         case LinkDependency():
             return f"say that sub-item {effect.blocked!r} is blocked by {effect.blocking!r}"
         case PostComment():
             return f"post the comment {effect.topic!r} on #{effect.number}"
-        case EditComment():
-            return f"edit the comment {effect.comment_id}"
-        case AddReaction():
-            return f"react to the comment {effect.subject_id}"
+        case EditComment(comment_id=subject) | AddReaction(subject_id=subject):
+            return f"{'edit' if isinstance(effect, EditComment) else 'react to'} the comment {subject}"
+        case SetBase():
+            return f"let pull request #{effect.number} go to {effect.base!r}"
         case SetLabels():
             return f"add labels {', '.join(effect.add) or '-'} to and remove {', '.join(effect.remove) or '-'} from #{effect.number}"
 
@@ -64,7 +69,7 @@ def missing_labels(effect: Effect, known: Known) -> tuple[str, ...]:
     wanted: tuple[str, ...] = ()
     if isinstance(effect, SetLabels):
         wanted = label_changes(effect, known)[0]
-    elif isinstance(effect, CreateSubIssue):
+    elif isinstance(effect, CreateSubIssue | CreateIssue):
         wanted = effect.labels
     return tuple(name for name in wanted if name not in known.label_ids)
 
@@ -81,8 +86,8 @@ def operations(index: int, effect: Effect, known: Known) -> list[Operation]:
             return _commit(index, effect, known)
         case OpenPullRequest():
             return [_pull(alias, effect, known)]
-        case CreateSubIssue():
-            return [_sub_issue(alias, effect, known)]
+        case CreateSubIssue() | CreateIssue():
+            return [Operation(alias, "createIssue", _issue(effect, known))]
         case PostComment():
             body = marked(capped(effect.body), visit_key=effect.visit_key, topic=effect.topic)
             return [
@@ -94,16 +99,12 @@ def operations(index: int, effect: Effect, known: Known) -> list[Operation]:
                 "blockingIssueId": _sub_item(effect.blocking, known),
             }
             return [Operation(alias, "addBlockedBy", ids)]
-        case EditComment():
-            return [
-                Operation(alias, "updateIssueComment", {"id": effect.comment_id, "body": capped(effect.body)})
-            ]
-        case AddReaction():
-            return [
-                Operation(alias, "addReaction", {"subjectId": effect.subject_id, "content": effect.content})
-            ]
+        case EditComment() | AddReaction():
+            return [_on_comment(alias, effect)]
         case SetLabels():
             return _labels(index, effect, known)
+        case SetBase():
+            return _base(index, effect, known)
         case PushBranch():
             raise CogworksError(
                 f"branch {effect.branch!r} has to be pushed by git; no document can carry it."
@@ -166,18 +167,15 @@ def _pull(alias: str, effect: OpenPullRequest, known: Known) -> Operation:
     )
 
 
-def _sub_issue(alias: str, effect: CreateSubIssue, known: Known) -> Operation:
-    return Operation(
-        alias,
-        "createIssue",
-        {
-            "repositoryId": known.repository.repository.node_id,
-            "parentIssueId": known.repository.issue.node_id,
-            "title": capped_title(effect.title),
-            "body": marked(capped(effect.body), visit_key=effect.visit_key, topic=effect.key),
-            "labelIds": [known.label_ids[name] for name in effect.labels],
-        },
-    )
+def _issue(effect: CreateSubIssue | CreateIssue, known: Known) -> dict[str, Any]:
+    parent = known.repository.issue.node_id if isinstance(effect, CreateSubIssue) else None
+    return {
+        "repositoryId": known.repository.repository.node_id,
+        **({"parentIssueId": parent} if parent else {}),
+        "title": capped_title(effect.title),
+        "body": marked(capped(effect.body), visit_key=effect.visit_key, topic=effect.key),
+        "labelIds": [known.label_ids[name] for name in effect.labels],
+    }
 
 
 def _labels(index: int, effect: SetLabels, known: Known) -> list[Operation]:
@@ -193,6 +191,31 @@ def _labels(index: int, effect: SetLabels, known: Known) -> list[Operation]:
         for letter, mutation, names in changes
         if names
     ]
+
+
+def _base(index: int, effect: SetBase, known: Known) -> list[Operation]:
+    to_base = {"pullRequestId": effect.pull_id, "baseRefName": effect.base}
+    moved = Operation(f"e{index}", "updatePullRequest", to_base)
+    if not effect.lost_base:
+        return [moved]
+    # A pull request without its base cannot be opened, and one that is closed cannot get another.
+    reference = {
+        "repositoryId": known.repository.repository.node_id,
+        "name": f"refs/heads/{effect.lost_base}",
+        "oid": effect.lost_base_oid,
+    }
+    return [
+        Operation(f"r{index}", "createRef", reference, is_needed=False),
+        Operation(f"o{index}", "reopenPullRequest", {"pullRequestId": effect.pull_id}),
+        moved,
+    ]
+
+
+def _on_comment(alias: str, effect: EditComment | AddReaction) -> Operation:
+    if isinstance(effect, EditComment):
+        changed = {"id": effect.comment_id, "body": capped(effect.body)}
+        return Operation(alias, "updateIssueComment", changed)
+    return Operation(alias, "addReaction", {"subjectId": effect.subject_id, "content": effect.content})
 
 
 def _subject(number: IssueNumber, known: Known) -> str:
@@ -218,8 +241,9 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
             commit = payload.get("commit")
             return PublishedCommit(branch=effect.branch, oid=CommitOid(commit["oid"])) if commit else None
         case OpenPullRequest():
-            pull = payload.get("pullRequest")
-            return pull and PublishedPull(
+            if not (pull := payload.get("pullRequest")):
+                return None
+            return PublishedPull(
                 slug=effect.slug,
                 number=IssueNumber(pull["number"]),
                 node_id=pull["id"],
@@ -227,19 +251,26 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
                 head=effect.head,
                 base=effect.base,
             )
-        case CreateSubIssue():
-            issue = payload.get("issue")
-            return issue and PublishedSubIssue(
-                key=effect.key, number=IssueNumber(issue["number"]), node_id=issue["id"], url=issue["url"]
-            )
+        case CreateSubIssue() | CreateIssue():
+            return _created(effect, payload.get("issue"))
         case PostComment():
-            comment = (payload.get("commentEdge") or {}).get("node")
-            return comment and PublishedComment(
+            if not (comment := (payload.get("commentEdge") or {}).get("node")):
+                return None
+            return PublishedComment(
                 topic=effect.topic,
                 number=effect.number,
                 node_id=comment["id"],
                 database_id=int(comment["fullDatabaseId"]),
                 url=comment["url"],
             )
-        case LinkDependency() | EditComment() | AddReaction() | SetLabels() | PushBranch():
+        case LinkDependency() | EditComment() | AddReaction() | SetLabels() | SetBase() | PushBranch():
             return Repeatable()
+
+
+def _created(effect: CreateSubIssue | CreateIssue, issue: Node | None) -> Learned | None:
+    if not issue:
+        return None
+    made = {"number": IssueNumber(issue["number"]), "node_id": issue["id"], "url": issue["url"]}
+    if isinstance(effect, CreateSubIssue):
+        return PublishedSubIssue(key=effect.key, **made)
+    return PublishedIssue(key=effect.key, **made)

@@ -1,6 +1,6 @@
 """Writes to GitHub as data; what makes each safe to repeat is its key.
 
-Keyed effects may be repeated freely. Un-keyed ones (sub-issue, comment) carry a marker and are read before they are
+Keyed effects may be repeated freely. Un-keyed ones (issue, sub-issue, comment) carry a marker and are read before they are
 repeated (protocol §2.5).
 """
 
@@ -61,6 +61,21 @@ class CreateSubIssue(Value):
     visit_key: VisitKey
 
 
+class CreateIssue(Value):
+    """Create an issue of its own. No natural key: the marker `(visit key, key)` in its body is one.
+
+    One that is refused is noted and holds nothing up: the issues beside it and the run go on.
+    """
+
+    kind: Literal["create_issue"] = "create_issue"
+    key: str
+    """Names it among the issues of its visit, e.g. `issue-1`."""
+    title: str
+    body: str
+    labels: tuple[str, ...] = ()
+    visit_key: VisitKey
+
+
 class LinkDependency(Value):
     """Say that one sub-item is blocked by another. Key: the pair."""
 
@@ -105,15 +120,29 @@ class SetLabels(Value):
     remove: tuple[str, ...] = ()
 
 
+class SetBase(Value):
+    """Let a pull request go to another branch. Key: the pull request."""
+
+    kind: Literal["set_base"] = "set_base"
+    pull_id: str
+    number: IssueNumber
+    base: BranchName
+    lost_base: BranchName = BranchName("")
+    """The branch it went to, which is gone so that GitHub closed it: restored first, and the pull request opened again."""
+    lost_base_oid: CommitOid = CommitOid("")
+
+
 Effect = Annotated[
     CommitFiles
     | PushBranch
     | OpenPullRequest
     | CreateSubIssue
+    | CreateIssue
     | LinkDependency
     | PostComment
     | EditComment
     | AddReaction
-    | SetLabels,
+    | SetLabels
+    | SetBase,
     Field(discriminator="kind"),
 ]

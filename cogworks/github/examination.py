@@ -12,8 +12,8 @@ from cogworks.github.diagnosis import Check
 from cogworks.github.documents import document
 from cogworks.github.reading import Queries
 from cogworks.github.snapshot import config_files
-from cogworks.github.unexpected import expecting
 from cogworks.settings import Config
+from cogworks.unexpected import expecting
 
 LOOKED_AT = ("cogworks/ledger/1", "cogworks/1/spec")
 """Branches whose names stand for all that cogworks makes."""

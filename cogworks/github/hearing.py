@@ -11,6 +11,8 @@ from cogworks.pipeline.people import IgnoredLabel, Inputs
 from cogworks.settings import Config
 from cogworks.vocabulary import Login
 
+MANY_COMMENTS = 10
+"""So many that nobody dealt with are marked as read, although they ask for nothing: a sweep looks at the newest 20."""
 _EDITED = "it was edited after it was posted; write a new comment"
 
 
@@ -62,9 +64,14 @@ def hear(snapshot: Snapshot, inputs: Inputs, config: Config) -> Heard:
     return Heard(
         said=tuple(said for _, said in spoken),
         ignored_labels=tuple(ignored),
-        last_comment_id=commands[-1][0].database_id if commands else 0,
+        last_comment_id=_read_to(snapshot, inputs, commands[-1][0].database_id if commands else 0),
         last_label_event_id=events[-1].id if events else "",
     )
+
+
+def _read_to(snapshot: Snapshot, inputs: Inputs, newest_command: int) -> int:
+    unread = [c.database_id for c in snapshot.issue.comments if c.database_id > inputs.last_comment_id]
+    return max(unread) if len(unread) >= MANY_COMMENTS else newest_command
 
 
 def newest_event(snapshot: Snapshot, label: str) -> LabelEvent | None:

@@ -1,6 +1,10 @@
-"""How the labels cogworks creates look in a repository."""
+"""How the labels cogworks creates look in a repository, and which labels people speak with."""
 
+from collections.abc import Collection
 from typing import Protocol
+
+from cogworks.pipeline.people import InputLabel
+from cogworks.settings import LabelConfig
 
 
 class LabelSource(Protocol):
@@ -22,6 +26,17 @@ _APPEARANCES = (
     ("cogworks:safety-critical", "e99695", "Every node that writes code waits for a person"),
 )
 _OTHER = ("ededed", "Used by cogworks")
+
+
+def present_inputs(labels: Collection[str], names: LabelConfig) -> tuple[InputLabel, ...]:
+    """The input labels among these names, beside the trigger, in a fixed order."""
+    called: dict[InputLabel, str] = {
+        "hold": names.hold,
+        "cancel": names.cancel,
+        "restart": names.restart,
+        "safety_critical": names.safety_critical,
+    }
+    return tuple(label for label, name in called.items() if name in labels)
 
 
 def appearance(name: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from cogworks.github.answers import Answer, as_error
 from cogworks.github.documents import document
 from cogworks.github.reading import Queries
 from cogworks.github.snapshot import Snapshot
-from cogworks.github.unexpected import expecting
+from cogworks.unexpected import expecting
 from cogworks.vocabulary import CommitOid, Value
 
 FOLDERS_PER_REQUEST = 8

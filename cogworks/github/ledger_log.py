@@ -10,7 +10,7 @@ from cogworks.github.documents import document
 from cogworks.github.facts import LedgerCommit
 from cogworks.github.moments import When, no_ledger_then, start_of
 from cogworks.github.reading import Queries
-from cogworks.github.unexpected import expecting
+from cogworks.unexpected import expecting
 from cogworks.vocabulary import CommitOid, Value
 
 PER_REQUEST = 100

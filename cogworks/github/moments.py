@@ -13,7 +13,7 @@ from cogworks.github.facts import Issue, Ledger, LedgerCommit, PullRequest
 from cogworks.github.permissions import People
 from cogworks.github.reading import Queries, SnapshotReader, ledger_branch
 from cogworks.github.snapshot import Snapshot
-from cogworks.github.unexpected import expecting
+from cogworks.unexpected import expecting
 from cogworks.vocabulary import CommitOid, Login, Value
 
 _OID = re.compile(r"[0-9a-f]{7,40}")

@@ -29,7 +29,9 @@ SHAPES: Mapping[str, tuple[str, str]] = {
     "createIssue": ("CreateIssueInput", "issue { id number url }"),
     "createPullRequest": ("CreatePullRequestInput", "pullRequest { id number url }"),
     "createRef": ("CreateRefInput", "ref { target { oid } }"),
+    "reopenPullRequest": ("ReopenPullRequestInput", "pullRequest { id }"),
     "removeLabelsFromLabelable": ("RemoveLabelsFromLabelableInput", "labelable { __typename }"),
+    "updatePullRequest": ("UpdatePullRequestInput", "pullRequest { id }"),
     "updateRefs": ("UpdateRefsInput", "clientMutationId"),
     "updateIssueComment": ("UpdateIssueCommentInput", "issueComment { id }"),
 }

@@ -25,7 +25,7 @@ def notices(state: RunState, facts: Facts) -> list[str]:
             "`/cogworks resume <why>` keeps the result, `/cogworks restart` begins anew."
         )
     lines.extend(
-        f"- Branch `{name}` has commits that are not ours. They are kept, and everything further is built on them."
+        f"- Branch `{name}` has commits that are not ours. They are kept, judged anew and built on."
         for name in facts.foreign_branches
     )
     lines.extend(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from cogworks.github.facts import PullRequest
 from cogworks.github.hearing import newest_event
+from cogworks.github.labels import present_inputs
 from cogworks.github.publication import COMMIT_TRAILER
 from cogworks.github.reading import work_prefix
 from cogworks.github.snapshot import Snapshot
@@ -50,10 +51,11 @@ def facts_of(
         is_safety_critical=has(names.safety_critical),
         issue_digest=issue_digest(snapshot.issue.title, snapshot.issue.body),
         ignored_labels=ignored,
+        input_labels=present_inputs(snapshot.issue.labels, names),
         is_locked=snapshot.issue.locked,
         foreign_branches=foreign_branches(snapshot),
         is_status_gone=_is_status_gone(snapshot, state),
-        pulls={pull.number: _as_known_here(pull, snapshot) for pull in snapshot.pulls},
+        pulls={pull.number: _as_known_here(pull, snapshot, state) for pull in snapshot.pulls},
         lease_ages_s=lease_ages_s,
         max_cost_usd=config.budgets.pipeline_max_cost_dollars,
         max_tokens=config.budgets.pipeline_max_tokens,
@@ -81,9 +83,13 @@ def _is_status_gone(snapshot: Snapshot, state: RunState | None) -> bool:
     return comment is not None and comment.node_id not in shown and was_deleted(comment, snapshot)
 
 
-def _as_known_here(pull: PullRequest, snapshot: Snapshot) -> PullFacts:
+def _as_known_here(pull: PullRequest, snapshot: Snapshot, state: RunState | None) -> PullFacts:
     is_ours = pull.base.startswith(work_prefix(snapshot.issue.number))
     gone = is_ours and pull.base not in snapshot.branches
+    if gone and state is not None:
+        # Who closed it while its base was there rejected it, whatever became of the base later.
+        seen = next((each for each in state.inputs.pulls if each.number == pull.number), None)
+        gone = seen is None or seen.state != "closed" or seen.is_base_gone
     return pull_facts(pull).model_copy(update={"is_base_gone": gone})
 
 

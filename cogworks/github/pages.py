@@ -8,7 +8,7 @@ from cogworks.errors import CogworksError
 from cogworks.github.answers import Answer, GraphQLProblem, as_error
 from cogworks.github.documents import document
 from cogworks.github.recorded import Recorded
-from cogworks.github.unexpected import entries, expecting, unexpected
+from cogworks.unexpected import entries, expecting, unexpected
 
 Json = dict[str, Any]
 MAX_PAGES = 50

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from cogworks.github.answers import Answer, as_error, is_forbidden
 from cogworks.github.reading import Queries
 from cogworks.github.snapshot import Snapshot
-from cogworks.github.unexpected import expecting
+from cogworks.unexpected import expecting
 from cogworks.vocabulary import Login
 
 _COMMANDING = frozenset({"admin", "maintain", "write"})

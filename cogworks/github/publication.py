@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from cogworks.github.effects import (
     AddReaction,
     CommitFiles,
+    CreateIssue,
     CreateSubIssue,
     EditComment,
     Effect,
@@ -13,6 +14,7 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    SetBase,
     SetLabels,
 )
 from cogworks.github.facts import Account, Branch, Comment, PullRequest, SubIssue
@@ -51,6 +53,22 @@ class PublishedSubIssue(Value):
     url: str
 
 
+class PublishedIssue(Value):
+    """An issue of its own that was created or adopted."""
+
+    key: str
+    number: IssueNumber
+    node_id: str
+    url: str
+
+
+class RefusedIssue(Value):
+    """An issue of its own that could not be created; nothing waits for it."""
+
+    key: str
+    reason: str
+
+
 class PublishedComment(Value):
     """A comment that was posted or adopted."""
 
@@ -65,7 +83,7 @@ class Repeatable(Value):
     """An effect that leaves nothing to learn."""
 
 
-Learned = PublishedCommit | PublishedPull | PublishedSubIssue | PublishedComment | Repeatable
+Learned = PublishedCommit | PublishedPull | PublishedSubIssue | PublishedIssue | PublishedComment | Repeatable
 
 
 class Published(Value):
@@ -74,6 +92,8 @@ class Published(Value):
     commits: tuple[PublishedCommit, ...] = ()
     pull_requests: tuple[PublishedPull, ...] = ()
     sub_issues: tuple[PublishedSubIssue, ...] = ()
+    issues: tuple[PublishedIssue, ...] = ()
+    refused_issues: tuple[RefusedIssue, ...] = ()
     comments: tuple[PublishedComment, ...] = ()
     warnings: tuple[str, ...] = ()
     """Repeatable effects that did not succeed; nothing depends on them."""
@@ -98,6 +118,8 @@ class Known:
     branches: Mapping[BranchName, Branch]
     pulls: tuple[PullRequest, ...]
     sub_issues: tuple[SubIssue, ...]
+    issues: tuple[SubIssue, ...]
+    """Issues of the repository that the visit may have created; read only where one is to be created."""
     comments: Mapping[IssueNumber, tuple[Comment, ...]]
     subjects: Mapping[IssueNumber, str]
     """Node ids of what can be commented on or labelled."""
@@ -118,6 +140,7 @@ def known_from(snapshot: Snapshot, context: PublicationContext) -> Known:
         branches=snapshot.branches,
         pulls=snapshot.pulls,
         sub_issues=snapshot.issue.sub_issues,
+        issues=(),
         comments={snapshot.issue.number: snapshot.issue.comments},
         subjects=subjects,
         label_ids=snapshot.repository.label_ids,
@@ -154,11 +177,13 @@ def adopted(effect: Effect, known: Known) -> Learned | None:
             return _adopted_pull(effect, known)
         case CreateSubIssue():
             return _adopted_sub_issue(effect, known)
+        case CreateIssue():
+            return _adopted_issue(effect, known)
         case PostComment():
             return _adopted_comment(effect, known)
         case SetLabels():
             return None if label_changes(effect, known) != ((), ()) else Repeatable()
-        case LinkDependency() | EditComment() | AddReaction():
+        case LinkDependency() | EditComment() | AddReaction() | SetBase():
             return None
 
 
@@ -186,6 +211,13 @@ def _adopted_sub_issue(effect: CreateSubIssue, known: Known) -> PublishedSubIssu
             return PublishedSubIssue(
                 key=effect.key, number=issue.number, node_id=issue.node_id, url=issue.url
             )
+    return None
+
+
+def _adopted_issue(effect: CreateIssue, known: Known) -> PublishedIssue | None:
+    for issue in known.issues:
+        if _is_ours(issue.body, issue.author, effect.visit_key, effect.key, known):
+            return PublishedIssue(key=effect.key, number=issue.number, node_id=issue.node_id, url=issue.url)
     return None
 
 

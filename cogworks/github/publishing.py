@@ -1,6 +1,6 @@
 """Carries the effects of one visit out: as few documents as possible, nothing twice, whatever becomes of an answer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -11,7 +11,6 @@ from cogworks.github.answers import (
     OutcomeUnknown,
     as_error,
     is_internal,
-    is_limited,
     is_undefined_field,
 )
 from cogworks.github.composing import describe, learned, missing_labels, operations
@@ -19,6 +18,7 @@ from cogworks.github.documents import document
 from cogworks.github.effects import (
     AddReaction,
     CommitFiles,
+    CreateIssue,
     CreateSubIssue,
     EditComment,
     Effect,
@@ -26,39 +26,39 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    SetBase,
     SetLabels,
 )
 from cogworks.github.labels import LabelSource, appearance
 from cogworks.github.mutations import Operation, compose
+from cogworks.github.newest_issues import newest_issues
 from cogworks.github.publication import (
     Known,
     Learned,
     Published,
     PublishedComment,
     PublishedCommit,
+    PublishedIssue,
     PublishedPull,
     PublishedSubIssue,
+    RefusedIssue,
     Repeatable,
     adopted,
     with_sub_item,
 )
-from cogworks.github.pulls import pulls_of_branches
+from cogworks.github.pulls import pulls_of_branches, with_newer
 from cogworks.github.reading import work_prefix
+from cogworks.github.second_tries import is_not_visible_yet, may_pass
 from cogworks.github.snapshot import branches_of, comments_of, sub_issues_of
+from cogworks.unexpected import UnexpectedAnswer, expecting
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 
 Push = Callable[[BranchName, CommitOid, CommitOid | None], None]
 """Push a commit to a branch whose head must be the third argument (None: must not exist); raises when it cannot."""
 
-SUB_ISSUES_PER_DOCUMENT = 5
+ISSUES_PER_DOCUMENT = 5
 _RE_READ_PAUSE_S = 2.0
 _MAX_TRIES = 2
-_NOT_VISIBLE_YET = (
-    "no commits between",
-    "head sha can't be blank",
-    "head ref must be a branch",
-    "not all refs are readable",
-)
 
 
 class Client(Protocol):
@@ -98,18 +98,25 @@ class Publication:
         self._opened: set[int] = set()
         """Pull requests opened by this call, by the place of their effect."""
         self._warnings: list[str] = []
+        self._refused: list[RefusedIssue] = []
 
     def published(self, push: Push | None) -> Published:
         self._read_other_threads()
+        self._read_newest_issues()
         self._adopt()
         self._known = with_labels(
             [self._effects[index] for index in self._left(object)], self._known, self._labels
         )
         self._push_branches(push)
-        self._send(self._left(CommitFiles, OpenPullRequest, EditComment, AddReaction, SetLabels, PostComment))
-        sub_issues = self._left(CreateSubIssue)
-        for start in range(0, len(sub_issues), SUB_ISSUES_PER_DOCUMENT):
-            self._send(sub_issues[start : start + SUB_ISSUES_PER_DOCUMENT])
+        self._send(
+            self._left(
+                CommitFiles, OpenPullRequest, EditComment, AddReaction, SetLabels, SetBase, PostComment
+            )
+        )
+        for some in _in_documents(self._left(CreateSubIssue)):
+            self._send(some)
+        for some in _in_documents(self._left(CreateIssue)):
+            self._create_issues(some)
         self._link(self._left(LinkDependency))
         return self._summary()
 
@@ -183,7 +190,12 @@ class Publication:
         payloads = [answer.data.get(part.alias) for part in needed]
         if any(payload is None for payload in payloads):
             return None
-        return learned(self._effects[index], payloads[0])
+        try:
+            with expecting(needed[0].alias):
+                return learned(self._effects[index], payloads[0])
+        except UnexpectedAnswer:
+            # It may have been done all the same: whoever looks again finds out.
+            return None
 
     def _after_failure(
         self, left: Sequence[int], problems: Mapping[int, GraphQLProblem], unknown: OutcomeUnknown | None
@@ -194,10 +206,10 @@ class Publication:
             CogworksError: a part was refused for good, or a branch belongs to somebody else now.
         """
         for index, problem in problems.items():
-            if not _may_pass(self._effects[index], problem):
+            if not may_pass(self._effects[index], problem):
                 raise as_error(problem, doing=describe(self._effects[index]))
         if unknown is None and all(
-            index in problems and _is_not_visible_yet(problems[index]) for index in left
+            index in problems and is_not_visible_yet(problems[index]) for index in left
         ):
             # Only pull requests of branches made in the same document come here: they pass on their own.
             return as_error(problems[left[0]], doing=describe(self._effects[left[0]]))
@@ -268,11 +280,12 @@ class Publication:
         self._known = replace(
             self._known,
             branches=branches_of(repository),
-            pulls=_merged(self._known, pulls_of_branches(repository, checks_hidden=True)),
+            pulls=with_newer(self._known.pulls, pulls_of_branches(repository, checks_hidden=True)),
             sub_issues=sub_issues_of(repository["issue"]),
             comments={**self._known.comments, issue.number: comments_of(repository["issue"])},
         )
         self._read_other_threads()
+        self._read_newest_issues()
         self._adopt()
 
     def _read_other_threads(self) -> None:
@@ -295,31 +308,77 @@ class Publication:
             subjects={**self._known.subjects, number: thread["id"]},
         )
 
+    def _read_newest_issues(self) -> None:
+        """Issues that stand alone are in no list of the snapshot, and an earlier attempt may have created them."""
+        effects = [self._effects[index] for index in self._left(CreateIssue)]
+        if keys := {effect.visit_key for effect in effects if isinstance(effect, CreateIssue)}:
+            issues = newest_issues(self._client, self._known.repository, keys)
+            self._known = replace(self._known, issues=issues)
+
+    def _create_issues(self, indices: Sequence[int]) -> None:
+        """Issues of their own: one that is refused, or never heard of, is a fact to record, and the others stand."""
+        reasons: dict[int, str] = {}
+        for _ in range(_MAX_TRIES):
+            left = [index for index in indices if index not in self._learned]
+            if not left:
+                return
+            problems, unknown = self._mutate(left)
+            reasons = {
+                index: str(as_error(problem, doing=describe(self._effects[index])))
+                for index, problem in problems.items()
+            }
+            lost = [index for index in left if index not in self._learned and index not in problems]
+            reasons |= {index: str(unknown or "GitHub did not say what became of it.") for index in lost}
+            if not lost and not any(may_pass(self._effects[index], problems[index]) for index in problems):
+                break
+            # A list may lag behind a write. What is absent twice is taken for not done.
+            self._look_again()
+            self._look_again()
+        for index in indices:
+            effect = self._effects[index]
+            if index not in self._learned and isinstance(effect, CreateIssue):
+                self._refused.append(RefusedIssue(key=effect.key, reason=reasons[index]))
+
     def _repository(self) -> dict[str, str]:
         owner, _, name = self._known.repository.repository.name_with_owner.partition("/")
         return {"owner": owner, "name": name}
 
     def _link(self, indices: Sequence[int]) -> None:
-        """Links are a convenience: the plan in the ledger decides, so one that fails is a warning."""
-        if not indices:
-            return
+        """Links are a convenience: the plan in the ledger decides, so one that fails is a warning.
+
+        The same link twice is one link, so they are sent again without a look at what became of them.
+        """
+        warnings: list[str] = []
+        for _ in range(_MAX_TRIES):
+            left = [index for index in indices if index not in self._learned]
+            if not left:
+                return
+            warnings, is_worth_more = self._linked(left)
+            if not is_worth_more:
+                break
+            self._sleep(_RE_READ_PAUSE_S)
+        self._warnings += warnings
+
+    def _linked(self, indices: Sequence[int]) -> tuple[list[str], bool]:
+        """What is missing after one document of links, and whether another one may make it."""
         try:
             problems, unknown = self._mutate(indices)
         except TryAgainLater as error:
-            self._warnings.append(f"dependency links are missing: {error}")
-            return
+            return [f"dependency links are missing: {error}"], True
         if unknown is not None:
-            self._warnings.append(f"dependency links may be missing: {unknown}")
+            return [f"dependency links may be missing: {unknown}"], True
+        refused: dict[int, GraphQLProblem] = {}
         for index, problem in problems.items():
             if "already" in problem.message.lower():
                 self._learn(index, Repeatable())
             elif is_undefined_field(problem):
-                self._warnings.append(
+                return [
                     "this GitHub has no dependencies between issues; the plan in the ledger has them"
-                )
-                return
+                ], False
             else:
-                self._warnings.append(str(as_error(problem, doing=describe(self._effects[index]))))
+                refused[index] = problem
+        warnings = [str(as_error(why, doing=describe(self._effects[at]))) for at, why in refused.items()]
+        return warnings, any(may_pass(self._effects[at], why) for at, why in refused.items())
 
     def _summary(self) -> Published:
         facts = [self._learned[index] for index in sorted(self._learned)]
@@ -327,27 +386,13 @@ class Publication:
             commits=tuple(fact for fact in facts if isinstance(fact, PublishedCommit)),
             pull_requests=tuple(fact for fact in facts if isinstance(fact, PublishedPull)),
             sub_issues=tuple(fact for fact in facts if isinstance(fact, PublishedSubIssue)),
+            issues=tuple(fact for fact in facts if isinstance(fact, PublishedIssue)),
+            refused_issues=tuple(self._refused),
             comments=tuple(fact for fact in facts if isinstance(fact, PublishedComment)),
             warnings=tuple(self._warnings),
         )
 
 
-def _merged(known: Known, newer: Sequence[Any]) -> tuple[Any, ...]:
-    pulls = {pull.number: pull for pull in known.pulls}
-    pulls.update((pull.number, pull) for pull in newer)
-    return tuple(pulls[number] for number in sorted(pulls))
-
-
-def _is_not_visible_yet(problem: GraphQLProblem) -> bool:
-    return any(words in problem.message.lower() for words in _NOT_VISIBLE_YET)
-
-
-def _may_pass(effect: Effect, problem: GraphQLProblem) -> bool:
-    """Whether a second try, after a look at what is there, can end differently."""
-    if is_internal(problem) or is_limited(problem):
-        return True
-    if isinstance(effect, CommitFiles):
-        return problem.type == "STALE_DATA" or "expected branch to point to" in problem.message.lower()
-    if isinstance(effect, OpenPullRequest):
-        return _is_not_visible_yet(problem) or "already exists" in problem.message.lower()
-    return False
+def _in_documents(indices: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(indices), ISSUES_PER_DOCUMENT):
+        yield indices[start : start + ISSUES_PER_DOCUMENT]

@@ -1,8 +1,10 @@
 """The pull requests in an answer of GitHub, with their reviews and checks."""
 
+from collections.abc import Sequence
+
 from cogworks.github.answers import Answer, as_error
 from cogworks.github.facts import Account, Checks, PullRequest, Review
-from cogworks.github.unexpected import Node, each
+from cogworks.unexpected import Node, each
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 
 _PASSED = frozenset({"SUCCESS", "NEUTRAL", "SKIPPED"})
@@ -94,6 +96,12 @@ def _pull(node: Node, *, checks_hidden: bool) -> PullRequest:
 
 def _reviews(connection: Node | None) -> tuple[Review, ...]:
     return () if connection is None else each(connection["nodes"], "latestOpinionatedReviews.nodes", _review)
+
+
+def with_newer(known: Sequence[PullRequest], newer: Sequence[PullRequest]) -> tuple[PullRequest, ...]:
+    """Both, in the order of their numbers; the newer look at a pull request counts."""
+    pulls = {pull.number: pull for pull in (*known, *newer)}
+    return tuple(pulls[number] for number in sorted(pulls))
 
 
 def _review(node: Node) -> Review:

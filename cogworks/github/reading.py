@@ -20,7 +20,7 @@ from cogworks.github.pages import HeadMoved, completed, is_behind, moment_of
 from cogworks.github.pulls import parse_recorded_pulls, refuse_other_than_gone
 from cogworks.github.recorded import Recorded, recorded_in
 from cogworks.github.snapshot import Snapshot, comment_of, parse_snapshot, refuse_unreadable
-from cogworks.github.unexpected import each, expecting
+from cogworks.unexpected import each, expecting
 from cogworks.vocabulary import BranchName, IssueNumber
 
 ROOT_BRANCH = BranchName("cogworks/ledger/root")

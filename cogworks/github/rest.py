@@ -19,7 +19,7 @@ from cogworks.github.answers import OutcomeUnknown
 from cogworks.github.meter import Requests
 from cogworks.github.rest_failures import AlreadyExists, failure, parsed
 from cogworks.github.tokens import TokenSource
-from cogworks.github.unexpected import expecting
+from cogworks.unexpected import expecting
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 
 _UNANSWERED = (

@@ -18,7 +18,7 @@ from cogworks.github.facts import (
     Viewer,
 )
 from cogworks.github.pulls import account, pulls_of_branches, referring_pulls
-from cogworks.github.unexpected import Node, each, entries, expecting, unexpected
+from cogworks.unexpected import Node, each, entries, expecting, unexpected
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login, Value
 
 _MAY_BE_ABSENT = frozenset({"root", "ledger", "configuration", "parent"})
@@ -272,11 +272,12 @@ def comment_of(node: Node) -> Comment:
 
 def sub_issues_of(issue: Node) -> tuple[SubIssue, ...]:
     """The sub-issues below an issue, in GitHub's order; those that the token may not see are left out."""
-    found = each(issue["subIssues"]["nodes"], "subIssues.nodes", lambda node: node and _sub_issue(node))
+    found = each(issue["subIssues"]["nodes"], "subIssues.nodes", lambda node: node and issue_facts(node))
     return tuple(sub_issue for sub_issue in found if sub_issue)
 
 
-def _sub_issue(node: Node) -> SubIssue:
+def issue_facts(node: Node) -> SubIssue:
+    """An issue as the fragment `SubIssueFacts` tells of it."""
     return SubIssue(
         node_id=node["id"],
         number=IssueNumber(node["number"]),

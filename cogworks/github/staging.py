@@ -6,6 +6,7 @@ from typing import Protocol
 from cogworks.github.effects import (
     AddReaction,
     CommitFiles,
+    CreateIssue,
     CreateSubIssue,
     EditComment,
     Effect,
@@ -13,6 +14,7 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    SetBase,
     SetLabels,
 )
 from cogworks.github.publication import (
@@ -21,6 +23,7 @@ from cogworks.github.publication import (
     Published,
     PublishedComment,
     PublishedCommit,
+    PublishedIssue,
     PublishedPull,
     PublishedSubIssue,
     Repeatable,
@@ -73,6 +76,7 @@ class StagedItem:
             commits=tuple(fact for fact in facts if isinstance(fact, PublishedCommit)),
             pull_requests=tuple(fact for fact in facts if isinstance(fact, PublishedPull)),
             sub_issues=tuple(fact for fact in facts if isinstance(fact, PublishedSubIssue)),
+            issues=tuple(fact for fact in facts if isinstance(fact, PublishedIssue)),
             comments=tuple(fact for fact in facts if isinstance(fact, PublishedComment)),
         )
 
@@ -100,9 +104,11 @@ class StagedItem:
                 )
             case CreateSubIssue():
                 return PublishedSubIssue(key=effect.key, number=number, node_id=node_id, url="")
+            case CreateIssue():
+                return PublishedIssue(key=effect.key, number=number, node_id=node_id, url="")
             case PostComment():
                 return PublishedComment(
                     topic=effect.topic, number=effect.number, node_id=node_id, database_id=number, url=""
                 )
-            case LinkDependency() | EditComment() | AddReaction() | SetLabels():
+            case LinkDependency() | EditComment() | AddReaction() | SetLabels() | SetBase():
                 return Repeatable()

@@ -4,17 +4,24 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 
+from cogworks.github.bases import base_repairs
 from cogworks.github.bodies import capped
 from cogworks.github.effects import AddReaction, EditComment, Effect, SetLabels
+from cogworks.github.insisting import insisted_on
 from cogworks.github.markers import marked
 from cogworks.github.notices import REVISION, notices
 from cogworks.github.snapshot import Snapshot
+from cogworks.pipeline.affording import shortages
 from cogworks.pipeline.frontier import InstanceStatus
+from cogworks.pipeline.gates import boundary_line, gated_nodes
 from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.limits import max_cost_usd
+from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import (
     Facts,
     Position,
     WaitingFor,
+    class_of,
     failures,
     how_to_retry,
     instance_name,
@@ -22,7 +29,7 @@ from cogworks.pipeline.position import (
     slug_of,
     waiting_for,
 )
-from cogworks.pipeline.render import View, mermaid
+from cogworks.pipeline.render import View, is_drawable, mermaid
 from cogworks.pipeline.state import CommentRef, RunState, VisitRecord, first_visit_key
 from cogworks.settings import Config
 from cogworks.vocabulary import Value
@@ -30,6 +37,7 @@ from cogworks.vocabulary import Value
 STATUS_TOPIC = "status"
 NODE_LABEL = "cogworks:node:"
 KIND_LABEL = "cogworks:kind:"
+_WHO_PAYS = "- Who: anyone who may merge to the default branch raises the limit; anyone with write permission comments."
 FAILED_LABEL = "cogworks:node:failed"
 
 
@@ -60,11 +68,14 @@ def differences(surface: Surface, snapshot: Snapshot, state: RunState, config: C
     """
     present = {name for name in snapshot.issue.labels if _is_view(name, config)}
     effects: list[Effect] = []
-    if present != surface.labels:
-        add, remove = sorted(surface.labels - present), sorted(present - surface.labels)
-        effects.append(SetLabels(number=state.issue, add=tuple(add), remove=tuple(remove)))
+    insisted = insisted_on(snapshot, state)
+    add = tuple(sorted(surface.labels - present - insisted.gone))
+    remove = tuple(sorted(present - surface.labels - insisted.there))
+    if add or remove:
+        effects.append(SetLabels(number=state.issue, add=add, remove=remove))
     effects.extend(comment_difference(surface.comment, snapshot, state))
     effects.extend(_missing_receipts(snapshot, state))
+    effects.extend(base_repairs(snapshot, state))
     return tuple(effects)
 
 
@@ -107,9 +118,9 @@ def _labels(
     wanted = {f"{KIND_LABEL}{state.kind}"} if state.kind else set()
     if state.status in ("done", "cancelled"):
         return frozenset(wanted)
-    active = {instance.node for instance in position.frontier.ready}
+    active = {place_of(instance).node for instance in position.ready}
     for instance, status in position.statuses.items():
-        if status in (InstanceStatus.RUNNING, InstanceStatus.WAITING_GATE):
+        if status in (InstanceStatus.RUNNING, InstanceStatus.WAITING_GATE, InstanceStatus.ROUTING):
             active.add(instance.node)
     wanted |= {f"{NODE_LABEL}{node}" for node in active}
     if any(status is InstanceStatus.FAILED for status in position.statuses.values()):
@@ -126,16 +137,30 @@ def _is_view(name: str, config: Config) -> bool:
 def _comment(
     state: RunState, facts: Facts, pipeline: Pipeline, position: Position, waits: tuple[WaitingFor, ...]
 ) -> str:
-    parts = [f"### cogworks · {_headline(state, position, waits)}"]
+    parts = [f"### cogworks · {_headline(state, facts, pipeline, position, waits)}"]
     parts += [_waiting_line(wait) for wait in waits]
     parts += _failures(state, position, facts)
+    parts += _shortages(state, facts, pipeline, position)
     parts += notices(state, facts)
-    drawn = mermaid(pipeline, views_of(position), state.schedule)
-    parts.append(f"```mermaid\n{drawn.rstrip()}\n```")
+    if boundary := boundary_line(pipeline, class_of(state, facts)):
+        parts.append(f"**Shift-work boundary:** {boundary}.")
+    parts.append(_picture(state, facts, pipeline, position))
     parts.append(_table(state, pipeline))
-    parts.append(_cost(state, facts))
+    parts.append(_cost(state, facts, pipeline))
     parts.append(_folded(state))
     return "\n\n".join(parts) + "\n"
+
+
+def _picture(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> str:
+    """The graph as GitHub can draw it: one box for all sub-work-items where a box for each would be too much."""
+    gated = gated_nodes(pipeline, class_of(state, facts))
+    for sub_items in (state.schedule, None):
+        drawn = mermaid(pipeline, views_of(position), sub_items, gated=gated)
+        if is_drawable(drawn):
+            return f"```mermaid\n{drawn.rstrip()}\n```"
+    return (
+        f"The graph is too large to be drawn here; `cogworks graph {facts.issue_url} --format dot` prints it."
+    )
 
 
 def _waiting_line(wait: WaitingFor) -> str:
@@ -143,7 +168,9 @@ def _waiting_line(wait: WaitingFor) -> str:
     return f"{line} Or comment: `{wait.paste}`" if wait.paste else line
 
 
-def _headline(state: RunState, position: Position, waits: tuple[WaitingFor, ...]) -> str:
+def _headline(
+    state: RunState, facts: Facts, pipeline: Pipeline, position: Position, waits: tuple[WaitingFor, ...]
+) -> str:
     if state.status == "cancelled":
         return "cancelled"
     if state.status == "done":
@@ -152,7 +179,9 @@ def _headline(state: RunState, position: Position, waits: tuple[WaitingFor, ...]
         return "stopped: a node failed"
     if waits:
         return "waiting for a person" if waits[0].kind != "label" else "stopped by a label"
-    ahead = ", ".join(instance_name(instance) for instance in position.frontier.ready[:3])
+    if shortages(state, facts, pipeline, position.ready):
+        return "stopped at its budget"
+    ahead = ", ".join(instance_name(instance) for instance in position.ready[:3])
     return f"next: {ahead}" if ahead else "at work"
 
 
@@ -163,6 +192,13 @@ def _failures(state: RunState, position: Position, facts: Facts) -> list[str]:
     return ["\n".join(lines)] if lines else []
 
 
+def _shortages(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> list[str]:
+    if state.status != "running":
+        return []
+    lines = [f"- **Stopped:** {reason}" for reason in shortages(state, facts, pipeline, position.ready)]
+    return ["\n".join([*lines, _WHO_PAYS])] if lines else []
+
+
 def views_of(position: Position) -> Mapping[Instance, View]:
     """How each instance is coloured in a picture of the run; those still to come are left out."""
     names: Mapping[InstanceStatus, View] = {
@@ -170,10 +206,11 @@ def views_of(position: Position) -> Mapping[Instance, View]:
         InstanceStatus.FAILED: "failed",
         InstanceStatus.RUNNING: "current",
         InstanceStatus.WAITING_GATE: "waiting",
+        InstanceStatus.ROUTING: "current",
     }
     drawn: dict[Instance, View] = {instance: names[status] for instance, status in position.statuses.items()}
-    for instance in position.frontier.ready:
-        drawn[instance] = "current"
+    for instance in position.ready:
+        drawn[place_of(instance)] = "current"
     for instance in position.frontier.skipped:
         drawn[instance] = "skipped"
     return drawn
@@ -189,7 +226,7 @@ def _table(state: RunState, pipeline: Pipeline) -> str:
         sign = "❌" if last.status == "failed" else "↩️" if last.is_discarded else "✅"
         cost = sum(visit.spend.cost_usd for visit in visits)
         rows.append(
-            f"| {sign} | {pipeline.node(instance.node).title}{_of(state, instance)} | {_cell(last.summary)} "
+            f"| {sign} | {_title(pipeline, instance)}{_of(state, instance)} | {_cell(last.summary)} "
             f"| {len(visits)} | ${cost:.4f} | {_link(state, pipeline, instance)} |"
         )
     return "\n".join(rows)
@@ -202,7 +239,14 @@ def _of(state: RunState, instance: Instance) -> str:
     return f" of #{number}" if number else f" of {instance.sub_item}"
 
 
+def _title(pipeline: Pipeline, instance: Instance) -> str:
+    title = pipeline.title_of(place_of(instance).node)
+    return f"{title}: where next" if is_routing(instance) else title
+
+
 def _link(state: RunState, pipeline: Pipeline, instance: Instance) -> str:
+    if not pipeline.has(instance.node):
+        return ""
     slug = slug_of(state, pipeline.node(instance.node), instance.sub_item)
     pull = state.pull(slug) if slug else None
     return f"#{pull.number}" if pull else ""
@@ -213,13 +257,13 @@ def _cell(text: str) -> str:
     return line if len(line) <= 200 else f"{line[:199]}…"
 
 
-def _cost(state: RunState, facts: Facts) -> str:
+def _cost(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
     spent = state.spent
     tokens = spent.input_tokens + spent.output_tokens
     before = state.earlier.spend.cost_usd
     earlier = f" · ${before:.4f} before in this item" if before else ""
     return (
-        f"**Cost so far:** ${spent.cost_usd:.4f} of ${facts.max_cost_usd:.2f} · {tokens:,} of {facts.max_tokens:,} tokens "
+        f"**Cost so far:** ${spent.cost_usd:.4f} of ${max_cost_usd(facts, pipeline):.2f} · {tokens:,} of {facts.max_tokens:,} tokens "
         f"· {spent.model_calls} model calls{earlier}"
     )
 

@@ -1,30 +1,31 @@
 """Which open work items can move, told from a repository's listing and the tips of their ledgers alone."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
+from cogworks.github.labels import present_inputs
+from cogworks.pipeline.noticing import OID_DIGITS, read_seen
+from cogworks.pipeline.people import Inputs
 from cogworks.pipeline.state import LEASE_MARGIN_S, LEASE_TTL_S
 from cogworks.settings import LabelConfig
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Value
 
-NEWS_PER_ITEM = 20
+COMMENTS_PER_ITEM = 20
+EVENTS_PER_ITEM = 50
 _HEADLINE = re.compile(r"cogworks: (?P<node>\S+) (?P<verb>\S+)(?: \[skip ci\])?")
-_LINE = re.compile(r"^(?P<name>Holder|Cogworks-Waits-For): (?P<value>.+)$", re.MULTILINE)
-_READ_BEFORE_CLAIM = timedelta(seconds=5)
-_WAITS_FOR = re.compile(r"(?P<kind>[a-z]+)(?: (?P<number>\d{1,10})@(?P<oid>[0-9a-f]*))?")
+_LINE = re.compile(r"^(?P<name>Holder|Cogworks-Waits-For|Cogworks-Seen): (?P<value>.+)$", re.MULTILINE)
+_WAITS_FOR = re.compile(r"(?P<kind>[a-z]+)(?: (?P<number>\d{1,10})?@(?P<oid>[0-9a-f]*))?")
 _AT_WORK = frozenset({"claim", "checkpoint"})
-_AFTER_A_READ = frozenset({"claim", "obeyed"})
-"""What a step commits right after it read what people said."""
 
 
-class News(Value):
-    """Something that a person may have done on an issue."""
+class LabelChange(Value):
+    """A label was put on an issue or taken off."""
 
-    at: datetime
-    label: str = ""
-    """The label that was put on or taken off; empty = a comment was posted."""
+    id: str
+    label: str
+    is_added: bool
 
 
 class Listed(Value):
@@ -37,8 +38,10 @@ class Listed(Value):
     labels: frozenset[str]
     milestone_number: int | None = None
     milestone_title: str = ""
-    news: tuple[News, ...] = ()
-    """The newest label events and comments, at most `NEWS_PER_ITEM`."""
+    label_changes: tuple[LabelChange, ...] = ()
+    """The newest, oldest first, at most `EVENTS_PER_ITEM`."""
+    comment_ids: tuple[int, ...] = ()
+    """Of the newest comments that a person may have written, at most `COMMENTS_PER_ITEM`."""
 
 
 class Tip(Value):
@@ -48,8 +51,6 @@ class Tip(Value):
     message: str
     committed_date: datetime
     """GitHub's clock."""
-    claimed_date: datetime | None = None
-    """When a step last read the item and claimed a visit; None = too long ago to be among the newest commits."""
 
 
 class PullSeen(Value):
@@ -70,6 +71,7 @@ class Waited(Value):
     kind: str
     number: IssueNumber | None = None
     oid: CommitOid = CommitOid("")
+    """Of the pull request's head; of `budget`: the mark of its limits."""
 
 
 class Movable(Value):
@@ -96,9 +98,13 @@ class Seen(Value):
     config_oid: str
     """The tree of `.cogworks` at the head of the default branch; empty where there is none."""
     labels: LabelConfig
+    limits: str = ""
+    """`limits_mark` of the configured budget."""
     items: tuple[Listed, ...]
     tips: Mapping[IssueNumber, Tip]
     pulls: Mapping[IssueNumber, PullSeen]
+    spoken: frozenset[IssueNumber] = frozenset()
+    """Items where somebody wrote a line to cogworks that no step dealt with."""
 
     def own_pulls(self, item: Listed) -> tuple[PullSeen, ...]:
         """The item's pull requests among those that were seen, by number."""
@@ -106,28 +112,34 @@ class Seen(Value):
         return tuple(pull for _, pull in sorted(self.pulls.items()) if pull.head.startswith(prefix))
 
 
-def waited_for(tip: Tip) -> Waited | None:
-    """What the tip's trailer names; None where the item may go on by itself."""
-    found = _LINE.findall(tip.message)
-    text = next((value for name, value in reversed(found) if name == "Cogworks-Waits-For"), "")
-    parsed = _WAITS_FOR.fullmatch(text.strip())
-    if parsed is None:
-        return None
-    number = parsed["number"]
-    return Waited(
-        kind=parsed["kind"],
-        number=IssueNumber(int(number)) if number else None,
-        oid=CommitOid(parsed["oid"] or ""),
+def waited_for(tip: Tip) -> tuple[Waited, ...]:
+    """What the tip's trailer names; empty where the item may go on by itself."""
+    found = [_WAITS_FOR.fullmatch(part.strip()) for part in _trailer(tip, "Cogworks-Waits-For").split(";")]
+    return tuple(
+        Waited(
+            kind=parsed["kind"],
+            number=IssueNumber(int(parsed["number"])) if parsed["number"] else None,
+            oid=CommitOid(parsed["oid"] or ""),
+        )
+        for parsed in found
+        if parsed is not None
     )
 
 
-def claimed_at(history: Iterable[tuple[str, datetime]]) -> datetime | None:
-    """The date of the newest claim among a ledger's commits (message, date), newest first."""
-    for message, date in history:
-        headline = _HEADLINE.match(message)
-        if headline and headline["verb"] in _AFTER_A_READ:
-            return date
-    return None
+def seen_by(tip: Tip) -> Inputs:
+    """What the step that wrote the tip had seen of people's doings."""
+    return read_seen(_trailer(tip, "Cogworks-Seen"))
+
+
+def unread(item: Listed, tip: Tip) -> int:
+    """How many of the newest comments no step has looked at."""
+    last = seen_by(tip).last_comment_id
+    return sum(1 for number in item.comment_ids if number > last)
+
+
+def _trailer(tip: Tip, name: str) -> str:
+    found = (value for each, value in reversed(_LINE.findall(tip.message)) if each == name)
+    return next(found, "").strip()
 
 
 def in_milestone(item: Listed, wanted: str) -> bool:
@@ -140,21 +152,21 @@ def judge(item: Listed, seen: Seen) -> Verdict:
 
     In doubt it can: a step that finds nothing to do costs one request, an item that is passed over stands still.
     """
-    if seen.labels.hold in item.labels:
-        return Resting(why="held", reason=f"label {seen.labels.hold!r} is set")
     tip = seen.tips.get(item.number)
     if tip is None:
+        if seen.labels.hold in item.labels:
+            return Resting(why="held", reason=f"label {seen.labels.hold!r} is set")
         return Movable(reason="new")
+    if asked := _asked(item, tip, seen):
+        return asked
     headline = _HEADLINE.match(tip.message)
     node, verb = (headline["node"], headline["verb"]) if headline else ("the last commit", "of its ledger")
     if verb in _AT_WORK:
         return _leased(tip, node, seen.server_date)
     waited = waited_for(tip)
-    if verb == "done" or (waited is not None and waited.kind == "done"):
-        return Resting(why="done", reason="every node is done")
-    if waited is None:
+    if not waited and verb != "done":
         return Movable(reason=f"after {node} {verb}")
-    return _spoken(item, tip, seen.labels) or _decided(item, tip, waited, seen)
+    return _pull_news(tip, seen) or _afforded(waited, seen) or _decided(waited, seen)
 
 
 def _leased(tip: Tip, node: str, server_date: datetime) -> Verdict:
@@ -168,60 +180,92 @@ def _leased(tip: Tip, node: str, server_date: datetime) -> Verdict:
     )
 
 
-def _is_unseen(at: datetime, tip: Tip) -> bool:
-    """Whether the step that wrote the tip read the item before this happened, as far as can be told."""
-    return tip.claimed_date is None or at >= tip.claimed_date - _READ_BEFORE_CLAIM
-
-
-def _spoken(item: Listed, tip: Tip, labels: LabelConfig) -> Verdict | None:
-    inputs = {labels.trigger, labels.hold, labels.cancel, labels.restart, labels.safety_critical}
-    fresh = [news for news in item.news if _is_unseen(news.at, tip)]
-    for news in fresh:
-        if news.label in inputs:
-            return Movable(reason=f"label {news.label!r} was set or removed")
-        if not news.label:
-            return Movable(reason="somebody commented")
-    if len(fresh) >= NEWS_PER_ITEM:
-        return Movable(reason="more happened on the issue than was read")
+def _asked(item: Listed, tip: Tip, seen: Seen) -> Movable | None:
+    """Something that people asked for since the step which wrote the tip."""
+    if item.number in seen.spoken:
+        return Movable(reason="somebody wrote to cogworks")
+    if unread(item, tip) >= COMMENTS_PER_ITEM:
+        return Movable(reason="more comments were written than were read")
+    if label := _changed_label(item, seen_by(tip), seen.labels):
+        return Movable(reason=f"label {label!r} was set or removed")
     return None
 
 
-def _decided(item: Listed, tip: Tip, waited: Waited, seen: Seen) -> Verdict:
-    for pull in seen.own_pulls(item):
-        is_other = pull.number != waited.number
-        if is_other and pull.state != "open" and _is_unseen(pull.updated_at, tip):
-            return Movable(reason=f"pull request #{pull.number} was {pull.state}")
-    if waited.number is None:
-        return Resting(why="waiting", reason=_WORDS.get(waited.kind, f"waits for {waited.kind}"))
-    known = seen.pulls.get(waited.number)
-    if known is None:
-        return Movable(reason=f"pull request #{waited.number} is not there any more")
-    if waited.kind == "reopen":
-        if known.state == "closed":
-            return Resting(why="waiting", reason=f"waits until pull request #{known.number} is reopened")
-        return Movable(reason=f"pull request #{known.number} is {known.state} again")
-    if known.state != "open":
-        return Movable(reason=f"pull request #{known.number} was {known.state}")
-    if waited.oid and known.head_oid != waited.oid:
-        return Movable(reason=f"pull request #{known.number} has new commits")
-    if known.is_approved:
-        return Movable(reason=f"pull request #{known.number} is approved")
-    return Resting(why="waiting", reason=f"waits for pull request #{known.number} to be merged or approved")
+def _pull_news(tip: Tip, seen: Seen) -> Movable | None:
+    """Something that became of a pull request since the step which wrote the tip."""
+    for pull in seen_by(tip).pulls:
+        now = seen.pulls.get(pull.number)
+        if now is None:
+            continue
+        if now.state != pull.state:
+            return Movable(reason=f"pull request #{now.number} {_BECAME[now.state]}")
+        if now.head_oid[:OID_DIGITS] != pull.head_oid[:OID_DIGITS]:
+            return Movable(reason=f"pull request #{now.number} has new commits")
+        if now.is_approved is not None and now.is_approved != pull.is_approved:
+            word = "approved" if now.is_approved else "no longer approved"
+            return Movable(reason=f"pull request #{now.number} is {word}")
+    return None
 
 
+def _afforded(waited: Sequence[Waited], seen: Seen) -> Movable | None:
+    if any(wait.kind == "budget" and wait.oid != seen.limits for wait in waited):
+        return Movable(reason="the budget was changed")
+    return None
+
+
+def _changed_label(item: Listed, before: Inputs, labels: LabelConfig) -> str:
+    """An input label that was set, set again or removed since; empty when there is none."""
+    names = {
+        "hold": labels.hold,
+        "cancel": labels.cancel,
+        "restart": labels.restart,
+        "safety_critical": labels.safety_critical,
+    }
+    now = present_inputs(item.labels, labels)
+    if differing := sorted({*now} ^ {*before.labels}):
+        return names[differing[0]]
+    inputs = {labels.trigger, *names.values()} & item.labels
+    # A change that is no longer among them is older than all of them.
+    ids = [change.id for change in item.label_changes]
+    start = ids.index(before.last_label_event_id) + 1 if before.last_label_event_id in ids else 0
+    fresh = [c.label for c in item.label_changes[start:] if c.is_added and c.label in inputs]
+    return fresh[-1] if fresh else ""
+
+
+def _decided(waited: Sequence[Waited], seen: Seen) -> Verdict:
+    reasons = []
+    for wait in waited:
+        if wait.kind == "done":
+            return Resting(why="done", reason="every node is done")
+        known = seen.pulls.get(wait.number) if wait.number is not None else None
+        if wait.number is None:
+            reasons.append(_WORDS.get(wait.kind, f"waits for {wait.kind}"))
+        elif known is None:
+            return Movable(reason=f"pull request #{wait.number} is not there any more")
+        elif wait.kind == "reopen":
+            reasons.append(f"waits until pull request #{known.number} is reopened")
+        else:
+            reasons.append(f"waits for pull request #{known.number} to be merged or approved")
+    if not reasons:
+        return Resting(why="done", reason="every node is done")
+    why: Literal["held", "waiting"] = "held" if waited[0].kind in ("label", "resume") else "waiting"
+    return Resting(why=why, reason="; ".join(reasons))
+
+
+_BECAME = {"open": "is open again", "closed": "was closed", "merged": "was merged"}
 _WORDS = {
     "approval": "waits for an approval",
     "retry": "a node failed; it waits to be retried",
-    "label": "waits for a label",
+    "label": "waits until a label is removed",
     "resume": "waits until somebody says why it may go on",
     "cancelled": "was cancelled",
+    "budget": "stopped at its budget",
 }
 
 
-def wants_pull(tip: Tip) -> IssueNumber | None:
-    """The pull request whose reviews `judge` has to see, if any."""
-    waited = waited_for(tip)
-    return waited.number if waited else None
+def wants_pulls(tip: Tip) -> tuple[IssueNumber, ...]:
+    """The pull requests whose reviews `judge` has to see."""
+    return tuple(wait.number for wait in waited_for(tip) if wait.number is not None)
 
 
 def is_down_to(pulls: Sequence[PullSeen], since: datetime | None) -> bool:

@@ -1,11 +1,13 @@
 """The document of one request of a sweep, and what its answer says."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from cogworks.github.answers import Answer, GraphQLProblem, as_error
-from cogworks.github.sweep import NEWS_PER_ITEM, Listed, News, PullSeen, Tip, claimed_at
+from cogworks.github.commands import parse_command
+from cogworks.github.markers import parse_marker
+from cogworks.github.sweep import COMMENTS_PER_ITEM, EVENTS_PER_ITEM, LabelChange, Listed, PullSeen, Tip
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 
 PAGE = 50
@@ -17,17 +19,17 @@ _CONFIGURATION = (
 _ISSUES = f"""issues(first: {PAGE}, after: $issues, labels: [$label], states: [OPEN], orderBy: {{field: CREATED_AT, direction: ASC}}) {{
       pageInfo {{ hasNextPage endCursor }}
       nodes {{ number title url updatedAt milestone {{ number title }} labels(first: 50) {{ nodes {{ name }} }}
-        timelineItems(last: {NEWS_PER_ITEM}, itemTypes: [LABELED_EVENT, UNLABELED_EVENT, ISSUE_COMMENT]) {{ nodes {{
-          ... on LabeledEvent {{ createdAt label {{ name }} }}
-          ... on UnlabeledEvent {{ createdAt label {{ name }} }}
-          ... on IssueComment {{ createdAt lastEditedAt viewerDidAuthor }}
+        comments(last: {COMMENTS_PER_ITEM}) {{ nodes {{ fullDatabaseId viewerDidAuthor }} }}
+        timelineItems(last: {EVENTS_PER_ITEM}, itemTypes: [LABELED_EVENT, UNLABELED_EVENT]) {{ nodes {{ __typename
+          ... on LabeledEvent {{ id label {{ name }} }}
+          ... on UnlabeledEvent {{ id label {{ name }} }}
         }} }} }}
     }}"""
 _PULLS = f"""pullRequests(first: {PULLS_PAGE}, after: $pulls, orderBy: {{field: UPDATED_AT, direction: DESC}}) {{
       pageInfo {{ hasNextPage endCursor }}
       nodes {{ ...Pull }}
     }}"""
-_TIP = "target { oid ... on Commit { message committedDate history(first: 20) { nodes { message committedDate } } } }"
+_TIP = "target { oid ... on Commit { message committedDate } }"
 _REVIEWED = (
     "...Pull latestOpinionatedReviews(first: 20, writersOnly: true) "
     "{ nodes { state authorCanPushToRepository commit { oid } } }"
@@ -47,10 +49,12 @@ class Wish:
     """Items whose ledger's tip is read."""
     reviewed: Sequence[IssueNumber] = ()
     """Pull requests that are read with their reviews."""
+    spoken: Mapping[IssueNumber, int] = field(default_factory=dict)
+    """Items whose newest comments are read, and how many of them."""
 
     @property
     def is_empty(self) -> bool:
-        return not (self.with_issues or self.with_pulls or self.tips or self.reviewed)
+        return not (self.with_issues or self.with_pulls or self.tips or self.reviewed or self.spoken)
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,10 @@ def sweep_document(wish: Wish) -> str:
         for number in wish.tips
     ]
     fields += [f"p{number}: pullRequest(number: {number}) {{ {_REVIEWED} }}" for number in wish.reviewed]
+    fields += [
+        f"c{number}: issue(number: {number}) {{ comments(last: {count}) {{ nodes {{ fullDatabaseId body }} }} }}"
+        for number, count in wish.spoken.items()
+    ]
     repository = "\n    ".join(fields)
     query = (
         f"query Sweep({head}) {{\n  rateLimit {{ cost remaining resetAt }}\n  viewer {{ login }}\n"
@@ -134,17 +142,36 @@ def listed(node: Mapping[str, Any], *, viewer_is_app: bool) -> Listed:
         labels=frozenset(label["name"] for label in node["labels"]["nodes"]),
         milestone_number=milestone.get("number"),
         milestone_title=milestone.get("title") or "",
-        news=tuple(
-            News(at=event["createdAt"], label=(event.get("label") or {}).get("name") or "")
+        label_changes=tuple(
+            LabelChange(
+                id=event["id"],
+                label=(event.get("label") or {}).get("name") or "",
+                is_added=event["__typename"] == "LabeledEvent",
+            )
             for event in node["timelineItems"]["nodes"]
-            if event and _may_be_input(event, viewer_is_app=viewer_is_app)
+            if event and "id" in event
+        ),
+        comment_ids=tuple(
+            int(comment["fullDatabaseId"])
+            for comment in node["comments"]["nodes"]
+            # With a personal token the viewer is a person as well.
+            if comment and not (viewer_is_app and comment["viewerDidAuthor"])
         ),
     )
 
 
-def _may_be_input(event: Mapping[str, Any], *, viewer_is_app: bool) -> bool:
-    """A comment counts as long as nobody edited it; with a personal token the viewer is a person as well."""
-    return event.get("lastEditedAt") is None and not (viewer_is_app and event.get("viewerDidAuthor"))
+def spoken_to(repository: Mapping[str, Any], after: Mapping[IssueNumber, int]) -> frozenset[IssueNumber]:
+    """The items where somebody wrote a line to cogworks, in a comment with a higher id than the one given."""
+    return frozenset(
+        number
+        for number, last in after.items()
+        for comment in ((repository.get(f"c{number}") or {}).get("comments") or {}).get("nodes") or ()
+        if comment and int(comment["fullDatabaseId"]) > last and _speaks_to_us(comment["body"])
+    )
+
+
+def _speaks_to_us(body: str) -> bool:
+    return parse_marker(body) is None and parse_command(body) is not None
 
 
 def tips_of(repository: Mapping[str, Any], numbers: Iterable[IssueNumber]) -> dict[IssueNumber, Tip]:
@@ -155,9 +182,6 @@ def tips_of(repository: Mapping[str, Any], numbers: Iterable[IssueNumber]) -> di
             oid=CommitOid(ref["target"]["oid"]),
             message=ref["target"]["message"],
             committed_date=ref["target"]["committedDate"],
-            claimed_date=claimed_at(
-                (commit["message"], commit["committedDate"]) for commit in ref["target"]["history"]["nodes"]
-            ),
         )
         for number, ref in refs.items()
         if ref
@@ -202,5 +226,5 @@ def _is_absence(problem: GraphQLProblem) -> bool:
         return True
     if problem.type != "NOT_FOUND" or problem.path[:1] != ("repository",) or len(problem.path) < 2:
         return False
-    field = str(problem.path[1])
-    return field == "defaultBranchRef" or (field[:1] in "tp" and field[1:].isdigit())
+    part = str(problem.path[1])
+    return part == "defaultBranchRef" or (part[:1] in "tpc" and part[1:].isdigit())

@@ -7,7 +7,17 @@ from typing import Any, Protocol
 
 from cogworks.github.addresses import RepositoryAddress
 from cogworks.github.answers import Answer
-from cogworks.github.sweep import Listed, PullSeen, Seen, Tip, in_milestone, is_down_to, wants_pull
+from cogworks.github.sweep import (
+    Listed,
+    PullSeen,
+    Seen,
+    Tip,
+    in_milestone,
+    is_down_to,
+    seen_by,
+    unread,
+    wants_pulls,
+)
 from cogworks.github.sweep_document import (
     Wish,
     configuration_of,
@@ -17,9 +27,11 @@ from cogworks.github.sweep_document import (
     pull_seen,
     repository_of,
     reviewed_of,
+    spoken_to,
     sweep_document,
     tips_of,
 )
+from cogworks.pipeline.affording import limits_mark
 from cogworks.settings import LabelConfig, require_config
 from cogworks.vocabulary import IssueNumber
 
@@ -34,7 +46,7 @@ def look_through(
     client: Queries, address: RepositoryAddress, *, since: datetime | None, milestone: str = ""
 ) -> Seen:
     """Every open work item of a repository: a request per fifty of them, one for the last ledgers, and one for the
-    reviews of what they wait for.
+    reviews of what they wait for and the comments that no step has looked at.
 
     Args:
         since: when the last sweep was, by GitHub's clock; pull requests are listed down to it. None = there was
@@ -65,7 +77,9 @@ class _Reading:
     items: list[Listed] = field(default_factory=list)
     tips: dict[IssueNumber, Tip] = field(default_factory=dict)
     pulls: dict[IssueNumber, PullSeen] = field(default_factory=dict)
+    spoken: set[IssueNumber] = field(default_factory=set)
     config_oid: str = ""
+    limits: str = ""
     server_date: datetime | None = None
     _issues_cursor: str | None = None
     _pulls_cursor: str | None = None
@@ -88,9 +102,11 @@ class _Reading:
             server_date=self.server_date,
             config_oid=self.config_oid,
             labels=self.labels,
+            limits=self.limits,
             items=tuple(self.items),
             tips=self.tips,
             pulls=self.pulls,
+            spoken=frozenset(self.spoken),
         )
 
     def _ask(self, wish: Wish) -> Mapping[str, Any]:
@@ -107,9 +123,11 @@ class _Reading:
     def _knows_labels(self, repository: Mapping[str, Any]) -> bool:
         oid, text = configuration_of(repository)
         files = {} if text is None else {"config.toml": text}
-        found = require_config(files, where=self.address.full_name).labels
-        is_known = found.trigger == self.labels.trigger
-        self.config_oid, self.labels = oid, found
+        config = require_config(files, where=self.address.full_name)
+        is_known = config.labels.trigger == self.labels.trigger
+        self.config_oid, self.labels = oid, config.labels
+        budgets = config.budgets
+        self.limits = limits_mark(budgets.pipeline_max_cost_dollars, budgets.pipeline_max_tokens)
         return is_known
 
     def _learn(self, wish: Wish, repository: Mapping[str, Any]) -> Wish:
@@ -120,12 +138,16 @@ class _Reading:
         self.tips |= tips
         for pull in reviewed_of(repository, wish.reviewed):
             self.pulls[pull.number] = pull
-        waited = (wants_pull(tip) for tip in tips.values())
+        self.spoken |= spoken_to(
+            repository, {number: seen_by(self.tips[number]).last_comment_id for number in wish.spoken}
+        )
+        by_number = {item.number: item for item in self.items}
         return Wish(
             with_issues=wish.with_issues and self._issues_cursor is not None,
             with_pulls=more_pulls,
             tips=[item.number for item in arrived],
-            reviewed=sorted({number for number in waited if number is not None}),
+            reviewed=sorted({number for tip in tips.values() for number in wants_pulls(tip)}),
+            spoken={n: count for n, tip in tips.items() if (count := unread(by_number[n], tip))},
         )
 
     def _learn_issues(self, repository: Mapping[str, Any]) -> list[Listed]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from cogworks.errors import CogworksError
 from cogworks.github.answers import as_error
 from cogworks.github.composing import operations
-from cogworks.github.effects import AddReaction, EditComment, Effect, SetLabels
+from cogworks.github.effects import AddReaction, EditComment, Effect, SetBase, SetLabels
 from cogworks.github.labels import LabelSource
 from cogworks.github.mutations import compose
 from cogworks.github.publication import PublicationContext, Published, adopted, known_from
@@ -52,8 +52,12 @@ class Writer:
         return Publication(self._client, self._labels, self._sleep, effects, known).published(push)
 
     def apply_views(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
-        """Bring labels and comments of ours up to date in one document; a reason if that failed, which stops nothing."""
-        views = [effect for effect in effects if isinstance(effect, SetLabels | EditComment | AddReaction)]
+        """Bring labels, comments of ours and bases of pull requests up to date in one document; a reason if that failed, which stops nothing."""
+        views = [
+            effect
+            for effect in effects
+            if isinstance(effect, SetLabels | EditComment | AddReaction | SetBase)
+        ]
         known = known_from(snapshot, PublicationContext())
         try:
             known = with_labels(views, known, self._labels)
@@ -68,4 +72,6 @@ class Writer:
             return str(error)
         if answer is None or not answer.errors:
             return None
-        return str(as_error(answer.errors[0], doing="bring labels and status comment up to date"))
+        return str(
+            as_error(answer.errors[0], doing="bring labels, status comment and pull requests up to date")
+        )

@@ -2,7 +2,10 @@
 
 import asyncio
 import base64
+import os
+import signal
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 
 from starlette.concurrency import run_in_threadpool
@@ -110,13 +113,16 @@ class GitEndpoint:
             stderr=subprocess.DEVNULL,
         )
         feeding = asyncio.create_task(_feed(request, process))
+        is_relayed = False
         try:
             await self._relay(request, service, admitted, process, send)
+            is_relayed = True
         finally:
             feeding.cancel()
             await asyncio.gather(feeding, return_exceptions=True)
-            if process.returncode is None:
-                process.kill()
+            # All of its output was read: it ends by itself, and its end is only not known yet.
+            if not is_relayed:
+                _kill(process)
             await process.wait()
 
     async def _relay(
@@ -178,9 +184,17 @@ async def _feed(request: Request, process: asyncio.subprocess.Process) -> None:
         process.stdin.close()
         await process.stdin.wait_closed()
     except ClientDisconnect:
-        process.kill()
+        _kill(process)
     except (BrokenPipeError, ConnectionResetError):
         return
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    # Not `process.kill()`: it looks first whether the process has ended, and takes that news away from asyncio's own
+    # watcher, which then complains of an unknown child.
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
 
 
 async def _cgi_headers(stdout: asyncio.StreamReader) -> tuple[int, list[tuple[bytes, bytes]]]:

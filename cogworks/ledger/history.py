@@ -10,7 +10,7 @@ from cogworks.vocabulary import CommitOid, NodeId, RunId, SubItemKey, Value, Vis
 ENDINGS = frozenset({"succeeded", "failed", "released"})
 """Verbs after which a visit's lease is gone."""
 _HEADLINE = re.compile(r"cogworks: (?P<node>[^\s@]+)(?:@(?P<sub_item>.+))? (?P<verb>[a-z_-]+) \[skip ci\]")
-_LINE = re.compile(r"(?P<name>Visit|Run|Holder|Attempt|Sequence|Cogworks-Waits-For): (?P<value>.*)")
+_LINE = re.compile(r"(?P<name>Visit|Run|Holder|Attempt|Sequence|Edges|Cogworks-Waits-For): (?P<value>.*)")
 _VISIT_KEY = re.compile(r"[0-9a-f]{64}")
 
 
@@ -27,6 +27,9 @@ class Message(Value):
     attempt: int
     sequence: int
     """Grows with every commit of one holder for one visit."""
+    edges: str = ""
+    """`<edge>=true` or `<edge>=false` for each edge that was looked at, with `(model)` or `(fallback)` where no
+    expression decided."""
     waits_for: str = ""
     """`<kind> <number>@<oid>`, or only the kind; empty where the item does not wait."""
 
@@ -73,6 +76,7 @@ def parse_message(text: str) -> Message | None:
         holder=holder,
         attempt=attempt,
         sequence=sequence,
+        edges=fields.get("Edges", ""),
         waits_for=fields.get("Cogworks-Waits-For", ""),
     )
 

@@ -8,6 +8,7 @@ from typing import Literal
 from cogworks.ledger.history import ENDINGS, Entry
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import INPUTS_NODE
+from cogworks.pipeline.places import place_of
 from cogworks.pipeline.state import MAX_ATTEMPTS, Lease, RunState, VisitRecord, edge_key, visit_key
 from cogworks.vocabulary import CommitOid, IssueNumber, SubItemKey, Value
 
@@ -104,7 +105,9 @@ def check_graph(state: RunState, pipeline: Pipeline) -> Iterable[Finding]:
         return
     nodes = {node.id for node in pipeline.nodes}
     for each in _every(state):
-        if each.node not in nodes:
+        # A run that was classified anew may have visited nodes of the pipeline it was on before.
+        is_gone = isinstance(each, VisitRecord) and each.is_discarded
+        if place_of(each.instance).node not in nodes and not is_gone:
             yield _ledger(
                 "graph", _name(each), f"is of node {each.node!r}, which the graph does not have", REVERT
             )

@@ -11,6 +11,8 @@ from cogworks.pipeline.state import Lease, RunState, Spend
 from cogworks.vocabulary import CommitOid
 
 MAX_RECORD_TRIES = 5
+RELEASED = "released"
+"""The verb under which a visit is given back."""
 
 
 class Store(Protocol):
@@ -26,10 +28,20 @@ class Keeper:
     Args:
         state: as committed by the claim, the lease included.
         tip: the claim's commit.
+        stopped_by: why the visit has to stop, given what other runners recorded meanwhile; empty = it may go on.
     """
 
-    def __init__(self, store: Store, *, state: RunState, tip: CommitOid, lease: Lease) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        state: RunState,
+        tip: CommitOid,
+        lease: Lease,
+        stopped_by: Callable[[RunState], str] = lambda _: "",
+    ) -> None:
         self._store = store
+        self._stopped_by = stopped_by
         self._lock = RLock()
         self._sequence = 0
         self._pending: dict[str, str] = {}
@@ -62,7 +74,12 @@ class Keeper:
         with self._lock:
             self.spent = self.spent + more
             self._pending.update(files)
-            return self.spent - self._recorded()
+            return self.unrecorded
+
+    @property
+    def unrecorded(self) -> Spend:
+        """What the visit has cost beyond what the ledger says of it."""
+        return self.spent - self._recorded()
 
     def keep(self, files: Mapping[str, str]) -> None:
         """Have files committed with the next move of the ledger, in place of earlier ones of the same path."""
@@ -94,14 +111,19 @@ class Keeper:
         files: Callable[[RunState], Mapping[str, str]],
         *,
         waits_for: Callable[[RunState], str],
+        edges: str = "",
     ) -> RunState:
         """Commit the visit's end; a lost race re-reads and re-applies the transition while the lease stands.
 
+        Args:
+            edges: which edges the transition looks at, for the message.
+
         Raises:
-            LostRace: the lease is somebody else's by now, or five races were lost in a row.
+            LostRace: the lease is somebody else's by now, what the re-read showed stops the visit, or five races were
+                lost in a row.
         """
         with self._lock:
-            self._commit(transition, verb, files=files, waits_for=waits_for)
+            self._commit(transition, verb, files=files, waits_for=waits_for, edges=edges)
             self._pending = {}
             return self.state
 
@@ -118,6 +140,7 @@ class Keeper:
         *,
         files: Callable[[RunState], Mapping[str, str]] = lambda _: {},
         waits_for: Callable[[RunState], str] = lambda _: "",
+        edges: str = "",
     ) -> LedgerCommit:
         for _ in range(MAX_RECORD_TRIES):
             # A new number for every try: after a lost answer the message tells whether this very try moved the branch.
@@ -125,12 +148,21 @@ class Keeper:
             after = transition(self.state)
             content = {**self._pending, **files(after)}
             change = change_for(
-                after, self.lease, verb, content, sequence=self._sequence, waits_for=waits_for(after)
+                after,
+                self.lease,
+                verb,
+                content,
+                sequence=self._sequence,
+                waits_for=waits_for(after),
+                edges=edges,
             )
             try:
                 commit = self._store.append(self.tip, change)
             except StaleTip:
                 self._reread()
+                if verb != RELEASED:
+                    # Giving the visit back is what a stop asks for.
+                    self.check()
                 continue
             self.state, self.tip = after, commit.oid
             return commit
@@ -149,3 +181,4 @@ class Keeper:
             self._lost = f"another runner took {self.lease.node} over; this one's result was thrown away."
             raise LostRace(self._lost)
         self.state, self.tip = state, tip.oid
+        self._stop_reason = self._stop_reason or self._stopped_by(state)

@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
 from cogworks.errors import CogworksError
+from cogworks.pipeline.noticing import seen_line
 from cogworks.pipeline.state import SCHEMA_VERSION, Lease, RunState, VisitRecord
 from cogworks.vocabulary import IssueNumber, Value
 
@@ -85,6 +86,23 @@ def visit_files(state: RunState, visit: VisitRecord, output: Mapping[str, Any] |
     return files
 
 
+def view_file(state: RunState, visit: VisitRecord, view: Mapping[str, Any]) -> dict[str, str]:
+    """`view.json`: what the conditions of a visit's edges read, kept for the routing visit that decides them."""
+    return {view_path(state, visit): canonical(dict(view))}
+
+
+def view_path(state: RunState, visit: VisitRecord) -> str:
+    """Where the view of a visit is kept."""
+    return f"{state.folder(visit.index, visit.instance)}/view.json"
+
+
+def edges_file(
+    state: RunState, visit: VisitRecord, evaluations: Sequence[Mapping[str, Any]]
+) -> dict[str, str]:
+    """`edges.json`: every edge that was looked at when the visit was recorded, with what was read and who decided."""
+    return {f"{state.folder(visit.index, visit.instance)}/edges.json": canonical(list(evaluations))}
+
+
 def output_sha256(output: Mapping[str, Any] | None) -> str:
     """64 hex digits that stand for `output.json` as `visit_files` writes it; empty where there is none."""
     return "" if output is None else hashlib.sha256(canonical(dict(output)).encode()).hexdigest()
@@ -108,6 +126,7 @@ def change_for(
     *,
     sequence: int,
     waits_for: str = "",
+    edges: str = "",
 ) -> Change:
     """The commit that moves a visit on.
 
@@ -115,7 +134,8 @@ def change_for(
         verb: `claim`, `checkpoint`, `succeeded`, `failed`, `released`, …
         sequence: how many ledger commits this runner made for this visit before; makes each message unique,
             so that a runner recognises its own commit after a lost answer.
-        waits_for: `<kind> <number>@<oid>` when the item now waits for a person.
+        waits_for: as `rest_line` says it, when the item now waits for people.
+        edges: which edges this commit looked at, and whether they hold.
     """
     lines = [
         f"Visit: {lease.visit_key}",
@@ -123,10 +143,13 @@ def change_for(
         f"Holder: {lease.holder}",
         f"Attempt: {lease.attempt}",
         f"Sequence: {sequence}",
+        *([f"Edges: {edges}"] if edges else []),
         "",
     ]
     if waits_for:
         lines.append(f"Cogworks-Waits-For: {waits_for}")
+    if seen := seen_line(state.inputs):
+        lines.append(f"Cogworks-Seen: {seen}")
     lines.append("skip-checks: true")
     node = f"{lease.node}@{lease.sub_item}" if lease.sub_item else lease.node
     return Change(

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from cogworks.errors import CogworksError, LostRace, PermissionRefused, TryAgainLater
 from cogworks.ledger import documents
 from cogworks.ledger.record import Change, ledger_branch
+from cogworks.unexpected import UnexpectedAnswer, expecting
 from cogworks.vocabulary import CommitOid, IssueNumber, Value
 
 _BROKEN_DOWN = ("INTERNAL", "INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE")
@@ -85,18 +86,9 @@ class LedgerStore:
         )
         if refusal := _refusal(answer, doing=f"read branch {self._branch!r}"):
             raise refusal
-        ref = (answer.data.get("repository") or {}).get("ledger")
-        if not ref:
-            return None
-        target = ref["target"]
-        blob = (target.get("file") or {}).get("object") or {}
-        history = tuple((c["message"], _date(c["committedDate"])) for c in target["history"]["nodes"])
-        return Tip(
-            oid=CommitOid(target["oid"]),
-            state_text=blob.get("text") or "",
-            history=history,
-            server_date=answer.server_date,
-        )
+        with expecting("repository.ledger"):
+            ref = (answer.data.get("repository") or {}).get("ledger")
+            return _tip(ref["target"], answer.server_date) if ref else None
 
     def files(self, paths: Sequence[str]) -> Mapping[str, str]:
         """The files at the tip, path -> text; those under a folder by their full path, and those that are missing left out."""
@@ -105,8 +97,9 @@ class LedgerStore:
         answer = self._client.query(documents.read_back(len(paths)), {**names, "issue": self._issue, **named})
         if refusal := _refusal(answer, doing=f"read branch {self._branch!r}"):
             raise refusal
-        target = ((answer.data.get("repository") or {}).get("ledger") or {}).get("target")
-        return _ledger_commit(target, paths).echoed if target else {}
+        with expecting("repository.ledger"):
+            target = ((answer.data.get("repository") or {}).get("ledger") or {}).get("target")
+            return _ledger_commit(target, paths).echoed if target else {}
 
     def create(self, root: CommitOid, change: Change) -> LedgerCommit:
         """Birth of the item's ledger: its branch at the root and its first commit, in one document.
@@ -139,28 +132,26 @@ class LedgerStore:
     ) -> LedgerCommit:
         try:
             answer = self._client.mutate(document, variables)
+            moved = _moved_to(answer, echoes)
+            if moved is not None:
+                return moved
+            raise self._why_not_moved(answer, before)
         except TryAgainLater:
-            committed = self._landed(change, echoes)
-            if committed is None:
-                raise
-        else:
-            committed = (answer.data.get("lease") or {}).get("commit")
-            if committed is None:
-                refusal = self._why_not_moved(answer, before)
-                committed = self._landed(change, echoes) if isinstance(refusal, TryAgainLater) else None
-                if committed is None:
-                    raise refusal
-        return _ledger_commit(committed, echoes)
+            if (landed := self._landed(change, echoes)) is not None:
+                return landed
+            raise
 
-    def _landed(self, change: Change, echoes: Sequence[str]) -> Mapping[str, Any] | None:
+    def _landed(self, change: Change, echoes: Sequence[str]) -> LedgerCommit | None:
         """The tip, if it is this very change: an answer may be lost while the commit is not."""
         paths = {f"p{number}": path for number, path in enumerate(echoes)}
         names = {"owner": self._owner, "name": self._name, "ledger": f"refs/heads/{self._branch}"}
         answer = self._client.query(
             documents.read_back(len(echoes)), {**names, "issue": self._issue, **paths}
         )
-        found = ((answer.data.get("repository") or {}).get("ledger") or {}).get("target") or {}
-        return found if found.get("message", "").strip() == change.message.strip() else None
+        with expecting("repository.ledger"):
+            found = ((answer.data.get("repository") or {}).get("ledger") or {}).get("target") or {}
+            is_ours = found.get("message", "").strip() == change.message.strip()
+            return _ledger_commit(found, echoes) if is_ours else None
 
     def _why_not_moved(self, answer: Answered, before: CommitOid) -> CogworksError:
         for problem in answer.errors:
@@ -182,6 +173,34 @@ class LedgerStore:
                 ]
             },
         }
+
+
+def _moved_to(answer: Answered, echoes: Sequence[str]) -> LedgerCommit | None:
+    """The commit in the answer to a write; None where there is none.
+
+    Raises:
+        TryAgainLater: nobody can read what the answer says, so whether the branch moved is unknown.
+    """
+    try:
+        with expecting("lease.commit"):
+            committed = (answer.data.get("lease") or {}).get("commit")
+            return None if committed is None else _ledger_commit(committed, echoes)
+    except UnexpectedAnswer as error:
+        raise TryAgainLater(
+            f"GitHub's answer to a write of the ledger cannot be read ({error.__cause__!r}), so whether it was written is "
+            "unknown. Run the command again, it looks before it writes; report it if it stays."
+        ) from error
+
+
+def _tip(target: Mapping[str, Any], server_date: datetime) -> Tip:
+    blob = (target.get("file") or {}).get("object") or {}
+    history = tuple((c["message"], _date(c["committedDate"])) for c in target["history"]["nodes"])
+    return Tip(
+        oid=CommitOid(target["oid"]),
+        state_text=blob.get("text") or "",
+        history=history,
+        server_date=server_date,
+    )
 
 
 def _ledger_commit(committed: Mapping[str, Any], echoes: Sequence[str]) -> LedgerCommit:

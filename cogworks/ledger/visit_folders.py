@@ -51,6 +51,13 @@ def _check_folder(visit: VisitRecord, folder: str, files: Files) -> Iterable[Fin
         yield _wrong("output", output, "is missing, though the visit had an output", REVERT)
     elif output in there and not isinstance(_json(files[output]), dict):
         yield _wrong("output", output, "is not a JSON object", REVERT)
+    if visit.awaits_routing and not isinstance(_json(files.get(f"{folder}/view.json")), dict):
+        yield _wrong(
+            "view",
+            f"{folder}/view.json",
+            "is missing or no JSON object, though a routing visit reads it",
+            REVERT,
+        )
     yield from _check_replies(folder, files)
     paid_usd = sum(_cost_usd(_json(files[path])) for path in there if "/reply-" in path)
     if paid_usd > visit.spend.cost_usd + _EPSILON_USD:

@@ -19,6 +19,7 @@ _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
 _JITTER = 0.25
 _REPLY_TIMEOUT_S = 600.0
+_SHORTEST_S = 0.01
 
 
 class AnthropicProvider:
@@ -32,22 +33,24 @@ class AnthropicProvider:
         jitter: Callable[[], float],
         base_url: str = BASE_URL,
         transport: httpx.BaseTransport | None = None,
+        left_s: Callable[[], float | None] = lambda: None,
     ) -> None:
         """Args:
             sleep: waits so many seconds.
             jitter: 0.0 to 1.0, drawn anew at every call; shortens a wait by up to a quarter.
             base_url: scheme, host and an optional path; `/v1/messages` is added.
             transport: where requests go instead of the network.
+            left_s: what is left of the time of whoever asks; nobody waits longer for a reply. None: no limit.
 
         Raises: ConfigurationError for a key no header can carry or a base URL that is none; neither is repeated in it.
         """
         self._key = _checked_key(api_key)
         self._url = _endpoint(base_url)
         self._sleep = sleep
+        self._left_s = left_s
         self._jitter = jitter
         self._client = httpx.Client(
             headers=request_headers(self._key),
-            timeout=httpx.Timeout(connect=5.0, read=_REPLY_TIMEOUT_S, write=60.0, pool=5.0),
             transport=transport,
             follow_redirects=False,
         )
@@ -78,19 +81,27 @@ class AnthropicProvider:
             if not answer.is_retryable or attempt == MAX_ATTEMPTS:
                 raise answer.error
             if waited_s + wait_s > MAX_WAIT_S:
-                raise _too_long(answer.error, wait_s) from answer.error
+                raise _too_long(answer.error, wait_s, MAX_WAIT_S) from answer.error
+            left_s = self._left_s()
+            if left_s is not None and wait_s >= left_s:
+                raise _too_long(answer.error, wait_s, left_s) from answer.error
             self._sleep(wait_s)
             waited_s += wait_s
 
     def _send(self, request: ModelRequest) -> ModelReply | Refused:
         try:
-            response = self._client.post(self._url, json=request_body(request))
+            response = self._client.post(self._url, json=request_body(request), timeout=self._timeout())
         except (httpx.HTTPError, httpx.InvalidURL, httpx.CookieConflict, httpx.StreamError) as error:
             return self._failed(error)
         # A server that quotes the key back must not carry it into a message.
         return decipher(
             response.status_code, response.headers, response.content.replace(self._key.encode(), b"[key]")
         )
+
+    def _timeout(self) -> httpx.Timeout:
+        left_s = self._left_s()
+        read_s = _REPLY_TIMEOUT_S if left_s is None else max(_SHORTEST_S, min(_REPLY_TIMEOUT_S, left_s))
+        return httpx.Timeout(connect=min(5.0, read_s), read=read_s, write=min(60.0, read_s), pool=5.0)
 
     def _failed(self, error: Exception) -> Refused:
         found = str(error).replace(self._key, "[key]") or "no details"
@@ -100,7 +111,10 @@ class AnthropicProvider:
         if isinstance(error, (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.LocalProtocolError)):
             problem = f"{what}. Check the address and the key"
             return Refused(ConfigurationError("COGWORKS_LLM_BASE_URL", [problem]), is_retryable=False)
-        later = TryAgainLater(f"{what}. Check the network, then run the same step again.")
+        later = TryAgainLater(
+            f"{what}. Check the network, then run the same step again.",
+            is_timeout=isinstance(error, httpx.TimeoutException),
+        )
         # After ten minutes without an answer the reply may well be paid for; asking again would pay it again.
         return Refused(later, is_retryable=not isinstance(error, httpx.ReadTimeout))
 
@@ -109,8 +123,8 @@ class AnthropicProvider:
         return longest * (1.0 - _JITTER * self._jitter())
 
 
-def _too_long(error: CogworksError, wait_s: float) -> TryAgainLater:
-    message = f"{error} It asks for {wait_s:.0f} s, more than the {MAX_WAIT_S:.0f} s a step waits."
+def _too_long(error: CogworksError, wait_s: float, longest_s: float) -> TryAgainLater:
+    message = f"{error} It asks for {wait_s:.0f} s, more than the {longest_s:.0f} s a step waits."
     return TryAgainLater(message, retry_after_s=wait_s)
 
 

@@ -203,7 +203,11 @@ class Gateway:
         need = estimate(request, self._price)
         refusal = self._budget.refusal(need)
         if refusal is not None:
-            raise BudgetReached(f"{refusal} (asked for: {request.purpose})")
+            raise BudgetReached(
+                f"{refusal} (asked for: {request.purpose})",
+                needs_usd=float(need.cost_usd),
+                needs_tokens=need.tokens,
+            )
         before = self._budget
         self._budget = before.reserving(need)
         try:

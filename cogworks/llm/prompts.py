@@ -18,6 +18,7 @@ SEPARATOR = "--- user ---"
 SYSTEM_VARIABLES = frozenset({"rules", "output_schema"})
 """All that a system section may use: the rest may hold text written by strangers."""
 
+_AGAIN = f"_again{SUFFIX}"
 _TEMPLATE_FAILURES = (
     jinja2.TemplateError,
     ArithmeticError,
@@ -82,14 +83,15 @@ class Prompts:
             stem: f"{'.cogworks/prompts' if stem in own else 'prompts'}/{stem}{SUFFIX}"
             for stem in self._texts
         }
+        self._added = frozenset(own) - frozenset(texts)
         parts = {f"{stem}{SUFFIX}": text for stem, text in self._texts.items() if stem.startswith("_")}
-        self._environment = _environment(parts)
+        self._environment = prompt_environment(parts)
         self._refuse_malformed()
 
     @property
     def stems(self) -> tuple[str, ...]:
-        """Every question that can be rendered, sorted; parts are none."""
-        return tuple(sorted(stem for stem in self._texts if not stem.startswith("_")))
+        """Every question that can be rendered, sorted; parts and texts of issues are none."""
+        return tuple(sorted(stem for stem, text in self._texts.items() if _borders(text) == 1))
 
     def render(self, stem: str, variables: Mapping[str, Any]) -> Prompt:
         """The prompt of one question; equal arguments give equal bytes.
@@ -100,6 +102,9 @@ class Prompts:
             raise ConfigurationError("prompts", [_unknown(stem, self.stems)])
         text = self._texts[stem]
         system, user = _sections(text)
+        if variables.get("problems") and _AGAIN not in user:
+            # A node of the repository corrects its answers like any other, whether its prompt thinks of that or not.
+            user += f'\n{{% include "{_AGAIN}" %}}\n'
         trusted = {name: value for name, value in variables.items() if name in SYSTEM_VARIABLES}
         return Prompt(
             system=self._fill(stem, system, trusted, section="system section"),
@@ -137,9 +142,10 @@ class Prompts:
             raise ConfigurationError("prompts", problems)
 
     def _problems(self, stem: str, text: str) -> Iterable[str]:
-        borders = sum(line.rstrip() == SEPARATOR for line in text.splitlines())
+        borders = _borders(text)
         wanted = 0 if stem.startswith("_") else 1
-        if borders != wanted:
+        # A template of the repository without the line is the text of an issue; the pipeline says which is which.
+        if borders != wanted and not (stem in self._added and borders == 0):
             yield f"has {borders} lines {SEPARATOR!r}, wanted {wanted} (between the system and the user section)"
         try:
             self._environment.parse(text)
@@ -147,7 +153,8 @@ class Prompts:
             yield f"line {error.lineno}: {error.message}"
 
 
-def _environment(parts: Mapping[str, str]) -> ImmutableSandboxedEnvironment:
+def prompt_environment(parts: Mapping[str, str]) -> ImmutableSandboxedEnvironment:
+    """How templates are read and filled; `parts` are what they may include, file name -> text."""
     environment = ImmutableSandboxedEnvironment(
         loader=jinja2.DictLoader(parts),
         undefined=jinja2.StrictUndefined,
@@ -159,6 +166,10 @@ def _environment(parts: Mapping[str, str]) -> ImmutableSandboxedEnvironment:
     environment.filters["untrusted"] = delimited
     environment.filters["as_json"] = as_json
     return environment
+
+
+def _borders(text: str) -> int:
+    return sum(line.rstrip() == SEPARATOR for line in text.splitlines())
 
 
 def _sections(text: str) -> tuple[str, str]:

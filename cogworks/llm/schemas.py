@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 
 from cogworks.errors import ConfigurationError
 
@@ -33,6 +33,21 @@ _WORDS = {
     "pattern": "matching the pattern {}",
     "format": "in the format {}",
 }
+
+
+DeclaredReply = RootModel[dict[str, Any]]
+"""A reply whose form a JSON Schema declares and no type of ours."""
+
+
+def declared_reply(schema: Mapping[str, Any], *, name: str) -> type[DeclaredReply]:
+    """The reply type that stands for a JSON Schema of an object; `name` is its title where it has none."""
+
+    class Declared(DeclaredReply):
+        @classmethod
+        def model_json_schema(cls, *_: Any, **__: Any) -> Schema:
+            return {"title": name, **schema}
+
+    return Declared
 
 
 def full_schema(model: type[BaseModel]) -> Schema:

@@ -11,7 +11,8 @@ from cogworks.ledger.keeper import Keeper
 from cogworks.ledger.record import Change, change_for
 from cogworks.ledger.store import LedgerCommit, Tip
 from cogworks.nodes.considering import Considered
-from cogworks.nodes.visit import Tracker, give_back
+from cogworks.nodes.giving_back import give_back
+from cogworks.nodes.visit import Tracker
 from cogworks.pipeline.decision import INPUTS, Answer
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import MAX_ATTEMPTS, CommentRef, Lease, RunState, first_visit_key

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from cogworks.github.effects import CommitFiles, FileText, OpenPullRequest
-from cogworks.nodes.artifacts import output_of, spec_path
+from cogworks.github.effects import FileText
+from cogworks.nodes.artifacts import output_of, put_to_people, spec_path
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.excerpts import survey
@@ -40,21 +40,13 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
     text = reply.markdown.rstrip() + "\n"
     return Succeeded(
         output={**reply.model_dump(mode="json"), "path": path},
-        effects=(
-            CommitFiles(
-                branch=task.branch,
-                base=task.base_branch,
-                files=(FileText(path=path, text=text),),
-                headline=f"Specify {reply.title}"[:72],
-                visit_key=task.visit.visit_key,
-            ),
-            OpenPullRequest(
-                slug=SLUG,
-                head=task.branch,
-                base=task.base_branch,
-                title=f"Specification: {reply.title}",
-                body=specification_body(task, reply, path),
-            ),
+        effects=put_to_people(
+            task,
+            SLUG,
+            [FileText(path=path, text=text)],
+            headline=f"Specify {reply.title}"[:72],
+            title=f"Specification: {reply.title}",
+            body=specification_body(task, reply, path),
         ),
         summary=f"specification with {len(reply.requirements)} requirements: {reply.title}",
     )

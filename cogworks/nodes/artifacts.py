@@ -1,8 +1,10 @@
 """What earlier nodes delivered, as it stands in the repository now: a person may have edited it before merging."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from cogworks.errors import NodeFailed
+from cogworks.github.effects import CommitFiles, Effect, FileText, OpenPullRequest
 from cogworks.nodes.contract import NodeTask, PullRequestRef, Workspace
 from cogworks.nodes.replies import InterfaceName, PlannedItem
 from cogworks.vocabulary import SubItemKey, Value
@@ -18,6 +20,26 @@ class InterfaceFile(Value):
 def spec_path(task: NodeTask) -> str:
     """Where the specification of the issue is kept."""
     return f"{task.conventions.specs.rstrip('/')}/{task.item.number}.md"
+
+
+def put_to_people(
+    task: NodeTask, slug: str, files: Sequence[FileText], *, headline: str, title: str, body: str
+) -> tuple[Effect, ...]:
+    """The effects that make whole files a pull request, whose merge or approval is how people accept them.
+
+    Args:
+        headline: of the commit.
+    """
+    return (
+        CommitFiles(
+            branch=task.branch,
+            base=task.base_branch,
+            files=tuple(files),
+            headline=headline,
+            visit_key=task.visit.visit_key,
+        ),
+        OpenPullRequest(slug=slug, head=task.branch, base=task.base_branch, title=title, body=body),
+    )
 
 
 def output_of(task: NodeTask, slot: str) -> Any:

@@ -21,6 +21,9 @@ class Question(Generic[Reply]):
     reply_type: type[Reply]
     check: Callable[[Reply], Sequence[str]]
     """Every problem of an answer, in words the model can act on; empty = accepted."""
+    name: str = ""
+    """Names the question where its template does not; several nodes may share one."""
+    max_answers: int = MAX_ANSWERS
 
 
 def purpose_of(prompt: str, visit: Visit, attempt: int) -> str:
@@ -47,21 +50,22 @@ def ask_until_sound(shell: NodeShell, visit: Visit, question: Question[Reply]) -
     """
     again = retry_variables()
     problems: Sequence[str] = ()
-    for attempt in range(1, MAX_ANSWERS + 1):
+    name = question.name or question.prompt
+    for attempt in range(1, question.max_answers + 1):
         reply = shell.model.ask(
             question.prompt,
             {**question.variables, **again},
             question.reply_type,
-            purpose=purpose_of(question.prompt, visit, attempt),
+            purpose=purpose_of(name, visit, attempt),
         )
         problems = question.check(reply)
         if not problems:
             return reply
-        shell.say(f"{question.prompt}: answer {attempt} refused: {problems[0]}")
+        shell.say(f"{name}: answer {attempt} refused: {problems[0]}")
         again = retry_variables(as_previous(reply), problems)
     listed = "\n".join(f"- {problem}" for problem in problems)
     return Failed(
-        reason=f"{visit.node}: none of {MAX_ANSWERS} answers of the model was usable. The last one:\n{listed}\n"
+        reason=f"{visit.node}: none of {question.max_answers} answers of the model was usable. The last one:\n{listed}\n"
         "Make the issue more precise, then remove the trigger label and set it again.",
         category="invalid_reply",
     )

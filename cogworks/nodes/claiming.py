@@ -1,18 +1,31 @@
 """What a claim is made of, and what a claimed visit starts with."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from cogworks.errors import CogworksError
 from cogworks.ledger.keeper import Keeper
 from cogworks.nodes.considering import Considered, work_item
 from cogworks.nodes.contract import Conventions
+from cogworks.nodes.recording import Claimed
 from cogworks.nodes.tasks import task_for
-from cogworks.nodes.visit import Claimed, replies_in
+from cogworks.nodes.visit import replies_in
 from cogworks.pipeline.decision import Run
-from cogworks.pipeline.state import Lease
+from cogworks.pipeline.limits import grant
+from cogworks.pipeline.places import is_routing, place_of
+from cogworks.pipeline.position import aborted_by, instance_name, locate
+from cogworks.pipeline.state import Lease, RunState
+from cogworks.pipeline.tool_variables import tool_problems
 
 
 def lease_for(seen: Considered, run: Run, *, holder: str) -> Lease:
     """The lease that claims a visit; what it reserves is booked as spent when its runner dies."""
+    granted = grant(
+        seen.state,
+        seen.facts,
+        seen.pipeline,
+        run.instance,
+        window_usd=seen.config.ledger.checkpoint_usd,
+    )
     return Lease(
         visit_key=run.visit_key,
         index=run.index,
@@ -21,10 +34,24 @@ def lease_for(seen: Considered, run: Run, *, holder: str) -> Lease:
         ordinal=run.ordinal,
         holder=holder,
         attempt=run.attempt,
-        reserved_usd=_reservation(seen),
+        reserved_usd=granted.usd,
+        reserved_tokens=granted.tokens,
+        is_capped=granted.is_capped,
         graph_hash=seen.pipeline.graph_hash,
         input_digest=seen.facts.issue_digest or seen.state.issue_digest,
     )
+
+
+def stopped_by(seen: Considered, run: Run) -> Callable[[RunState], str]:
+    """Why the visit has to stop, from what other runners recorded since it was claimed; empty = it may go on."""
+
+    def reason(state: RunState) -> str:
+        if state.graph_hash != seen.pipeline.graph_hash:
+            return ""
+        aborted = aborted_by(run.instance, locate(state, seen.facts, seen.pipeline))
+        return f"{aborted}; nothing was published" if aborted else ""
+
+    return reason
 
 
 def claimed(
@@ -38,6 +65,7 @@ def claimed(
 
     Raises:
         LedgerUnreadable: a file that the state tells of is not there.
+        CogworksError: the node's tools are not defined for what it is about.
     """
     task = task_for(
         keeper.state,
@@ -48,6 +76,12 @@ def claimed(
         files=files,
         conventions=_conventions(seen, run),
     )
+    node = seen.pipeline.node(place_of(run.instance).node)
+    if not is_routing(run.instance) and (problems := tool_problems(seen.pipeline, node, task.inputs)):
+        listed = "\n".join(f"  - {problem}" for problem in problems)
+        raise CogworksError(
+            f"{instance_name(run.instance)} cannot start; nothing was asked or written:\n{listed}"
+        )
     return Claimed(
         keeper=keeper,
         move=run,
@@ -55,6 +89,7 @@ def claimed(
         snapshot=seen.snapshot,
         facts=seen.facts,
         pipeline=seen.pipeline,
+        pipelines=seen.pipelines,
         config=seen.config,
         memory=replies_in(keeper.state.folder(run.index, run.instance), files),
         asked_s=asked_s,
@@ -62,15 +97,13 @@ def claimed(
 
 
 def _conventions(seen: Considered, run: Run) -> Conventions:
-    node = seen.pipeline.node(run.instance.node)
+    node = seen.pipeline.node(place_of(run.instance).node)
+    choices = seen.pipelines.pipelines
     per_item = seen.config.budgets.sub_work_item_max_retries
     return Conventions(
         specs=seen.config.paths.specs,
         sub_item_label=seen.config.labels.sub_work_item,
         max_retries=per_item if node.max_retries is None else node.max_retries,
+        own_labels=tuple(seen.config.labels.model_dump().values()),
+        pipelines={name: each.description for name, each in choices.items()} if len(choices) > 1 else {},
     )
-
-
-def _reservation(seen: Considered) -> float:
-    left = seen.facts.max_cost_usd - seen.state.spent.cost_usd - seen.state.reserved_usd
-    return round(max(0.0, min(seen.config.ledger.checkpoint_usd, left)), 9)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cogworks.codebase.changes import protected_touched
 from cogworks.coding.actions import Action, Outcome
 from cogworks.coding.canonical import sha256
 from cogworks.coding.comparison import compare
@@ -26,7 +25,7 @@ from cogworks.nodes.artifacts import planned_item
 from cogworks.nodes.asking import as_previous, purpose_of, retry_variables
 from cogworks.nodes.coding_prompt import coding_variables
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
-from cogworks.nodes.interface_design import changes
+from cogworks.nodes.deciding import changes, reason_for_a_person
 from cogworks.nodes.replies import CodeChange, PlannedItem
 from cogworks.vocabulary import CommitOid
 
@@ -225,19 +224,12 @@ def _missing_tests(reply: CodeChange, workspace: Workspace) -> list[str]:
 
 
 def _reason_for_a_person(reply: CodeChange) -> Failed | None:
-    if reply.missing_capability:
-        return Failed(
-            reason=f"code_generation needs what specification and interfaces do not allow: {reply.missing_capability} "
-            "Extend the specification, merge it, then remove the trigger label and set it again.",
-            category="escalated",
-        )
-    if touched := protected_touched(changes(reply.files)):
-        return Failed(
-            reason=f"code_generation proposed to change protected path(s) {', '.join(touched)}; nothing was written. "
-            "If that change is wanted, make it by hand.",
-            category="refused_change",
-        )
-    return None
+    return reason_for_a_person(
+        "code_generation",
+        reply.files,
+        missing_capability=reply.missing_capability,
+        bounds="specification and interfaces do",
+    )
 
 
 def _fingerprint(reply: CodeChange) -> str:

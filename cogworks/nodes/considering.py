@@ -8,20 +8,25 @@ from cogworks.errors import CogworksError, UsageError
 from cogworks.github.hearing import hear, people_to_ask_about
 from cogworks.github.notices import refuse_missing_ledger, refuse_older_ledger
 from cogworks.github.observe import facts_of
+from cogworks.github.publication import commit_body
 from cogworks.github.snapshot import Snapshot
 from cogworks.ledger.lease import lease_ages_s
 from cogworks.ledger.record import ledger_branch, read_state
 from cogworks.nodes.contract import WorkItem
+from cogworks.nodes.tasks import branch_of
 from cogworks.pipeline.built_in import built_in_pipelines
 from cogworks.pipeline.decision import Decision, decide
-from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.inputs import Heard, obey
+from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.parser import parse_pipelines
 from cogworks.pipeline.people import Inputs
+from cogworks.pipeline.places import place_of
 from cogworks.pipeline.position import Facts
+from cogworks.pipeline.revalidation import revalidated
 from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.settings import PIPELINE_FILE, Config, require_config
-from cogworks.vocabulary import Login, NodeId, RunId, Value, VisitKey
+from cogworks.vocabulary import CommitOid, Login, NodeId, RunId, SubItemKey, Value, VisitKey
 
 
 class NoSuchNode(UsageError):
@@ -54,11 +59,20 @@ class Considered:
     snapshot: Snapshot
     config: Config
     pipeline: Pipeline
+    pipelines: PipelineConfiguration
+    """Every pipeline of the repository; the run's first node may choose another one."""
     state: RunState
     facts: Facts
     decision: Decision
     heard: Heard
     """What people newly asked for; `state` is as it is after that."""
+    known: RunState | None = None
+    """The state as the ledger has it."""
+
+    @property
+    def is_news(self) -> bool:
+        """Whether people did something that the ledger does not tell of."""
+        return self.known is not None and self.state.inputs != self.known.inputs
 
 
 def read_item(tracker: Reads) -> Snapshot:
@@ -104,10 +118,13 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         CogworksError: a file of the repository or the ledger cannot be understood.
     """
     known = state_of(snapshot)
-    config, pipeline = configured(snapshot, known)
+    config = _config(snapshot)
+    pipelines = declared(snapshot)
+    pipeline = pipelines.choose(known.pipeline if known else None)
 
     def fresh() -> RunState:
-        return _new_run(snapshot, configured(snapshot, None)[1], new_run_id())
+        # A new run begins where every run does; what an earlier one chose is forgotten.
+        return _new_run(snapshot, pipelines.choose(), new_run_id())
 
     state = known or fresh()
     heard = hear(snapshot, state.inputs, config)
@@ -120,18 +137,36 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
         take_over=wanted.take_over,
         wanted=_instance(wanted.node, state, pipeline),
     )
-    obeyed = obey(state, facts, heard, pipeline, fresh=fresh)
-    if obeyed.run_id != state.run_id:
-        config, pipeline = configured(snapshot, obeyed)
+    obeyed = noticed(obey(state, facts, heard, pipeline, fresh=fresh), facts)
+    obeyed = revalidated(obeyed, _foreign_heads(obeyed, snapshot, facts, pipeline), pipeline)
+    # A restart begins on the default pipeline again.
+    pipeline = pipelines.choose(obeyed.pipeline)
     return Considered(
         snapshot=snapshot,
         config=config,
         pipeline=pipeline,
+        pipelines=pipelines,
         state=obeyed,
         facts=facts,
         decision=decide(obeyed, facts, pipeline),
         heard=heard,
+        known=known,
     )
+
+
+def _foreign_heads(
+    state: RunState, snapshot: Snapshot, facts: Facts, pipeline: Pipeline
+) -> Mapping[SubItemKey, CommitOid]:
+    recorded = [commit_body(visit.visit_key) for visit in state.visits]
+    found: dict[SubItemKey, CommitOid] = {}
+    for item in state.sub_items or ():
+        for node in pipeline.sub_item_exits:
+            name = branch_of(state, pipeline, Instance(node, item.key))
+            branch = snapshot.branches.get(name) if name else None
+            # A commit of a finished visit that is not where the visit left the branch: somebody set it back.
+            if branch and (name in facts.foreign_branches or any(b in branch.message for b in recorded)):
+                found[item.key] = branch.oid
+    return found
 
 
 def configured(snapshot: Snapshot, state: RunState | None) -> tuple[Config, Pipeline]:
@@ -140,11 +175,21 @@ def configured(snapshot: Snapshot, state: RunState | None) -> tuple[Config, Pipe
     Raises:
         ConfigurationError, UsageError: a file is missing or malformed, or has no such pipeline.
     """
-    files = snapshot.repository.config_files
-    config = require_config(files, where=snapshot.repository.name_with_owner)
-    declared = files.get("pipeline.toml")
-    pipelines = built_in_pipelines() if declared is None else parse_pipelines(declared, source=PIPELINE_FILE)
-    return config, pipelines.choose(state.pipeline if state else None)
+    return _config(snapshot), declared(snapshot).choose(state.pipeline if state else None)
+
+
+def declared(snapshot: Snapshot) -> PipelineConfiguration:
+    """The pipelines of the repository, or the built-in ones.
+
+    Raises:
+        ConfigurationError: the file is malformed.
+    """
+    text = snapshot.repository.config_files.get("pipeline.toml")
+    return built_in_pipelines() if text is None else parse_pipelines(text, source=PIPELINE_FILE)
+
+
+def _config(snapshot: Snapshot) -> Config:
+    return require_config(snapshot.repository.config_files, where=snapshot.repository.name_with_owner)
 
 
 def _lease_ages_s(snapshot: Snapshot, state: RunState) -> Mapping[VisitKey, float]:
@@ -196,7 +241,7 @@ def _instance(text: str, state: RunState, pipeline: Pipeline) -> Instance | None
         return None
     node, _, sub = text.partition("@")
     known = ", ".join(n.id for n in pipeline.nodes)
-    if node not in {n.id for n in pipeline.nodes}:
+    if not pipeline.has(place_of(Instance(NodeId(node))).node):
         raise NoSuchNode(f"pipeline {pipeline.name!r} has no node {node!r}; it has {known}.")
     for item in state.sub_items or ():
         if sub in (item.key, str(item.number)):

@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from pydantic import BaseModel, Field
 
 from cogworks.codebase.changes import FileChange
+from cogworks.codebase.scripts import ScriptRun
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.github.effects import Effect
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
@@ -72,6 +73,10 @@ class Conventions(Value):
     sub_item_label: str = "cogworks:sub-work-item"
     max_retries: int = 5
     """Attempts of this node after the first."""
+    own_labels: tuple[str, ...] = ()
+    """Labels by which people and the program steer work items; no node sets one."""
+    pipelines: Mapping[str, str] = {}
+    """The pipelines that a classification may choose: name -> description; empty where there is no choice."""
 
 
 class NodeTask(Value):
@@ -157,6 +162,9 @@ class NodeShell(Protocol):
         """Have a file kept in the visit's folder of the ledger, in place of an earlier one of that name; it gets there
         with the next checkpoint, at the latest when the visit ends."""
 
+    def script(self, name: str, stdin: str) -> ScriptRun:
+        """Run a script that ships with cogworks, in a process of its own without secrets; see `ScriptRun`."""
+
     def workspace(self) -> Workspace:
         """The working copy of this run and sub-item at the task's branch (its base where the branch does not exist yet), dependencies merged in; opened at the first call."""
 
@@ -184,6 +192,7 @@ class Failed(Value):
         "refused_change",
         "escalated",
         "service_failed",
+        "timed_out",
     ]
     output: dict[str, Any] = Field(default_factory=dict)
 

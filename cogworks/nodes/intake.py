@@ -24,7 +24,11 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
     files = workspace.files()
     question = Question(
         prompt="intake",
-        variables={"item": issue(task.item), **survey(workspace, text=text).variables()},
+        variables={
+            "item": issue(task.item),
+            "pipelines": task.conventions.pipelines,
+            **survey(workspace, text=text).variables(),
+        },
         reply_type=Classification,
         check=lambda reply: problems_of(reply, files),
     )

@@ -1,13 +1,11 @@
 """Which names, types and signatures will the work have: complete interface files, put to people as a pull request."""
 
-from collections.abc import Sequence
-
-from cogworks.codebase.changes import FileChange, protected_touched
 from cogworks.domain_services.messages import Diagnostic
-from cogworks.github.effects import CommitFiles, FileText, OpenPullRequest
-from cogworks.nodes.artifacts import output_of, spec_path, specification_text
+from cogworks.github.effects import FileText
+from cogworks.nodes.artifacts import output_of, put_to_people, spec_path, specification_text
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded, Workspace
+from cogworks.nodes.deciding import changes, reason_for_a_person
 from cogworks.nodes.excerpts import survey
 from cogworks.nodes.intake import issue
 from cogworks.nodes.pull_request_texts import interfaces_body
@@ -39,21 +37,13 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
     title = output_of(task, "specification")["title"]
     return Succeeded(
         output=reply.model_dump(mode="json"),
-        effects=(
-            CommitFiles(
-                branch=task.branch,
-                base=task.base_branch,
-                files=tuple(FileText(path=file.path, text=file.content) for file in reply.files),
-                headline=f"Declare the interfaces of #{task.item.number}",
-                visit_key=task.visit.visit_key,
-            ),
-            OpenPullRequest(
-                slug=SLUG,
-                head=task.branch,
-                base=task.base_branch,
-                title=f"Interfaces: {title}",
-                body=interfaces_body(task, title, reply),
-            ),
+        effects=put_to_people(
+            task,
+            SLUG,
+            [FileText(path=file.path, text=file.content) for file in reply.files],
+            headline=f"Declare the interfaces of #{task.item.number}",
+            title=f"Interfaces: {title}",
+            body=interfaces_body(task, title, reply),
         ),
         summary=f"{len(names)} interface(s): {', '.join(names)}",
     )
@@ -80,11 +70,6 @@ def problems_of(reply: Interfaces, workspace: Workspace, shell: NodeShell) -> li
     return problems or _checked_in_place(reply, workspace, shell)
 
 
-def changes(files: Sequence[ProposedFile]) -> tuple[FileChange, ...]:
-    """Proposed files as changes to a working copy."""
-    return tuple(FileChange(path=file.path, action=file.action, content=file.content) for file in files)
-
-
 def diagnostic_line(found: Diagnostic) -> str:
     """One diagnostic in one line."""
     place = found.artifact if found.line is None else f"{found.artifact}:{found.line}"
@@ -103,19 +88,12 @@ def _checked_in_place(reply: Interfaces, workspace: Workspace, shell: NodeShell)
 
 
 def _reason_for_a_person(reply: Interfaces) -> Failed | None:
-    if reply.missing_capability:
-        return Failed(
-            reason=f"interface_design needs what the specification does not allow: {reply.missing_capability} "
-            "Extend the specification, merge it, then remove the trigger label and set it again.",
-            category="escalated",
-        )
-    if touched := protected_touched(changes(reply.files)):
-        return Failed(
-            reason=f"interface_design proposed to change protected path(s) {', '.join(touched)}; nothing was written. "
-            "If that change is wanted, make it by hand.",
-            category="refused_change",
-        )
-    return None
+    return reason_for_a_person(
+        "interface_design",
+        reply.files,
+        missing_capability=reply.missing_capability,
+        bounds="the specification does",
+    )
 
 
 def _deleted(reply: Interfaces) -> list[ProposedFile]:

@@ -188,9 +188,19 @@ class ReviewPass(Part):
     findings: tuple[Finding, ...] = ()
 
 
+class ConditionReply(Part):
+    """The answer to one question on which the way of a run depends."""
+
+    answer: Literal["yes", "no", "unclear"]
+    """`unclear` when the material does not settle the question."""
+    reason: str = Field(min_length=1, max_length=600)
+    """What in the material settles it, or what is missing, in one or two sentences."""
+
+
 REPLIES: dict[str, type[BaseModel]] = {
     "architecture": Specification,
     "code_generation": CodeChange,
+    "condition": ConditionReply,
     "intake": Classification,
     "interface_design": Interfaces,
     "planning": Plan,

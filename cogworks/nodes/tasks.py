@@ -4,13 +4,17 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from cogworks.ledger.record import LedgerUnreadable, ledger_branch
+from cogworks.ledger.record import LedgerUnreadable, ledger_branch, view_path
 from cogworks.nodes.contract import Conventions, NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.graph import Instance, Node, Pipeline
+from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import PullFacts, slug_of
 from cogworks.pipeline.state import RunState, VisitRecord
 from cogworks.vocabulary import BranchName, IssueNumber, SubItemKey, Value
+
+VIEW = "view"
+"""The one input of a routing visit: what the conditions of its node are evaluated over."""
 
 
 class Source(Value):
@@ -28,6 +32,8 @@ def sources_of(
     state: RunState, pipeline: Pipeline, instance: Instance, *, ordinal: int
 ) -> tuple[Source, ...]:
     """Every recorded output that a visit of this instance is handed, each slot once."""
+    if is_routing(instance):
+        return _view_of(state, instance)
     node = pipeline.node(instance.node)
     wanted = list(node.inputs)
     preserved = _preserved_slots(pipeline, node) if ordinal > 1 else ()
@@ -48,6 +54,8 @@ def sources_of(
 
 def missing_inputs(pipeline: Pipeline, instance: Instance, sources: tuple[Source, ...]) -> tuple[str, ...]:
     """Declared inputs that no finished visit has produced although one before it should have."""
+    if is_routing(instance):
+        return () if sources else (VIEW,)
     there = {source.slot for source in sources if source.dependency is None}
     return tuple(slot for slot in pipeline.required_inputs(instance.node) if slot not in there)
 
@@ -99,7 +107,7 @@ def task_for(
             PullRequestRef(slug=p.slug, number=p.number, head=p.head, base=p.base)
             for p in state.pull_requests
         ),
-        branch=_branch(state, pipeline, move.instance) or item.default_branch,
+        branch=branch_of(state, pipeline, move.instance) or item.default_branch,
         base_branch=base,
         merge_branches=tuple(merges),
         conventions=conventions,
@@ -119,8 +127,9 @@ def work_branch(state: RunState, slug: str) -> BranchName:
     return BranchName(f"cogworks/{state.issue}/{slug}{suffix}")
 
 
-def _branch(state: RunState, pipeline: Pipeline, instance: Instance) -> BranchName | None:
-    node = pipeline.node(instance.node)
+def branch_of(state: RunState, pipeline: Pipeline, instance: Instance) -> BranchName | None:
+    """The work branch that an instance makes or looks at; None where there is none."""
+    node = pipeline.node(place_of(instance).node)
     if not node.slug and instance.sub_item is not None:
         # Review and integration look at the branch that the sub-item's own code went to.
         node = next((n for n in pipeline.nodes if n.scope == "sub-item" and n.slug), node)
@@ -157,6 +166,14 @@ def _sub_item_ref(state: RunState, key: SubItemKey) -> SubItemRef:
     return SubItemRef(key=key, ordinal=planned.ordinal, number=planned.number, depends_on=planned.depends_on)
 
 
+def _view_of(state: RunState, instance: Instance) -> tuple[Source, ...]:
+    """What the conditions read when the node was recorded; nothing that others did since takes part."""
+    visit = state.latest(place_of(instance))
+    if visit is None:
+        return ()
+    return (Source(slot=VIEW, dependency=None, path=view_path(state, visit), is_whole=True),)
+
+
 def _preserved_slots(pipeline: Pipeline, node: Node) -> tuple[str, ...]:
     return tuple(
         slot
@@ -171,10 +188,11 @@ def _source(
 ) -> Source | None:
     newest: VisitRecord | None = None
     for visit in state.visits:
-        producer = pipeline.node(visit.node)
-        is_ours = visit.sub_item in (None, sub_item) and slot in producer.outputs
+        # Routing visits, and visits of a pipeline that another one followed, put out no slot of this graph.
+        outputs = pipeline.node(visit.node).outputs if pipeline.has(visit.node) else ()
         if (
-            is_ours
+            visit.sub_item in (None, sub_item)
+            and slot in outputs
             and visit.has_output
             and visit.status == "succeeded"
             and (may_be_discarded or not visit.is_discarded)

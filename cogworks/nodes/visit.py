@@ -3,28 +3,42 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from pydantic import ValidationError
 
-from cogworks.errors import CogworksError, InvalidReply, NodeFailed
+from cogworks.errors import BudgetReached
 from cogworks.github.effects import Effect, PostComment
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.surface import STATUS_TOPIC, project
 from cogworks.ledger.heartbeat import Heartbeat
-from cogworks.ledger.keeper import Keeper
-from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files, visit_files
+from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
-from cogworks.nodes.tasks import slot_values
-from cogworks.pipeline.decision import Run
-from cogworks.pipeline.graph import Pipeline
-from cogworks.pipeline.position import Facts, PullFacts, locate
+from cogworks.nodes.giving_back import give_back, short_of
+from cogworks.nodes.learning import with_published
+from cogworks.nodes.recording import (
+    Claimed,
+    evaluations_after,
+    files_after,
+    kept_output,
+    pipeline_after,
+    transition,
+    with_known_pipeline,
+)
+from cogworks.nodes.resolution import procedure_for
+from cogworks.nodes.routing import answers_in, routing_procedure
+from cogworks.nodes.spawning import with_created
+from cogworks.nodes.timing import Deadline, outcome_within
+from cogworks.pipeline.edge_audit import edges_line
+from cogworks.pipeline.graph import Node, Pipeline
+from cogworks.pipeline.limits import overdrawn, session_budget
+from cogworks.pipeline.places import is_routing, place_of
+from cogworks.pipeline.position import Facts
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import LEASE_TTL_S, CommentRef, KnownPull, RunState, Spend, VisitRecord
-from cogworks.pipeline.transitions import learn_classification, learn_plan, settle
+from cogworks.pipeline.state import LEASE_TTL_S, NextCall, RunState, Spend, VisitRecord
 from cogworks.settings import Config
 from cogworks.vocabulary import BranchName, CommitOid, NodeId, RunId
 
@@ -57,6 +71,8 @@ class SessionOrder:
     on_reply: Callable[[ReplyRecord], None]
     keep: Callable[[str, str], None]
     """Has a file of the visit's folder kept: name and text."""
+    left_s: Callable[[], float | None]
+    """How many seconds the node still has; None: as long as it takes. Nothing it waits for may take longer."""
     check: Callable[[], None]
     """Raises when the visit has to stop; called between the node's moves."""
 
@@ -86,27 +102,13 @@ class VisitShell:
 
 
 @dataclass(frozen=True)
-class Claimed:
-    """A visit that is ours."""
-
-    keeper: Keeper
-    move: Run
-    task: NodeTask
-    snapshot: Snapshot
-    facts: Facts
-    pipeline: Pipeline
-    config: Config
-    memory: Mapping[str, ModelReply]
-    asked_s: float
-    """What the runner's clock said when the claim was sent."""
-
-
-@dataclass(frozen=True)
 class Ended:
     """How a visit ended."""
 
     outcome: Outcome
     state: RunState
+    pipeline: Pipeline
+    """The one the run goes on with."""
     facts: Facts
     """With the pull requests that the visit opened."""
     published: Published
@@ -123,41 +125,60 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
     """
     keeper = claimed.keeper
     started_s = shell.monotonic()
+    node = claimed.pipeline.node(place_of(claimed.move.instance).node)
+    deadline = Deadline(claimed.pipeline, node, monotonic=shell.monotonic)
     is_recorded = False
+    unaffordable: NextCall | None = None
     try:
         snapshot = _adopted(shell, claimed)
         renew = _renewal(claimed)
         with (
             Heartbeat(renew, interval_s=RENEWAL_S, warn=shell.say),
-            shell.session(_order(claimed, renew)) as session,
+            shell.session(_order(claimed, renew, deadline)) as session,
         ):
-            outcome = _outcome(shell, claimed, session)
+            outcome = with_known_pipeline(claimed, _outcome(shell, claimed, node, session, deadline))
             keeper.check()
             record = _record(claimed, outcome, shell.monotonic() - started_s)
             effects = _effects(claimed, outcome, record)
             if effects:
                 _fence(shell, claimed, renew)
             published = _publish(shell, claimed, snapshot, effects, session.push)
-        facts = _with_published(claimed.facts, published)
-        after = _transition(claimed, outcome, record, published, facts)
+        outcome = with_created(outcome, published)
+        record = _record(claimed, outcome, shell.monotonic() - started_s)
+        facts = with_published(claimed.facts, claimed.keeper.state, claimed.snapshot, published)
+        after = transition(claimed, outcome, record, published, facts)
+        pipeline = pipeline_after(claimed, outcome)
+        evaluations = evaluations_after(claimed, outcome, record)
         state = keeper.finish(
             after,
             # A loop that is used up makes a failure of a node that succeeded.
             after(keeper.state).visits[-1].status,
-            lambda state: visit_files(state, state.visits[-1], _kept_output(outcome)),
-            waits_for=lambda state: rest_line(state, facts, claimed.pipeline),
+            lambda state: files_after(claimed, outcome, state, evaluations),
+            waits_for=lambda state: rest_line(state, facts, pipeline),
+            edges=edges_line(evaluations),
         )
         is_recorded = True
         return Ended(
             outcome=outcome,
             state=state,
             facts=facts,
+            pipeline=pipeline,
             published=published,
             spend=keeper.spent - keeper.lease.spent,
         )
+    except BudgetReached as error:
+        unaffordable = short_of(error)
+        raise
     finally:
         if not is_recorded and not keeper.is_lost:
-            give_back(keeper, shell.say)
+            give_back(
+                keeper,
+                shell.say,
+                short_of=unaffordable,
+                waits_for=lambda state: (
+                    rest_line(state, claimed.facts, claimed.pipeline) if unaffordable else ""
+                ),
+            )
 
 
 def replies_in(folder: str, files: Mapping[str, str]) -> dict[str, ModelReply]:
@@ -214,7 +235,7 @@ def _adopted(shell: VisitShell, claimed: Claimed) -> Snapshot:
     return shell.tracker.read()
 
 
-def _order(claimed: Claimed, renew: Callable[[], None]) -> SessionOrder:
+def _order(claimed: Claimed, renew: Callable[[], None], deadline: Deadline) -> SessionOrder:
     keeper, state, facts = claimed.keeper, claimed.keeper.state, claimed.facts
     folder = state.folder(claimed.move.index, claimed.move.instance)
     count = len(claimed.memory)
@@ -229,33 +250,47 @@ def _order(claimed: Claimed, renew: Callable[[], None]) -> SessionOrder:
             renew()
         # A hold that the renewal saw, or the heartbeat before it, ends the visit before it pays again.
         keeper.check()
+        # The session's budget was cut when it was opened; what others spend since, only the ledger tells.
+        if reason := overdrawn(keeper.state, facts, claimed.pipeline, unsaid=keeper.unrecorded):
+            raise BudgetReached(reason)
 
-    others_usd = state.reserved_usd - keeper.lease.reserved_usd
-    spent = state.spent
+    def check() -> None:
+        keeper.check()
+        if not is_routing(claimed.move.instance):
+            deadline.check()
+
+    budget_usd, budget_tokens = session_budget(state, facts, claimed.pipeline, claimed.move.instance)
     return SessionOrder(
         run_id=state.run_id,
         task=claimed.task,
         config=claimed.config,
         files=claimed.snapshot.repository.config_files,
-        budget_usd=max(0.0, facts.max_cost_usd - spent.cost_usd - others_usd),
-        budget_tokens=max(0, facts.max_tokens - spent.input_tokens - spent.output_tokens),
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
         memory=claimed.memory,
         on_reply=on_reply,
         keep=lambda name, text: keeper.keep({f"{folder}/{name}": text}),
-        check=keeper.check,
+        left_s=deadline.left_s,
+        check=check,
     )
 
 
-def _outcome(shell: VisitShell, claimed: Claimed, session: Session) -> Outcome:
-    procedure = shell.nodes.get(claimed.move.instance.node)
+def _outcome(
+    shell: VisitShell, claimed: Claimed, node: Node, session: Session, deadline: Deadline
+) -> Outcome:
+    if is_routing(claimed.move.instance):
+        # A question without an answer in time has one all the same: its fallback.
+        return routing_procedure(claimed.pipeline, claimed.config.llm.model)(claimed.task, session.shell)
+    return outcome_within(deadline, lambda: _done(shell, claimed, node, session))
+
+
+def _done(shell: VisitShell, claimed: Claimed, node: Node, session: Session) -> Outcome:
+    procedure = procedure_for(node, claimed.snapshot.repository.config_files, shell.nodes)
     if procedure is None:
         known = ", ".join(shell.nodes)
-        reason = f"node {claimed.move.instance.node!r} has no procedure in this version; there are: {known}"
+        reason = f"node {node.id!r} has no procedure in this version; there are: {known}"
         return Failed(reason=reason, category="escalated")
-    try:
-        return procedure(claimed.task, session.shell)
-    except (NodeFailed, InvalidReply) as error:
-        return Failed(reason=str(error), category="invalid_reply")
+    return procedure(claimed.task, session.shell)
 
 
 def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecord:
@@ -273,7 +308,8 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecor
         spend=claimed.keeper.spent,
         duration_s=round(duration_s, 3),
         has_output=succeeded,
-        output_sha256=output_sha256(_kept_output(outcome)),
+        answers=answers_in(outcome.output) if succeeded and is_routing(move.instance) else (),
+        output_sha256=output_sha256(kept_output(outcome)),
     )
 
 
@@ -282,11 +318,6 @@ def _effects(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple[E
     if claimed.keeper.state.status_comment is not None:
         return wanted
     return (*wanted, _first_status(claimed, outcome, record))
-
-
-def _kept_output(outcome: Outcome) -> Mapping[str, Any] | None:
-    """A success is read by later nodes, even an empty one; what a failure left is for people."""
-    return outcome.output if isinstance(outcome, Succeeded) or outcome.output else None
 
 
 def _publish(
@@ -303,67 +334,11 @@ def _publish(
 
 
 def _first_status(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> PostComment:
-    after = _transition(claimed, outcome, record, Published(), claimed.facts)(claimed.keeper.state)
-    surface = project(after, claimed.facts, claimed.pipeline, claimed.config)
+    after = transition(claimed, outcome, record, Published(), claimed.facts)(claimed.keeper.state)
+    surface = project(after, claimed.facts, claimed.pipelines.choose(after.pipeline), claimed.config)
     return PostComment(
         number=after.issue, topic=STATUS_TOPIC, body=surface.comment, visit_key=claimed.move.visit_key
     )
-
-
-def _transition(
-    claimed: Claimed, outcome: Outcome, record: VisitRecord, published: Published, facts: Facts
-) -> Callable[[RunState], RunState]:
-    node = claimed.pipeline.node(record.node)
-
-    def after(state: RunState) -> RunState:
-        view = {**claimed.task.inputs, "retry_count": record.ordinal - 1}
-        if isinstance(outcome, Succeeded):
-            slots = slot_values(node, outcome.output)
-            view.update(slots)
-            state = _learn(state, slots, published)
-        settled = settle(_known(state, published), claimed.pipeline, record, view)
-        gates = locate(settled, facts, claimed.pipeline)
-        finished = gates.frontier.finished
-        return settled.model_copy(
-            update={"gates": gates.gates, "status": "done" if finished else settled.status}
-        )
-
-    return after
-
-
-def _learn(state: RunState, slots: Mapping[str, Any], published: Published) -> RunState:
-    if "classification" in slots:
-        state = learn_classification(state, slots["classification"])
-    if "plan" in slots and published.sub_issues:
-        issues = {made.key: (made.number, made.node_id) for made in published.sub_issues}
-        state = learn_plan(state, slots["plan"], issues)
-    return state
-
-
-def _known(state: RunState, published: Published) -> RunState:
-    """The state with the ids that publishing taught."""
-    pulls = {pull.slug: pull for pull in state.pull_requests}
-    pulls.update(
-        (p.slug, KnownPull(slug=p.slug, number=p.number, node_id=p.node_id, head=p.head, base=p.base))
-        for p in published.pull_requests
-    )
-    comment = next((c for c in published.comments if c.topic == STATUS_TOPIC), None)
-    update: dict[str, Any] = {"pull_requests": tuple(pulls.values())}
-    if comment is not None:
-        update["status_comment"] = CommentRef(node_id=comment.node_id, database_id=comment.database_id)
-    return state.model_copy(update=update)
-
-
-def _with_published(facts: Facts, published: Published) -> Facts:
-    heads = {commit.branch: commit.oid for commit in published.commits}
-    opened = {
-        pull.number: PullFacts(
-            number=pull.number, state="open", head_oid=heads.get(pull.head, CommitOid("")), url=pull.url
-        )
-        for pull in published.pull_requests
-        if pull.number not in facts.pulls
-    }
-    return facts.model_copy(update={"pulls": {**facts.pulls, **opened}})
 
 
 def _spend_of(record: ReplyRecord) -> Spend:
@@ -374,18 +349,3 @@ def _spend_of(record: ReplyRecord) -> Spend:
         output_tokens=usage.output_tokens,
         model_calls=1,
     )
-
-
-def give_back(keeper: Keeper, say: Callable[[str], None]) -> None:
-    """Release the lease so that nobody has to wait for it to grow old; never raises a deliberate failure."""
-    spent = keeper.spent
-    try:
-        keeper.finish(
-            lambda state: state.released(keeper.lease, spent),
-            "released",
-            lambda _: {},
-            waits_for=lambda _: "",
-        )
-    except CogworksError as error:
-        # What ended the visit matters more; a lease that stays is taken over when it is old enough.
-        say(f"the lease could not be given back: {error}")

@@ -6,12 +6,16 @@ not resolve, or a cycle is left, the checks that would only guess (reachability,
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 from cogworks.pipeline.elements import MAX_EDGES, MAX_NODES, MAX_REWORK_EDGES, Edge, Node, Rework
 from cogworks.pipeline.graph import Pipeline, topological_order
 from cogworks.pipeline.tables import meant
 from cogworks.vocabulary import NodeId
+
+CLASSIFICATION = "classification"
+"""The output slot whose field `pipeline` names the pipeline that the run goes on with."""
 
 
 def problems_of(pipeline: Pipeline) -> tuple[str, ...]:
@@ -30,6 +34,29 @@ def problems_of(pipeline: Pipeline) -> tuple[str, ...]:
     found += [problem for rule in _LOCAL for problem in rule(pipeline)]
     if not found:
         found = [problem for rule in _WHOLE for problem in rule(pipeline)]
+    return tuple(found)
+
+
+def choice_problems(pipelines: Mapping[str, Pipeline], default: str) -> tuple[str, ...]:
+    """Why the first node of the default pipeline may not choose among these: they have to begin with that very node.
+
+    None where it chooses none, because there is one pipeline or its output has no `classification`.
+    """
+    first = pipelines[default]
+    start = first.node(first.start)
+    if len(pipelines) == 1 or CLASSIFICATION not in start.outputs:
+        return ()
+    wanted = f"the {start.id!r} of pipeline {default!r}, whose output {CLASSIFICATION!r} chooses among the pipelines"
+    found: list[str] = []
+    for name, pipeline in pipelines.items():
+        if pipeline.start != first.start:
+            found.append(f"pipelines.{name}: `start` is {pipeline.start!r}, wanted {wanted}")
+        elif pipeline.node(pipeline.start).outputs != start.outputs:
+            outputs = ", ".join(pipeline.node(pipeline.start).outputs) or "none"
+            found.append(
+                f"pipelines.{name}: `outputs` of its start {pipeline.start!r} are {outputs}, wanted "
+                f"{', '.join(start.outputs)} as of {wanted}"
+            )
     return tuple(found)
 
 
@@ -102,13 +129,28 @@ def _cycles(pipeline: Pipeline) -> Iterable[str]:
         following = {
             edge.source: edge.target for edge in reversed(forward) if {edge.source, edge.target} <= looping
         }
-        path = [next(node_id for node_id in known if node_id in looping)]
-        while (successor := following[path[-1]]) not in path:
-            path.append(successor)
-        cycle = path[path.index(successor) :]
-        shown = " -> ".join([*cycle, successor])
-        yield f"cycle {shown} never ends; give the edge that goes back `rework = {{ max_traversals = … }}`"
-        forward = [edge for edge in forward if edge.source not in cycle and edge.target not in cycle]
+        told: set[NodeId] = set()
+        for start in (node_id for node_id in known if node_id in looping):
+            cycle = () if start in told else _cycle_from(start, following, told)
+            if cycle:
+                shown = " -> ".join([*cycle, cycle[0]])
+                yield f"cycle {shown} never ends; give the edge that goes back `rework = {{ max_traversals = … }}`"
+                told.update(cycle)
+        forward = [edge for edge in forward if edge.source not in told and edge.target not in told]
+
+
+def _cycle_from(
+    start: NodeId, following: Mapping[NodeId, NodeId], told: AbstractSet[NodeId]
+) -> tuple[NodeId, ...]:
+    """The cycle that the way from here runs into; none where it is one that was told already."""
+    path = {start: None}
+    at = following[start]
+    while at not in path:
+        if at in told:
+            return ()
+        path[at] = None
+        at = following[at]
+    return tuple(itertools.dropwhile(lambda node_id: node_id != at, path))
 
 
 def _left_over(node_ids: list[NodeId], forward: list[Edge]) -> frozenset[NodeId]:
@@ -155,6 +197,13 @@ def _profiles(pipeline: Pipeline) -> Iterable[str]:
     for where, name in [("`default_tool_profile`", pipeline.default_tool_profile), *named]:
         if name is not None and name not in pipeline.tool_profiles:
             yield f"{where} is {name!r}, which is not a tool profile{meant(name, known)}"
+
+
+def _shift_work(pipeline: Pipeline) -> Iterable[str]:
+    known = [str(node.id) for node in pipeline.nodes]
+    for of, node_id in pipeline.shift_work.items():
+        if node_id not in known:
+            yield f"`shift_work.{of}` is {node_id!r}, which is not a node{meant(node_id, known)}"
 
 
 def _start_scope(pipeline: Pipeline) -> Iterable[str]:
@@ -211,11 +260,11 @@ def _loop(pipeline: Pipeline, edge: Edge, rework: Rework) -> Iterable[str]:
 def _crossing_loops(pipeline: Pipeline) -> Iterable[str]:
     """Two loops that share a node are walked one at a time only if one's source waits for the other's."""
     loops = [(edge, pipeline.span_of(edge)) for edge in pipeline.edges if edge.rework is not None]
-    before = {edge.source: pipeline.upstream_of(edge.source) | {edge.source} for edge, _ in loops}
     for (one, inside), (other, others) in itertools.combinations(loops, 2):
+        if pipeline.leads_to(one.source, other.source) or pipeline.leads_to(other.source, one.source):
+            continue
         shared = next((node_id for node_id in inside if node_id in others), None)
-        ordered = one.source in before[other.source] or other.source in before[one.source]
-        if shared is not None and not ordered:
+        if shared is not None:
             yield (
                 f"edges {one.id!r} and {other.id!r} both go back over {shared!r} and could do so at the same time; "
                 f"lead {one.source!r} and {other.source!r} to one node that goes back"
@@ -247,13 +296,14 @@ def _inputs(pipeline: Pipeline) -> Iterable[str]:
         for key, slots in (("inputs", node.inputs), ("alignment.inputs", compared)):
             for slot in slots:
                 made_by = producers.get(slot, set())
-                in_a_loop = any(node.id in span and not span.isdisjoint(made_by) for span in spans)
-                if not in_a_loop and not pipeline.can_read(node.id, slot):
+                if pipeline.can_read(node.id, slot):
+                    continue
+                if not any(node.id in span and not span.isdisjoint(made_by) for span in spans):
                     hint = "" if made_by else meant(slot, producers)
                     yield f"node {node.id!r}: `{key}` holds {slot!r}, which no node before it puts out{hint}"
 
 
 _Rule = Callable[[Pipeline], Iterable[str]]
 _NAMES: tuple[_Rule, ...] = (_repeated_nodes, _repeated_edges, _unknown_nodes)
-_LOCAL: tuple[_Rule, ...] = (_evaluations, _profiles)
+_LOCAL: tuple[_Rule, ...] = (_evaluations, _profiles, _shift_work)
 _WHOLE: tuple[_Rule, ...] = (_start_scope, _unreachable, _scopes, _loops, _crossing_loops, _inputs)

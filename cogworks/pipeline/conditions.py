@@ -1,6 +1,6 @@
 """When an edge is taken: expressions, questions to a model, and `all`, `any`, `not` of both."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from cogworks.errors import UsageError
@@ -19,44 +19,79 @@ Ask = Callable[[ModelCondition], bool | None]
 """Answers a model-evaluated condition; None = no usable answer, its fallback decides."""
 
 
+class Undecided(UsageError):
+    """A model has to be asked before the condition is true or false, and nobody here can ask one."""
+
+    def __init__(self, question: str) -> None:
+        super().__init__(
+            f"the condition {question!r} has to be answered by a model, and nobody here can ask one; "
+            "`cogworks process` does so in a visit of its own"
+        )
+
+
 def evaluate(condition: Condition | None, view: Mapping[str, Any], ask: Ask | None = None) -> bool:
     """Whether an edge's condition holds; no condition always does.
 
-    Members of `all` and `any` that need no model come first, so that a question is asked only when it matters.
+    A question is asked only when the expressions around it leave the condition open.
 
     Args:
         view: what expressions may read, as JSON values.
         ask: answers the model-evaluated conditions.
 
     Raises:
-        UsageError: a model-evaluated condition has to be decided and `ask` is None.
+        Undecided: a model-evaluated condition has to be decided and `ask` is None.
     """
+    known = without_model(condition, view)
+    if known is not None:
+        return known
+    match condition:
+        case AllOf(conditions=members):
+            return all(evaluate(each, view, ask) for each in members)
+        case AnyOf(conditions=members):
+            return any(evaluate(each, view, ask) for each in members)
+        case Negation(condition=inner):
+            return not evaluate(inner, view, ask)
+        case ModelCondition():
+            return _answer(condition, ask)
+        case _:
+            raise AssertionError(condition)
+
+
+def without_model(condition: Condition | None, view: Mapping[str, Any]) -> bool | None:
+    """What the expressions alone say of a condition; None = that depends on a model's answer."""
     match condition:
         case None:
             return True
         case ExpressionCondition(expr=expr):
             return evaluate_expression(parse_expression(expr), view)
         case ModelCondition():
-            return _answer(condition, ask)
+            return None
         case AllOf(conditions=members):
-            return all(evaluate(each, view, ask) for each in sorted(members, key=needs_model))
+            return _joined((without_model(each, view) for each in members), decisive=False)
         case AnyOf(conditions=members):
-            return any(evaluate(each, view, ask) for each in sorted(members, key=needs_model))
+            return _joined((without_model(each, view) for each in members), decisive=True)
         case Negation(condition=inner):
-            return not evaluate(inner, view, ask)
+            known = without_model(inner, view)
+            return None if known is None else not known
 
 
 def needs_model(condition: Condition | None) -> bool:
     """Whether deciding it may take a model's answer."""
+    return any(isinstance(each, ModelCondition) for each in leaves(condition))
+
+
+def leaves(condition: Condition | None) -> Iterable[ExpressionCondition | ModelCondition]:
+    """The expressions and questions a condition is made of, in declared order."""
     match condition:
-        case ModelCondition():
-            return True
+        case ExpressionCondition() | ModelCondition():
+            yield condition
         case AllOf(conditions=members) | AnyOf(conditions=members):
-            return any(needs_model(each) for each in members)
+            for each in members:
+                yield from leaves(each)
         case Negation(condition=inner):
-            return needs_model(inner)
-        case _:
-            return False
+            yield from leaves(inner)
+        case None:
+            return
 
 
 def describe(condition: Condition | None) -> str:
@@ -76,11 +111,15 @@ def describe(condition: Condition | None) -> str:
             return f"not({describe(inner)})"
 
 
+def _joined(members: Iterable[bool | None], *, decisive: bool) -> bool | None:
+    known = list(members)
+    if decisive in known:
+        return decisive
+    return None if None in known else not decisive
+
+
 def _answer(condition: ModelCondition, ask: Ask | None) -> bool:
     if ask is None:
-        raise UsageError(
-            f"the condition {condition.question!r} has to be answered by a model, and nobody here can ask one; "
-            "use an `expr` condition or run with a version that evaluates `llm` conditions"
-        )
+        raise Undecided(condition.question)
     answer = ask(condition)
     return condition.fallback if answer is None else answer

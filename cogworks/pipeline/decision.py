@@ -2,13 +2,15 @@
 
 from typing import Literal
 
-from cogworks.pipeline.arbiter import Proposal, choose
+from cogworks.pipeline.affording import shortage
 from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.limits import calls_model, too_many_visits
 from cogworks.pipeline.people import INPUTS_NODE
 from cogworks.pipeline.position import (
     Facts,
     Position,
     WaitingFor,
+    aborted_by,
     failures,
     how_to_retry,
     instance_name,
@@ -151,64 +153,65 @@ def _answer(state: RunState, facts: Facts) -> Answer | None:
 
 
 def _claimable(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> Decision | None:
-    """The arbiter's choice among what could be claimed; signals of people were obeyed before it is asked."""
-    moves: dict[str, Decision] = {}
-    proposals: list[Proposal] = []
+    if left := _left_behind(state, facts, position):
+        return left
+    refused = ""
+    is_changed = is_request_changed(state, facts)
+    is_full = _asking_now(state, facts, pipeline) >= pipeline.settings.max_concurrent_llm_calls
+    for instance in position.ready:
+        if facts.wanted not in (None, instance):
+            continue
+        # What people get is not made from a request that is no longer theirs.
+        if (is_changed and is_last(instance, pipeline)) or (is_full and calls_model(instance, pipeline)):
+            continue
+        unfinished = state.unfinished(instance)
+        if unfinished is None and (many := too_many_visits(state)):
+            return Stop(outcome="failed", reason=many)
+        if reason := shortage(state, facts, pipeline, instance):
+            # Another ready node may need less.
+            refused = refused or reason
+            continue
+        return _visit(state, instance, unfinished)
+    return Stop(outcome="budget_reached", reason=refused) if refused else None
 
-    def propose(move: Decision, source: str, instance: Instance, saliency: float) -> None:
-        slot_id = f"{source}/{instance_name(instance)}"
-        moves[slot_id] = move
-        # Between equals the order in which they are proposed decides: that of the leases, and of the graph.
-        place = len(proposals)
-        proposals.append(Proposal(slot_id, source, str(instance.node), saliency, priority=place))
 
+def _left_behind(state: RunState, facts: Facts, position: Position) -> Decision | None:
+    """What to do about a dead runner's visit."""
     for lease in state.leases:
         if (
-            lease.node != INPUTS_NODE
-            and facts.wanted in (None, lease.instance)
-            and _is_stealable(lease, facts)
+            lease.node == INPUTS_NODE
+            or facts.wanted not in (None, lease.instance)
+            or not _is_stealable(lease, facts)
         ):
-            # What a dead runner began is finished before anything new begins.
-            propose(_taken_over(lease), "dead runner", lease.instance, 1.0)
-    is_changed = is_request_changed(state, facts)
-    for instance in position.frontier.ready:
-        # What people get is not made from a request that is no longer theirs.
-        if facts.wanted in (None, instance) and not (is_changed and is_last(instance, pipeline)):
-            propose(_affordable(state, facts, instance), "ready", instance, 0.5)
-    choice = choose((), proposals)
-    return moves[choice.winner.slot_id] if choice else None
+            continue
+        if aborted := aborted_by(lease.instance, position):
+            return GiveUpOn(lease=lease, reason=aborted)
+        if lease.attempt >= MAX_ATTEMPTS:
+            return GiveUpOn(lease=lease, reason=f"its runner died {lease.attempt} times")
+        return Run(
+            instance=lease.instance,
+            index=lease.index,
+            ordinal=lease.ordinal,
+            visit_key=lease.visit_key,
+            attempt=lease.attempt + 1,
+            taken_over_from=lease,
+        )
+    return None
 
 
-def _taken_over(lease: Lease) -> Decision:
-    if lease.attempt >= MAX_ATTEMPTS:
-        return GiveUpOn(lease=lease, reason=f"its runner died {lease.attempt} times")
-    return Run(
-        instance=lease.instance,
-        index=lease.index,
-        ordinal=lease.ordinal,
-        visit_key=lease.visit_key,
-        attempt=lease.attempt + 1,
-        taken_over_from=lease,
+def _asking_now(state: RunState, facts: Facts, pipeline: Pipeline) -> int:
+    """How many runners ask a model at this moment."""
+    return sum(
+        1
+        for lease in state.leases
+        if lease.node != INPUTS_NODE
+        and not _is_stealable(lease, facts)
+        and calls_model(lease.instance, pipeline)
     )
 
 
-def _affordable(state: RunState, facts: Facts, instance: Instance) -> Decision:
-    spent = state.spent
-    tokens = spent.input_tokens + spent.output_tokens
-    committed_usd = spent.cost_usd + state.reserved_usd
-    if committed_usd >= facts.max_cost_usd:
-        return Stop(
-            outcome="budget_reached",
-            reason=f"budget: {committed_usd:.2f} of {facts.max_cost_usd:.2f} USD is spent or reserved; raise "
-            "`budgets.pipeline_max_cost_dollars` in `.cogworks/config.toml` or split the issue.",
-        )
-    if tokens >= facts.max_tokens:
-        return Stop(
-            outcome="budget_reached",
-            reason=f"budget: {tokens} of {facts.max_tokens} tokens are spent; raise `budgets.pipeline_max_tokens` "
-            "in `.cogworks/config.toml` or split the issue.",
-        )
-    if unfinished := state.unfinished(instance):
+def _visit(state: RunState, instance: Instance, unfinished: Lease | None) -> Run:
+    if unfinished is not None:
         return Run(
             instance=instance,
             index=unfinished.index,
@@ -227,7 +230,7 @@ def _affordable(state: RunState, facts: Facts, instance: Instance) -> Decision:
 
 
 def _stuck(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> Decision:
-    if facts.wanted is not None and facts.wanted not in position.frontier.ready:
+    if facts.wanted is not None and facts.wanted not in position.ready:
         return Stop(outcome="usage_error", reason=_why_not(facts.wanted, position), is_about_item=False)
     live = [lease for lease in state.leases if not _is_stealable(lease, facts)]
     if live:
@@ -257,7 +260,7 @@ def _is_stealable(lease: Lease, facts: Facts) -> bool:
 
 
 def _why_not(wanted: Instance, position: Position) -> str:
-    ready = ", ".join(instance_name(instance) for instance in position.frontier.ready) or "none"
+    ready = ", ".join(instance_name(instance) for instance in position.ready) or "none"
     status = position.statuses.get(wanted)
     now = f"it is {status.value}" if status else "its inputs are not there yet"
     return f"node {instance_name(wanted)} cannot start: {now}. Ready now: {ready}."

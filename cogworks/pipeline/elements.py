@@ -21,6 +21,8 @@ MAX_REWORK_EDGES = 200
 Scope = Literal["item", "sub-item"]
 NodeType = Literal["llm", "deterministic", "spawning"]
 Gate = Literal["auto-proceed", "human-gated"]
+WorkClass = Literal["safety-critical", "standard", "low-risk"]
+"""What a shift-work boundary goes by: derived from the classification, `standard` before there is one."""
 Evaluation = Literal["first-matching", "all-matching", "explicit"]
 Validation = Literal["none", "domain-service", "scenario"]
 Method = Literal["builtin", "domain_service", "script"]
@@ -103,6 +105,22 @@ class Alignment(Value):
     max_rework: int = 3
 
 
+Fallback = Literal["", "timeout", "api_error", "ambiguous", "unparseable"]
+
+
+class ConditionAnswer(Value):
+    """What became of one question to a model; recorded before it is acted on, and never asked again."""
+
+    question: str
+    answer: bool | None
+    """None: no usable answer, the condition's fallback decides."""
+    fallback: Fallback = ""
+    """Why the fallback decides; empty = the model answered."""
+    why: str = ""
+    """The model's reason, or what went wrong."""
+    model_id: str = ""
+
+
 class ToolProfile(Value):
     """Which tools a node may use and within which limits."""
 
@@ -122,7 +140,8 @@ class Node(Value):
     title: str
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
-    gate: Gate = "auto-proceed"
+    gate: Gate | None = None
+    """None: the pipeline's shift-work boundary decides; without one, auto-proceed."""
     produces_code: bool = False
     """A safety-critical item forces a human gate on such nodes."""
     slug: str | None = None
@@ -150,10 +169,6 @@ class Node(Value):
     labels: tuple[str, ...] = ()
     link: bool = True
     """Spawned issues refer to the work item."""
-
-    def needs_human_gate(self, *, safety_critical: bool) -> bool:
-        """Whether a person has to approve its result before the run goes on."""
-        return self.gate == "human-gated" or (safety_critical and self.produces_code)
 
 
 class Rework(Value):

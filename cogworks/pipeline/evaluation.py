@@ -39,6 +39,12 @@ def same_json(left: object, right: object) -> bool:
     return left == right
 
 
+def read_path(path: str, view: Mapping[str, Any]) -> tuple[Any] | tuple[()]:
+    """The value a path leads to, alone in a tuple; empty where the view does not have it."""
+    value = _look_up(tuple(path.split(".")), view)
+    return () if value is _MISSING else (value,)
+
+
 _MISSING = object()
 """What an unknown path leads to."""
 _ORDERINGS: Mapping[str, Callable[[Any, Any], Any]] = {

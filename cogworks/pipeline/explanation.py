@@ -4,8 +4,19 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cogworks.pipeline.decision import Answer, BackOff, Decision, Finish, GiveUpOn, Nothing, Run, Stop, Wait
 from cogworks.pipeline.frontier import InstanceStatus, instances
+from cogworks.pipeline.gates import boundary_line
 from cogworks.pipeline.graph import Edge, Instance, Pipeline
-from cogworks.pipeline.position import Facts, Position, how_to_retry, instance_name, locate, waiting_for
+from cogworks.pipeline.limits import max_cost_usd
+from cogworks.pipeline.places import is_routing, place_of, routing_of
+from cogworks.pipeline.position import (
+    Facts,
+    Position,
+    class_of,
+    how_to_retry,
+    instance_name,
+    locate,
+    waiting_for,
+)
 from cogworks.pipeline.state import LEASE_MARGIN_S, RunState, edge_key
 from cogworks.vocabulary import SubItemKey, Value
 
@@ -24,7 +35,7 @@ class NotNow(Value):
     node: str
     """`node` or `node@sub-item`."""
     status: str
-    """`succeeded`, `failed`, `running`, `waiting_gate`, `ready`, `skipped`, `blocked` or `pending`."""
+    """`succeeded`, `failed`, `running`, `waiting_gate`, `routing`, `ready`, `skipped`, `blocked` or `pending`."""
     reason: str
 
 
@@ -34,6 +45,8 @@ class HumanAct(Value):
     who: str
     act: str
     url: str = ""
+    paste: str = ""
+    """The comment that does it as well."""
 
 
 class Explanation(Value):
@@ -76,6 +89,8 @@ def _because(state: RunState, pipeline: Pipeline, decision: Decision) -> str:
                 f"the lease of {dead.holder} is too old: its runner counts as dead, and attempt {decision.attempt} "
                 "goes on under the same visit key"
             )
+        case Run(instance=instance) if is_routing(instance):
+            return f"no expression says where {instance_name(place_of(instance))} leads: a model is asked"
         case Run(instance=instance):
             taken = [edge.id for edge in _into(pipeline, instance) if _is_taken(state, edge, instance)]
             if not taken:
@@ -89,16 +104,19 @@ def _because(state: RunState, pipeline: Pipeline, decision: Decision) -> str:
             limit_s = lease.ttl_s + LEASE_MARGIN_S
             return f"{lease.holder} was heard of less than {limit_s} s ago, and no other node is ready"
         case Nothing():
-            return "the run is done"
+            return f"the run is {state.status}"
         case Stop(outcome=outcome):
             return f"the item cannot go on by itself ({outcome.replace('_', ' ')})"
 
 
 def _facts(state: RunState, facts: Facts, pipeline: Pipeline) -> Iterable[Fact]:
-    yield Fact(name="run", value=state.status)
+    which = f", run {state.run_number} of the item" if state.run_number > 1 else ""
+    yield Fact(name="run", value=f"{state.status}{which}")
     yield Fact(name="issue", value="open" if facts.issue_is_open else "closed")
     yield Fact(name=f"trigger label {facts.trigger}", value="set" if facts.is_triggered else "not set")
     yield Fact(name="hold label", value="set" if facts.is_held else "not set")
+    if state.held is not None:
+        yield Fact(name="held by command", value=f"{state.held.by}: {state.held.why or 'no reason given'}")
     yield Fact(name="cancel label", value="set" if facts.is_cancelled else "not set")
     same = state.graph_hash == pipeline.graph_hash
     yield Fact(
@@ -109,9 +127,11 @@ def _facts(state: RunState, facts: Facts, pipeline: Pipeline) -> Iterable[Fact]:
     reserved = f", {state.reserved_usd:.4f} reserved" if state.leases else ""
     yield Fact(
         name="budget",
-        value=f"{spent.cost_usd:.4f} of {facts.max_cost_usd:.2f} USD spent{reserved}; "
+        value=f"{spent.cost_usd:.4f} of {max_cost_usd(facts, pipeline):.2f} USD spent{reserved}; "
         f"{spent.input_tokens + spent.output_tokens} of {facts.max_tokens} tokens",
     )
+    if boundary := boundary_line(pipeline, class_of(state, facts)):
+        yield Fact(name="shift-work boundary", value=boundary)
     for lease in state.leases:
         age_s = facts.lease_ages_s.get(lease.visit_key)
         heard = "not heard of lately" if age_s is None else f"last heard of {age_s:.0f} s ago"
@@ -138,7 +158,7 @@ def _standing(
     known = position.statuses.get(place)
     if known is not None:
         return known.value, _of_started(place, known, state, position)
-    if place in position.frontier.ready:
+    if place in position.ready:
         ahead = (
             f"{instance_name(chosen)} comes first" if chosen else "something else keeps the item from moving"
         )
@@ -159,11 +179,17 @@ def _of_started(place: Instance, known: InstanceStatus, state: RunState, positio
             return f"{lease.holder} works on it" if lease else "somebody works on it"
         case InstanceStatus.WAITING_GATE:
             return "finished; a person has yet to look at the result"
+        case InstanceStatus.ROUTING:
+            lease = state.lease_of(routing_of(place))
+            who = f"{lease.holder} asks a model" if lease else "a model has yet to say"
+            return f"finished; {who} where it leads"
         case InstanceStatus.FAILED:
             rejected = position.rejected.get(place)
             if rejected is not None:
                 return f"pull request #{rejected} was closed unmerged"
-            return visit.summary if visit else "it failed"
+            routed = state.latest(routing_of(place))
+            told = routed if routed is not None and routed.status == "failed" else visit
+            return told.summary if told else "it failed"
         case InstanceStatus.SUCCEEDED:
             gate = next((g for g in position.gates if Instance(g.node, g.sub_item) == place), None)
             passed = f", {gate.how} by {gate.by or 'somebody'}" if gate else ""
@@ -203,12 +229,19 @@ def _acts(state: RunState, facts: Facts, pipeline: Pipeline, decision: Decision)
     match decision:
         case Wait(waiting_for=waits):
             for wait in waits:
-                yield HumanAct(who=wait.who, act=wait.ask, url=wait.url)
+                yield HumanAct(who=wait.who, act=wait.ask, url=wait.url, paste=wait.paste)
         case Stop(outcome="failed"):
             if retry := how_to_retry(state, facts):
                 yield HumanAct(who="anyone who may set labels", act=retry, url=facts.issue_url)
+            for number in dict.fromkeys(locate(state, facts, pipeline).rejected.values()):
+                yield HumanAct(
+                    who="anyone with write permission",
+                    act=f"reopen pull request #{number}, or let it be made again",
+                    url=facts.pulls[number].url,
+                    paste="/cogworks retry",
+                )
             for wait in waiting_for(state, facts, pipeline):
-                yield HumanAct(who=wait.who, act=wait.ask, url=wait.url)
+                yield HumanAct(who=wait.who, act=wait.ask, url=wait.url, paste=wait.paste)
         case Stop(reason=reason):
             yield HumanAct(who="a maintainer", act=reason, url=facts.issue_url)
         case BackOff(stealable_in_s=wait_s):

@@ -138,6 +138,22 @@ def parse_expression(text: str) -> Expression:
     return _Parser(_tokens(text)).parse()
 
 
+def paths_of(expression: Expression) -> tuple[str, ...]:
+    """Every path an expression reads, once each, in the order of its text."""
+    match expression:
+        case Path(segments):
+            return (".".join(segments),)
+        case Comparison(_, left, right):
+            parts: tuple[Expression, ...] = (left, right)
+        case Not(operand):
+            parts = (operand,)
+        case And(operands) | Or(operands):
+            parts = operands
+        case _:
+            parts = ()
+    return tuple(dict.fromkeys(path for part in parts for path in paths_of(part)))
+
+
 def print_expression(expression: Expression) -> str:
     """The canonical spelling; parsing it gives the same expression back."""
     match expression:

@@ -43,6 +43,8 @@ class InstanceStatus(StrEnum):
     RUNNING = "running"
     WAITING_GATE = "waiting_gate"
     """Finished, but a person has yet to approve it."""
+    ROUTING = "routing"
+    """Finished and its gate passed, but a model has yet to say where it leads."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,7 @@ class _Reading:
                 return _Judgement.SUCCEEDED
             case InstanceStatus.FAILED:
                 return at
-            case InstanceStatus.RUNNING | InstanceStatus.WAITING_GATE:
+            case InstanceStatus.RUNNING | InstanceStatus.WAITING_GATE | InstanceStatus.ROUTING:
                 return _Judgement.ACTIVE
             case None:
                 return self._aborted.get(at) or self._judge_unstarted(at, judged)
@@ -240,7 +242,8 @@ class _Reading:
     def _startable(self, ready: Sequence[Instance]) -> tuple[Instance, ...]:
         if self.pipeline.settings.parallel_sub_items:
             return tuple(ready)
-        running = [at for at, known in self.status.items() if known is InstanceStatus.RUNNING]
+        at_work = {InstanceStatus.RUNNING, InstanceStatus.ROUTING}
+        running = [at for at, known in self.status.items() if known in at_work]
         busy = next((at.sub_item for at in (*running, *ready) if at.sub_item is not None), None)
         return tuple(at for at in ready if at.sub_item in {None, busy})
 

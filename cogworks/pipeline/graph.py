@@ -40,6 +40,7 @@ from cogworks.pipeline.elements import (
     SubItem,
     ToolProfile,
     Validation,
+    WorkClass,
 )
 from cogworks.vocabulary import NodeId
 
@@ -76,6 +77,7 @@ __all__ = [
     "SubItem",
     "ToolProfile",
     "Validation",
+    "WorkClass",
     "topological_order",
 ]
 
@@ -92,6 +94,8 @@ class Pipeline:
     tool_profiles: Mapping[str, ToolProfile] = field(default_factory=dict)
     default_tool_profile: str | None = None
     description: str = ""
+    shift_work: Mapping[WorkClass, NodeId] = field(default_factory=dict)
+    """Class of item -> the last node whose result people look at where it declares no gate of its own."""
 
     def node(self, node_id: NodeId) -> Node:
         """The node of that id; KeyError when the graph has none."""
@@ -100,6 +104,15 @@ class Pipeline:
     def edge(self, edge_id: EdgeId) -> Edge:
         """The edge of that id, rework edges included; KeyError when the graph has none."""
         return self._edges[edge_id]
+
+    def title_of(self, node_id: NodeId) -> str:
+        """What people call a node; its id where the graph has no such node."""
+        node = self._nodes.get(node_id)
+        return node_id if node is None else node.title
+
+    def has(self, node_id: NodeId) -> bool:
+        """Whether the graph has a node of that id."""
+        return node_id in self._nodes
 
     def edges_from(self, node_id: NodeId) -> tuple[Edge, ...]:
         """All edges that leave a node, rework edges included, in declared order."""
@@ -127,9 +140,14 @@ class Pipeline:
 
     def span_of(self, rework: Edge) -> tuple[NodeId, ...]:
         """The nodes a rework edge repeats, in topological order: its target, its source and all between them."""
-        after = self.downstream_of(rework.target) | {rework.target}
-        before = self.upstream_of(rework.source) | {rework.source}
-        return tuple(node_id for node_id in self.topological_order if node_id in after and node_id in before)
+        first, last = self._position[rework.target], self._position[rework.source]
+        between = self._downstream[rework.target] & self._upstream[rework.source]
+        window = enumerate(self.topological_order[first : last + 1], first)
+        return tuple(node_id for at, node_id in window if between >> at & 1)
+
+    def leads_to(self, source: NodeId, target: NodeId) -> bool:
+        """Whether a path leads from one node to another; every node leads to itself."""
+        return bool(self._upstream[target] >> self._position[source] & 1)
 
     def required_inputs(self, node_id: NodeId) -> tuple[str, ...]:
         """The declared inputs that must be there at the first visit.
@@ -186,17 +204,29 @@ class Pipeline:
         return frozenset(later)
 
     @cached_property
+    def up_to_boundary(self) -> Mapping[WorkClass, frozenset[NodeId]]:
+        """Class of item -> its shift-work boundary and every node before that."""
+        return {of: self.upstream_of(last) | {last} for of, last in self.shift_work.items()}
+
+    @cached_property
     def graph_hash(self) -> str:
         """64 hex digits: the same for graphs that behave alike, however the file was written.
 
-        Titles, descriptions and the pipeline's name do not count; the order of nodes and edges does, because it
+        Titles, descriptions, the pipeline's name and budgets, which may be raised while it runs, do not count; the order of nodes and edges does, because it
         breaks ties.
         """
         document = self.as_json()
         for ignored in ("name", "description"):
             del document[ignored]
+        for budget in ("cost_budget_usd", "default_cost_budget_usd"):
+            del document["settings"][budget]
         for node in document["nodes"]:
-            del node["title"]
+            del node["title"], node["cost_budget_usd"]
+        if not self.shift_work:
+            # Where nothing else decides, an undeclared gate is an open one.
+            del document["shift_work"]
+            for node in document["nodes"]:
+                node["gate"] = node["gate"] or "auto-proceed"
         text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode("ascii")).hexdigest()
 
@@ -208,11 +238,38 @@ class Pipeline:
             "description": self.description,
             "start": self.start,
             "settings": self.settings.model_dump(mode="json"),
+            "shift_work": dict(self.shift_work),
             "default_tool_profile": self.default_tool_profile,
             "tool_profiles": profiles,
             "nodes": [node.model_dump(mode="json") for node in self.nodes],
             "edges": [edge.model_dump(mode="json") for edge in self.edges],
         }
+
+    @cached_property
+    def _position(self) -> dict[NodeId, int]:
+        return {node_id: at for at, node_id in enumerate(self.topological_order)}
+
+    # Bit sets by position: as sets of names, a thousand nodes in a row would hold half a million entries.
+
+    @cached_property
+    def _upstream(self) -> dict[NodeId, int]:
+        """Every node a path leads from, and the node itself."""
+        found: dict[NodeId, int] = {}
+        for at, node_id in enumerate(self.topological_order):
+            found[node_id] = 1 << at
+            for edge in self.forward_to(node_id):
+                found[node_id] |= found[edge.source]
+        return found
+
+    @cached_property
+    def _downstream(self) -> dict[NodeId, int]:
+        """Every node a path leads to, and the node itself."""
+        found: dict[NodeId, int] = {}
+        for node_id in reversed(self.topological_order):
+            found[node_id] = 1 << self._position[node_id]
+            for edge in self.forward_from(node_id):
+                found[node_id] |= found[edge.target]
+        return found
 
     @cached_property
     def _slots(self) -> dict[str, int]:
@@ -221,7 +278,6 @@ class Pipeline:
 
     @cached_property
     def _slots_upstream(self) -> dict[NodeId, int]:
-        # Bit sets: as sets of names, a thousand nodes in a row would hold half a million entries.
         available: dict[NodeId, int] = {}
         for node_id in self.topological_order:
             available[node_id] = 0

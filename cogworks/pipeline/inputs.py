@@ -14,6 +14,7 @@ from cogworks.pipeline.people import (
     Reaction,
     Receipt,
 )
+from cogworks.pipeline.places import place_of
 from cogworks.pipeline.position import (
     Facts,
     approval_line,
@@ -28,7 +29,6 @@ from cogworks.pipeline.state import (
     CommentRef,
     EarlierRuns,
     RunState,
-    Spend,
     VisitRecord,
     edge_key,
     first_visit_key,
@@ -164,7 +164,7 @@ def restarted(state: RunState, fresh: RunState) -> RunState:
         return state
     gone = state.spent
     for lease in state.leases:
-        gone = gone + Spend(cost_usd=lease.reserved_usd)
+        gone = gone + lease.reserved
     return fresh.model_copy(
         update={
             "run_number": state.run_number + 1,
@@ -204,7 +204,7 @@ def named_instance(name: str, state: RunState, pipeline: Pipeline) -> Instance |
 def _approved(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> RunState:
     visit = _finished(state, asked, pipeline)
     name = instance_name(visit.instance)
-    if not is_gated(state, facts, pipeline.node(visit.node)):
+    if not is_gated(state, facts, pipeline, pipeline.node(visit.node)):
         raise NotNow(f"{name} does not wait for an approval")
     artifact = artifact_of(state, facts, pipeline, visit)
     if not artifact or not artifact.startswith(asked.artifact):
@@ -262,9 +262,12 @@ def _retried(state: RunState, facts: Facts, pipeline: Pipeline, *, must_exist: b
     """Without what failed or was rejected, and without everything built on that."""
     rejected = locate(state, facts, pipeline).rejected
     failed = {v.instance for v in state.visits if v.status == "failed" and not v.is_discarded}
-    wrong = failed | rejected.keys()
+    # Where no way led on from a node, asking again leads nowhere: the node itself is done again.
+    wrong = failed | {place_of(at) for at in failed} | rejected.keys()
+    stopped = any(left.stopped_short_of for left in state.given_back)
+    state = state.trying_again()
     if not wrong:
-        if must_exist:
+        if must_exist and not stopped:
             raise NotNow("nothing has failed, so there is nothing to do again")
         return state
     if any(at.sub_item is None and state.sub_items and _is_before_plan(at.node, pipeline) for at in rejected):
@@ -286,13 +289,17 @@ def _built_on(
     below = dependents_of(state, {at.sub_item for at in wrong if at.sub_item is not None})
     undone = set(wrong)
     for visit in state.visits:
-        at = visit.instance
+        at = place_of(visit.instance)
         is_whole = at.sub_item is not None and (at.sub_item in whole or at.sub_item in below)
-        if is_whole or any(
-            at.node in pipeline.downstream_of(cause.node) and at.sub_item in (None, cause.sub_item)
-            for cause in wrong
+        if (
+            at in wrong
+            or is_whole
+            or any(
+                at.node in pipeline.downstream_of(cause.node) and at.sub_item in (None, cause.sub_item)
+                for cause in wrong
+            )
         ):
-            undone.add(at)
+            undone |= {at, visit.instance}
     return undone
 
 

@@ -25,10 +25,11 @@ MAX_SECONDS = 7 * 24 * 3_600
 MAX_USD = 10_000.0
 MAX_RETRIES = 20
 
-# The label `cogworks:node:<id>` has at most 50 characters, and `failed` is already one of them.
-_NODE_ID = Shape(
-    re.compile(r"(?!failed$)[a-z][a-z0-9_]{0,35}"), "snake_case, at most 36 characters, not 'failed'"
-)
+RESERVED = ("failed", "inputs", "sub_work_item")
+"""Names that the program uses where a node's would stand: a label, the lease under which people are answered, a failure."""
+
+# The label `cogworks:node:<id>` has at most 50 characters.
+_NODE_ID = Shape(re.compile(r"[a-z][a-z0-9_]{0,35}"), "snake_case, at most 36 characters")
 SLOT = Shape(
     re.compile(r"(?!retry_count$)[a-z][a-z0-9_]{0,39}"),
     "snake_case, at most 40 characters, not 'retry_count'",
@@ -47,7 +48,7 @@ _ONLY_FOR: Mapping[str, tuple[str, ...]] = {
     "schema": ("llm", "spawning"),
     "method": ("deterministic", "spawning"),
     "issue_template": ("spawning",),
-    "labels": ("spawning",),
+    "labels": ("deterministic", "spawning"),
     "link": ("spawning",),
 }
 
@@ -59,6 +60,8 @@ def read_node(
     table.need("id")
     node_id = table.text("id", _NODE_ID) or f"unnamed {table.where}"
     table.where += f" ({shown(node_id)[1:-1]})"
+    if node_id in RESERVED:
+        table.refuse("id", f"is {node_id!r}, which cogworks uses for itself; give the node another id")
     table.need("type")
     node_type: NodeType | None = table.choice("type", get_args(NodeType))
     profile_name = table.text("tool_profile")
@@ -69,7 +72,7 @@ def read_node(
         title=table.text("title") or node_id.replace("_", " ").capitalize(),
         inputs=table.texts("inputs", SLOT),
         outputs=table.texts("outputs", SLOT),
-        gate=table.choice("gate", get_args(Gate)) or "auto-proceed",
+        gate=table.choice("gate", get_args(Gate)),
         produces_code=table.boolean("produces_code") or False,
         slug=table.text("slug", _SLUG),
         timeout_seconds=table.integer("timeout_seconds", minimum=1, maximum=MAX_SECONDS),
@@ -116,10 +119,8 @@ def _work(table: Table, node_type: NodeType | None) -> dict[str, Any]:
     }
     if node_type == "deterministic" and work["method"] is None:
         work["method"] = "builtin"
-    if node_type == "spawning":
-        table.need("issue_template")
-        if "prompt" not in table and work["method"] != "script":
-            table.need("prompt")
+    if node_type == "spawning" and "prompt" not in table and work["method"] != "script":
+        table.need("prompt")
     return work
 
 

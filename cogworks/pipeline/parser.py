@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from cogworks.errors import ConfigurationError
-from cogworks.pipeline.checks import problems_of, warnings_of
+from cogworks.pipeline.checks import choice_problems, problems_of, warnings_of
 from cogworks.pipeline.edge_tables import read_edge
-from cogworks.pipeline.elements import Settings, ToolProfile
+from cogworks.pipeline.elements import Settings, ToolProfile, WorkClass
+from cogworks.pipeline.gates import WORK_CLASSES
 from cogworks.pipeline.graph import Pipeline, PipelineConfiguration
 from cogworks.pipeline.node_tables import MAX_RETRIES, MAX_SECONDS, MAX_USD, read_node
 from cogworks.pipeline.profiles import BUILT_IN_PROFILES, DEFAULT_PROFILE, PROFILE_NAME, read_profile
@@ -17,6 +18,7 @@ from cogworks.vocabulary import NodeId
 
 MAX_FILE_CHARS = 1_000_000
 
+_LONG_NUMBER = re.compile(r"[0-9][0-9_]{4000,}")
 _NAME = Shape(re.compile(r"[a-z][a-z0-9_-]{0,39}"), "a name of small letters, digits, '-' and '_'")
 
 
@@ -48,6 +50,8 @@ def parse_pipelines(text: str, *, source: str, built_in: bool = False) -> Pipeli
             "declares no pipelines; add [pipelines.<name>] or remove the file to use the built-in one"
         )
     chosen = _default(default, pipelines, problems)
+    if not problems:
+        problems.extend(choice_problems(pipelines, chosen))
     if problems:
         raise ConfigurationError(source, problems)
     return PipelineConfiguration(source=source, pipelines=pipelines, default=chosen, warnings=tuple(warnings))
@@ -62,8 +66,13 @@ def _toml(text: str, source: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise ConfigurationError(source, ["is nested too deeply to be read as TOML"]) from None
-    except ValueError as error:  # also what int() raises for a number of thousands of digits
+    except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(source, [f"is not TOML: {error}"]) from error
+    except ValueError as error:
+        # What int() makes of thousands of digits, without saying where they are.
+        before = _LONG_NUMBER.split(text, maxsplit=1)[0]
+        place = f"(at line {before.count(chr(10)) + 1})"
+        raise ConfigurationError(source, [f"holds a number of thousands of digits {place}"]) from error
 
 
 def _default(named: str | None, pipelines: Mapping[str, Pipeline], problems: list[str]) -> str:
@@ -91,6 +100,14 @@ def _settings(table: Table | None, base: Settings) -> Settings:
     }
     table.close()
     return base.model_copy(update={key: value for key, value in given.items() if value is not None})
+
+
+def _shift_work(table: Table | None) -> dict[WorkClass, NodeId]:
+    if table is None:
+        return {}
+    given = {of: table.text(of) for of in WORK_CLASSES}
+    table.close()
+    return {of: NodeId(node_id) for of, node_id in given.items() if node_id is not None}
 
 
 def _profiles(table: Table | None, warnings: list[str]) -> dict[str, ToolProfile]:
@@ -139,6 +156,7 @@ class _PipelineReading:
             tool_profiles=self._profiles,
             default_tool_profile=default_profile,
             description=table.text("description") or "",
+            shift_work=_shift_work(table.table("shift_work")),
         )
         table.close()
         self._check(pipeline)

@@ -2,13 +2,17 @@
 
 from typing import Literal
 
-from cogworks.vocabulary import NodeId, SubItemKey, Value, VisitKey
+from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
 INPUTS_NODE = NodeId("inputs")
 """No node of any graph: the name under which a lease is taken to answer people. Its visits are not recorded."""
 MIN_HASH_DIGITS = 7
 
 Reaction = Literal["THUMBS_UP", "EYES", "THUMBS_DOWN", "CONFUSED"]
+
+
+InputLabel = Literal["hold", "cancel", "restart", "safety_critical"]
+"""An input label by what it asks for; a team may call it otherwise."""
 
 
 class Held(Value):
@@ -54,6 +58,17 @@ class Receipt(Value):
     content: Reaction
 
 
+class SeenPull(Value):
+    """A pull request of the run as a step last saw it."""
+
+    number: IssueNumber
+    state: Literal["open", "closed", "merged"]
+    head_oid: CommitOid
+    is_approved: bool = False
+    is_base_gone: bool = False
+    """When it was first seen closed, the branch it goes to was gone: GitHub closed it, nobody rejected it."""
+
+
 class Inputs(Value):
     """The newest human inputs that have been dealt with; it moves in the commit that obeys them."""
 
@@ -65,3 +80,7 @@ class Inputs(Value):
     """Labels that are on the issue and do not count."""
     receipts: tuple[Receipt, ...] = ()
     """For the commands dealt with last."""
+    labels: tuple[InputLabel, ...] = ()
+    """Input labels that were on the issue at the last look, whoever set them."""
+    pulls: tuple[SeenPull, ...] = ()
+    """The run's pull requests at the last look, by number."""

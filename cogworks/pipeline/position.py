@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import Literal
 
 from cogworks.pipeline.frontier import EdgeMark, EdgeRef, Frontier, InstanceStatus, frontier, instances
-from cogworks.pipeline.graph import Instance, Node, Pipeline
-from cogworks.pipeline.people import MIN_HASH_DIGITS, IgnoredLabel
+from cogworks.pipeline.gates import gate_of, work_class
+from cogworks.pipeline.graph import Instance, Node, Pipeline, WorkClass
+from cogworks.pipeline.people import MIN_HASH_DIGITS, IgnoredLabel, InputLabel
+from cogworks.pipeline.places import is_routing, place_of, routing_of
 from cogworks.pipeline.state import GatePassed, RunState, VisitRecord, edge_key
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
@@ -41,6 +43,8 @@ class Facts(Value):
     is_locked: bool = False
     ignored_labels: tuple[IgnoredLabel, ...] = ()
     """On the issue, but set by somebody who may not: they count as not there."""
+    input_labels: tuple[InputLabel, ...] = ()
+    """On the issue, whether they count or not."""
     foreign_branches: tuple[BranchName, ...] = ()
     """Branches of this item whose newest commit is not ours."""
     is_status_gone: bool = False
@@ -81,6 +85,8 @@ class Position(Value):
     outdated: Mapping[Instance, SubItemKey]
     """Finished, but built on a sub-work-item that failed or was rejected since."""
     frontier: Frontier
+    ready: tuple[Instance, ...]
+    """What may be claimed, best first: routing visits, for they open the way, then the frontier's nodes."""
 
 
 def locate(state: RunState, facts: Facts, pipeline: Pipeline) -> Position:
@@ -104,6 +110,7 @@ def locate(state: RunState, facts: Facts, pipeline: Pipeline) -> Position:
             statuses[visit.instance] = (
                 InstanceStatus.WAITING_GATE if verdict == "waiting" else InstanceStatus.SUCCEEDED
             )
+    statuses.update(_routing(state, statuses))
     outdated = _outdated(state, statuses)
     statuses.update(dict.fromkeys(outdated, InstanceStatus.FAILED))
     for lease in state.leases:
@@ -112,9 +119,42 @@ def locate(state: RunState, facts: Facts, pipeline: Pipeline) -> Position:
     ahead = frontier(pipeline, _marks(state, pipeline), statuses, state.schedule)
     shut = {at for at, known in statuses.items() if known is InstanceStatus.WAITING_GATE} | rejected.keys()
     ahead = replace(ahead, ready=tuple(at for at in ahead.ready if not _is_behind(at, shut, pipeline)))
-    return Position(
-        statuses=statuses, gates=tuple(gates), rejected=rejected, outdated=outdated, frontier=ahead
+    unrouted = (
+        routing_of(at)
+        for at, known in statuses.items()
+        if known is InstanceStatus.ROUTING and at not in ahead.to_stop and not _is_behind(at, shut, pipeline)
     )
+    return Position(
+        statuses=statuses,
+        gates=tuple(gates),
+        rejected=rejected,
+        outdated=outdated,
+        frontier=ahead,
+        ready=(*(at for at in unrouted if state.lease_of(at) is None), *ahead.ready),
+    )
+
+
+def _routing(state: RunState, statuses: Mapping[Instance, InstanceStatus]) -> dict[Instance, InstanceStatus]:
+    """The finished nodes that a model has yet to lead on from, and those for which it found no way on."""
+    found: dict[Instance, InstanceStatus] = {}
+    latest = {visit.instance: visit for visit in state.visits if not visit.is_discarded}
+    for at, known in statuses.items():
+        if known is not InstanceStatus.SUCCEEDED or not latest[at].awaits_routing:
+            continue
+        routed = latest.get(routing_of(at))
+        if routed is None:
+            found[at] = InstanceStatus.ROUTING
+        elif routed.status == "failed":
+            found[at] = InstanceStatus.FAILED
+    return found
+
+
+def aborted_by(at: Instance, position: Position) -> str:
+    """Why a visit has to stop although nothing is wrong with it: a sibling that aborts its siblings failed. Empty = it
+    may go on."""
+    if place_of(at) not in position.frontier.to_stop:
+        return ""
+    return f"{instance_name(at)} was stopped because a sibling of it failed and aborts its siblings"
 
 
 def dependents_of(state: RunState, rejected: AbstractSet[SubItemKey]) -> Mapping[SubItemKey, SubItemKey]:
@@ -136,9 +176,15 @@ def artifact_of(state: RunState, facts: Facts, pipeline: Pipeline, visit: VisitR
     return pull.head_oid if pull is not None else visit.output_sha256
 
 
-def is_gated(state: RunState, facts: Facts, node: Node) -> bool:
+def class_of(state: RunState, facts: Facts) -> WorkClass:
+    """How closely people look at this item, as far as its classification says by now."""
+    critical = facts.is_safety_critical or state.is_safety_critical
+    return work_class(safety_critical=critical, complexity=state.complexity)
+
+
+def is_gated(state: RunState, facts: Facts, pipeline: Pipeline, node: Node) -> bool:
     """Whether a person has to pass a node's result."""
-    return node.needs_human_gate(safety_critical=facts.is_safety_critical or state.is_safety_critical)
+    return gate_of(pipeline, node, class_of(state, facts)) == "human-gated"
 
 
 def slug_of(state: RunState, node: Node, sub_item: SubItemKey | None) -> str:
@@ -156,8 +202,9 @@ def waiting_for(state: RunState, facts: Facts, pipeline: Pipeline) -> tuple[Wait
     waits = [stopped] if (stopped := stopped_by(state, facts)) else []
     if request := changed_request(state, facts, pipeline, position):
         waits.append(request)
+    stopped_nodes = position.frontier.to_stop
     for (node_id, sub_item), status in position.statuses.items():
-        if status is InstanceStatus.WAITING_GATE:
+        if status is InstanceStatus.WAITING_GATE and Instance(node_id, sub_item) not in stopped_nodes:
             asked = _ask(state, facts, pipeline.node(node_id), sub_item)
             # Several nodes may wait for one pull request; a person merges it once.
             if asked.number is None or asked.number not in [wait.number for wait in waits]:
@@ -207,7 +254,7 @@ def changed_request(
     state: RunState, facts: Facts, pipeline: Pipeline, position: Position
 ) -> WaitingFor | None:
     """The question that has to be answered when nothing but last nodes is ready and the issue is not what it was."""
-    ready = position.frontier.ready
+    ready = position.ready
     if not is_request_changed(state, facts) or not ready or not all(is_last(at, pipeline) for at in ready):
         return None
     return WaitingFor(
@@ -225,6 +272,8 @@ def is_request_changed(state: RunState, facts: Facts) -> bool:
 
 def is_last(at: Instance, pipeline: Pipeline) -> bool:
     """Whether a node's result is what people get: the end of a sub-work-item, or of the graph without them."""
+    if is_routing(at):
+        return False
     return at.node in pipeline.sub_item_exits or not pipeline.forward_from(at.node)
 
 
@@ -235,9 +284,10 @@ def instance_name(instance: Instance) -> str:
 
 def _is_behind(at: Instance, shut: AbstractSet[Instance], pipeline: Pipeline) -> bool:
     """Whether a gate on the way to it is shut; it may have been open when the nodes in between ran."""
-    before = pipeline.upstream_of(at.node)
     return any(
-        gate.node in before and (gate.sub_item is None or at.sub_item in (None, gate.sub_item))
+        (gate.sub_item is None or at.sub_item in (None, gate.sub_item))
+        and gate.node != at.node
+        and pipeline.leads_to(gate.node, at.node)
         for gate in shut
     )
 
@@ -273,7 +323,7 @@ def _gate(
     pull = facts.pulls.get(known.number) if known else None
     if pull is not None and pull.state == "closed":
         return "waiting" if pull.is_base_gone else pull.number
-    if not is_gated(state, facts, node):
+    if not is_gated(state, facts, pipeline, node):
         return "open"
     if known is None and node.slug and _opens_later(pipeline, node):
         # There is nothing to look at yet: the gate closes when the pull request is there.

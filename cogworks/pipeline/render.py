@@ -3,20 +3,25 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 from cogworks.pipeline.conditions import describe
-from cogworks.pipeline.elements import Edge, Instance, SubItem
+from cogworks.pipeline.elements import Edge, Instance, Node, SubItem, WorkClass
 from cogworks.pipeline.frontier import in_dependency_order
+from cogworks.pipeline.gates import WORK_CLASSES, gated_nodes
 from cogworks.pipeline.graph import Pipeline
-from cogworks.vocabulary import SubItemKey
+from cogworks.vocabulary import NodeId, SubItemKey
 
 View = Literal["done", "current", "waiting", "failed", "skipped"]
 """How an instance is coloured; one without a view is still to come."""
 
 MAX_LABEL_CHARS = 80
+MAX_DRAWN_CHARS = 50_000
+MAX_DRAWN_EDGES = 500
+"""Mermaid draws an error in the place of a larger picture, and no picture may lift these limits."""
 
 _COLOURS: Mapping[View, tuple[str, str]] = {
     "done": ("#dafbe1", "#1a7f37"),
@@ -27,8 +32,9 @@ _COLOURS: Mapping[View, tuple[str, str]] = {
 }
 """view -> fill and stroke; the text is always dark, so that both GitHub themes show it."""
 # Inside quotes Mermaid still reads entities, HTML and Markdown (lists, emphasis, links); code points stop all of it.
+# Between `style` and a colon that touches an entity it takes the entity's own end away, so such a colon is one too.
 _NOT_PLAIN = re.compile(
-    r"(?<![^\W_])_|_(?![^\W_])|(?<=\d)\.|/(?=/)|[^\w .,:?!=/()…]",
+    r"(?<![^\W_])_|_(?![^\W_])|(?<=\d)\.|/(?=/)|:(?=\S)|[^\w .,:?!=/()…]",
 )
 _MERMAID_BRACKETS = {"llm": ("([", "])"), "deterministic": ("[", "]"), "spawning": ("[/", "/]")}
 _DOT_SHAPES = {"llm": "oval", "deterministic": "box", "spawning": "parallelogram"}
@@ -38,13 +44,17 @@ def mermaid(
     pipeline: Pipeline,
     views: Mapping[Instance, View] | None = None,
     sub_items: Sequence[SubItem] | None = None,
+    gated: AbstractSet[NodeId] | None = None,
 ) -> str:
     """A Mermaid flowchart, without the fence.
 
     Per-sub-item nodes stand in a box: one for all while there are no sub-items, else one for each. Rounded nodes ask
     a model, dotted edges go back, labels are conditions.
+
+    Args:
+        gated: the nodes a person has to pass in this run; None: what the file says, for items of every class.
     """
-    drawing = _Drawing(pipeline, views or {}, sub_items or ())
+    drawing = _Drawing(pipeline, views or {}, sub_items or (), gated)
     lines = ["flowchart TD"]
     for title, key, members in drawing.groups:
         indent = "  "
@@ -63,13 +73,21 @@ def mermaid(
     return "\n".join(lines) + "\n"
 
 
+def is_drawable(picture: str) -> bool:
+    """Whether Mermaid draws a text of `mermaid` as GitHub runs it, or finds it too large."""
+    # No label holds an arrow: its characters are written as code points.
+    arrows = picture.count(" -->") + picture.count(" -.->")
+    return len(picture) <= MAX_DRAWN_CHARS and arrows <= MAX_DRAWN_EDGES
+
+
 def dot(
     pipeline: Pipeline,
     views: Mapping[Instance, View] | None = None,
     sub_items: Sequence[SubItem] | None = None,
+    gated: AbstractSet[NodeId] | None = None,
 ) -> str:
     """A Graphviz digraph of the same picture."""
-    drawing = _Drawing(pipeline, views or {}, sub_items or ())
+    drawing = _Drawing(pipeline, views or {}, sub_items or (), gated)
     lines = [f"digraph {_dot_text(pipeline.name)} {{", '  node [fontname="sans-serif"]', "  rankdir=TB"]
     for title, key, members in drawing.groups:
         nodes = [f"  {_dot_node(drawing, at)}" for at in members]
@@ -88,13 +106,17 @@ def dot(
 def as_json(
     pipeline: Pipeline,
     views: Mapping[Instance, View] | None = None,
+    gated: AbstractSet[NodeId] | None = None,
 ) -> dict[str, Any]:
-    """The whole graph with its hash; with a run's state, `instances` lists what is known of each."""
+    """The whole graph with its hash; with a run's state, `instances` lists what is known of each, and `gated` the nodes
+    that a person has to pass."""
     document = {**pipeline.as_json(), "graph_hash": pipeline.graph_hash}
     if views is not None:
         document["instances"] = [
             {"node": at.node, "sub_item": at.sub_item, "state": view} for at, view in views.items()
         ]
+    if gated is not None:
+        document["gated"] = [node.id for node in pipeline.nodes if node.id in gated]
     return document
 
 
@@ -105,6 +127,7 @@ class _Drawing:
     pipeline: Pipeline
     known: Mapping[Instance, View]
     sub_items: Sequence[SubItem]
+    gated: AbstractSet[NodeId] | None
 
     @cached_property
     def keys(self) -> tuple[SubItemKey | None, ...]:
@@ -118,7 +141,7 @@ class _Drawing:
         outside = tuple(Instance(node) for node in order if not self.pipeline.is_sub_item(node))
         boxes = [
             (
-                "for each sub-work-item" if key is None else f"sub-work-item {key}",
+                "for each sub-work-item" if key is None else _short(f"sub-work-item {key}"),
                 key,
                 tuple(Instance(node, key) for node in inside),
             )
@@ -139,6 +162,11 @@ class _Drawing:
         """What is known of the instances in the picture."""
         return {at: self.known[at] for _, _, members in self.groups for at in members if at in self.known}
 
+    @cached_property
+    def pipeline_gates(self) -> Mapping[WorkClass, AbstractSet[NodeId]]:
+        """Class of item -> the nodes a person has to pass."""
+        return {of: gated_nodes(self.pipeline, of) for of in WORK_CLASSES}
+
     def name(self, at: Instance) -> str:
         """An identifier no diagram language reserves."""
         return f"n_{at.node}" if at.sub_item is None else f"{self.box(at.sub_item)}_{at.node}"
@@ -158,9 +186,19 @@ class _Drawing:
 
 def _node_label(drawing: _Drawing, at: Instance) -> str:
     node = drawing.pipeline.node(at.node)
-    gate = " (human gate)" if node.gate == "human-gated" else ""
+    gate = _gate_label(drawing, node)
     view = drawing.views.get(at)
-    return _short(node.title) + gate + (f": {view}" if view else "")
+    # A title may hold nothing that can be seen, and a node without a label is not drawn.
+    return (_short(node.title) or node.id) + gate + (f": {view}" if view else "")
+
+
+def _gate_label(drawing: _Drawing, node: Node) -> str:
+    if drawing.gated is not None:
+        return " (human gate)" if node.id in drawing.gated else ""
+    if node.gate is not None or not drawing.pipeline.shift_work:
+        return " (human gate)" if node.gate == "human-gated" else ""
+    classes = [of for of in WORK_CLASSES if node.id in drawing.pipeline_gates[of]]
+    return f" (human gate if {' or '.join(classes)})" if classes else ""
 
 
 def _edge_label(edge: Edge) -> str:

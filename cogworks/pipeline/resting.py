@@ -1,29 +1,42 @@
 """What a run rests on, in one line that a sweep can read without the state."""
 
+from cogworks.pipeline.affording import limits_mark, shortages
 from cogworks.pipeline.graph import Pipeline
-from cogworks.pipeline.position import Facts, failures, locate, waiting_for
+from cogworks.pipeline.limits import has_own_budgets
+from cogworks.pipeline.position import Facts, changed_request, failures, locate, stopped_by, waiting_for
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import IssueNumber
 
 
 def rest_line(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
-    """The trailer `Cogworks-Waits-For` of a record: `<kind>` or `<kind> <number>@<oid>`.
+    """The trailer `Cogworks-Waits-For` of a record: `<kind>` or `<kind> <number>@<oid>`, several parted by `; `.
 
-    `merge`, `approval`, `label`, `resume` and `reopen` ask for a person, `retry` follows a failure, `done` and
-    `cancelled` are the end. Empty
-    while a node may start, a runner is at work or several people are asked: then only the state tells.
+    `merge`, `approval`, `label`, `resume` and `reopen` ask for a person, `retry` follows a failure, `budget @<limits>` stands
+    until its limits change, `done` and `cancelled` are the end. Empty while a node may start or a runner is at work: then
+    only the state tells.
     """
     if state.status in ("done", "cancelled"):
         return state.status
-    position = locate(state, facts, pipeline)
-    waits = waiting_for(state, facts, pipeline)
-    rejected = set(position.rejected.values())
-    if position.frontier.ready or state.leases or len(waits) + len(rejected) > 1:
+    if state.leases:
         return ""
-    for wait in waits:
-        return wait.kind if wait.number is None else _of_pull(wait.kind, wait.number, facts)
-    for number in rejected:
-        return _of_pull("reopen", number, facts)
+    if stopped := stopped_by(state, facts):
+        # Nothing starts then, whatever is ready or asked beside.
+        return stopped.kind
+    position = locate(state, facts, pipeline)
+    ready = position.ready
+    is_short = bool(shortages(state, facts, pipeline, ready))
+    if ready and not is_short and not changed_request(state, facts, pipeline, position):
+        return ""
+    if is_short and has_own_budgets(pipeline):
+        # A sweep knows the limits of `config.toml` alone.
+        return ""
+    asked = [(wait.kind, wait.number) for wait in waiting_for(state, facts, pipeline)]
+    asked += [("reopen", number) for number in dict.fromkeys(position.rejected.values())]
+    parts = [kind if number is None else _of_pull(kind, number, facts) for kind, number in asked]
+    if is_short:
+        parts.insert(0, f"budget @{limits_mark(facts.max_cost_usd, facts.max_tokens)}")
+    if parts:
+        return "; ".join(parts) if all(parts) else ""
     return "retry" if failures(state, position) else ""
 
 

@@ -6,9 +6,9 @@ from enum import StrEnum
 from typing import Any
 
 from cogworks.pipeline.conditions import Ask, evaluate
-from cogworks.pipeline.elements import Edge, EdgeId, EdgeRef, Instance, Node, Overflow
+from cogworks.pipeline.elements import MAX_TRAVERSALS, Edge, EdgeId, EdgeRef, Instance, Node, Overflow
 from cogworks.pipeline.graph import Pipeline
-from cogworks.vocabulary import SubItemKey
+from cogworks.vocabulary import NodeId, SubItemKey
 
 
 class EdgeMark(StrEnum):
@@ -68,16 +68,17 @@ def out_edges_after(
         ask: answers model-evaluated conditions.
 
     Raises:
-        UsageError: a model-evaluated condition has to be decided and `ask` is None.
+        Undecided: a model-evaluated condition has to be decided and `ask` is None.
     """
     node = pipeline.node(instance.node)
-    evaluations = _evaluated(pipeline, node, view, ask)
+    evaluations = evaluate_edges(pipeline, node.id, view, ask=ask)
     held = [edge for edge in pipeline.edges_from(node.id) if evaluations.get(edge.id)]
     loop = next((edge for edge in held if edge.rework is not None), None)
     taken = {edge.id for edge in held if edge.rework is None}
     if loop is None or loop.rework is None:
         return _onward(pipeline, instance, taken, evaluations)
-    if traversals.get(EdgeRef(loop.id, instance.sub_item), 0) < loop.rework.max_traversals:
+    limit = min(loop.rework.max_traversals, MAX_TRAVERSALS)
+    if traversals.get(EdgeRef(loop.id, instance.sub_item), 0) < limit:
         return EdgeVerdict(rework=loop.id, evaluations=evaluations)
     marks: Mapping[EdgeRef, EdgeMark] = {}
     if loop.rework.overflow == "take-edge" and loop.rework.overflow_edge is not None:
@@ -101,9 +102,17 @@ def reopened_by(pipeline: Pipeline, rework_edge: EdgeId, sub_item: SubItemKey | 
     return Reopened(instances=tuple(Instance(node_id, sub_item) for node_id in span), edges=tuple(edges))
 
 
-def _evaluated(
-    pipeline: Pipeline, node: Node, view: Mapping[str, Any], ask: Ask | None
+def evaluate_edges(
+    pipeline: Pipeline, node_id: NodeId, view: Mapping[str, Any], *, ask: Ask | None = None
 ) -> dict[EdgeId, bool]:
+    """The edges of a node that were looked at, in declared order, and whether each holds.
+
+    With `first-matching` nothing is looked at behind the first that holds.
+
+    Raises:
+        Undecided: as `out_edges_after`.
+    """
+    node = pipeline.node(node_id)
     edges = pipeline.edges_from(node.id)
     if node.evaluation == "explicit":
         chosen = _choice(node, view)

@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from cogworks.pipeline.elements import ConditionAnswer
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.graph import SubItem as ScheduledItem
 from cogworks.pipeline.people import INPUTS_NODE, Approval, Held, Inputs, Owed
@@ -57,6 +58,13 @@ class Spend(Value):
         )
 
 
+class NextCall(Value):
+    """The most that the model call can cost which a visit stopped before."""
+
+    cost_usd: float
+    tokens: int
+
+
 class VisitRecord(Value):
     """One finished visit of one node."""
 
@@ -74,6 +82,10 @@ class VisitRecord(Value):
     has_output: bool = False
     output_sha256: str = ""
     """Of `output.json` as it stands in the ledger; what people approve where there is no pull request."""
+    awaits_routing: bool = False
+    """Expressions alone could not say where it leads: a routing visit decides its edges."""
+    answers: tuple[ConditionAnswer, ...] = ()
+    """A routing visit: what the model said, in the order it was asked."""
     is_discarded: bool = False
     """A rework edge or a retry went back behind it; its output no longer counts."""
 
@@ -96,8 +108,12 @@ class Lease(Value):
     reserved_usd: float = 0.0
     """The most this runner may spend before it says so in the ledger; booked as spent when it dies."""
     reserved_tokens: int = 0
+    is_capped: bool = False
+    """The reservation is all that the visit may still cost, so it shrinks with what is spent."""
     spent: Spend = Spend()
     """What this visit has cost so far, earlier attempts and their lost reservations included."""
+    stopped_short_of: NextCall | None = None
+    """Given back because this call did not fit into the budget; it is claimed again when it does, or people ask."""
     graph_hash: str
     input_digest: str
 
@@ -108,7 +124,17 @@ class Lease(Value):
     @property
     def spent_at_most(self) -> Spend:
         """What the visit has cost if its runner died: everything it had reserved may be gone."""
-        return self.spent + Spend(cost_usd=self.reserved_usd)
+        return self.spent + self.reserved
+
+    @property
+    def reserved(self) -> Spend:
+        return Spend(cost_usd=self.reserved_usd, input_tokens=self.reserved_tokens)
+
+    def with_spent(self, spent: Spend) -> "Lease":
+        """The lease after its runner said what the visit has cost so far."""
+        more_usd = (spent - self.spent).cost_usd if self.is_capped else 0.0
+        rest_usd = round(max(0.0, self.reserved_usd - more_usd), 9)
+        return self.model_copy(update={"spent": spent, "reserved_usd": rest_usd})
 
 
 class SubItem(Value):
@@ -178,6 +204,8 @@ class RunState(Value):
     kind: str = ""
     """The classification's type, e.g. `bug_fix`; a label shows it."""
     is_safety_critical: bool = False
+    complexity: str = ""
+    """The classification's estimate of the scope: `low`, `medium` or `high`."""
     visits: tuple[VisitRecord, ...] = ()
     leases: tuple[Lease, ...] = ()
     marks: Mapping[str, Literal["taken", "not_taken", "dead"]] = Field(default_factory=dict)
@@ -201,6 +229,8 @@ class RunState(Value):
     owed: tuple[Owed, ...] = ()
     """Comments that people are owed and that are not posted yet."""
     earlier: EarlierRuns = EarlierRuns()
+    heads: Mapping[SubItemKey, CommitOid] = Field(default_factory=dict)
+    """Head of each sub-work-item's branch that its newest visit made or judged."""
 
     @property
     def spent(self) -> Spend:
@@ -215,6 +245,10 @@ class RunState(Value):
     @property
     def reserved_usd(self) -> float:
         return sum(lease.reserved_usd for lease in self.leases)
+
+    @property
+    def reserved_tokens(self) -> int:
+        return sum(lease.reserved_tokens for lease in self.leases)
 
     @property
     def revision(self) -> int:
@@ -300,20 +334,32 @@ class RunState(Value):
     def checkpointed(self, lease: Lease, spent: Spend) -> "RunState":
         """Say what a visit has cost so far while it goes on."""
         leases = tuple(
-            held.model_copy(update={"spent": spent}) if held.visit_key == lease.visit_key else held
-            for held in self.leases
+            held.with_spent(spent) if held.visit_key == lease.visit_key else held for held in self.leases
         )
         return self.model_copy(update={"leases": leases})
 
-    def released(self, lease: Lease, spend: Spend) -> "RunState":
+    def released(self, lease: Lease, spend: Spend, *, short_of: NextCall | None = None) -> "RunState":
         """Give a visit back unfinished: its key stays, for what it has published already carries it.
 
         Args:
             spend: all that the visit has cost so far.
+            short_of: the call that the budget did not allow.
         """
         kept = tuple(held for held in self.leases if held.visit_key != lease.visit_key)
-        unfinished = lease.model_copy(update={"spent": spend, "reserved_usd": 0.0, "reserved_tokens": 0})
+        unfinished = lease.model_copy(
+            update={
+                "spent": spend,
+                "reserved_usd": 0.0,
+                "reserved_tokens": 0,
+                "stopped_short_of": short_of,
+            }
+        )
         return self.model_copy(update={"leases": kept, "given_back": (*self.given_back, unfinished)})
+
+    def trying_again(self) -> "RunState":
+        """Let visits that stopped short of a call be claimed once more."""
+        tried = tuple(left.model_copy(update={"stopped_short_of": None}) for left in self.given_back)
+        return self.model_copy(update={"given_back": tried})
 
     def recorded(self, visit: VisitRecord) -> "RunState":
         """Finish a visit: its record is added and its lease goes."""

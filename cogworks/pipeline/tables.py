@@ -40,12 +40,12 @@ class Table:
 
     def refuse(self, key: str, text: str) -> None:
         """Note a problem of one key."""
-        self.problems.append(f"{self.where}: `{key}` {text}")
+        self.problems.append(f"{self._place}`{key}` {text}")
 
     def need(self, key: str) -> None:
         """Note a problem if the key is absent."""
         if key not in self.data:
-            self.problems.append(f"{self.where}: `{key}` is missing")
+            self.refuse(key, "is missing")
 
     def text(self, key: str, shape: Shape | None = None) -> str | None:
         """A non-empty string, of the shape if one is given; a badly shaped one is answered all the same."""
@@ -158,8 +158,11 @@ class Table:
         """Note every key nobody asked for."""
         for key in self.data:
             if key not in self._asked:
-                place = f"{self.where}: " if self.where else ""
-                self.problems.append(f"{place}unknown key {shown(key)}{meant(key, self._asked)}")
+                self.problems.append(f"{self._place}unknown key {shown(key)}{meant(key, self._asked)}")
+
+    @property
+    def _place(self) -> str:
+        return f"{self.where}: " if self.where else ""
 
     def _raw(self, key: str) -> Any:
         self._asked[key] = None

@@ -3,26 +3,42 @@
 from collections.abc import Mapping
 from typing import Any
 
-from cogworks.pipeline.frontier import EdgeVerdict, out_edges_after, reopened_by
-from cogworks.pipeline.graph import EdgeRef, Pipeline
+from cogworks.pipeline.conditions import Undecided
+from cogworks.pipeline.edge_audit import answers_of
+from cogworks.pipeline.elements import MAX_TRAVERSALS, EdgeRef
+from cogworks.pipeline.graph import Pipeline
+from cogworks.pipeline.places import is_routing, place_of, routing_of
+from cogworks.pipeline.routing import EdgeVerdict, out_edges_after, reopened_by
 from cogworks.pipeline.state import RunState, SubItem, VisitRecord, edge_key
-from cogworks.vocabulary import IssueNumber, SubItemKey
+from cogworks.vocabulary import IssueNumber, NodeId, SubItemKey
 
 
 def settle(state: RunState, pipeline: Pipeline, visit: VisitRecord, view: Mapping[str, Any]) -> RunState:
-    """Record a visit and decide the edges that leave it.
+    """Record a visit and decide the edges that leave its place; the same arguments give the same state.
 
     Args:
-        view: output slot -> JSON, the visit's own output included; what conditions are evaluated over.
+        visit: of a node, or a routing visit with its answers.
+        view: output slot -> JSON, the node's own output included; what conditions are evaluated over. A routing visit
+            takes the one that its node was recorded with.
 
-    A rework edge makes everything it repeats undecided again. A loop that is used up and a node none of whose edges
-    hold are failures of the visit, with the reason in its summary.
+    Where only a model can say which edges hold, none is decided: the record says that it awaits a routing visit.
+    A rework edge makes everything it repeats undecided again, and the answers given there count no more. A loop that
+    is used up and a node none of whose edges hold are failures of the visit, with the reason in its summary.
+
+    Raises:
+        Undecided: a routing visit lacks an answer.
     """
     if visit.status == "failed":
         return state.recorded(visit)
-    traversals = _traversals(state, pipeline)
-    verdict = out_edges_after(pipeline, visit.instance, view, traversals)
-    if reason := _no_way_on(pipeline, visit, verdict):
+    ask = answers_of(visit) if is_routing(visit.instance) else None
+    place = place_of(visit.instance)
+    try:
+        verdict = out_edges_after(pipeline, place, view, _traversals(state, pipeline), ask=ask)
+    except Undecided:
+        if ask is not None:
+            raise
+        return state.recorded(visit.model_copy(update={"awaits_routing": True}))
+    if reason := _no_way_on(pipeline, place.node, verdict):
         failed = visit.model_copy(update={"status": "failed", "summary": f"{visit.summary}; {reason}"})
         return state.recorded(failed)
     decided = {**state.marks, **{_key(ref): mark.value for ref, mark in verdict.marks.items()}}
@@ -32,13 +48,32 @@ def settle(state: RunState, pipeline: Pipeline, visit: VisitRecord, view: Mappin
     counted = edge_key(verdict.rework, visit.sub_item)
     walked = {**after.traversals, counted: after.traversals.get(counted, 0) + 1}
     undone = reopened_by(pipeline, verdict.rework, visit.sub_item)
-    reopened = after.discarding(frozenset(undone.instances), frozenset(_key(ref) for ref in undone.edges))
+    repeated = frozenset(undone.instances) | {routing_of(at) for at in undone.instances}
+    reopened = after.discarding(repeated, frozenset(_key(ref) for ref in undone.edges))
     return reopened.model_copy(update={"traversals": walked})
+
+
+def switched(state: RunState, pipeline: Pipeline) -> RunState:
+    """The run on another pipeline, as its first node chose; what was decided on the old graph counts no more."""
+    if state.graph_hash == pipeline.graph_hash:
+        return state.model_copy(update={"pipeline": pipeline.name})
+    discarded = tuple(visit.model_copy(update={"is_discarded": True}) for visit in state.visits)
+    return state.model_copy(
+        update={
+            "pipeline": pipeline.name,
+            "graph_hash": pipeline.graph_hash,
+            "visits": discarded,
+            "marks": {},
+            "traversals": {},
+        }
+    )
 
 
 def learn_classification(state: RunState, output: Mapping[str, Any]) -> RunState:
     """Keep what the views and the gates need of the classification slot."""
-    update: dict[str, Any] = {"kind": str(output.get("type", ""))}
+    scope = output.get("estimated_scope")
+    complexity = scope.get("complexity") if isinstance(scope, Mapping) else None
+    update: dict[str, Any] = {"kind": str(output.get("type", "")), "complexity": str(complexity or "")}
     if output.get("safety_affecting") is True:
         update["is_safety_critical"] = True
     return state.model_copy(update=update)
@@ -79,13 +114,13 @@ def _traversals(state: RunState, pipeline: Pipeline) -> dict[EdgeRef, int]:
     }
 
 
-def _no_way_on(pipeline: Pipeline, visit: VisitRecord, verdict: EdgeVerdict) -> str:
+def _no_way_on(pipeline: Pipeline, node_id: NodeId, verdict: EdgeVerdict) -> str:
     if verdict.overflow in ("halt", "escalate") and verdict.overflowed is not None:
         edge = pipeline.edge(verdict.overflowed)
-        limit = edge.rework.max_traversals if edge.rework else 0
+        limit = min(edge.rework.max_traversals, MAX_TRAVERSALS) if edge.rework else 0
         return f"edge {edge.id!r} was taken {limit} times, its limit; a person has to look"
     if verdict.dead_end:
-        return f"no edge that leaves {visit.node!r} holds, so the run cannot go on; check `cogworks graph`"
+        return f"no edge that leaves {node_id!r} holds, so the run cannot go on; check `cogworks graph`"
     return ""
 
 

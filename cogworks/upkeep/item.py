@@ -16,47 +16,36 @@ from cogworks.github.ledgers import (
     issue_ends,
     list_ledgers,
 )
+from cogworks.github.moments import ItemReader
 from cogworks.github.mutations import Operation, compose
 from cogworks.github.permissions import People
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.reading import SnapshotReader
 from cogworks.github.snapshot import Snapshot
-from cogworks.github.unexpected import expecting
 from cogworks.github.writer import Writer
-from cogworks.vocabulary import CommitOid, IssueNumber, Login
+from cogworks.unexpected import expecting
+from cogworks.vocabulary import CommitOid, IssueNumber
 
 EXISTING = "query Existing($ids: [ID!]!) {\n  nodes(ids: $ids) { id }\n}\n"
 
 
-class ItemOnGitHub:
+class ItemOnGitHub(ItemReader):
     """One work item through the reader, the writer and the few documents only a check needs."""
 
     def __init__(
         self, client: Client, address: IssueAddress, *, reader: SnapshotReader, people: People, writer: Writer
     ) -> None:
-        self._client = client
-        self._address = address
-        self._reader = reader
-        self._people = people
+        super().__init__(client, address, reader=reader, people=people)
+        self._documents = client
         self._writer = writer
 
-    def read(self) -> Snapshot:
-        return self._reader.read(self._address)
-
-    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
-        """What each of them may do in the repository; one request."""
-        return self._people.permissions(snapshot, people)
-
-    def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
-        return self._reader.complete(snapshot, recorded)
-
     def copy(self, snapshot: Snapshot, tip: CommitOid) -> LedgerCopy:
-        return read_copy(self._client, snapshot, tip)
+        return read_copy(self._documents, snapshot, tip)
 
     def existing(self, node_ids: Sequence[str]) -> Collection[str]:
         if not node_ids:
             return frozenset()
-        answer = self._client.query(EXISTING, {"ids": list(node_ids)})
+        answer = self._documents.query(EXISTING, {"ids": list(node_ids)})
         for problem in answer.errors:
             if problem.type != "NOT_FOUND":
                 raise as_error(problem, doing=f"look for what the ledger of {self._address.url} records")
@@ -73,7 +62,7 @@ class ItemOnGitHub:
 
     def add_sub_issue(self, snapshot: Snapshot, node_id: str) -> None:
         below = {"issueId": snapshot.issue.node_id, "subIssueId": node_id}
-        answer = self._client.mutate(*compose([Operation("e0", "addSubIssue", below)]))
+        answer = self._documents.mutate(*compose([Operation("e0", "addSubIssue", below)]))
         for problem in answer.errors:
             raise as_error(problem, doing=f"put a sub-issue back below {self._address.url}")
 

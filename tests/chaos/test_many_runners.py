@@ -59,12 +59,12 @@ def stopped(theatre: Theatre, operation: str, nth: int) -> Iterator["subprocess.
         os.killpg(runner.pid, signal.SIGCONT)
 
 
-def check_late_waking(theatre: Theatre, node: str, nth: int) -> None:
+def check_late_waking(theatre: Theatre, node: str, nth: int, *, machine: str = "another") -> None:
     """A runner stops at its n-th answer from the ledger, another takes its visit over, and it wakes up."""
     step = step_of(theatre, node)
     theatre.back_to(step)
     with stopped(theatre, "Append", nth) as sleeper:
-        taken_over = theatre.process(machine="another")
+        taken_over = theatre.process(machine=machine)
         assert taken_over["outcome"] == "succeeded"
         assert differences(step.after, theatre.portrait()) == []
 
@@ -84,3 +84,9 @@ def test_a_planner_that_wakes_up_after_a_takeover_makes_no_sub_issue(done: Theat
     # The sleeper's own clock does not see the hub's jump ahead, so only the ledger stops it here. A pause right before
     # its sub-issues is told by that clock; tests/test_step.py has it.
     check_late_waking(done, "planning", 1)
+
+
+@pytest.mark.slow
+def test_a_stopped_runner_keeps_nobody_on_its_machine_from_taking_over(done: Theatre) -> None:
+    # It holds its working copy all the while.
+    check_late_waking(done, "code_generation@A", 2, machine="work")

@@ -2,15 +2,19 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.failures import CodebaseError, GitFailed
+from cogworks.codebase.places import MAX_BESIDE, Places, beside
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.errors import PermissionRefused, TryAgainLater
@@ -214,32 +218,105 @@ def test_a_lost_or_broken_copy_is_rebuilt(
     assert again.diff("main") == ""
 
 
-def test_a_second_process_is_told_to_wait(
+HOLDER = (
+    "import os, sys\n"
+    "from pathlib import Path\n"
+    "from cogworks.codebase.git import Identity\n"
+    "from cogworks.codebase.worktree import WorkingCopies\n"
+    "with WorkingCopies(Path(sys.argv[1]), identity=Identity('x', 'x@y'), environment=os.environ) as copies:\n"
+    f"    copy = copies.open(url=sys.argv[2], token=None, run='r1', name='A', branch={WORK!r}, base='main')\n"
+    "    (copy.path / 'theirs.txt').write_text('unfinished')\n"
+    "    print(copy.path, flush=True)\n"
+    "    sys.stdin.read()\n"
+)
+
+
+@contextmanager
+def stopped_runner(cache: Path, url: str) -> Iterator[Path]:
+    """A process that opened the copy and was stopped in the middle of its work; where that copy is."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(cache), url], stdin=PIPE, stdout=PIPE, text=True
+    ) as runner:
+        assert runner.stdout is not None
+        path = Path(runner.stdout.readline().strip())
+        runner.send_signal(signal.SIGSTOP)
+        try:
+            yield path
+        finally:
+            runner.send_signal(signal.SIGCONT)
+            runner.communicate()
+
+
+def test_a_copy_that_a_stopped_process_holds_is_left_to_it_and_another_is_used(
     copies: WorkingCopies, remote: BareRepository, tmp_path: Path
 ) -> None:
-    opened(copies, remote.url)
-    script = (
-        "import os, sys\n"
-        "from pathlib import Path\n"
-        "from cogworks.codebase.git import Identity\n"
-        "from cogworks.codebase.worktree import WorkingCopies\n"
-        "from cogworks.errors import TryAgainLater\n"
-        "with WorkingCopies(Path(sys.argv[1]), identity=Identity('x', 'x@y'), environment=os.environ) as copies:\n"
-        "    try:\n"
-        f"        copies.open(url=sys.argv[2], token=None, run='r1', name='A', branch={WORK!r}, base='main')\n"
-        "        print('opened')\n"
-        "    except TryAgainLater as error:\n"
-        "        print(error)\n"
-    )
-    command = [sys.executable, "-c", script, str(tmp_path / "cache"), remote.url]
+    with stopped_runner(tmp_path / "cache", remote.url) as theirs:
+        mine = opened(copies, remote.url)
+        pushed = changed(mine)
+        mine.push(WORK, None)
 
-    held = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert mine.path != theirs
+        assert not (mine.path / "theirs.txt").exists()
+        assert (theirs / "theirs.txt").read_text() == "unfinished"
+        assert (theirs / "a.txt").read_text() == "one\n"
+        assert remote.head(WORK) == pushed
+
+
+def test_a_copy_made_beside_goes_when_the_first_one_is_free_again(
+    copies: WorkingCopies, remote: BareRepository, tmp_path: Path
+) -> None:
+    with stopped_runner(tmp_path / "cache", remote.url) as theirs:
+        mine = opened(copies, remote.url)
     copies.close()
-    free = subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
-    assert held.startswith("the working copy 'A' of run 'r1'")
-    assert "in use by another process" in held
-    assert free == "opened\n"
+    again = opened(copies, remote.url)
+
+    assert again.path == theirs
+    assert not (again.path / "theirs.txt").exists()
+    assert not mine.path.exists()
+
+
+def test_what_a_stopped_process_holds_of_a_run_that_is_over_goes_when_it_let_go(
+    copies: WorkingCopies, remote: BareRepository, tmp_path: Path
+) -> None:
+    with stopped_runner(tmp_path / "cache", remote.url) as theirs:
+        mine = opened(copies, remote.url)
+        copies.discard(RUN)
+        kept = (theirs.exists(), mine.path.exists())
+
+    copies.open(url=remote.url, token=None, run=RunId("r2"), name="A", branch=WORK, base=MAIN)
+
+    assert kept == (True, False)
+    assert not copies.has(RUN)
+
+
+def test_an_object_cache_that_a_stopped_process_holds_is_left_to_it_too(
+    remote: BareRepository, tmp_path: Path
+) -> None:
+    holder = Places((tmp_path / "cache").resolve())
+    with WorkingCopies(tmp_path / "cache", identity=BOT, environment=os.environ, cache_wait_s=0) as copies:
+        first = opened(copies, remote.url)
+        copies.close()
+        (cache,) = (tmp_path / "cache" / "repositories").resolve().iterdir()
+        assert holder.hold(cache)
+
+        mine = opened(copies, remote.url)
+        holder.release(cache)
+        copies.discard(RUN)
+
+        assert mine.path != first.path
+        assert list((tmp_path / "cache" / "repositories").resolve().iterdir()) == [cache]
+
+
+def test_more_processes_than_there_are_places_are_told_to_wait(tmp_path: Path) -> None:
+    first = tmp_path / "A"
+    holders = [Places(tmp_path) for _ in range(MAX_BESIDE)]
+    taken = [holder.take(first, "the working copy 'A'") for holder in holders]
+
+    with pytest.raises(TryAgainLater, match=r"working copy 'A' .* is in use by other processes"):
+        Places(tmp_path).take(first, "the working copy 'A'")
+
+    assert taken == list(beside(first))
 
 
 def test_discarding_a_run_removes_its_copies_and_no_other(

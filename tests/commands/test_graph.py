@@ -58,7 +58,8 @@ def test_the_repositorys_own_file_is_preferred(here: Path) -> None:
 
 
 def test_check_tells_what_can_run(here: Path) -> None:
-    (here / "two.toml").write_text(TWO)
+    known = TWO.replace('"a"', '"intake"').replace('"b"', '"planning"')
+    (here / "two.toml").write_text(known)
 
     found = _run("check", "two.toml")
 
@@ -103,3 +104,27 @@ def test_a_file_and_a_work_item_cannot_both_be_drawn(here: Path) -> None:
 
     assert refused.exit_code == 2
     assert "--pipeline and --file go with neither an ISSUE_URL nor `check`" in refused.stderr
+
+
+def test_what_is_neither_a_work_item_nor_check_is_refused_with_the_way_to_name_a_file(here: Path) -> None:
+    refused = _run("other.toml")
+
+    assert refused.exit_code == 2
+    assert "'other.toml' is neither an ISSUE_URL nor `check`; a file goes behind --file" in refused.stderr
+    assert "say `cogworks graph check FILE`" in _run("--file", "other.toml", "check").stderr
+
+
+def test_a_picture_too_large_for_mermaid_is_drawn_with_a_warning(here: Path) -> None:
+    nodes = ['{ id = "a", type = "llm", evaluation = "all-matching" }']
+    nodes += [f'{{ id = "n{at}", type = "llm" }}' for at in range(501)]
+    edges = [f'{{ source = "a", target = "n{at}" }}' for at in range(501)]
+    text = f'[pipelines.wide]\nstart = "a"\nnodes = [{", ".join(nodes)}]\nedges = [{", ".join(edges)}]\n'
+    (here / ".cogworks/pipeline.toml").write_text(text)
+
+    drawn = _run()
+
+    assert (drawn.exit_code, drawn.stdout.count("-->")) == (0, 501)
+    assert drawn.stderr == (
+        "warning: Mermaid draws at most 500 edges and 50000 characters, and this picture has more; use --format dot.\n"
+    )
+    assert _run("--format", "dot").stderr == ""

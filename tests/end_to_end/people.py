@@ -45,7 +45,10 @@ class Item:
     def ask(self, method: str, path: str, *, by: str = "ann", **body: object) -> Any:
         """What REST answers to a person; fails when it refuses."""
         answer = httpx.request(
-            method, f"{self.api}/{path}", json=body or None, headers={"Authorization": f"Bearer {TOKENS[by]}"}
+            method,
+            f"{self.api}/{path}".rstrip("/"),
+            json=body or None,
+            headers={"Authorization": f"Bearer {TOKENS[by]}"},
         )
         assert answer.is_success, answer.text
         return answer.json() if answer.content else None

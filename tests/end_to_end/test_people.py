@@ -1,11 +1,18 @@
 """People and an item on a real hub: commands, labels, gates, and what happens to issues, pull requests and branches."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 
+from cogworks.commands.cost import cost
+from cogworks.commands.explain import explain
+from cogworks.commands.log import log
+from cogworks.commands.status import status
 from cogworks.errors import SafetyHalt
-from tests.end_to_end.people import Item, new_item, open_hub
+from tests.end_to_end.people import TOKENS, Item, new_item, open_hub
 from tests.hub.running import RunningHub
 
 
@@ -13,6 +20,17 @@ from tests.hub.running import RunningHub
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
     with open_hub(tmp_path_factory.mktemp("people")) as running:
         yield running
+
+
+def looking_environment(hub: RunningHub, work: Path) -> dict[str, str]:
+    return {
+        "COGWORKS_GITHUB_TOKEN": TOKENS["cogs"],
+        "COGWORKS_WORK_DIR": str(work),
+        "GITHUB_SERVER_URL": hub.url,
+        "GITHUB_API_URL": hub.api_url,
+        "GITHUB_GRAPHQL_URL": f"{hub.url}/api/graphql",
+        "COLUMNS": "200",
+    }
 
 
 @pytest.fixture
@@ -260,3 +278,118 @@ def test_an_item_can_be_started_by_a_command_without_a_label(hub: RunningHub) ->
     item.say("/cogworks run")
 
     assert item.step().node == "spec"
+
+
+def stacked(item: Item) -> tuple[int, int]:
+    """The pull requests of a finished item, the second one on the branch of the first."""
+    item.until("ship@B")
+    first, second = (item.state().pull(slug) for slug in ("swi-1", "swi-2"))
+    assert first is not None
+    assert second is not None
+    assert item.ask("GET", f"pulls/{second.number}")["base"]["ref"] == first.head
+    return first.number, second.number
+
+
+def test_a_base_branch_deleted_after_its_merge_costs_no_dependent_its_pull_request(item: Item) -> None:
+    first, second = stacked(item)
+    item.ask("PUT", f"pulls/{first}/merge")
+    item.ask("DELETE", f"git/refs/heads/{item.branch('swi-1')}")
+    assert item.ask("GET", f"pulls/{second}")["state"] == "closed"
+
+    item.step()
+    following, requests = item.step(), item.counted_step()[1]
+
+    pull = item.ask("GET", f"pulls/{second}")
+    assert (pull["state"], pull["base"]["ref"]) == ("open", "main")
+    assert following.outcome == "done"
+    assert requests == {"graphql": 1, "rest": 0, "git": 0}
+
+
+def test_a_dependent_goes_to_the_default_branch_once_its_dependency_is_merged(item: Item) -> None:
+    first, second = stacked(item)
+    item.ask("PUT", f"pulls/{first}/merge")
+
+    item.step()
+
+    assert item.ask("GET", f"pulls/{second}")["base"]["ref"] == "main"
+
+
+def test_an_edited_status_comment_is_put_right_and_nothing_else_is_written(item: Item) -> None:
+    item.step()
+    comment = item.state().status_comment
+    assert comment is not None
+    [before] = item.comments()
+    item.ask("PATCH", f"issues/comments/{comment.database_id}", body="Nothing to see here.")
+
+    _, requests = item.counted_step()
+
+    assert item.comments() == [before]
+    assert requests == {"graphql": 2, "rest": 0, "git": 0}
+
+
+def test_a_default_branch_that_moves_disturbs_no_gate(item: Item) -> None:
+    item.step()
+    item.ask("PUT", f"contents/unrelated-{item.address.number}.md", content="bW9yZQ==", message="Go on")
+
+    report, requests = item.counted_step()
+
+    assert (report.outcome, requests) == ("waiting", {"graphql": 1, "rest": 0, "git": 0})
+
+
+def test_a_deleted_branch_of_an_open_pull_request_is_a_rejection_that_a_retry_makes_good(item: Item) -> None:
+    item.until("ship@A")
+    number = item.state().pull_requests[-1].number
+    item.ask("DELETE", f"git/refs/heads/{item.branch('swi-1')}")
+
+    rejected = item.step()
+    item.say("/cogworks retry")
+
+    assert rejected.outcome == "failed"
+    assert f"pull request #{number} was closed unmerged" in rejected.message
+    assert [item.step().node for _ in range(2)] == ["code@A", "ship@A"]
+    again = item.state().pull("swi-1")
+    assert again is not None
+    assert again.number > number
+
+
+def test_a_renamed_repository_goes_on_under_its_old_address(tmp_path: Path) -> None:
+    with open_hub(tmp_path) as own:
+        item = new_item(own)
+        item.merge(item.step())
+        item.ask("PATCH", "", name="subtractor")
+
+        assert item.step().node == "plan"
+
+
+def test_the_commands_that_look_read_right_on_an_item_that_was_held_rejected_restarted_and_lost(
+    item: Item, hub: RunningHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in looking_environment(hub, tmp_path).items():
+        monkeypatch.setenv(name, value)
+
+    def told(command: click.Command, *options: str) -> str:
+        done = CliRunner().invoke(command, [item.address.url, *options])
+        return done.output if done.exception is None else str(done.exception)
+
+    item.merge(item.step())
+    item.say("/cogworks hold on Friday")
+    item.step()
+    held = told(explain)
+    item.say("/cogworks resume Monday")
+    item.until("ship@A")
+    item.ask("PATCH", f"pulls/{item.state().pull_requests[-1].number}", state="closed")
+    item.step()
+    rejected = told(explain)
+    item.say("/cogworks restart")
+    item.step()
+    restarted = [told(command) for command in (explain, status, cost)]
+    item.ask("DELETE", f"git/refs/heads/cogworks/ledger/{item.address.number}")
+    lost = [told(command) for command in (explain, status, cost, log)]
+
+    assert "held by command" in held
+    assert "or comment: /cogworks resume <why>" in held
+    assert "or let it be made again (anyone with write permission)" in rejected
+    assert "or comment: /cogworks retry" in rejected
+    assert "running, run 2 of the item" in restarted[0]
+    assert all("before this run of the item: $0.3000" in text for text in restarted[1:])
+    assert all("that it is a view of is gone" in text for text in lost)

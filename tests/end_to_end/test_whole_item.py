@@ -4,6 +4,7 @@ import itertools
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,17 @@ import pytest
 
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
 from cogworks.demo.verdict import Verdict, judge
+from cogworks.ledger.record import read_state
+from cogworks.pipeline.built_in import built_in_pipelines
 from tests.end_to_end.killing import Moment, killed_step
 from tests.end_to_end.scene import Ended, Scene, copy_of, open_scene
+from tests.pipeline.runs import pull
+from tests.replaying import Committed, replayed
 
 pytestmark = pytest.mark.timeout(300)  # seconds on a busy machine; usually a tenth of that
 
 MAX_STEPS = 40
+LEDGER = "cogworks/ledger/1"
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,10 @@ class WholeItem:
     untouched: bool
     """Whether the two idle calls changed nothing on the hub."""
     commits: tuple[str, ...]
+    ledger: tuple[Committed, ...]
+    """Oldest first, without the root."""
+    ledger_files: dict[str, str]
+    """Every output in the newest tree: path -> text."""
     at_first: Path
     """A copy of the scene before the first step."""
     replayed: Ended
@@ -59,6 +69,12 @@ def item(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeItem]:
             idle=idle,
             untouched=untouched,
             commits=tuple(scene.git("log", "--format=%s", "cogworks/ledger/1").splitlines()),
+            ledger=tuple(_ledger(scene)),
+            ledger_files={
+                path: scene.git("show", f"{LEDGER}:{path}")
+                for path in scene.git("ls-tree", "-r", "--name-only", LEDGER).splitlines()
+                if path.endswith("/output.json")
+            },
             at_first=at_first,
             replayed=scene.cogworks("replay", "--json"),
             checked=scene.cogworks("fsck", "--json"),
@@ -74,6 +90,14 @@ def _decisions(scene: Scene) -> list[dict[str, Any]]:
         for visit in visits
         for event in visit["events"]
     ]
+
+
+def _ledger(scene: Scene) -> Iterator[Committed]:
+    told = scene.git("log", "--reverse", "--format=%H%x00%ct%x00%B%x1e", LEDGER)
+    for entry in told.split("\x1e")[1:-1]:
+        oid, date, message = entry.strip().split("\x00")
+        state = read_state(scene.git("show", f"{oid}:state.json"), branch=LEDGER)
+        yield Committed(message, datetime.fromtimestamp(int(date), UTC), state)
 
 
 def _verdict(scene: Scene) -> Verdict:
@@ -210,6 +234,26 @@ def test_the_coding_visits_are_decided_again_from_the_ledger_alone(item: WholeIt
 
 def test_an_item_that_was_worked_on_to_its_end_is_sound(item: WholeItem) -> None:
     assert (item.checked.code, item.checked.told["findings"]) == (0, [])
+
+
+def test_the_ledger_alone_replays_every_decision_of_the_run(item: WholeItem) -> None:
+    state = item.ledger[-1].state
+    # Whenever something was claimed, the person had merged what was waited for.
+    merged = [
+        pull(known.number, "merged" if known.slug in ("spec", "interfaces") else "open", merged_by="ann")
+        for known in state.pull_requests
+    ]
+
+    assert state.status == "done"
+    assert (
+        replayed(
+            item.ledger,
+            built_in_pipelines().choose(),
+            pulls={each.number: each for each in merged},
+            read=item.ledger_files.__getitem__,
+        )
+        == []
+    )
 
 
 def test_a_runner_that_dies_in_every_step_leaves_no_trace(item: WholeItem, tmp_path: Path) -> None:

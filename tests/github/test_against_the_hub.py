@@ -14,6 +14,7 @@ from cogworks.github.client import GraphQLClient
 from cogworks.github.documents import read_work_item
 from cogworks.github.effects import (
     CommitFiles,
+    CreateIssue,
     CreateSubIssue,
     EditComment,
     Effect,
@@ -213,6 +214,68 @@ def test_sub_issues_are_linked_and_linking_again_changes_nothing(bench: Bench) -
     blocked = {issue.number: issue.blocked_by for issue in bench.read().issue.sub_issues}
     assert blocked[numbers[SubItemKey("b")]] == (numbers[SubItemKey("a")],)
     assert (published.warnings, again.warnings) == ((), ())
+
+
+def follow_up(bench: Bench, key: str, *labels: str) -> CreateIssue:
+    # The repository is shared by these tests, so that each needs a visit of its own.
+    visit = VisitKey(f"{bench.address.number:064x}")
+    return CreateIssue(key=key, title=f"Later {key}", body=f"Do {key}.", labels=labels, visit_key=visit)
+
+
+def test_follow_up_issues_are_made_once_with_their_labels_and_belong_to_nobody(bench: Bench) -> None:
+    effects = [follow_up(bench, f"issue-{number}", "documentation") for number in range(1, 8)]
+
+    before = bench.read()
+    first = bench.publish(*effects)
+
+    assert [made.key for made in first.issues] == [effect.key for effect in effects]
+    assert bench.writer().publish(effects, before, PublicationContext()) == first
+    assert bench.read().issue.sub_issues == ()
+    made = bench.client.query(
+        "query Q($id: ID!) { node(id: $id) { ... on Issue { title labels(first: 9) { nodes { name } } } } }",
+        {"id": first.issues[0].node_id},
+    ).data["node"]
+    assert made == {"title": "Later issue-1", "labels": {"nodes": [{"name": "documentation"}]}}
+
+
+def test_follow_up_issues_whose_answer_is_lost_are_found_again(bench: Bench) -> None:
+    client = LosesAnswers(bench.client)
+    effects = [follow_up(bench, "issue-1"), follow_up(bench, "issue-2")]
+
+    before = bench.read()
+    published = bench.writer(client).publish(effects, before, PublicationContext())
+
+    assert client.documents == 1
+    assert [made.key for made in published.issues] == ["issue-1", "issue-2"]
+    assert bench.writer().publish(effects, before, PublicationContext()).issues == published.issues
+
+
+@dataclass
+class Misdirects:
+    """A client to which every issue with the word in its title is sent to a repository that does not exist."""
+
+    client: GraphQLClient
+    word: str
+
+    def query(self, document: str, variables: Any) -> Answer:
+        return self.client.query(document, variables)
+
+    def mutate(self, document: str, variables: Any) -> Answer:
+        for given in variables.values():
+            if self.word in given["title"]:
+                given["repositoryId"] = "nothing"
+        return self.client.mutate(document, variables)
+
+
+def test_one_follow_up_issue_of_three_that_is_refused_leaves_the_others(bench: Bench) -> None:
+    client = Misdirects(bench.client, "issue-2")
+    effects = [follow_up(bench, f"issue-{number}") for number in (1, 2, 3)]
+
+    published = bench.writer(client).publish(effects, bench.read(), PublicationContext())
+
+    assert [made.key for made in published.issues] == ["issue-1", "issue-3"]
+    assert [refused.key for refused in published.refused_issues] == ["issue-2"]
+    assert "refused to create the issue 'issue-2'" in published.refused_issues[0].reason
 
 
 @dataclass

@@ -282,6 +282,13 @@ def test_what_the_client_does_about_an_error(case: Case, is_write: bool) -> None
         (GraphQLProblem(("a",), "RESOURCE_LIMITS_EXCEEDED", "exceeded"), ResourceLimitsExceeded, 75),
         (GraphQLProblem(("a",), "", "Something went wrong while executing your query"), TryAgainLater, 75),
         (GraphQLProblem(("a",), "UNPROCESSABLE", "is invalid"), CogworksError, 1),
+        (
+            GraphQLProblem(
+                ("a",), "UNPROCESSABLE", "Commenting is disabled on issues with more than 2500 comments"
+            ),
+            PermissionRefused,
+            4,
+        ),
     ],
     ids=lambda value: value.type or value.message[:20] if isinstance(value, GraphQLProblem) else None,
 )

@@ -13,7 +13,7 @@ from cogworks.github.answers import Answer, GraphQLProblem
 from cogworks.github.ledger_copy import read_copy
 from cogworks.github.ledger_log import read_log
 from cogworks.github.ledgers import IssueEnd, LedgerTip, archive, issue_ends, list_ledgers
-from cogworks.github.unexpected import UnexpectedAnswer
+from cogworks.unexpected import UnexpectedAnswer
 from cogworks.vocabulary import CommitOid, IssueNumber
 from tests.world import World
 

@@ -15,7 +15,7 @@ from cogworks.github.answers import Answer
 from cogworks.github.client import GraphQLClient
 from cogworks.github.reading import SnapshotReader
 from cogworks.github.tokens import FixedToken
-from cogworks.github.unexpected import UnexpectedAnswer
+from cogworks.unexpected import UnexpectedAnswer
 from tests.github.test_reading import ADDRESS, NOW, RECORDED
 
 JSON = st.recursive(

@@ -13,7 +13,7 @@ from cogworks.errors import CogworksError, TryAgainLater
 from cogworks.github.answers import Answer, BrokenOff, GraphQLProblem, ResourceLimitsExceeded
 from cogworks.github.habits import Habit, RememberedHere
 from cogworks.github.reading import SnapshotReader
-from cogworks.github.unexpected import UnexpectedAnswer
+from cogworks.unexpected import UnexpectedAnswer
 from tests.github.test_reading import ADDRESS, NOW, RECORDED, WHOLE, Scripted, further_page
 
 TOO_LARGE = ResourceLimitsExceeded("Resource limits for this query exceeded")

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -19,8 +20,9 @@ from cogworks.pipeline.position import Facts
 from cogworks.pipeline.state import CommentRef, RunState, Spend, SubItem, first_visit_key
 from cogworks.pipeline.transitions import settle
 from cogworks.settings import parse_config
-from cogworks.vocabulary import SubItemKey
-from tests.pipeline.runs import GRAPH, MERGED_SPEC, facts, finished, lease, new_run, pull, visit
+from cogworks.vocabulary import NodeId, SubItemKey
+from tests.pipeline.graphs import pipeline
+from tests.pipeline.runs import GRAPH, MERGED_SPEC, URL, facts, finished, lease, new_run, pull, visit
 from tests.world import BOT, CONFIG, World
 
 CONFIGURED = parse_config(CONFIG)
@@ -64,6 +66,29 @@ def test_the_same_state_and_facts_give_the_same_surface_also_when_the_state_was_
     reread = RunState.model_validate_json(state_text(state))
 
     assert surface(state, facts(*PULLS)) == surface(reread, facts(*PULLS))
+
+
+def items(count: int) -> tuple[SubItem, ...]:
+    return tuple(SubItem(key=SubItemKey(f"K{at}"), ordinal=at, title="k") for at in range(1, count + 1))
+
+
+def test_a_picture_with_more_than_github_draws_has_one_box_for_all_sub_work_items() -> None:
+    drawn = {
+        count: surface(new_run(sub_items=items(count)), facts()).comment.count("subgraph")
+        for count in (100, 200)
+    }
+
+    assert drawn == {100: 100, 200: 1}
+
+
+def test_a_graph_that_github_does_not_draw_is_told_of_instead() -> None:
+    fan = " ".join(f"n{at}" for at in range(501))
+    wide = pipeline(f"&a {fan}", " ".join(f"a>{to}" for to in fan.split()))
+
+    comment = project(new_run(wide), facts(), wide, CONFIGURED).comment
+
+    assert "```mermaid" not in comment
+    assert f"`cogworks graph {URL} --format dot` prints it" in comment
 
 
 def test_leases_do_not_change_the_comment_but_for_the_picture() -> None:
@@ -268,3 +293,14 @@ def test_the_first_visit_signs_the_status_comment_even_while_it_is_given_back() 
     assert first_visit_key(leased) == first.visit_key
     assert first_visit_key(leased.released(first, Spend())) == first.visit_key
     assert first_visit_key(finished(new_run(), "spec", "plan")) == first.visit_key
+
+
+def test_the_shift_work_boundary_of_the_items_class_is_shown() -> None:
+    graph = replace(GRAPH, shift_work={"standard": NodeId("plan")})
+    state = new_run(graph)
+
+    shown = project(state, facts(), graph, CONFIGURED).comment
+
+    assert "**Shift-work boundary:** standard: people look at results up to Plan; after it" in shown
+    assert "Plan (human gate)" in shown.replace("#40;", "(").replace("#41;", ")")
+    assert "Shift-work" not in surface(new_run(), facts()).comment

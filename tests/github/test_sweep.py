@@ -1,25 +1,27 @@
 """Which items a sweep lets move, from what their issue, their ledger's tip and their pull requests say."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from cogworks.github.sweep import (
-    NEWS_PER_ITEM,
+    COMMENTS_PER_ITEM,
+    LabelChange,
     Listed,
     Movable,
-    News,
     PullSeen,
     Resting,
     Seen,
     Tip,
     Verdict,
     Waited,
-    claimed_at,
     in_milestone,
     is_down_to,
     judge,
+    unread,
     waited_for,
+    wants_pulls,
 )
 from cogworks.github.sweep_memory import MAX_SKIPPED_SWEEPS, Look, fingerprint, remembered
 from cogworks.settings import LabelConfig
@@ -35,20 +37,25 @@ def ago(seconds: float) -> datetime:
     return NOW - timedelta(seconds=seconds)
 
 
-def item(*news: News, labels: frozenset[str] = frozenset({"cogworks:run"})) -> Listed:
+def change(name: str, label: str = "cogworks:run", *, is_added: bool = True) -> LabelChange:
+    return LabelChange(id=name, label=label, is_added=is_added)
+
+
+def item(*more: str, changes: Sequence[LabelChange] = (), comments: Sequence[int] = ()) -> Listed:
+    """An open issue with the trigger label, set by the event `e1`, and more labels."""
     return Listed(
         number=IssueNumber(7),
         title="Wrong sum",
         url="https://github.com/o/r/issues/7",
         updated_at=ago(900),
-        labels=labels,
-        news=(News(at=ago(5000), label="cogworks:run"), *news),
+        labels=frozenset({"cogworks:run", *more}),
+        label_changes=(change("e1"), *changes),
+        comment_ids=tuple(comments),
     )
 
 
-def tip(message: str, *, age_s: float = 600, claimed_s: float | None = 660) -> Tip:
-    claimed = None if claimed_s is None else ago(claimed_s)
-    return Tip(oid=HEAD, message=message, committed_date=ago(age_s), claimed_date=claimed)
+def tip(message: str, *, age_s: float = 600) -> Tip:
+    return Tip(oid=HEAD, message=message, committed_date=ago(age_s))
 
 
 def pull(number: int = 9, **changes: object) -> PullSeen:
@@ -63,8 +70,9 @@ def pull(number: int = 9, **changes: object) -> PullSeen:
     return usual.model_copy(update=changes)
 
 
-def seen(listed: Listed, ledger: Tip | None, *pulls: PullSeen) -> Seen:
+def seen(listed: Listed, ledger: Tip | None, *pulls: PullSeen, has_spoken: bool = False) -> Seen:
     return Seen(
+        spoken=frozenset({listed.number}) if has_spoken else frozenset(),
         server_date=NOW,
         config_oid="c",
         labels=LabelConfig(),
@@ -74,19 +82,16 @@ def seen(listed: Listed, ledger: Tip | None, *pulls: PullSeen) -> Seen:
     )
 
 
-def verdict(listed: Listed, ledger: Tip | None, *pulls: PullSeen) -> Verdict:
-    return judge(listed, seen(listed, ledger, *pulls))
+def verdict(listed: Listed, ledger: Tip | None, *pulls: PullSeen, has_spoken: bool = False) -> Verdict:
+    return judge(listed, seen(listed, ledger, *pulls, has_spoken=has_spoken))
 
 
 def test_an_item_without_a_ledger_is_new() -> None:
     assert verdict(item(), None) == Movable(reason="new")
 
 
-@pytest.mark.parametrize("ledger", [None, tip(record("succeeded"))], ids=["new", "ready"])
-def test_a_held_item_rests_whatever_its_ledger_says(ledger: Tip | None) -> None:
-    held = item(labels=frozenset({"cogworks:run", "cogworks:hold"}))
-
-    assert verdict(held, ledger) == Resting(why="held", reason="label 'cogworks:hold' is set")
+def test_a_new_item_that_is_held_rests() -> None:
+    assert verdict(item("cogworks:hold"), None) == Resting(why="held", reason="label 'cogworks:hold' is set")
 
 
 @pytest.mark.parametrize("verb", ["claim", "checkpoint"])
@@ -112,97 +117,139 @@ def test_a_commit_nobody_of_us_wrote_lets_the_step_look() -> None:
     assert isinstance(verdict(item(), tip("Merge branch 'x'")), Movable)
 
 
-@pytest.mark.parametrize("message", [record("done"), record("succeeded", waits_for="done")])
-def test_a_finished_item_rests_even_when_somebody_comments(message: str) -> None:
-    chatted = item(News(at=ago(1)))
+ENDS = (
+    record("done"),
+    record("succeeded", waits_for="done"),
+    record("answered", node="inputs", waits_for="cancelled"),
+    record("failed", waits_for="retry"),
+    record("succeeded", waits_for="approval"),
+    record("succeeded", waits_for=f"merge 9@{HEAD}"),
+    record("obeyed", node="inputs", waits_for="resume"),
+)
+ENDINGS = ["done", "done-at-once", "cancelled", "failed", "approval", "merge", "held"]
 
-    assert verdict(chatted, tip(message)) == Resting(why="done", reason="every node is done")
+
+@pytest.mark.parametrize("message", ENDS, ids=ENDINGS)
+def test_an_item_to_which_nothing_happened_rests(message: str) -> None:
+    assert isinstance(verdict(item(comments=[5]), tip(message), pull()), Resting)
+
+
+@pytest.mark.parametrize("message", ENDS, ids=ENDINGS)
+def test_an_item_that_somebody_speaks_to_moves_however_it_rests(message: str) -> None:
+    asked = verdict(item(comments=[5]), tip(message), pull(), has_spoken=True)
+
+    assert asked == Movable(reason="somebody wrote to cogworks")
+
+
+@pytest.mark.parametrize("message", ENDS, ids=ENDINGS)
+@pytest.mark.parametrize(
+    ("listed", "label"),
+    [
+        (item(changes=[change("e2")]), "cogworks:run"),
+        (item("cogworks:restart", changes=[change("e2", "cogworks:restart")]), "cogworks:restart"),
+        (item("cogworks:hold", changes=[change("e2", "cogworks:hold")]), "cogworks:hold"),
+        (item("cogworks:safety-critical"), "cogworks:safety-critical"),
+    ],
+    ids=["retry", "restart", "hold", "label-whose-event-is-not-seen"],
+)
+def test_an_input_label_moves_an_item_however_it_rests(message: str, listed: Listed, label: str) -> None:
+    assert verdict(listed, tip(message), pull()) == Movable(reason=f"label {label!r} was set or removed")
+
+
+@pytest.mark.parametrize("message", ENDS, ids=ENDINGS)
+@pytest.mark.parametrize(
+    ("known", "reason"),
+    [
+        (pull(state="merged"), "pull request #9 was merged"),
+        (pull(state="closed"), "pull request #9 was closed"),
+        (pull(head_oid=OTHER_HEAD), "pull request #9 has new commits"),
+        (pull(is_approved=True), "pull request #9 is approved"),
+    ],
+    ids=["merged", "closed", "pushed-to", "approved"],
+)
+def test_what_becomes_of_a_pull_request_moves_an_item_however_it_rests(
+    message: str, known: PullSeen, reason: str
+) -> None:
+    assert verdict(item(), tip(message), known) == Movable(reason=reason)
+
+
+def test_what_a_step_has_seen_moves_nothing_again() -> None:
+    seen_all = f"comment=5 event=e3 labels=hold pulls=9:closed:{OTHER_HEAD[:12]},10:open+:{HEAD[:12]}"
+    ledger = tip(record("obeyed", node="inputs", waits_for="label", seen=seen_all))
+    listed = item("cogworks:hold", changes=[change("e3", "cogworks:hold")], comments=[4, 5])
+    pulls = (pull(state="closed", head_oid=OTHER_HEAD), pull(10, is_approved=True))
+
+    assert verdict(listed, ledger, *pulls) == Resting(why="held", reason="waits until a label is removed")
+    assert unread(listed, ledger) == 0
+
+
+def test_a_label_that_is_taken_off_lets_a_held_item_move() -> None:
+    ledger = tip(record("obeyed", node="inputs", waits_for="label", seen="event=e1 labels=hold"))
+
+    assert verdict(item(changes=[change("e4", "cogworks:hold", is_added=False)]), ledger) == Movable(
+        reason="label 'cogworks:hold' was set or removed"
+    )
+
+
+def test_a_cursor_that_scrolled_away_is_older_than_every_change_that_is_left() -> None:
+    ledger = tip(record("succeeded", waits_for="approval", seen="event=e0"))
+
+    assert isinstance(verdict(item(), ledger), Movable)
+
+
+def test_a_review_is_old_news_once_a_step_has_seen_it_and_its_end_is_none() -> None:
+    ledger = tip(record("succeeded", waits_for=f"merge 9@{HEAD}", seen=f"event=e1 pulls=9:open+:{HEAD[:12]}"))
+
+    assert isinstance(verdict(item(), ledger, pull(is_approved=True)), Resting)
+    assert isinstance(verdict(item(), ledger, pull(is_approved=None)), Resting)
+    assert verdict(item(), ledger, pull()) == Movable(reason="pull request #9 is no longer approved")
 
 
 WAITS = tip(record("succeeded", waits_for=f"merge 9@{HEAD}"))
 
 
-@pytest.mark.parametrize(
-    ("known", "wanted"),
-    [
-        (pull(), Resting(why="waiting", reason="waits for pull request #9 to be merged or approved")),
-        (pull(state="merged"), Movable(reason="pull request #9 was merged")),
-        (pull(state="closed"), Movable(reason="pull request #9 was closed")),
-        (pull(head_oid=OTHER_HEAD), Movable(reason="pull request #9 has new commits")),
-        (pull(is_approved=True), Movable(reason="pull request #9 is approved")),
-        (pull(number=10), Movable(reason="pull request #9 is not there any more")),
-    ],
-    ids=["open", "merged", "closed", "pushed-to", "approved", "gone"],
-)
-def test_a_gate_opens_by_what_happened_to_its_pull_request(known: PullSeen, wanted: Verdict) -> None:
-    assert verdict(item(), WAITS, known) == wanted
+def test_an_item_says_what_it_waits_for() -> None:
+    both = tip(record("succeeded", waits_for=f"merge 9@{HEAD}; reopen 8@{HEAD}; approval"))
+
+    assert verdict(item(), both, pull(), pull(8, state="closed")) == Resting(
+        why="waiting",
+        reason="waits for pull request #9 to be merged or approved; waits until pull request #8 is reopened; "
+        "waits for an approval",
+    )
 
 
-@pytest.mark.parametrize(
-    ("state", "wanted"),
-    [
-        ("closed", Resting(why="waiting", reason="waits until pull request #9 is reopened")),
-        ("open", Movable(reason="pull request #9 is open again")),
-    ],
-)
-def test_a_rejected_pull_request_is_waited_for_until_it_is_reopened(state: str, wanted: Verdict) -> None:
-    rejected = tip(record("succeeded", waits_for=f"reopen 9@{HEAD}"))
-
-    assert verdict(item(), rejected, pull(state=state)) == wanted
+def test_a_pull_request_that_is_gone_lets_the_step_look() -> None:
+    assert verdict(item(), WAITS) == Movable(reason="pull request #9 is not there any more")
 
 
-def test_another_pull_request_of_the_item_that_was_closed_since_lets_it_move() -> None:
-    other = pull(number=8, state="closed", updated_at=ago(10))
+def test_pull_requests_that_are_not_the_runs_decide_nothing() -> None:
+    other = pull(8, state="closed")
 
-    assert verdict(item(), WAITS, pull(), other) == Movable(reason="pull request #8 was closed")
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        pull(number=8, state="closed", updated_at=ago(700)),
-        pull(number=8, state="closed", updated_at=ago(10), head=BranchName("cogworks/70/spec")),
-        pull(number=8, state="open", updated_at=ago(10)),
-    ],
-    ids=["before-the-claim", "of-another-item", "still-open"],
-)
-def test_pull_requests_that_decide_nothing_new_move_nothing(other: PullSeen) -> None:
     assert isinstance(verdict(item(), WAITS, pull(), other), Resting)
 
 
-@pytest.mark.parametrize(
-    ("news", "reason"),
-    [
-        (News(at=ago(30)), "somebody commented"),
-        (News(at=ago(630)), "somebody commented"),
-        (News(at=ago(30), label="cogworks:run"), "label 'cogworks:run' was set or removed"),
-        (News(at=ago(30), label="cogworks:cancel"), "label 'cogworks:cancel' was set or removed"),
-    ],
-    ids=["comment", "comment-while-the-node-ran", "retry", "cancel"],
-)
-def test_what_people_did_since_the_step_read_the_item_lets_it_move(news: News, reason: str) -> None:
-    assert verdict(item(news), WAITS, pull()) == Movable(reason=reason)
+def test_a_leased_item_is_woken_by_what_people_ask_for_but_not_by_its_pull_requests() -> None:
+    leased = tip(record("checkpoint"), age_s=10)
+
+    assert isinstance(verdict(item(), leased, pull(state="merged")), Resting)
+    assert isinstance(verdict(item(comments=[5]), leased, has_spoken=True), Movable)
 
 
 @pytest.mark.parametrize(
-    "news",
-    [News(at=ago(700)), News(at=ago(30), label="bug"), News(at=ago(30), label="cogworks:node:planning")],
-    ids=["before-the-claim", "another-label", "a-view"],
+    "changes",
+    [[change("e2", "bug")], [change("e2", "cogworks:node:planning")], [change("e2", is_added=False)]],
+    ids=["another-label", "a-view", "taken-off"],
 )
-def test_what_is_no_input_or_was_seen_already_moves_nothing(news: News) -> None:
-    assert isinstance(verdict(item(news), WAITS, pull()), Resting)
+def test_what_is_no_input_moves_nothing(changes: list[LabelChange]) -> None:
+    assert isinstance(verdict(item(changes=changes), WAITS, pull()), Resting)
 
 
-def test_more_news_than_are_read_let_the_step_look() -> None:
-    crowd = [News(at=ago(30 - n), label="bug") for n in range(NEWS_PER_ITEM)]
+def test_more_comments_than_are_read_let_the_step_look() -> None:
+    crowd = range(100, 100 + COMMENTS_PER_ITEM)
 
-    assert verdict(item(*crowd), WAITS, pull()) == Movable(reason="more happened on the issue than was read")
-
-
-def test_a_claim_too_long_ago_to_be_seen_counts_every_news_as_new() -> None:
-    old = tip(record("succeeded", waits_for=f"merge 9@{HEAD}"), claimed_s=None)
-
-    assert isinstance(verdict(item(), old, pull()), Movable)
+    assert verdict(item(comments=[*crowd]), WAITS, pull()) == Movable(
+        reason="more comments were written than were read"
+    )
 
 
 @pytest.mark.parametrize("kind", ["approval", "retry", "label", "somethingnew"])
@@ -211,24 +258,40 @@ def test_an_item_that_waits_for_a_person_rests(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("limits", "wanted"),
+    [
+        ("abc", Resting(why="waiting", reason="stopped at its budget")),
+        ("def", Movable(reason="the budget was changed")),
+    ],
+    ids=["as-it-was", "changed"],
+)
+def test_an_item_that_stopped_at_its_budget_rests_until_the_budget_is_changed(
+    limits: str, wanted: Verdict
+) -> None:
+    stopped = tip(record("released", waits_for="budget @abc"))
+    now = seen(item(), stopped).model_copy(update={"limits": limits})
+
+    assert judge(item(), now) == wanted
+
+
+@pytest.mark.parametrize(
     ("trailer", "wanted"),
     [
-        ("merge 12@abc", Waited(kind="merge", number=IssueNumber(12), oid=CommitOid("abc"))),
-        ("merge 12@", Waited(kind="merge", number=IssueNumber(12))),
-        ("done", Waited(kind="done")),
-        ("Merge twelve", None),
-        ("", None),
+        ("merge 12@abc", (Waited(kind="merge", number=IssueNumber(12), oid=CommitOid("abc")),)),
+        ("merge 12@", (Waited(kind="merge", number=IssueNumber(12)),)),
+        ("done", (Waited(kind="done"),)),
+        ("merge 1@; resume", (Waited(kind="merge", number=IssueNumber(1)), Waited(kind="resume"))),
+        ("Merge twelve", ()),
+        ("", ()),
+        ("budget @abc", (Waited(kind="budget", oid=CommitOid("abc")),)),
     ],
 )
-def test_the_trailer_is_read_as_it_is_written(trailer: str, wanted: Waited | None) -> None:
+def test_the_trailer_is_read_as_it_is_written(trailer: str, wanted: tuple[Waited, ...]) -> None:
     assert waited_for(tip(record("succeeded", waits_for=trailer))) == wanted
 
 
-def test_the_newest_claim_tells_when_the_item_was_last_read() -> None:
-    history = [(record("succeeded"), ago(1)), (record("claim"), ago(2)), (record("claim"), ago(9))]
-
-    assert claimed_at(history) == ago(2)
-    assert claimed_at(history[:1]) is None
+def test_the_reviews_of_all_that_is_waited_for_are_wanted() -> None:
+    assert wants_pulls(tip(record("succeeded", waits_for="merge 1@a; resume; merge 2@b"))) == (1, 2)
 
 
 @pytest.mark.parametrize(("wanted", "fits"), [("", True), ("3", True), ("First", True), ("Second", False)])

@@ -16,7 +16,8 @@ from cogworks.github.answers import Answer
 from cogworks.github.responses import Answered, judge
 from cogworks.github.sweep_document import Wish, sweep_document
 from cogworks.github.sweeping import look_through
-from cogworks.hub.actions.access import authenticate, find_repository
+from cogworks.hub.actions.access import authenticate, find_issue, find_repository
+from cogworks.hub.actions.comments import create_comment
 from cogworks.hub.actions.commits import create_commit_on_branch
 from cogworks.hub.actions.pulls import create_pull
 from cogworks.hub.actions.refs import create_ref
@@ -142,7 +143,20 @@ def test_the_reviews_of_a_waited_for_pull_request_come_one_request_later(hub: Ma
 
     assert [seen.pulls[IssueNumber(2)].is_approved for seen in (before, after)] == [False, True]
     assert len(client.asked) == 6
-    assert after.tips[IssueNumber(1)].claimed_date is not None
+
+
+def test_only_a_line_to_cogworks_that_nobody_read_counts_and_comes_one_request_later(hub: MakeHub) -> None:
+    client = hub(*[Item(ledger=record("succeeded", waits_for="approval")) for _ in range(4)])
+    owner = authenticate(client.world, OWNER_TOKEN)
+    repository = find_repository(client.world, owner, "octo", "demo")
+    texts = ("Nice!", "/cogworks status", "/cogworks dance", "Hm.\n/cogworks cancel")
+    for number, text in enumerate(texts, start=1):
+        create_comment(client.world, owner, find_issue(client.world, repository, number), text)
+
+    seen = look_through(client, DEMO, since=None)
+
+    assert seen.spoken == {2, 3}
+    assert len(client.asked) == 3
 
 
 def test_pull_requests_are_paged_down_to_the_last_sweep_only(hub: MakeHub) -> None:
@@ -166,11 +180,12 @@ def test_every_wish_makes_a_document_of_the_published_schema() -> None:
     wishes = [
         Wish(with_issues=True, with_pulls=True, tips=numbers, reviewed=numbers),
         Wish(tips=numbers),
+        Wish(spoken=dict.fromkeys(numbers, 3)),
         Wish(reviewed=numbers),
         Wish(with_pulls=True),
     ]
 
-    assert [validate(schema, parse(sweep_document(wish))) for wish in wishes] == [[], [], [], []]
+    assert [validate(schema, parse(sweep_document(wish))) for wish in wishes] == [[]] * 5
 
 
 @pytest.mark.parametrize(

@@ -63,11 +63,12 @@ def test_a_list_that_lags_behind_does_not_lead_to_a_second_comment() -> None:
     assert (github.slept, github.reads) == ([2.0, 2.0], 2)
 
 
-def test_an_answer_that_says_nothing_is_looked_into_before_anything_is_repeated() -> None:
+@pytest.mark.parametrize("said", [None, {"commentEdge": {"node": {}}}, {"commentEdge": "x"}, 7])
+def test_an_answer_that_says_nothing_is_looked_into_before_anything_is_repeated(said: Any) -> None:
     class Silent(FakeGitHub):
         def mutate(self, document: str, variables: Mapping[str, Any]) -> Answer:
             answer = super().mutate(document, variables)
-            return Answer({"e0": None}, (), answer.server_date) if len(self.documents) == 1 else answer
+            return Answer({"e0": said}, (), answer.server_date) if len(self.documents) == 1 else answer
 
     github = Silent()
 
@@ -221,3 +222,20 @@ def test_a_refusal_names_what_was_refused_and_is_not_repeated(
     with pytest.raises(kind, match=message):
         publish(github, COMMIT, effect)
     assert len(github.documents) <= 2
+
+
+@pytest.mark.parametrize("github", [FakeGitHub(lose_requests={2}), FakeGitHub(lose_answers={2})])
+def test_links_without_an_answer_are_sent_again(github: FakeGitHub) -> None:
+    published = publish(github, sub_issue("a"), sub_issue("b"), LINK)
+
+    assert github.blocked_by == [("I12", "I11")]
+    assert (published.warnings, github.reads) == ((), 0)
+
+
+def test_links_that_get_no_answer_twice_are_a_warning() -> None:
+    github = FakeGitHub(lose_requests={2, 3})
+
+    published = publish(github, sub_issue("a"), sub_issue("b"), LINK)
+
+    assert published.warnings == ("dependency links may be missing: the answer is lost",)
+    assert [len(sent) for sent in github.documents] == [2, 1, 1]

@@ -4,10 +4,11 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World
@@ -52,10 +53,17 @@ class RunningHub:
 
 
 @contextmanager
-def running_hub(directory: Path, *options: str) -> Iterator[RunningHub]:
-    """The hub of a directory, served on a free port until the block ends."""
+def running_hub(
+    directory: Path, *options: str, interpreter: Sequence[str] = (), stderr: int | IO[str] | None = None
+) -> Iterator[RunningHub]:
+    """The hub of a directory, served on a free port until the block ends.
+
+    Args:
+        interpreter: options of Python itself.
+    """
     command = [
         sys.executable,
+        *interpreter,
         "-m",
         "cogworks",
         "hub",
@@ -66,7 +74,7 @@ def running_hub(directory: Path, *options: str) -> Iterator[RunningHub]:
         str(directory),
         *options,
     ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True) as process:
         assert process.stdout is not None
         said = process.stdout.readline()
         try:

@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -224,3 +225,29 @@ def test_a_basic_header_carries_the_token_as_password(token: str, user: str) -> 
 @pytest.mark.parametrize("header", [None, "", "Basic", "Basic !!!", "Basic /w==", "Digest abc", "Bearer "])
 def test_a_header_without_a_token_is_anonymous(header: str | None) -> None:
     assert basic_token(header) is None
+
+
+def test_a_hub_that_served_git_ends_without_a_complaint(tmp_path: Path) -> None:
+    said = tmp_path / "stderr"
+    # With `-X dev` Python tells of everything that was left open.
+    with (
+        said.open("w") as stderr,
+        running_hub(seeded(tmp_path / "hub"), interpreter=("-X", "dev"), stderr=stderr) as hub,
+    ):
+        url = httpx.URL(hub.url)
+        for number in range(3):
+            git("clone", "--quiet", hub.git_url("octo/demo", WRITER_TOKEN), f"clone-{number}", cwd=tmp_path)
+            with socket.create_connection((url.host, url.port or 0)) as leaving:
+                leaving.sendall(_UNFINISHED.format(token=WRITER_TOKEN).encode())
+        with httpx.Client(headers={"Authorization": f"token {OWNER_TOKEN}"}) as staying:
+            staying.get(f"{hub.api_url}/repos/octo/demo")
+            hub.process.terminate()
+            hub.process.wait()
+
+    assert said.read_text() == ""
+
+
+_UNFINISHED = (
+    "POST /octo/demo.git/git-upload-pack HTTP/1.1\r\nHost: hub\r\nAuthorization: token {token}\r\n"
+    "Content-Type: application/x-git-upload-pack-request\r\nContent-Length: 1000\r\n\r\n0011"
+)

@@ -50,6 +50,7 @@ def lease(key: VisitKey, *, index: int = 1, spent: Spend | None = None) -> Lease
     attempt=st.integers(1, 99),
     sequence=st.integers(0, 9999),
     waits_for=st.sampled_from(["", "approval", "merge 12@" + "0" * 40]),
+    edges=st.sampled_from(["", "a_to_b=true", "a_to_b=false(model) a_to_c=true"]),
 )
 def test_whatever_a_commit_says_is_read_back(
     *,
@@ -62,12 +63,19 @@ def test_whatever_a_commit_says_is_read_back(
     attempt: int,
     sequence: int,
     waits_for: str,
+    edges: str,
 ) -> None:
     held = lease(VisitKey(key)).model_copy(
         update={"node": node, "sub_item": sub_item, "holder": holder, "attempt": attempt}
     )
     change = change_for(
-        STATE.model_copy(update={"run_id": run_id}), held, verb, {}, sequence=sequence, waits_for=waits_for
+        STATE.model_copy(update={"run_id": run_id}),
+        held,
+        verb,
+        {},
+        sequence=sequence,
+        waits_for=waits_for,
+        edges=edges,
     )
 
     # GitHub trims the last line end and keeps the rest.
@@ -83,6 +91,7 @@ def test_whatever_a_commit_says_is_read_back(
             "holder": holder,
             "attempt": attempt,
             "sequence": sequence,
+            "edges": edges,
             "waits_for": waits_for,
         }
 

@@ -1,7 +1,7 @@
 import pytest
 
 from cogworks.errors import LostRace, TryAgainLater
-from cogworks.ledger.keeper import MAX_RECORD_TRIES, Keeper
+from cogworks.ledger.keeper import MAX_RECORD_TRIES, RELEASED, Keeper
 from cogworks.pipeline.state import RunState, Spend
 from tests.ledger.scripted import MemoryStore
 from tests.pipeline.runs import finished, lease, new_run, visit
@@ -217,3 +217,48 @@ def test_a_stopped_visit_can_still_be_given_back() -> None:
 
     assert headlines(store) == ["checkpoint", "released"]
     assert (store.state.leases, store.state.given_back[0].spent) == ((), PAID)
+
+
+def stoppable() -> tuple[Keeper, MemoryStore]:
+    """A keeper whose visit stops as soon as somebody else holds a lease."""
+    keeper, store = claimed()
+    return (
+        Keeper(
+            store,
+            state=keeper.state,
+            tip=keeper.tip,
+            lease=keeper.lease,
+            stopped_by=lambda state: "stopped" if len(state.leases) > 1 else "",
+        ),
+        store,
+    )
+
+
+def test_what_others_recorded_may_stop_the_visit_at_its_next_renewal() -> None:
+    keeper, store = stoppable()
+    store.elsewhere(store.state.with_lease(lease(store.state, "code@B", holder="bob:2"), identity=2))
+
+    with pytest.raises(LostRace, match="stopped"):
+        keeper.checkpoint()
+    with pytest.raises(LostRace, match="stopped"):
+        keeper.check()
+    assert not keeper.is_lost
+    assert headlines(store) == []
+
+
+def test_a_stopped_visit_is_given_back_but_never_recorded() -> None:
+    keeper, store = stoppable()
+    keeper.spend(PAID, {})
+    store.elsewhere(store.state.with_lease(lease(store.state, "code@B", holder="bob:2"), identity=2))
+
+    with pytest.raises(LostRace, match="stopped"):
+        finish(keeper)
+    keeper.finish(
+        lambda state: state.released(keeper.lease, keeper.spent),
+        RELEASED,
+        lambda _: {},
+        waits_for=lambda _: "",
+    )
+
+    assert headlines(store) == ["released"]
+    assert store.state.given_back[0].spent == PAID

@@ -7,6 +7,7 @@ import pytest
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater
 from cogworks.ledger.record import Change
 from cogworks.ledger.store import LedgerCommit, LedgerStore, StaleTip, Tip
+from cogworks.unexpected import UnexpectedAnswer
 from cogworks.vocabulary import CommitOid, IssueNumber
 from tests.ledger.scripted import NOW, Answer, Problem, ScriptedClient
 
@@ -227,6 +228,59 @@ def test_an_answer_without_commit_and_without_reason_may_be_tried_again() -> Non
     ledger, _ = store(refused(), at_tip("another"))
 
     with pytest.raises(TryAgainLater, match="GitHub returned no commit"):
+        ledger.append(OLD, CHANGE)
+
+
+ODD: list[dict[str, Any]] = [
+    {"lease": "yes"},
+    {"lease": {"commit": 7}},
+    {"lease": {"commit": {}}},
+    {"lease": {"commit": {"oid": NEW, "repository": {"issue": {"labels": {"nodes": [None]}}}}}},
+    {"lease": {"commit": {"oid": NEW, "repository": [1]}}},
+    {"lease": {"commit": {"oid": NEW, "e0": {"object": {"entries": 3}}}}},
+]
+
+
+@pytest.mark.parametrize("data", ODD, ids=["text", "number", "empty", "no-label", "list", "no-entries"])
+def test_a_write_whose_answer_has_an_odd_shape_is_looked_up_before_it_is_called_unknown(
+    data: dict[str, Any],
+) -> None:
+    done, _ = store(Answer(data), at_tip(CHANGE.message))
+    undone, client = store(Answer(data), at_tip("another"))
+
+    assert done.append(OLD, CHANGE, echoes=["a"]) == MOVED
+    with pytest.raises(TryAgainLater, match=r"whether it was written is unknown|returned no commit"):
+        undone.append(OLD, CHANGE, echoes=["a"])
+    assert client.operations == ["Append", "ReadBack"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"repository": 3},
+        {"repository": {"ledger": "x"}},
+        {"repository": {"ledger": {"target": {"oid": OLD, "history": None}}}},
+        {
+            "repository": {
+                "ledger": {
+                    "target": {"oid": OLD, "history": {"nodes": [{"message": "m", "committedDate": "soon"}]}}
+                }
+            }
+        },
+    ],
+    ids=["number", "text", "no-history", "no-date"],
+)
+def test_a_tip_of_an_odd_shape_is_an_error_of_ours(data: dict[str, Any]) -> None:
+    ledger, _ = store(Answer(data))
+
+    with pytest.raises(UnexpectedAnswer, match=r"unexpected at repository\.ledger"):
+        ledger.tip()
+
+
+def test_a_read_back_of_an_odd_shape_is_an_error_of_ours() -> None:
+    ledger, _ = store(TryAgainLater("no answer"), Answer({"repository": {"ledger": {"target": 5}}}))
+
+    with pytest.raises(UnexpectedAnswer):
         ledger.append(OLD, CHANGE)
 
 

@@ -230,6 +230,27 @@ def test_one_waits_ten_minutes_for_a_reply_and_five_seconds_for_a_connection(wai
     assert limits == [{"connect": 5.0, "read": 600.0, "write": 60.0, "pool": 5.0}]
 
 
+def test_nobody_waits_longer_for_a_reply_than_the_node_has_time(waits: list[float]) -> None:
+    limits = []
+
+    def look(request: httpx.Request) -> httpx.Response:
+        limits.append(request.extensions["timeout"])
+        return httpx.Response(429, headers={"retry-after": "40"}, json={})
+
+    short = AnthropicProvider(
+        KEY,
+        sleep=waits.append,
+        jitter=lambda: 0.0,
+        transport=httpx.MockTransport(look),
+        left_s=lambda: 30.0,
+    )
+
+    with pytest.raises(TryAgainLater, match="more than the 30 s a step waits"):
+        short.complete(REQUEST)
+    assert limits == [{"connect": 5.0, "read": 30.0, "write": 30.0, "pool": 5.0}]
+    assert waits == []
+
+
 @pytest.mark.parametrize("status", [200, 400, 401, 500])
 def test_a_server_that_quotes_the_key_does_not_get_it_into_a_message(waits: list[float], status: int) -> None:
     body = {"error": {"type": "x", "message": f"invalid x-api-key: {KEY}"}, "content": KEY}

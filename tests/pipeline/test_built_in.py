@@ -1,5 +1,6 @@
 from cogworks.pipeline.built_in import built_in_pipelines
 from cogworks.pipeline.frontier import EdgeRef, Instance, instances, out_edges_after
+from cogworks.pipeline.gates import gate_of, work_class
 from tests.pipeline.graphs import sub_items
 
 DEFAULT = built_in_pipelines().choose()
@@ -20,7 +21,8 @@ def test_the_default_pipeline_has_the_seven_nodes_and_no_warnings() -> None:
 
 def test_gates_of_the_default_pipeline() -> None:
     def gated(*, safety_critical: bool) -> list[str]:
-        return [node.id for node in DEFAULT.nodes if node.needs_human_gate(safety_critical=safety_critical)]
+        of = work_class(safety_critical=safety_critical, complexity="")
+        return [node.id for node in DEFAULT.nodes if gate_of(DEFAULT, node, of) == "human-gated"]
 
     assert gated(safety_critical=False) == ["architecture", "interface_design"]
     assert gated(safety_critical=True) == ["architecture", "interface_design", "code_generation", "review"]

@@ -231,3 +231,49 @@ def test_an_edge_behind_an_unconditional_one_is_a_warning() -> None:
             "move it up or give that one a `condition`"
         ),
     )
+
+
+def test_a_boundary_names_a_node_and_a_known_class() -> None:
+    file = document("a b", "a>b")
+    file["pipelines"]["default"]["shift_work"] = {"standard": "bb", "lowrisk": "a"}
+
+    with pytest.raises(ConfigurationError) as refused:
+        parse_pipelines(tomli_w.dumps(file), source=SOURCE)
+
+    assert refused.value.problems == (
+        "pipelines.default.shift_work: unknown key 'lowrisk'; did you mean 'low-risk'?",
+        "pipelines.default: `shift_work.standard` is 'bb', which is not a node; did you mean 'b'?",
+    )
+
+
+def test_pipelines_that_the_first_node_chooses_from_begin_with_that_node() -> None:
+    intake = {"id": "intake", "type": "llm", "outputs": ["classification"]}
+    silent = {"id": "intake", "type": "llm"}
+    file = {
+        "pipelines": {
+            "default": document([intake])["pipelines"]["default"],
+            "good": document([intake, _node("a")], "intake>a")["pipelines"]["default"],
+            "other": document("a")["pipelines"]["default"],
+            "mute": document([silent])["pipelines"]["default"],
+        }
+    }
+
+    with pytest.raises(ConfigurationError) as refused:
+        parse_pipelines(tomli_w.dumps(file), source=SOURCE)
+
+    wanted = "the 'intake' of pipeline 'default', whose output 'classification' chooses among the pipelines"
+    assert refused.value.problems == (
+        f"pipelines.other: `start` is 'a', wanted {wanted}",
+        f"pipelines.mute: `outputs` of its start 'intake' are none, wanted classification as of {wanted}",
+    )
+
+
+def test_pipelines_that_nothing_chooses_from_begin_as_they_like() -> None:
+    file = {
+        "pipelines": {
+            "default": document("a")["pipelines"]["default"],
+            "b": document("b")["pipelines"]["default"],
+        }
+    }
+
+    assert list(parse_pipelines(tomli_w.dumps(file), source=SOURCE).pipelines) == ["default", "b"]

@@ -2,9 +2,11 @@ import itertools
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cogworks.errors import UsageError
-from cogworks.pipeline.conditions import describe, evaluate, needs_model
+from cogworks.pipeline.conditions import Undecided, describe, evaluate, needs_model, without_model
 from cogworks.pipeline.graph import AllOf, AnyOf, Condition, ExpressionCondition, ModelCondition, Negation
 
 QUESTION = ModelCondition(question="is it risky?", fallback=True)
@@ -55,6 +57,40 @@ def test_the_model_is_asked_only_when_the_rest_leaves_it_open() -> None:
     assert asked == []
     assert evaluate(AllOf(conditions=(QUESTION, _is("a"))), {"a": True}, ask) is True
     assert asked == [QUESTION]
+
+
+RISKY = ModelCondition(question="is it risky?", fallback=False)
+LARGE = ModelCondition(question="is it large?", fallback=False)
+LEAVES = [_is("t"), _is("f"), RISKY, LARGE]
+CONDITIONS: st.SearchStrategy[Condition] = st.recursive(
+    st.sampled_from(LEAVES),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map(lambda each: AllOf(conditions=tuple(each))),
+        st.lists(inner, min_size=1, max_size=3).map(lambda each: AnyOf(conditions=tuple(each))),
+        inner.map(lambda each: Negation(condition=each)),
+    ),
+    max_leaves=8,
+)
+
+
+@given(CONDITIONS, st.booleans(), st.booleans())
+def test_the_model_is_asked_exactly_when_its_answers_matter(
+    condition: Condition, risky: bool, large: bool
+) -> None:
+    view = {"t": True, "f": False}
+
+    def with_answers(*, is_risky: bool, is_large: bool) -> bool:
+        return evaluate(condition, view, lambda asked: is_risky if asked == RISKY else is_large)
+
+    worlds = {with_answers(is_risky=one, is_large=two) for one in (True, False) for two in (True, False)}
+    known = without_model(condition, view)
+
+    assert known is None or worlds == {known}
+    if known is None:
+        with pytest.raises(Undecided):
+            evaluate(condition, view)
+    else:
+        assert evaluate(condition, view) is with_answers(is_risky=risky, is_large=large)
 
 
 def test_a_description_reads_on_one_line() -> None:

@@ -13,8 +13,8 @@ from cogworks.pipeline.decision import (
     Wait,
     decide,
 )
-from cogworks.pipeline.position import PullFacts, WaitingFor
-from cogworks.pipeline.state import MAX_ATTEMPTS, RunState, Spend, visit_key
+from cogworks.pipeline.position import PullFacts, WaitingFor, instance_name
+from cogworks.pipeline.state import MAX_ATTEMPTS, NextCall, RunState, Spend, visit_key
 from cogworks.pipeline.transitions import settle
 from tests.pipeline.graphs import pipeline
 from tests.pipeline.runs import (
@@ -267,7 +267,7 @@ def test_a_visit_that_was_given_back_goes_on_under_its_own_key() -> None:
         (
             {"max_tokens": 15},
             (
-                "budget: 15 of 15 tokens are spent; raise `budgets.pipeline_max_tokens` in "
+                "budget: 15 of 15 tokens are spent or reserved; raise `budgets.pipeline_max_tokens` in "
                 "`.cogworks/config.toml` or split the issue."
             ),
         ),
@@ -293,6 +293,17 @@ def test_what_other_runners_have_reserved_counts_against_the_budget() -> None:
     assert isinstance(short, Stop)
     assert short.outcome == "budget_reached"
     assert isinstance(enough, Run)
+
+
+def test_a_node_that_stopped_short_of_a_call_holds_up_no_other() -> None:
+    graph = pipeline("&a b c", "a>b a>c")
+    state = leased(finished(new_run(graph), "a", pipeline=graph), "b")
+    state = state.released(state.leases[0], Spend(), short_of=NextCall(cost_usd=0.5, tokens=10))
+
+    decision = decide(state, facts(max_cost_usd=0.55), graph)
+
+    assert isinstance(decision, Run)
+    assert instance_name(decision.instance) == "c"
 
 
 def test_the_operator_may_pick_a_ready_node() -> None:

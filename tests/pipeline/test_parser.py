@@ -1,11 +1,8 @@
 import copy
-import tomllib
 from typing import Any
 
 import pytest
 import tomli_w
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.pipeline.graph import (
@@ -202,7 +199,7 @@ rework = { max_traversals = 99 }
         ),
         "pipelines.default.nodes[0] (a): `timeout_seconds` is 0, wanted a whole number from 1 to 604800",
         "pipelines.default.nodes[0] (a): unknown key 'evalution'; did you mean 'evaluation'?",
-        "pipelines.default.nodes[1]: `id` is 'B', wanted snake_case, at most 36 characters, not 'failed'",
+        "pipelines.default.nodes[1]: `id` is 'B', wanted snake_case, at most 36 characters",
         (
             "pipelines.default.nodes[1] (B): `inputs` holds 3, wanted snake_case, at most 40 characters, "
             "not 'retry_count'"
@@ -221,7 +218,7 @@ rework = { max_traversals = 99 }
     [
         ("= 3", "is not TOML: "),
         ("a = " + "[" * 5_000, "is nested too deeply to be read as TOML"),
-        ("a = " + "9" * 5_000, "is not TOML: "),
+        ("a = " + "9" * 5_000, "holds a number of thousands of digits (at line 1)"),
         ("#" * 1_000_001, "has 1000001 characters, at most 1000000 are allowed"),
         ("", "declares no pipelines; add [pipelines.<name>] or remove the file to use the built-in one"),
         ("pipelines = 3", "pipelines"),
@@ -249,9 +246,8 @@ def test_a_key_of_another_node_type_is_refused() -> None:
             "pipelines.default.nodes[0] (a): `method` is 'script', which only built-in pipelines may use; "
             "call a domain service instead"
         ),
-        "pipelines.default.nodes[1] (b): `issue_template` is missing",
         "pipelines.default.nodes[1] (b): `prompt` is missing",
-        "pipelines.default.nodes[2] (c): `labels` is for spawning nodes only, and this one is llm; remove it",
+        "pipelines.default.nodes[2] (c): `labels` is for deterministic and spawning nodes only, and this one is llm; remove it",
     )
 
 
@@ -413,49 +409,12 @@ def test_the_hash_changes_with_what_a_run_does(key: str) -> None:
     assert parse(changed).graph_hash != parse(content).graph_hash
 
 
-@given(st.data())
-def test_random_damage_to_the_text_never_crashes_the_parser(data: st.DataObject) -> None:
-    start = data.draw(st.integers(0, len(WHOLE_FORM)))
-    end = data.draw(st.integers(start, min(start + 30, len(WHOLE_FORM))))
-    inserted = data.draw(
-        st.text(max_size=6) | st.sampled_from(['"', "[", "]]", "=", "\n[x]\n", "1e999", "nan"])
+@pytest.mark.parametrize("name", ["failed", "inputs", "sub_work_item"])
+def test_a_name_that_the_program_uses_itself_is_no_name_for_a_node(name: str) -> None:
+    text = (
+        f'[pipelines.default]\nstart = "{name}"\n[[pipelines.default.nodes]]\nid = "{name}"\ntype = "llm"\n'
     )
 
-    _parse_or_name_the_place(WHOLE_FORM[:start] + inserted + WHOLE_FORM[end:])
-
-
-toml_values = st.recursive(
-    st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.datetimes(),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
-    max_leaves=4,
-)
-
-
-@given(st.data())
-def test_any_value_in_any_place_never_crashes_the_parser(data: st.DataObject) -> None:
-    content = copy.deepcopy(_WHOLE)
-    place: Any = content
-    while True:
-        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
-        key = data.draw(st.sampled_from(keys))
-        if not (isinstance(place[key], dict | list) and place[key] and data.draw(st.booleans())):
-            break
-        place = place[key]
-    place[key] = data.draw(toml_values)
-
-    _parse_or_name_the_place(tomli_w.dumps(content))
-
-
-def _parse_or_name_the_place(text: str) -> None:
-    try:
-        found = parse_pipelines(text, source=SOURCE)
-    except ConfigurationError as error:
-        problems = error.problems
-    else:
-        assert all(len(pipeline.graph_hash) == 64 for pipeline in found.pipelines.values())
-        return
-    assert problems
-    assert all(problem.strip() for problem in problems)
-
-
-_WHOLE = tomllib.loads(WHOLE_FORM)
+    assert _problems(text) == (
+        f"pipelines.default.nodes[0] ({name}): `id` is '{name}', which cogworks uses for itself; give the node another id",
+    )

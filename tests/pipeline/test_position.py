@@ -13,6 +13,7 @@ from cogworks.pipeline.position import (
     waiting_for,
 )
 from cogworks.pipeline.state import GatePassed
+from cogworks.pipeline.transitions import settle
 from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey
 from tests.pipeline.graphs import pipeline
 from tests.pipeline.runs import GRAPH, MERGED_SPEC, at, facts, finished, lease, new_run, pull, visit
@@ -176,3 +177,19 @@ def test_slugs_carry_the_position_of_their_sub_item() -> None:
 
 def test_instances_are_named_as_people_write_them() -> None:
     assert [instance_name(at("plan")), instance_name(at("code@A"))] == ["plan", "code@A"]
+
+
+def test_nobody_is_asked_to_approve_what_a_failed_sibling_stopped() -> None:
+    graph = pipeline(
+        [
+            {"id": "a", "type": "llm", "evaluation": "all-matching"},
+            {"id": "b", "type": "llm", "gate": "human-gated"},
+            {"id": "c", "type": "llm", "abort_siblings_on_failure": True},
+        ],
+        "a>b a>c",
+    )
+    waiting = finished(new_run(graph), "a", "b", pipeline=graph)
+    failed = settle(waiting, graph, visit(waiting, "c", status="failed"), {})
+
+    assert [wait.node for wait in waiting_for(waiting, facts(), graph)] == ["b"]
+    assert waiting_for(failed, facts(), graph) == ()

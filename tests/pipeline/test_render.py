@@ -1,13 +1,15 @@
 import json
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.pipeline.built_in import built_in_pipelines
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.render import View, as_json, dot, mermaid
-from tests.pipeline.graphs import edge, loop, pipeline, sub_items
+from cogworks.vocabulary import NodeId
+from tests.pipeline.graphs import document, edge, loop, parse, pipeline, sub_items
 
 SMALL = pipeline("plan *code *&review", [edge("plan>code"), edge("code>review"), loop("review>code")])
 
@@ -62,6 +64,22 @@ def test_no_title_breaks_out_of_its_label(title: str) -> None:
     assert re.fullmatch(r"(#\d+;|[\w .,:?!=/()…])*", label[1])
 
 
+@pytest.mark.parametrize(
+    ("title", "label"),
+    [
+        ("Code style:#tag", "Code style#58;#35;tag"),
+        ("Now: done", "Now: done"),
+        ("\u202e\u200b", "end"),
+        ("** end _of_ 1. //", "#42;#42; end #95;of#95; 1#46; #47;/"),
+    ],
+    ids=["mermaid would eat the end of an entity", "a plain colon", "nothing to see", "Markdown"],
+)
+def test_a_title_is_written_so_that_mermaid_shows_it_as_it_is(title: str, label: str) -> None:
+    node = {"id": "end", "type": "llm", "title": title}
+
+    assert mermaid(pipeline([node])) == f'flowchart TD\n  n_end(["{label}"])\n'
+
+
 @given(st.text(min_size=1, max_size=200).filter(str.strip))
 def test_dot_labels_are_quoted(title: str) -> None:
     node = {"id": "a", "type": "llm", "title": title}
@@ -100,3 +118,15 @@ def test_json_holds_the_whole_graph_and_its_hash() -> None:
     assert document["graph_hash"] == default.graph_hash
     assert [node["id"] for node in document["nodes"]] == [node.id for node in default.nodes]
     assert document["instances"] == [{"node": "intake", "sub_item": None, "state": "done"}]
+
+
+def test_gates_of_a_boundary_are_told_for_each_class_or_for_the_run_at_hand() -> None:
+    file = document("a b", "a>b")
+    file["pipelines"]["default"]["shift_work"] = {"standard": "a", "safety-critical": "b"}
+    graph = parse(file)
+
+    assert 'label="A (human gate if safety-critical or standard)"' in dot(graph)
+    assert 'label="B (human gate if safety-critical)"' in dot(graph)
+    assert 'label="A (human gate)"' in dot(graph, gated=frozenset({NodeId("a")}))
+    assert 'label="B"' in dot(graph, gated=frozenset({NodeId("a")}))
+    assert as_json(graph, {}, frozenset({NodeId("a")}))["gated"] == ["a"]

@@ -2,8 +2,10 @@
 
 import pytest
 
+from cogworks.pipeline.affording import limits_mark
+from cogworks.pipeline.people import Held
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import RunState
+from cogworks.pipeline.state import NextCall, RunState, Spend
 from cogworks.pipeline.transitions import settle
 from tests.pipeline.runs import GRAPH, MERGED_SPEC, facts, finished, lease, new_run, pull, visit
 
@@ -45,11 +47,29 @@ def test_a_run_that_can_go_on_by_itself_names_nobody(state: RunState) -> None:
     assert rest_line(state, facts(MERGED_SPEC), GRAPH) == ""
 
 
-def test_several_people_are_too_many_for_one_line() -> None:
-    held = facts(pull(31), is_held=True)
+def test_a_run_that_people_stopped_waits_for_nothing_else() -> None:
+    held = PLANNED.model_copy(update={"held": Held(by="ann")})
 
-    assert rest_line(SPECIFIED, held, GRAPH) == ""
+    assert rest_line(SPECIFIED, facts(pull(31), is_held=True), GRAPH) == "label"
+    assert rest_line(held, facts(MERGED_SPEC), GRAPH) == "resume"
+
+
+def test_everybody_who_is_waited_for_is_named() -> None:
+    state = finished(new_run(), "spec", "plan", "code@A", "ship@A", "code@B", "ship@B")
+    gated = facts(MERGED_SPEC, pull(41), pull(42), is_safety_critical=True)
+
+    assert rest_line(state, gated, GRAPH) == f"merge 41@{HEAD}; merge 42@{HEAD}"
 
 
 def test_a_pull_request_that_is_not_known_now_is_not_named() -> None:
     assert rest_line(SPECIFIED, facts(), GRAPH) == ""
+
+
+def test_a_run_that_stopped_at_its_budget_names_the_limits_it_stopped_at() -> None:
+    held = lease(SPECIFIED, "plan")
+    state = SPECIFIED.released(held, Spend(), short_of=NextCall(cost_usd=1.0, tokens=10))
+
+    short = rest_line(state, facts(MERGED_SPEC, max_cost_usd=0.5), GRAPH)
+
+    assert short == f"budget @{limits_mark(0.5, facts().max_tokens)}"
+    assert rest_line(state, facts(MERGED_SPEC, max_cost_usd=5.0), GRAPH) == ""

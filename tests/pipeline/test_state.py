@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -158,3 +160,13 @@ def test_a_state_is_equal_to_itself_after_json() -> None:
     state = state.with_lease(lease(state, "ship@A"), identity=9)
 
     assert RunState.model_validate_json(state.model_dump_json()) == state
+
+
+def test_a_state_of_before_there_were_routing_visits_and_boundaries_is_read() -> None:
+    state = finished(new_run(), "spec")
+    state = state.with_lease(lease(state, "plan"), identity=1)
+    older = state.model_dump(mode="json")
+    del older["complexity"], older["visits"][0]["awaits_routing"], older["visits"][0]["answers"]
+    del older["leases"][0]["is_capped"]
+
+    assert RunState.model_validate_json(json.dumps(older)) == state

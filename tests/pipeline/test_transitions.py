@@ -1,6 +1,14 @@
+from typing import Any
+
+import pytest
+
+from cogworks.pipeline.conditions import Undecided
+from cogworks.pipeline.elements import ConditionAnswer
+from cogworks.pipeline.places import routing_of
 from cogworks.pipeline.state import SubItem
 from cogworks.pipeline.transitions import learn_classification, learn_plan, settle
 from cogworks.vocabulary import IssueNumber, SubItemKey
+from tests.pipeline.graphs import edge, pipeline
 from tests.pipeline.runs import GRAPH, at, finished, lease, new_run, visit
 
 FAILED = {"review": {"passed": False}}
@@ -116,3 +124,42 @@ def test_the_plan_is_kept_with_the_numbers_of_its_sub_issues() -> None:
             node_id="I_22",
         ),
     )
+
+
+ASKS = pipeline(
+    [{"id": "a", "type": "llm", "evaluation": "first-matching"}, *({"id": n, "type": "llm"} for n in "bc")],
+    [edge("a>b", condition={"llm": "It is risky", "fallback": True}), edge("a>c")],
+)
+
+
+def answered(**answer: Any) -> ConditionAnswer:
+    return ConditionAnswer(question="It is risky", **answer)
+
+
+def test_edges_that_only_a_model_can_decide_await_a_routing_visit() -> None:
+    after = finished(new_run(ASKS), "a", pipeline=ASKS)
+
+    assert (after.visits[-1].awaits_routing, after.marks) == (True, {})
+
+
+@pytest.mark.parametrize(
+    ("answer", "taken"),
+    [({"answer": True}, "b"), ({"answer": False}, "c"), ({"answer": None, "fallback": "timeout"}, "b")],
+)
+def test_the_answers_of_a_routing_visit_decide_the_edges_of_its_node(
+    answer: dict[str, Any], taken: str
+) -> None:
+    state = finished(new_run(ASKS), "a", pipeline=ASKS)
+    routed = visit(state, routing_of(at("a")).node, answers=(answered(**answer),))
+
+    after = settle(state, ASKS, routed, {})
+
+    assert after.marks == {f"a_to_{n}": "taken" if n == taken else "not_taken" for n in "bc"}
+    assert after == settle(state, ASKS, routed, {})
+
+
+def test_a_routing_visit_without_the_answer_it_needs_decides_nothing() -> None:
+    state = finished(new_run(ASKS), "a", pipeline=ASKS)
+
+    with pytest.raises(Undecided, match="It is risky"):
+        settle(state, ASKS, visit(state, routing_of(at("a")).node), {})

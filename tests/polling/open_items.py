@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from cogworks.hub.actions.access import authenticate, find_repository
+from cogworks.hub.actions.access import authenticate, find_issue, find_repository
 from cogworks.hub.actions.issues import create_issue, create_milestone, set_milestone
+from cogworks.hub.actions.timeline import events
 from cogworks.hub.clock import SystemClock
 from cogworks.hub.gitobjects import ZERO_OID, NewFile, Signature
 from cogworks.hub.gitstore import GitRepository, RefUpdate
@@ -19,10 +20,22 @@ EARLIER = timedelta(hours=1)
 CONFIG = '[llm]\nmodel = "claude-sonnet-5-5"\n'
 
 
-def record(verb: str, *, node: str = "architecture", waits_for: str = "", holder: str = "host:1:ab") -> str:
+SEEN = f"event=e1 pulls=9:open:{'a' * 12}"
+"""The label event `e1` was dealt with, and pull request 9 was open at this head."""
+
+
+def record(
+    verb: str,
+    *,
+    node: str = "architecture",
+    waits_for: str = "",
+    holder: str = "host:1:ab",
+    seen: str = SEEN,
+) -> str:
     """The message of a ledger commit as a step writes it."""
     lines = [f"cogworks: {node} {verb} [skip ci]", "", f"Visit: {'0' * 64}", f"Holder: {holder}", ""]
     lines += [f"Cogworks-Waits-For: {waits_for}"] if waits_for else []
+    lines += [f"Cogworks-Seen: {seen}"]
     return "\n".join([*lines, "skip-checks: true"])
 
 
@@ -85,9 +98,12 @@ def _make_ledgers(world: World, items: Mapping[int, Item]) -> None:
     updates = []
     for number, item in items.items():
         if item.ledger:
+            labelled = events(world, find_issue(world, repository, number), frozenset({"labeled"}))
+            # The trigger's event has an id of the hub's making.
+            message = item.ledger.replace("event=e1", f"event={labelled[-1].node_id}" if labelled else "")
             when = world.clock.now() + EARLIER - timedelta(seconds=item.age_s)
             claim = _commit(git, root, (), record("claim"), when - timedelta(seconds=item.took_s))
-            oid = _commit(git, root, (claim,), item.ledger, when)
+            oid = _commit(git, root, (claim,), message, when)
             name = f"refs/heads/cogworks/ledger/{number}"
             updates.append(RefUpdate(name=name, new=oid, old=ZERO_OID))
     git.update_refs(updates)

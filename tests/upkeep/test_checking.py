@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from functools import cache
 from typing import Any
 
@@ -70,6 +71,31 @@ def cut_out(world: World) -> None:
     world.commits = [commit for commit in world.commits if " succeeded " not in commit.message]
 
 
+def lease(**changed: object) -> Damage:
+    """A lease on the last visit, which nobody claimed again."""
+
+    def damage(state: dict[str, Any]) -> None:
+        kept = ("visit_key", "index", "node", "sub_item", "ordinal", "attempt")
+        held = {name: state["visits"][-1][name] for name in kept}
+        held |= {"holder": "somebody", "graph_hash": state["graph_hash"], "input_digest": "", **changed}
+        state["leases"].append(held)
+
+    return rewrite(damage)
+
+
+def twice(damage: Damage) -> Damage:
+    def both(world: World) -> None:
+        damage(world)
+        damage(world)
+
+    return both
+
+
+def set_back(world: World) -> None:
+    early = world.commits[0].committed_date - timedelta(days=1)
+    world.commits[-1] = world.commits[-1].model_copy(update={"committed_date": early})
+
+
 VIEWS: dict[str, Damage] = {
     "no labels": lambda world: world.labels.clear() or world.labels.append("cogworks:run"),
     "a false label": lambda world: world.labels.append("cogworks:node:nonsense"),
@@ -88,6 +114,19 @@ LEDGER: dict[str, tuple[Damage, str]] = {
     "a node of no graph": (rewrite(lambda s: s["visits"][0].update(node="nonsense")), "graph"),
     "a sub-item of no plan": (rewrite(lambda s: s["visits"][-1].update(sub_item="Z")), "plan"),
     "a plan in no order": (rewrite(lambda s: s["sub_items"][0].update(depends_on=["B"])), "plan"),
+    "an ordinal twice": (rewrite(lambda s: s["sub_items"][1].update(ordinal=1)), "plan"),
+    "two pull requests of one slug": (
+        rewrite(lambda s: s["pull_requests"].append(s["pull_requests"][0])),
+        "pull_requests",
+    ),
+    "an attempt of nought": (rewrite(lambda s: s["visits"][0].update(attempt=0)), "visit"),
+    "two leases of one node": (twice(lease()), "lease"),
+    "a lease of nobody": (lease(holder=""), "lease"),
+    "a lease for ever": (lease(ttl_s=0), "lease"),
+    "a lease of too many attempts": (lease(attempt=9), "lease"),
+    "a negative reservation": (lease(reserved_usd=-1.0), "lease"),
+    "a lease nobody claimed": (lease(visit_key="1" * 64), "history"),
+    "a commit of yesterday": (set_back, "line"),
     "another issue": (rewrite(lambda s: s.update(issue=8)), "identity"),
     "another run": (rewrite(lambda s: s.update(run_id="run-2")), "run"),
     "money gone": (rewrite(lambda s: s["visits"][0]["spend"].update(cost_usd=0.0)), "spend"),

@@ -130,8 +130,10 @@ def write_blob(world: World, actor: Actor, repository: Repository, content: byte
 def write_tree(
     world: World, actor: Actor, repository: Repository, rows: Sequence[TreeRow], base_tree: str | None
 ) -> str:
-    """Store a tree made of `base_tree` and the rows; returns its oid. Raises `Unprocessable` for bad rows."""
+    """Store a tree made of `base_tree` and the rows; returns its oid. Raises `Unprocessable` for bad rows, or none."""
     require(world, actor, repository, Role.WRITE, "contents")
+    if not rows:
+        raise Unprocessable("Invalid tree info")
     git = world.repository_git(repository)
     base = base_tree
     if base_tree is not None:

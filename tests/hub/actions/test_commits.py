@@ -164,3 +164,11 @@ def test_reads_see_commits_of_other_tools(bench: Bench) -> None:
 
     assert bench.git.tree(empty) == ()
     assert bench.git.tree("1" * 40) is None
+
+
+@pytest.mark.parametrize("has_base", [True, False], ids=["on-a-base", "from-nothing"])
+def test_a_tree_of_no_rows_is_refused(bench: Bench, has_base: bool) -> None:
+    base = bench.tip() if has_base else None
+
+    with pytest.raises(Unprocessable, match="Invalid tree info"):
+        write_tree(bench.world, bench.writer, bench.repository, [], base)

@@ -1,0 +1,107 @@
+"""A node that the repository wrote: its own prompt, its own JSON Schema, and perhaps files to publish."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cogworks.errors import NodeFailed
+from cogworks.llm.repository_files import parse_schema, prompts_in, schemas_in
+from cogworks.llm.schemas import DeclaredReply, Schema, declared_reply
+from cogworks.nodes.asking import MAX_ANSWERS, Question, ask_until_sound
+from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.excerpts import survey
+from cogworks.nodes.intake import issue
+from cogworks.nodes.written_files import file_problems, publication, refused_change, writes_files
+from cogworks.pipeline.graph import Node
+
+VARIABLES = frozenset({"item", "inputs", "repository_view"})
+"""What such a prompt is given; `inputs` holds every declared slot, None for one that nobody put out yet."""
+MAX_SUMMARY_CHARS = 200
+
+
+def procedure_from_prompt(node: Node, files: Mapping[str, str]) -> NodeProcedure:
+    """What a node with a prompt of the repository does.
+
+    Args:
+        files: below `.cogworks`: path -> text.
+
+    Raises: NodeFailed when the prompt or the schema is not there.
+    """
+    prompt = prompt_of(node, files)
+    schema = schema_of(node, files)
+
+    def run(task: NodeTask, shell: NodeShell) -> Outcome:
+        return _answered(node, prompt, schema, task, shell)
+
+    return run
+
+
+def prompt_of(node: Node, files: Mapping[str, str]) -> str:
+    """The text of the node's prompt."""
+    stem = node.prompt or ""
+    prompts = prompts_in(files)
+    if stem not in prompts:
+        raise NodeFailed(f"{node.id}: `.cogworks/prompts/{stem}.md.j2` is gone; restore it, then retry.")
+    return prompts[stem]
+
+
+def schema_of(node: Node, files: Mapping[str, str]) -> Schema:
+    """The schema of the node's answer."""
+    stem = node.output_schema or ""
+    schemas = schemas_in(files)
+    if stem not in schemas:
+        raise NodeFailed(f"{node.id}: `.cogworks/schemas/{stem}.json` is gone; restore it, then retry.")
+    return parse_schema(schemas[stem])
+
+
+def variables_for(node: Node, task: NodeTask, shell: NodeShell, prompt: str) -> dict[str, Any]:
+    """What the prompt is given; the repository is looked at only for a prompt that shows it."""
+    variables: dict[str, Any] = {
+        "item": issue(task.item),
+        "inputs": {slot: task.inputs.get(slot) for slot in node.inputs},
+    }
+    if "repository_view" in prompt or "_repository.md.j2" in prompt:
+        text = f"{task.item.title}\n{task.item.body}"
+        variables |= survey(shell.workspace(), text=text).variables()
+    return variables
+
+
+def question_for(
+    node: Node, schema: Schema, variables: Mapping[str, Any], check: Any = lambda _: ()
+) -> Question[DeclaredReply]:
+    """The node's one question."""
+    return Question(
+        prompt=node.prompt or "",
+        variables=variables,
+        reply_type=declared_reply(schema, name=node.id),
+        check=lambda reply: check(reply.root),
+        name=node.id,
+        max_answers=MAX_ANSWERS if node.max_retries is None else node.max_retries + 1,
+    )
+
+
+def _answered(node: Node, prompt: str, schema: Schema, task: NodeTask, shell: NodeShell) -> Outcome:
+    shell.say(f"{node.id}: asking the model")
+    variables = variables_for(node, task, shell, prompt)
+    if not writes_files(node):
+        reply = ask_until_sound(shell, task.visit, question_for(node, schema, variables))
+        return reply if isinstance(reply, Failed) else _succeeded(reply.root)
+    workspace = shell.workspace()
+    question = question_for(
+        node, schema, variables, lambda output: file_problems(node, output, workspace, shell)
+    )
+    reply = ask_until_sound(shell, task.visit, question)
+    if isinstance(reply, Failed):
+        return reply
+    refused = refused_change(node, reply.root, workspace)
+    return refused or _succeeded(reply.root, *publication(node, task, reply.root))
+
+
+def _succeeded(output: dict[str, Any], *effects: Any) -> Succeeded:
+    return Succeeded(output=output, effects=effects, summary=summary_of(output))
+
+
+def summary_of(output: Mapping[str, Any]) -> str:
+    """One line about an answer: its own summary or title where it has one."""
+    found = next((output[key] for key in ("summary", "title") if isinstance(output.get(key), str)), "")
+    line = " ".join(found.split()) or f"answered with {', '.join(sorted(output)) or 'nothing'}"
+    return line if len(line) <= MAX_SUMMARY_CHARS else f"{line[: MAX_SUMMARY_CHARS - 1]}…"

@@ -1,0 +1,126 @@
+"""How much a run may still do: money, tokens, visits and model calls at a time."""
+
+from cogworks.pipeline.elements import MAX_VISITS_PER_RUN
+from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.places import is_routing, place_of
+from cogworks.pipeline.position import Facts
+from cogworks.pipeline.state import RunState, Spend
+from cogworks.vocabulary import Value
+
+
+class Grant(Value):
+    """What a visit reserves when it is claimed."""
+
+    usd: float
+    tokens: int
+    is_capped: bool
+    """The node has a budget of its own, and this is the rest of it."""
+
+
+def max_cost_usd(facts: Facts, pipeline: Pipeline) -> float:
+    """What the run may cost: the pipeline's own budget, else what `config.toml` says."""
+    own = pipeline.settings.cost_budget_usd
+    return facts.max_cost_usd if own is None else own
+
+
+def grant(
+    state: RunState, facts: Facts, pipeline: Pipeline, instance: Instance, *, window_usd: float
+) -> Grant:
+    """The reservation of a visit that `affording.shortage` lets pass.
+
+    Args:
+        window_usd: what a node without a budget of its own may spend before it says so in the ledger.
+    """
+    limit_usd = max_cost_usd(facts, pipeline)
+    dead = state.lease_of(instance)
+    others_usd = state.reserved_usd - (dead.reserved_usd if dead else 0.0)
+    gone = state.spent + dead.reserved if dead else state.spent
+    left_usd = max(0.0, limit_usd - gone.cost_usd - others_usd)
+    own_usd = rest_of_node(state, pipeline, instance)
+    usd = min(window_usd if own_usd is None else own_usd, left_usd)
+    # Of the tokens the same share as of the money: no file says more.
+    share = usd / limit_usd if limit_usd > 0 else 0.0
+    others_tokens = state.reserved_tokens - (dead.reserved_tokens if dead else 0)
+    left_tokens = max(0, facts.max_tokens - tokens_of(gone) - others_tokens)
+    tokens = min(int(facts.max_tokens * share), left_tokens)
+    return Grant(usd=round(usd, 9), tokens=tokens, is_capped=own_usd is not None)
+
+
+def session_budget(
+    state: RunState, facts: Facts, pipeline: Pipeline, instance: Instance
+) -> tuple[float, int]:
+    """The most dollars and tokens that the visit whose lease is in the state may still spend."""
+    own = state.lease_of(instance)
+    spent = state.spent
+    others_usd = state.reserved_usd - (own.reserved_usd if own else 0.0)
+    left_usd = max(0.0, max_cost_usd(facts, pipeline) - spent.cost_usd - others_usd)
+    if own is not None and own.is_capped:
+        left_usd = min(left_usd, own.reserved_usd)
+    others_tokens = state.reserved_tokens - (own.reserved_tokens if own else 0)
+    return left_usd, max(0, facts.max_tokens - tokens_of(spent) - others_tokens)
+
+
+def overdrawn(state: RunState, facts: Facts, pipeline: Pipeline, *, unsaid: Spend) -> str:
+    """Why a visit may not go on: others spent what it counted on; empty = it may.
+
+    Args:
+        state: as last read, with what the others said of theirs.
+        unsaid: what this visit has spent beyond what the state says of it.
+    """
+    spent, limit_usd = state.spent + unsaid, max_cost_usd(facts, pipeline)
+    if spent.cost_usd <= limit_usd and tokens_of(spent) <= facts.max_tokens:
+        return ""
+    return (
+        f"budget: the runners of this item have spent {spent.cost_usd:.2f} of {limit_usd:.2f} USD and {tokens_of(spent)} of "
+        f"{facts.max_tokens} tokens; raise {budget_key(pipeline)} or `budgets.pipeline_max_tokens`, or split the issue."
+    )
+
+
+def too_many_visits(state: RunState) -> str:
+    """Why no further visit may begin in this run; empty = one may."""
+    visits = len(state.visits) + len(state.leases) + len(state.given_back)
+    if visits < MAX_VISITS_PER_RUN:
+        return ""
+    return (
+        f"the run made {visits} visits, and {MAX_VISITS_PER_RUN} is the limit of every run, whatever its pipeline says. "
+        "Look with `cogworks log` at what repeats, then split the issue or comment `/cogworks restart` to begin anew."
+    )
+
+
+def calls_model(instance: Instance, pipeline: Pipeline) -> bool:
+    """Whether a visit asks a model."""
+    if is_routing(instance):
+        return True
+    if not pipeline.has(instance.node):
+        return False
+    node = pipeline.node(instance.node)
+    return node.type == "llm" or (node.type == "spawning" and node.prompt is not None)
+
+
+def rest_of_node(state: RunState, pipeline: Pipeline, instance: Instance) -> float | None:
+    """What is left of the node's own budget for the visit that would be claimed; None = it has none."""
+    budget_usd = pipeline.cost_budget_usd(place_of(instance).node)
+    if budget_usd is None:
+        return None
+    dead, unfinished = state.lease_of(instance), state.unfinished(instance)
+    spent = dead.spent_at_most if dead else unfinished.spent if unfinished else Spend()
+    return max(0.0, round(budget_usd - spent.cost_usd, 9))
+
+
+def has_own_budgets(pipeline: Pipeline) -> bool:
+    """Whether the pipeline limits money besides `config.toml`."""
+    settings = pipeline.settings
+    limits = [settings.cost_budget_usd, settings.default_cost_budget_usd]
+    return any(limit is not None for limit in (*limits, *(node.cost_budget_usd for node in pipeline.nodes)))
+
+
+def budget_key(pipeline: Pipeline) -> str:
+    """What to raise for the run to cost more."""
+    if pipeline.settings.cost_budget_usd is not None:
+        return f"`cost_budget_usd` of pipeline {pipeline.name!r} in `.cogworks/pipeline.toml`"
+    return "`budgets.pipeline_max_cost_dollars` in `.cogworks/config.toml`"
+
+
+def tokens_of(spend: Spend) -> int:
+    """What counts against the limit of tokens."""
+    return spend.input_tokens + spend.output_tokens

@@ -1,0 +1,82 @@
+"""What the newest look at an item saw, in one line that a sweep compares with GitHub without reading the state."""
+
+import re
+from collections.abc import Mapping
+
+from cogworks.pipeline.people import InputLabel, Inputs, SeenPull
+from cogworks.pipeline.position import Facts
+from cogworks.pipeline.state import RunState
+from cogworks.vocabulary import CommitOid, IssueNumber
+
+OID_DIGITS = 12
+_FIELD = re.compile(r"(comment|event|labels|pulls)=(\S+)")
+_PULL = re.compile(
+    r"(?P<number>\d{1,10}):(?P<state>open|closed|merged)(?P<approved>\+?):(?P<oid>[0-9a-f]{0,40})"
+)
+_LABELS: Mapping[str, InputLabel] = {
+    "hold": "hold",
+    "cancel": "cancel",
+    "restart": "restart",
+    "safety_critical": "safety_critical",
+}
+
+
+def noticed(state: RunState, facts: Facts) -> RunState:
+    """The state that remembers how the run's pull requests and input labels looked now; the same where nothing changed."""
+    before = {pull.number: pull for pull in state.inputs.pulls}
+    seen: dict[IssueNumber, SeenPull] = {}
+    for known in state.pull_requests:
+        now = facts.pulls.get(known.number)
+        if now is not None:
+            seen[known.number] = SeenPull(
+                number=now.number,
+                state=now.state,
+                head_oid=now.head_oid,
+                is_approved=now.state == "open" and bool(now.approved_by),
+                is_base_gone=now.state == "closed" and now.is_base_gone,
+            )
+        elif known.number in before:
+            seen[known.number] = before[known.number]
+    pulls = tuple(seen[number] for number in sorted(seen))
+    if (pulls, facts.input_labels) == (state.inputs.pulls, state.inputs.labels):
+        return state
+    inputs = state.inputs.model_copy(update={"pulls": pulls, "labels": facts.input_labels})
+    return state.model_copy(update={"inputs": inputs})
+
+
+def seen_line(inputs: Inputs) -> str:
+    """The trailer `Cogworks-Seen` of a ledger commit: how far comments and label events are dealt with, which input
+    labels are there, and `<number>:<state>[+]:<head>` of every pull request (`+`: approved)."""
+    pulls = (
+        f"{p.number}:{p.state}{'+' if p.is_approved else ''}:{p.head_oid[:OID_DIGITS]}" for p in inputs.pulls
+    )
+    parts = {
+        "comment": str(inputs.last_comment_id or ""),
+        "event": inputs.last_label_event_id,
+        "labels": ",".join(inputs.labels),
+        "pulls": ",".join(pulls),
+    }
+    return " ".join(f"{name}={text}" for name, text in parts.items() if text)
+
+
+def read_seen(line: str) -> Inputs:
+    """What the trailer says; what it does not say, or says in other words, counts as never seen."""
+    fields = dict(_FIELD.findall(line))
+    comment = fields.get("comment", "")
+    pulls = [found for text in fields.get("pulls", "").split(",") if (found := _PULL.fullmatch(text))]
+    return Inputs(
+        last_comment_id=int(comment) if comment.isdecimal() else 0,
+        last_label_event_id=fields.get("event", ""),
+        labels=tuple(_LABELS[name] for name in fields.get("labels", "").split(",") if name in _LABELS),
+        pulls=tuple(
+            SeenPull.model_validate(
+                {
+                    "number": int(found["number"]),
+                    "state": found["state"],
+                    "head_oid": CommitOid(found["oid"]),
+                    "is_approved": bool(found["approved"]),
+                }
+            )
+            for found in pulls
+        ),
+    )

@@ -1,0 +1,52 @@
+"""What has to be judged again because other people changed the branch it was about."""
+
+from collections.abc import Mapping
+
+from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.state import RunState, edge_key
+from cogworks.vocabulary import CommitOid, SubItemKey
+
+
+def looked_at(state: RunState, sub_item: SubItemKey, head: CommitOid) -> RunState:
+    """The state that remembers which head of a sub-work-item's branch its newest visit made or judged."""
+    return state.model_copy(update={"heads": {**state.heads, sub_item: head}})
+
+
+def revalidated(state: RunState, foreign: Mapping[SubItemKey, CommitOid], pipeline: Pipeline) -> RunState:
+    """The state in which nothing counts that was said about another head than the one people put there.
+
+    Code stays as it is, theirs included; every node after it that judges it runs again. A sub-work-item that is finished,
+    or that somebody works on, is left alone: from then on its pull request's gate decides.
+
+    Args:
+        foreign: sub-work-item -> the head of its branch, where somebody else made the newest commit.
+    """
+    for key, head in foreign.items():
+        is_known = state.heads.get(key) in (None, head)
+        if (
+            is_known
+            or _is_finished(state, key, pipeline)
+            or any(lease.sub_item == key for lease in state.leases)
+        ):
+            continue
+        again = frozenset(_judges(state, key, pipeline))
+        marks = {edge_key(edge.id, key) for at in again for edge in pipeline.forward_from(at.node)}
+        state = looked_at(state.discarding(again, frozenset(marks)), key, head)
+    return state
+
+
+def _is_finished(state: RunState, key: SubItemKey, pipeline: Pipeline) -> bool:
+    return any(state.latest(Instance(node, key)) is not None for node in pipeline.sub_item_exits)
+
+
+def _judges(state: RunState, key: SubItemKey, pipeline: Pipeline) -> list[Instance]:
+    """Instances that finished after code was made, and that made none themselves."""
+    coders = [node.id for node in pipeline.nodes if node.produces_code and pipeline.is_sub_item(node.id)]
+    after = {later for coder in coders for later in pipeline.downstream_of(coder)}
+    return [
+        Instance(node, key)
+        for node in after
+        if pipeline.is_sub_item(node)
+        and not pipeline.node(node).produces_code
+        and state.latest(Instance(node, key)) is not None
+    ]

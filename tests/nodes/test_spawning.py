@@ -1,0 +1,90 @@
+import json
+
+from cogworks.codebase.scripts import ScriptRun
+from cogworks.github.effects import CreateIssue
+from cogworks.github.publication import Published, PublishedIssue, RefusedIssue
+from cogworks.nodes.contract import Conventions, Succeeded
+from cogworks.nodes.resolution import procedure_for
+from cogworks.nodes.spawning import with_created
+from tests.nodes.declared import declared, desk, files
+from tests.nodes.examples import KEY, task
+
+ENTRY = {"title": "Tell users", "body": "They wait.", "labels": ["docs"]}
+SPAWN = {"type": "spawning", "prompt": "note", "inputs": ["plan"]}
+
+
+def run(node, at, brought=None, **changes):  # type: ignore[no-untyped-def]
+    procedure = procedure_for(node, files() if brought is None else brought, {})
+    assert procedure is not None
+    return procedure(task("note", inputs={"plan": {}}, **changes), at)
+
+
+def test_what_the_model_decides_becomes_issues_that_refer_to_the_work_item() -> None:
+    outcome = run(declared(**SPAWN, labels=["later"]), desk({"issues": [ENTRY]}))
+
+    assert outcome == Succeeded(
+        output={"issues": [ENTRY]},
+        effects=(
+            CreateIssue(
+                key="issue-1",
+                title="Tell users",
+                body="They wait.\n\nFollow-up of #7.",
+                labels=("later", "docs"),
+                visit_key=KEY,
+            ),
+        ),
+        summary="1 follow-up issue(s) to create",
+    )
+
+
+def test_no_issue_ever_carries_a_label_that_steers_work_items() -> None:
+    entry = {**ENTRY, "labels": ["CogWorks:Run", "Go", "docs"]}
+    at = desk({"issues": [entry]})
+
+    outcome = run(declared(**SPAWN), at, conventions=Conventions(own_labels=("go",)))
+
+    assert outcome.effects[0].labels == ("docs",)
+    assert "is not labelled CogWorks:Run, Go" in at.said[-1]
+
+
+def test_a_template_renders_each_body_and_the_link_can_be_left_out() -> None:
+    brought = files(prompts__body="{{ issue.body }} (from {{ item.title }})\n")
+
+    outcome = run(
+        declared(**SPAWN, issue_template="body", link=False),
+        desk({"issues": [ENTRY]}, brought=brought),
+        brought,
+    )
+
+    assert outcome.effects[0].body == "They wait. (from add() subtracts)"
+
+
+def test_no_usable_answer_holds_nothing_up() -> None:
+    outcome = run(declared(**SPAWN), desk({}, {}, {}))
+
+    assert isinstance(outcome, Succeeded)
+    assert (outcome.output["issues"], outcome.effects) == ([], ())
+    assert "no reply of claude-sonnet-5-5 fitted its schema" in outcome.output["problem"]
+
+
+def test_a_script_of_a_built_in_pipeline_may_decide_instead() -> None:
+    node = declared(built_in=True, type="spawning", method="script", call="due", inputs=["plan"])
+    at = desk(script_run=ScriptRun(exit_code=0, stdout=json.dumps({"issues": [ENTRY]}), stderr=""))
+
+    assert [effect.title for effect in run(node, at).effects] == ["Tell users"]
+    assert at.scripts[0][0] == "due"
+
+
+def test_the_record_says_which_were_created_and_which_were_refused() -> None:
+    wanted = Succeeded(output={"issues": [ENTRY, ENTRY]}, summary="2 follow-up issue(s) to create")
+    published = Published(
+        issues=(PublishedIssue(key="issue-1", number=31, node_id="I", url="u"),),
+        refused_issues=(RefusedIssue(key="issue-2", reason="GitHub refused"),),
+    )
+
+    told = with_created(wanted, published)
+
+    assert isinstance(told, Succeeded)
+    assert told.summary == "follow-up issues created: #31; 1 refused: GitHub refused"
+    assert told.output["created"] == [{"key": "issue-1", "number": 31, "url": "u"}]
+    assert told.output["refused"] == [{"key": "issue-2", "reason": "GitHub refused"}]

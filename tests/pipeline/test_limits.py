@@ -1,0 +1,169 @@
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogworks.pipeline.affording import shortage
+from cogworks.pipeline.decision import BackOff, Run, Stop, decide
+from cogworks.pipeline.elements import MAX_TRAVERSALS, MAX_VISITS_PER_RUN, EdgeRef
+from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.limits import Grant, grant, max_cost_usd, session_budget
+from cogworks.pipeline.places import routing_of
+from cogworks.pipeline.routing import out_edges_after
+from cogworks.pipeline.state import RunState, Spend
+from tests.pipeline.graphs import document, edge, parse, pipeline
+from tests.pipeline.runs import at, facts, finished, lease, new_run, visit
+
+
+def fan(*nodes: dict[str, Any], **settings: Any) -> Pipeline:
+    """`start` leads to all of them at once."""
+    start = {"id": "start", "type": "deterministic", "evaluation": "all-matching"}
+    tables = [start, *({"type": "llm", **node} for node in nodes)]
+    return parse(document(tables, [edge(f"start>{node['id']}") for node in nodes], **settings))
+
+
+def begun(graph: Pipeline) -> RunState:
+    return finished(new_run(graph), "start", pipeline=graph)
+
+
+def leased(state: RunState, name: str, **changes: Any) -> RunState:
+    return state.with_lease(lease(state, name, **changes), identity=1)
+
+
+def alive(state: RunState) -> dict[str, Any]:
+    return {"lease_ages_s": {held.visit_key: 1.0 for held in state.leases}}
+
+
+def test_the_budget_of_the_pipeline_wins_over_that_of_the_repository() -> None:
+    assert max_cost_usd(facts(max_cost_usd=10), fan({"id": "a"})) == 10
+    assert max_cost_usd(facts(max_cost_usd=10), fan({"id": "a"}, cost_budget_usd=40)) == 40
+
+
+def test_a_node_reserves_its_own_budget_else_what_it_may_spend_unsaid() -> None:
+    graph = fan({"id": "a", "cost_budget_usd": 4}, {"id": "b"})
+    state = begun(graph)
+
+    own = grant(state, facts(), graph, at("a"), window_usd=0.5)
+    other = grant(state, facts(), graph, at("b"), window_usd=0.5)
+
+    assert own == Grant(usd=4.0, tokens=200_000, is_capped=True)
+    assert other == Grant(usd=0.5, tokens=25_000, is_capped=False)
+
+
+def test_the_default_of_the_pipeline_is_a_budget_of_every_node() -> None:
+    graph = fan({"id": "a"}, default_cost_budget_usd=3)
+
+    assert grant(begun(graph), facts(), graph, at("a"), window_usd=0.5).usd == 3.0
+
+
+def test_a_dead_runner_has_spent_what_it_reserved() -> None:
+    graph = fan({"id": "a", "cost_budget_usd": 4})
+    state = leased(begun(graph), "a", reserved_usd=3.0, reserved_tokens=100)
+
+    taken_over = state.with_lease(lease(state, "a", attempt=2), identity=1)
+
+    assert grant(state, facts(), graph, at("a"), window_usd=0.5).usd == 1.0
+    assert taken_over.leases[0].spent == Spend(cost_usd=3.0, input_tokens=100)
+
+
+def test_a_visit_may_spend_the_rest_of_its_node_or_of_the_run_whichever_is_less() -> None:
+    graph = fan({"id": "a", "cost_budget_usd": 4}, {"id": "b"})
+    capped = leased(begun(graph), "a", reserved_usd=4.0, is_capped=True)
+    free = leased(begun(graph), "b", reserved_usd=0.5)
+
+    assert session_budget(capped, facts(), graph, at("a"))[0] == 4.0
+    assert session_budget(capped, facts(max_cost_usd=3), graph, at("a"))[0] == 2.9
+    assert session_budget(free, facts(), graph, at("b"))[0] == 9.9
+
+
+def test_a_visit_that_used_up_its_node_does_not_go_on() -> None:
+    graph = fan({"id": "a", "cost_budget_usd": 4})
+    state = begun(graph)
+    held = lease(state, "a")
+    left = state.with_lease(held, identity=1).released(held, Spend(cost_usd=4.0))
+
+    assert shortage(left, facts(), graph, at("a")) == (
+        "budget: this visit of a has 0.00 left of the 4.00 USD of its node; raise `cost_budget_usd` of the node in "
+        "`.cogworks/pipeline.toml` or split the issue."
+    )
+
+
+@given(
+    limit=st.integers(1, 200),
+    budgets=st.lists(st.integers(1, 120), min_size=2, max_size=5),
+    spent=st.integers(0, 50),
+)
+def test_claims_at_the_same_time_never_reserve_more_than_there_is(
+    limit: int, budgets: list[int], spent: int
+) -> None:
+    nodes = [{"id": f"n{number}", "cost_budget_usd": usd} for number, usd in enumerate(budgets)]
+    graph = fan(*nodes, cost_budget_usd=limit)
+    state = new_run(graph)
+    state = state.recorded(visit(state, "start", spend=Spend(cost_usd=float(spent))))
+    state = state.model_copy(update={"marks": {f"start_to_{node['id']}": "taken" for node in nodes}})
+
+    for _ in budgets:
+        decision = decide(state, facts(**alive(state)), graph)
+        if not isinstance(decision, Run):
+            assert isinstance(decision, Stop | BackOff)
+            break
+        granted = grant(state, facts(), graph, decision.instance, window_usd=0.5)
+        name = str(decision.instance.node)
+        state = leased(state, name, reserved_usd=granted.usd, reserved_tokens=granted.tokens, is_capped=True)
+        assert granted.usd > 0
+
+    assert state.spent.cost_usd + state.reserved_usd <= max(limit, spent)
+    assert state.reserved_tokens <= facts().max_tokens
+
+
+def test_no_run_makes_more_visits_than_the_cap() -> None:
+    graph = pipeline("a b", "a>b")
+    state = finished(new_run(graph), "a", pipeline=graph)
+    many = state.visits * MAX_VISITS_PER_RUN
+    rich = facts(max_cost_usd=1_000.0)
+
+    decision = decide(state.model_copy(update={"visits": many}), rich, graph)
+    before = decide(state.model_copy(update={"visits": many[1:]}), rich, graph)
+
+    assert isinstance(decision, Stop)
+    assert decision.outcome == "failed"
+    assert "1000 visits, and 1000 is the limit of every run" in decision.reason
+    assert "`/cogworks restart`" in decision.reason
+    assert isinstance(before, Run)
+
+
+def test_no_loop_is_walked_more_often_than_the_cap_whatever_the_graph_says() -> None:
+    graph = pipeline(
+        "a &b", [edge("a>b"), edge("b>a", rework={"max_traversals": 1}, condition={"expr": "again"})]
+    )
+    generous = graph.edge("b_to_a").rework
+    assert generous is not None
+    object.__setattr__(generous, "max_traversals", 1_000)
+
+    last = out_edges_after(graph, at("b"), {"again": True}, {EdgeRef("b_to_a"): MAX_TRAVERSALS - 1})
+    over = out_edges_after(graph, at("b"), {"again": True}, {EdgeRef("b_to_a"): MAX_TRAVERSALS})
+
+    assert (last.rework, over.overflow) == ("b_to_a", "escalate")
+
+
+def test_the_limit_of_model_calls_counts_live_runners_and_routing_visits() -> None:
+    graph = fan({"id": "a"}, {"id": "b"}, {"id": "c", "type": "deterministic"}, max_concurrent_llm_calls=1)
+    state = leased(begun(graph), "a")
+
+    beside = decide(state, facts(**alive(state)), graph)
+    picked = decide(state, facts(wanted=at("b"), **alive(state)), graph)
+    routing = leased(begun(graph), routing_of(Instance(at("a").node)).node)
+    while_routing = decide(routing, facts(**alive(routing)), graph)
+
+    assert isinstance(beside, Run)
+    assert beside.instance == at("c")
+    assert isinstance(picked, BackOff)
+    assert isinstance(while_routing, Run)
+    assert while_routing.instance == at("c")
+
+
+def test_a_budget_may_be_raised_while_the_run_goes_on() -> None:
+    small = fan({"id": "a", "cost_budget_usd": 1}, cost_budget_usd=5, default_cost_budget_usd=2)
+    large = fan({"id": "a", "cost_budget_usd": 9}, cost_budget_usd=50, default_cost_budget_usd=20)
+
+    assert small.graph_hash == large.graph_hash
