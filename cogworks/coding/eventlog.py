@@ -1,7 +1,8 @@
 """How a log of events is written as lines, chained by hashes, and read back; a changed byte is found by its line."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from itertools import takewhile
 from typing import Any
 
 from pydantic import ValidationError
@@ -160,6 +161,7 @@ def _sealed(named: str, wall: Mapping[str, Any]) -> dict[str, Any]:
     return {**wall, "check": sha256(named + canonical(dict(wall)))[:16]}
 
 
-def text_of(segment_texts: Sequence[str]) -> str:
-    """The whole log from its segments in their order."""
-    return "".join(segment_texts)
+def text_of(segment_texts: Iterable[str]) -> str:
+    """The whole log from its segments in their order; an empty one ends it."""
+    # What an earlier attempt of the visit wrote behind it, before its runner died, is no part of the log.
+    return "".join(takewhile(bool, segment_texts))

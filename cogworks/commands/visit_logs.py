@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cogworks.coding.eventlog import LogDamaged, read_events, segment_names
+from cogworks.coding.eventlog import LogDamaged, read_events, segment_names, text_of
 from cogworks.coding.events import Event
 from cogworks.errors import UsageError
 from cogworks.github.addresses import parse_issue_url
@@ -57,7 +57,7 @@ def visit_logs(source: str, *, visit: int | None, meter: Requests) -> tuple[Visi
 def _log(folder: str, files: Mapping[str, str]) -> VisitLog:
     names = segment_names(name for name in files if name.rpartition("/")[0] == folder)
     try:
-        return VisitLog(folder, events=read_events("".join(files[name] for name in names)))
+        return VisitLog(folder, events=read_events(text_of(files[name] for name in names)))
     except LogDamaged as damage:
         return VisitLog(folder, damage=damage)
 

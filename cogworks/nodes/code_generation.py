@@ -37,7 +37,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
 
     def keep(event: Event) -> None:
         if cycle is not None and isinstance(event.body, CycleEnd):
-            _keep_log(shell, cycle)
+            _keep_log(task, shell, cycle)
 
     cycle = CodingCycle(
         _header(task, work),
@@ -51,7 +51,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
     try:
         result = cycle.run_until_done()
     finally:
-        _keep_log(shell, cycle)
+        _keep_log(task, shell, cycle)
     if result.success and work.kept is not None:
         return _succeeded(task, work, work.kept, _told(cycle, result))
     return _failed(task, work, cycle, result)
@@ -67,8 +67,11 @@ def _header(task: NodeTask, work: CodingWork) -> Header:
     )
 
 
-def _keep_log(shell: NodeShell, cycle: CodingCycle) -> None:
-    for number, text in enumerate(segments(cycle.events), 1):
+def _keep_log(task: NodeTask, shell: NodeShell, cycle: CodingCycle) -> None:
+    texts = segments(cycle.events)
+    # A dead runner may have got further and left a longer log: an empty segment ends ours before the rest of it.
+    end = ("",) if task.visit.attempt > 1 else ()
+    for number, text in enumerate((*texts, *end), 1):
         shell.keep(f"events-{number}.ndjson", text)
 
 

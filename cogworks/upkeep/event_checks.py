@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 
-from cogworks.coding.eventlog import LogDamaged, read_events, segment_names
+from cogworks.coding.eventlog import LogDamaged, read_events, segment_names, text_of
 from cogworks.coding.monitor import verify_seriality
 from cogworks.ledger.invariants import REVERT, Finding
 
@@ -19,7 +19,7 @@ def check_events(files: Mapping[str, str | None]) -> Iterable[Finding]:
         if any(text is None for text in texts):
             yield _finding(folder, "has a segment that GitHub does not give as text")
             continue
-        yield from _check(folder, "".join(text or "" for text in texts), files.get(f"{folder}/output.json"))
+        yield from _check(folder, text_of(text or "" for text in texts), files.get(f"{folder}/output.json"))
 
 
 def _check(folder: str, text: str, output: str | None) -> Iterable[Finding]:

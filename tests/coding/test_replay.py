@@ -228,7 +228,7 @@ def test_the_replay_knows_neither_network_nor_processes_nor_models() -> None:
                 outside.add(name.partition(".")[0])
 
     assert outside == {
-        "collections", "dataclasses", "enum", "hashlib", "json", "pydantic", "re", "threading", "typing",
+        "collections", "dataclasses", "enum", "hashlib", "itertools", "json", "pydantic", "re", "threading", "typing",
     }  # fmt: skip
     assert not {
         name for name in seen if name.startswith(("cogworks.llm", "cogworks.github", "cogworks.codebase"))

@@ -158,6 +158,17 @@ def test_the_log_is_there_up_to_where_a_visit_is_broken_off() -> None:
     assert replayed.steps[-1].action is Action.APPLY_PATCH
 
 
+def test_the_log_of_an_heir_ends_before_what_a_dead_runner_may_have_left() -> None:
+    heir = the_task()
+    heir = heir.model_copy(update={"visit": heir.visit.model_copy(update={"attempt": 2})})
+    world = shell(change())
+
+    run(heir, world)
+
+    assert list(world.kept) == ["events-1.ndjson", "events-2.ndjson"]
+    assert world.kept["events-2.ndjson"] == ""
+
+
 def test_two_visits_with_the_same_answers_have_the_same_log_but_for_the_clock() -> None:
     logs = []
     for step in (0.5, 2.0):

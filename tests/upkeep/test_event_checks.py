@@ -37,6 +37,17 @@ def test_a_log_in_several_segments_is_fine(monkeypatch: pytest.MonkeyPatch) -> N
     assert list(check_events(files)) == []
 
 
+def test_what_a_dead_runner_left_behind_an_empty_segment_is_no_part_of_the_log() -> None:
+    files = {
+        f"{FOLDER}/events-1.ndjson": TEXT,
+        f"{FOLDER}/events-2.ndjson": "",
+        f"{FOLDER}/events-3.ndjson": "something older\n",
+        f"{FOLDER}/output.json": OUTPUT,
+    }
+
+    assert list(check_events(files)) == []
+
+
 def test_a_log_that_is_still_being_written_is_fine() -> None:
     assert problems("".join(segments(LOG[:20])), None) == []
 
