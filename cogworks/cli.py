@@ -25,6 +25,7 @@ COMMANDS = {
     "gc": "gc",
     "graph": "graph",
     "doctor": "doctor",
+    "health": "health",
     "demo": "demo",
     "hub": "hub",
     "cassette": "cassette",

@@ -79,6 +79,13 @@ class CommandConfig(Value):
     """Logins of GitHub Apps, with or without `[bot]`."""
 
 
+class IsolationConfig(Value):
+    """`[isolation]`: whose items run code of the repository only behind complete walls."""
+
+    require: Literal["untrusted", "always"] = "untrusted"
+    """`untrusted`: safety-critical items, and those whose author may not write here."""
+
+
 class Config(Value):
     """`.cogworks/config.toml`, validated."""
 
@@ -88,6 +95,7 @@ class Config(Value):
     paths: PathConfig = PathConfig()
     ledger: LedgerConfig = LedgerConfig()
     commands: CommandConfig = CommandConfig()
+    isolation: IsolationConfig = IsolationConfig()
 
 
 class Environment(Value):
@@ -107,6 +115,8 @@ class Environment(Value):
     github_server_url: str = ""
     cassette_dir: str = ""
     work_dir: str = ""
+    services_config: str = ""
+    """A `services.toml` of this machine, read instead of the repository's."""
     host: str = ""
     """What identifies this runner in a lease besides its process id, e.g. the Actions run."""
     color: bool = True
@@ -132,6 +142,7 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         github_server_url=env.get("GITHUB_SERVER_URL", ""),
         cassette_dir=env.get("COGWORKS_CASSETTE_DIR", ""),
         work_dir=env.get("COGWORKS_WORK_DIR") or str(_cache_home(env) / "cogworks"),
+        services_config=env.get("COGWORKS_DOMAIN_SERVICES_CONFIG", ""),
         host=f"actions:{run}" if run else "",
         color="NO_COLOR" not in env,
         is_ci=bool(env.get("CI")),

@@ -18,8 +18,8 @@ from cogworks.codebase.git import Identity
 from cogworks.codebase.scripts import ScriptRun, run_script
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
-from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.messages import Caller
+from cogworks.domain_services.panel import ServicePanel
 from cogworks.errors import CogworksError, NodeFailed, TryAgainLater, UsageError
 from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses, is_known_host
 from cogworks.github.client import GraphQLClient
@@ -42,6 +42,7 @@ from cogworks.settings import PIPELINE_FILE, Config, Environment, child_environm
 from cogworks.step import Shell
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring_model import check_model, gateway_for, open_provider
+from cogworks.wiring_services import open_panel, services_of
 
 if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
@@ -52,11 +53,15 @@ COMMITTER = Identity("cogworks", "cogworks@users.noreply.github.com")
 @dataclass(frozen=True)
 class _NodeShell:
     model: Asks
-    service: DomainService
+    open_service: Callable[[], DomainService]
     tell: Callable[[str], None]
     keep_file: Callable[[str, str], None]
     open_workspace: Callable[[], Workspace]
     run: Callable[[str, str], ScriptRun]
+
+    @property
+    def service(self) -> DomainService:
+        return self.open_service()
 
     def say(self, line: str, /) -> None:
         self.tell(line)
@@ -82,12 +87,14 @@ class _Session:
         order: SessionOrder,
         *,
         provider: Provider,
-        service: DomainService,
+        open_service: Callable[[], DomainService],
         open_copy: Callable[[], WorkingCopy],
         say: Callable[[str], None],
     ) -> None:
         self._order = order
         self._open_copy = open_copy
+        self._open_service = open_service
+        self._service: DomainService | None = None
         self._copy: WorkingCopy | None = None
 
         def told(line: str) -> None:
@@ -96,12 +103,17 @@ class _Session:
 
         self.shell: NodeShell = _NodeShell(
             model=gateway_for(order, provider),
-            service=service,
+            open_service=self._opened_service,
             tell=told,
             keep_file=order.keep,
             open_workspace=self._workspace,
             run=lambda name, stdin: shipped_script(name, stdin, left_s=order.left_s),
         )
+
+    def _opened_service(self) -> DomainService:
+        if self._service is None:
+            self._service = self._open_service()
+        return self._service
 
     def _workspace(self) -> WorkingCopy:
         if self._copy is None:
@@ -183,6 +195,7 @@ def _check(config: Config, files: Mapping[str, str], environment: Environment) -
         pipelines = parse_pipelines(declared, source=PIPELINE_FILE)
         refuse_unworkable(pipelines, files, own_labels=tuple(config.labels.model_dump().values()))
     check_model(config, files, environment)
+    services_of(environment, files)
 
 
 def reader_of(
@@ -261,28 +274,26 @@ def _open_session(
     open_copy: Callable[[ExitStack], WorkingCopy],
     say: Callable[[str], None],
 ) -> Iterator[Session]:
-    task = order.task
-    sub = task.sub_item.number if task.sub_item else None
-    caller = Caller(node=task.visit.node, work_item_id=task.item.number, sub_work_item_id=sub)
-    command = (sys.executable, "-m", "cogworks", "service", "python", "--until-stdin-closes")
     with ExitStack() as stack:
-        service = stack.enter_context(
-            ProcessService(
-                command,
-                name="python",
-                environment=child_environment(),
-                caller=caller,
-                left_s=order.left_s,
-            )
-        )
         provider = stack.enter_context(open_provider(order.config, environment, left_s=order.left_s))
         yield _Session(
             order,
             provider=provider,
-            service=service,
+            open_service=lambda: stack.enter_context(_service_for(order, environment, say)),
             open_copy=lambda: open_copy(stack),
             say=say,
         )
+
+
+def _service_for(order: SessionOrder, environment: Environment, say: Callable[[str], None]) -> ServicePanel:
+    task = order.task
+    caller = Caller(
+        node=task.visit.node,
+        work_item_id=task.item.number,
+        sub_work_item_id=task.sub_item.number if task.sub_item else None,
+        needs_walls=order.needs_walls(),
+    )
+    return open_panel(order.files, environment, caller=caller, warn=say, left_s=order.left_s)
 
 
 def _open_copy(

@@ -1,10 +1,19 @@
-"""The order of the suite: what takes long begins first, so that no process is left alone with it at the end."""
+"""The order of the suite, what takes long first, so that no process is left alone with it at the end; and which walls it tries."""
 
+import os
 from pathlib import Path
 
 import pytest
 
+from cogworks.services.sandbox.probing import strongest
+
 LONG = ("end_to_end", "chaos", "bench", "action", "commands", "polling", "demo", "hub")
+
+
+def pytest_report_header() -> str:
+    """Which layers hold on this machine: the escape tests can try no others."""
+    walls = strongest(os.environ["PATH"])
+    return f"isolation: {', '.join(walls.layers)}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

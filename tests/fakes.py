@@ -111,6 +111,7 @@ class ScriptedService:
         run_tests: Callable[[Workspace], TestReport],
         check: Callable[[Workspace, Sequence[str]], Sequence[Diagnostic]] = lambda *_: (),
     ) -> None:
+        self.warnings: tuple[str, ...] = ()
         self._run_tests = run_tests
         self._check = check
         self.runs = 0

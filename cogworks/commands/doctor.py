@@ -1,6 +1,7 @@
 """`cogworks doctor`: what would stop a work item on this machine or in a repository, and what to do about it."""
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -31,7 +32,7 @@ def doctor(url: str | None, as_json: bool) -> int:
       cogworks doctor https://github.com/octo-org/hello
     """
     environment, meter = read_environment(), Requests()
-    checks = [diagnosis.python_check(sys.version_info[:3]), _git(environment)]
+    checks = [diagnosis.python_check(sys.version_info[:3]), _git(environment), _isolation()]
     on_github, config = _github(environment, url, meter)
     checks += on_github
     provider = environment.llm_provider or (config.llm.provider if config else "anthropic")
@@ -58,6 +59,25 @@ def _git(environment: Environment) -> Check:
         return diagnosis.git_check(git.run("--version", cwd=Path.cwd()).strip())
     except (OSError, GitFailed):
         return diagnosis.git_check("")
+
+
+def _isolation() -> Check:
+    """What keeps the tests of a repository from this machine: each wall is built and tried."""
+    from cogworks.services.sandbox.probing import strongest
+
+    walls = strongest(child_environment().get("PATH", os.defpath))
+    lines = [f"code of a repository runs with: {', '.join(walls.layers)}"]
+    lines += [f"not kept from it: {'; '.join(walls.unprotected)}"] if walls.unprotected else []
+    lines += [f"no {each.wall}: {each.why}" for each in walls.lacking]
+    remedies = " ".join(each.remedy for each in walls.lacking if each.remedy)
+    if not walls.is_complete:
+        lines.append("items that are safety-critical or from somebody without write permission are refused")
+    return Check(
+        name="isolation",
+        status="warning" if walls.lacking else "ok",
+        found="\n".join(lines),
+        remedy=remedies,
+    )
 
 
 def _github(environment: Environment, url: str | None, meter: Requests) -> tuple[list[Check], Config | None]:

@@ -1,11 +1,31 @@
-"""`cogworks service`: the bundled domain services, each a process that answers on a Unix socket."""
+"""`cogworks service`: the bundled domain services, and the conformance suite for anybody's."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from cogworks.errors import UsageError
 
-@click.group("service")
+if TYPE_CHECKING:
+    from cogworks.services.serving import HttpAddress
+
+
+class ServiceGroup(click.Group):
+    """Imports the conformance suite only when it is named: a service that starts has no use for what it needs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), "conformance"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == "conformance":
+            from cogworks.commands.conformance import conformance
+
+            return conformance
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group("service", cls=ServiceGroup)
 def service() -> None:
     """Domain services: the processes that know a programming language.
 
@@ -18,22 +38,65 @@ def service() -> None:
     "--socket",
     "socket_path",
     type=click.Path(path_type=Path, dir_okay=False),
-    required=True,
     help="Where to listen; only this user may connect.",
 )
+@click.option("--http", "http_address", metavar="HOST:PORT", help="Listen for HTTP; port 0 takes a free one.")
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Holds the bearer token that HTTP callers must send.",
+)
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="PEM file with certificate and key: HTTPS.",
+)
 @click.option("--until-stdin-closes", is_flag=True, help="End with the process that started this one.")
-def python(socket_path: Path, until_stdin_closes: bool) -> None:
-    """Check and test Python repositories, until it is ended by SIGTERM.
+def python(
+    socket_path: Path | None,
+    http_address: str | None,
+    token_file: Path | None,
+    certificate: Path | None,
+    until_stdin_closes: bool,
+) -> None:
+    """Check and test Python repositories, until it is ended by SIGTERM. Beyond this machine it listens only with
+    --certificate and --token-file.
 
     Example: cogworks service python --socket /run/user/1000/python.sock
     """
-    from cogworks.errors import UsageError
     from cogworks.services.python.__main__ import run
 
+    if socket_path is None and http_address is None:
+        raise UsageError("where should the service listen? Give --socket PATH or --http HOST:PORT.")
+    http = None if http_address is None else _http(http_address, token_file, certificate)
     try:
-        run(socket_path, until_stdin_closes=until_stdin_closes)
+        run(
+            socket_path,
+            http=http,
+            until_stdin_closes=until_stdin_closes,
+            listening=lambda address: click.echo(f"listening at {address}"),
+        )
     except OSError as error:
+        place = http_address if socket_path is None else str(socket_path)
         raise UsageError(
-            f"cannot listen at {str(socket_path)!r}: {error}. "
-            "Give a path in a directory of yours that does not exist yet and has fewer than 100 characters."
+            f"cannot listen at {place!r}: {error}. Give a free port, or a path in a directory of yours that does not "
+            "exist yet and has fewer than 100 characters."
         ) from error
+
+
+def _http(address: str, token_file: Path | None, certificate: Path | None) -> "HttpAddress":
+    from cogworks.domain_services.configuration import address_problem
+    from cogworks.services.serving import HttpAddress
+
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        raise UsageError(f"--http is {address!r}; want HOST:PORT, e.g. 127.0.0.1:9100")
+    token = token_file.read_text(encoding="utf-8").strip() if token_file else ""
+    if token_file and not token:
+        raise UsageError(f"--token-file {str(token_file)!r} is empty; write the token on its first line")
+    scheme = "http" if certificate is None else "https"
+    if reason := address_problem(f"{scheme}://{address}", has_token=bool(token)):
+        raise UsageError(
+            f"--http {address!r} {reason.split(';')[0]}; add --certificate and --token-file, or listen on 127.0.0.1"
+        )
+    return HttpAddress(host.strip("[]"), int(port), token, certificate)

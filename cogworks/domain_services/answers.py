@@ -1,30 +1,69 @@
 """Whether a service's answer may be believed, and what it says."""
 
-from typing import get_args
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar, get_args
 
 from pydantic import ValidationError
 
+from cogworks.domain_services.checking import Normalised
+from cogworks.domain_services.exploring import Coverage
 from cogworks.domain_services.messages import (
     API_VERSION,
     Category,
+    ConstraintResult,
     Diagnostic,
     Handshake,
     Message,
+    Metadata,
     ReportedDiagnostic,
     Request,
     Response,
     TestReport,
     compatible,
 )
+from cogworks.domain_services.operations import Operation
 from cogworks.vocabulary import Severity, Value
 
+Result = TypeVar("Result", bound=Message)
+Params = TypeVar("Params", bound=Message)
 _CATEGORIES = frozenset(get_args(Category))
 
 
 class Unusable(Value):
-    """An answer that breaks the protocol; asking again may help."""
+    """An answer that breaks the protocol."""
 
     reason: str
+    is_final: bool = False
+    """Whether asking again is of no use."""
+
+
+class NotOffered(Value):
+    """The service does not have this operation; what depends on it is done without, and says so by this name."""
+
+    service: str
+    method: str
+    offered: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"service {self.service!r} does not offer {self.method!r}, only {', '.join(self.offered) or 'nothing'}. "
+            "Install a version that does, or configure another service."
+        )
+
+
+@dataclass(frozen=True)
+class Answer(Generic[Result]):
+    """What a service answered, checked."""
+
+    service: str
+    verdict: Literal["success", "failure"]
+    """`failure`: at least one diagnostic blocks."""
+    result: Result
+    diagnostics: tuple[Diagnostic, ...]
+    constraint_results: tuple[ConstraintResult, ...]
+    metadata: Metadata
 
 
 def read_response(line: bytes, request: Request) -> Response | Unusable:
@@ -32,9 +71,9 @@ def read_response(line: bytes, request: Request) -> Response | Unusable:
     if not line.endswith(b"\n"):
         return Unusable(reason=f"the answer breaks off after {len(line)} bytes")
     try:
-        response = Response.model_validate_json(line)
+        response = Response.model_validate_json(line, strict=True)
     except ValidationError as error:
-        return Unusable(reason=f"the answer does not fit the schema: {_listed(error)}")
+        return Unusable(reason=f"the answer does not fit the schema: {listed(error)}")
     if response.request_id != request.request_id:
         return Unusable(
             reason=f"the answer is to request {response.request_id!r}, not to {request.request_id!r}"
@@ -45,37 +84,39 @@ def read_response(line: bytes, request: Request) -> Response | Unusable:
 
 def read_handshake(response: Response) -> Handshake | Unusable:
     """Who the service is; Unusable when its API version does not serve ours."""
-    try:
-        handshake = Handshake.model_validate(response.result)
-    except ValidationError as error:
-        return Unusable(reason=f"the handshake does not fit the schema: {_listed(error)}")
-    if not compatible(API_VERSION, handshake.api_version):
+    if response.error is not None:
+        return Unusable(
+            reason=f"the handshake is refused: {response.error.code.value}: {response.error.message}"
+        )
+    handshake = _fitted(response, Handshake, "handshake")
+    if isinstance(handshake, Handshake) and not compatible(API_VERSION, handshake.api_version):
         return Unusable(
             reason=f"service {handshake.name!r} speaks API {handshake.api_version}, cogworks needs {API_VERSION}; "
-            "install matching versions"
+            "install matching versions",
+            is_final=True,
         )
     return handshake
 
 
-def read_diagnostics(response: Response, asked: int) -> tuple[Diagnostic, ...] | Unusable:
-    """What `validate` found in `asked` artifacts."""
-    if (
-        asked
-        and response.metadata.counts.get("artifacts", 0) + response.metadata.counts.get("skipped", 0) == 0
-    ):
-        return Unusable(reason=f"the service was asked about {asked} artifact(s) and looked at none")
-    return tuple(_diagnostic(found) for found in response.diagnostics)
-
-
-def read_report(response: Response) -> TestReport | Unusable:
-    """What the tests did."""
-    try:
-        report = TestReport.model_validate(response.result)
-    except ValidationError as error:
-        return Unusable(reason=f"the test report does not fit the schema: {_listed(error)}")
-    if response.status == "success" and not report.passed:
-        return Unusable(reason="the service reports success, but its test report does not pass")
-    return report
+def read_answer(
+    response: Response, operation: Operation[Params, Result], request: Request, *, service: str
+) -> Answer[Result] | Unusable:
+    """The answer to an operation, unless it is suspicious: it claims more than it shows."""
+    result = _fitted(
+        response, operation.result, _NAMES.get(operation.method, f"result of {operation.method}")
+    )
+    if isinstance(result, Unusable):
+        return result
+    if (suspicion := _suspicion(response, operation, request, result)) is not None:
+        return Unusable(reason=suspicion)
+    return Answer(
+        service=service,
+        verdict="success" if response.status == "success" else "failure",
+        result=result,
+        diagnostics=tuple(_diagnostic(found) for found in response.diagnostics),
+        constraint_results=response.constraint_results,
+        metadata=response.metadata,
+    )
 
 
 def fields_of(message: Message) -> dict[str, object]:
@@ -83,13 +124,78 @@ def fields_of(message: Message) -> dict[str, object]:
     return message.model_dump(mode="json")
 
 
+def listed(error: ValidationError) -> str:
+    """The first problems of a message in one line."""
+    return "; ".join(
+        f"{'.'.join(map(str, item['loc'])) or 'message'}: {item['msg']}" for item in error.errors()[:5]
+    )
+
+
+_NAMES = {"simulate": "test report"}
+
+
+def _fitted(response: Response, model: type[Result], name: str) -> Result | Unusable:
+    try:
+        # From JSON once more: only then are arrays taken for tuples while "1" is not taken for 1.
+        return model.model_validate_json(json.dumps(response.result), strict=True)
+    except ValidationError as error:
+        return Unusable(reason=f"the {name} does not fit the schema: {listed(error)}")
+
+
 def _contradiction(response: Response) -> str | None:
     blocking = sum(found.severity is Severity.BLOCKING for found in response.diagnostics)
     if response.status == "success" and blocking:
         return f"the service reports success with {blocking} blocking diagnostic(s)"
+    if response.status == "failure" and not blocking:
+        return "the service reports failure, but none of its diagnostics blocks"
     if response.status == "error" and response.error is None:
         return "the service reports an error and does not say which"
+    if response.status != "error" and response.error is not None:
+        return f"the service reports {response.status} together with error {response.error.code.value}"
     return None
+
+
+def _suspicion(
+    response: Response, operation: Operation[Params, Result], request: Request, result: Message
+) -> str | None:
+    asked = request.params.get("artifacts") or []
+    counts = response.metadata.counts
+    if (
+        operation.counts_artifacts
+        and asked
+        and counts.get("artifacts", 0) + counts.get("skipped", 0) < len(asked)
+    ):
+        looked = counts.get("artifacts", 0) or "none"
+        return f"the service was asked about {len(asked)} artifact(s) and looked at {looked}"
+    if request.interface_contracts:
+        answered = {each.contract for each in response.constraint_results}
+        missing = [each.id for each in request.interface_contracts if each.id not in answered]
+        if missing:
+            return f"the service says nothing about interface contract(s) {', '.join(missing)}"
+    reader = _SUSPICIONS.get(operation.method)
+    return None if reader is None else reader(response, request, result)
+
+
+def _of_report(response: Response, _: Request, result: Message) -> str | None:
+    report = result.report if isinstance(result, Coverage) else result
+    if response.status == "success" and isinstance(report, TestReport) and not report.passed:
+        return "the service reports success, but its test report does not pass"
+    return None
+
+
+def _of_normalised(response: Response, request: Request, result: Message) -> str | None:
+    if not isinstance(result, Normalised) or response.status != "success":
+        return None
+    asked = set(request.params.get("artifacts", ()))
+    strange = sorted({file.artifact for file in result.files} - asked)
+    return f"the service formatted files it was not asked about: {', '.join(strange)}" if strange else None
+
+
+_SUSPICIONS: dict[str, Callable[[Response, Request, Message], str | None]] = {
+    "simulate": _of_report,
+    "coverage": _of_report,
+    "normalise": _of_normalised,
+}
 
 
 def _diagnostic(found: ReportedDiagnostic) -> Diagnostic:
@@ -100,10 +206,4 @@ def _diagnostic(found: ReportedDiagnostic) -> Diagnostic:
         severity=found.severity if known else Severity.INFORMATIONAL,
         category=found.category,
         message=found.message,
-    )
-
-
-def _listed(error: ValidationError) -> str:
-    return "; ".join(
-        f"{'.'.join(map(str, item['loc'])) or 'message'}: {item['msg']}" for item in error.errors()[:5]
     )

@@ -1,4 +1,4 @@
-"""Speaks the Extension API to a service that runs as our own child process."""
+"""Speaks the Extension API to one service: asks again where that may help, and believes nothing unchecked."""
 
 import time
 import uuid
@@ -8,35 +8,42 @@ from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
 from cogworks.domain_services.answers import (
+    Answer,
+    NotOffered,
     Unusable,
     fields_of,
-    read_diagnostics,
+    read_answer,
     read_handshake,
-    read_report,
     read_response,
 )
-from cogworks.domain_services.failures import ServiceFailed, ServiceGone, ServiceSlow
+from cogworks.domain_services.breaker import Breaker
+from cogworks.domain_services.checking import SimulateParams, ValidateParams
+from cogworks.domain_services.failures import ServiceFailed, ServiceGone, ServiceRefused, ServiceSlow
+from cogworks.domain_services.limits import Limits, within
 from cogworks.domain_services.messages import (
+    MAX_MESSAGE_BYTES,
     Caller,
     Diagnostic,
     ErrorCode,
     Handshake,
+    InterfaceContract,
+    Message,
     Repository,
     Request,
     Response,
     ServiceError,
-    SimulateParams,
     TestReport,
-    ValidateParams,
     frame,
     retry_class,
 )
+from cogworks.domain_services.operations import SIMULATE, VALIDATE, Operation
 from cogworks.domain_services.process import ServiceProcess
+from cogworks.domain_services.transport import Transport
 from cogworks.errors import TryAgainLater
-from cogworks.vocabulary import Value
 
-Result = TypeVar("Result")
-_SHORTEST_S = 0.01
+Params = TypeVar("Params", bound=Message)
+Result = TypeVar("Result", bound=Message)
+Read = TypeVar("Read")
 
 
 class HasPath(Protocol):
@@ -46,28 +53,204 @@ class HasPath(Protocol):
     def path(self) -> Path: ...
 
 
-class Limits(Value):
-    """How long each operation may take, in seconds, and how often it is asked."""
+class ServiceClient:
+    """One domain service for the length of a `with` block; reached at the first question, let go with the block.
 
-    start_s: float = 30.0
-    """Until a started process accepts a connection."""
-    handshake_s: float = 5.0
-    validate_s: float = 300.0
-    simulate_s: float = 600.0
-    grace_s: float = 30.0
-    """Beyond `simulate_s`, for the service to report what it has."""
-    attempts: int = 3
-    """Every operation here is idempotent, so an answer that was lost may be asked for again."""
-    pause_s: float = 0.5
-    """Before the second attempt; twice that before the third."""
-
-
-class ProcessService:
-    """A domain service for the length of a `with` block; started by the first question, ended with the block.
-
-    Obeys the Protocol `DomainService`. Every method raises ServiceFailed when the service cannot be used, and
-    TryAgainLater when it says itself that the same request may succeed later.
+    Every question raises ServiceFailed when the service cannot be used, and TryAgainLater when it says itself that
+    the same request may succeed later.
     """
+
+    def __init__(
+        self,
+        open_transport: Callable[[], Transport],
+        *,
+        name: str,
+        caller: Caller | None = None,
+        limits: Limits | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        left_s: Callable[[], float | None] = lambda: None,
+    ) -> None:
+        """Args:
+        open_transport: the way to the service; called again after the connection was lost. May raise as `exchange`.
+        name: for messages.
+        left_s: what is left of the time of whoever asks; the service is let go with it. None: no limit.
+        """
+        self.name = name
+        self._open_transport = open_transport
+        self._caller = caller or Caller()
+        self._limits = limits or Limits()
+        self._sleep = sleep
+        self._left_s = left_s
+        self._transport: Transport | None = None
+        self._handshake: Handshake | None = None
+        self._breaker = Breaker(limit=self._limits.breaker_failures)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the service; the next question reaches for it again."""
+        if self._transport is not None:
+            self._transport.close()
+        self._transport = self._handshake = None
+
+    def handshake(self) -> Handshake:
+        """Who the service is and what it can do; asked once, and again after the connection was lost."""
+        if self._handshake is None:
+            self._handshake = self._asked(_request("handshake", self._caller), read_handshake)
+        return self._handshake
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """None: one service alone is never left out."""
+        return ()
+
+    def offers(self, method: str) -> bool:
+        """Whether the service announces an operation."""
+        return method in self.handshake().capabilities
+
+    def call(
+        self,
+        operation: Operation[Params, Result],
+        workspace: HasPath,
+        params: Params,
+        *,
+        contracts: Sequence[InterfaceContract] = (),
+    ) -> Answer[Result] | NotOffered:
+        """Ask for one operation; NotOffered when the service does not announce it."""
+        self._refuse_when_open(operation.method)
+        if not self.offers(operation.method):
+            return NotOffered(
+                service=self.name, method=operation.method, offered=self.handshake().capabilities
+            )
+        request = _request(operation.method, self._caller, workspace, params).model_copy(
+            update={"interface_contracts": tuple(contracts) if operation.takes_contracts else ()}
+        )
+        return self._asked(
+            request, lambda response: read_answer(response, operation, request, service=self.name)
+        )
+
+    def validate(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
+        """What the service finds in these files, repository-relative paths."""
+        return self._required(VALIDATE, workspace, ValidateParams(artifacts=tuple(paths))).diagnostics
+
+    def simulate(self, workspace: HasPath, tests: Sequence[str] = ()) -> TestReport:
+        """Run the given test files or ids (none: the whole suite)."""
+        params = SimulateParams(tests=tuple(tests), timeout_s=self._limits.of("simulate"))
+        return self._required(SIMULATE, workspace, params).result
+
+    def _required(
+        self, operation: Operation[Params, Result], workspace: HasPath, params: Params
+    ) -> Answer[Result]:
+        answer = self.call(operation, workspace, params)
+        if isinstance(answer, NotOffered):
+            raise self._failed(str(answer), operation.method, ErrorCode.UNSUPPORTED_METHOD)
+        return answer
+
+    def _asked(self, request: Request, read: Callable[[Response], Read | Unusable]) -> Read:
+        """The result of a request, asked for as often as makes sense."""
+        self._refuse_when_open(request.method)
+        if len(frame(request)) > MAX_MESSAGE_BYTES:
+            raise self._failed(
+                f"the request for {request.method} is longer than {MAX_MESSAGE_BYTES} bytes; ask about fewer files.",
+                request.method,
+                ErrorCode.INVALID_REQUEST,
+            )
+        reason, announced, attempt = "", False, 0
+        for attempt in range(self._limits.attempts):
+            if attempt:
+                self.close()
+                self._sleep(self._limits.pause_before(attempt))
+            answer = self._answer(request)
+            if isinstance(answer, Response) and answer.error is not None:
+                reason, announced = self._retryable(request, answer.error), True
+                continue
+            result = read(answer) if isinstance(answer, Response) else answer
+            if not isinstance(result, Unusable):
+                if request.method != "handshake":
+                    # A service that greets well and then fails is no better than one that does not greet.
+                    self._breaker = self._breaker.answered()
+                return result
+            reason, announced = result.reason, False
+            if result.is_final:
+                break
+        raise self._given_up(request, reason, times=attempt + 1, announced=announced)
+
+    def _refuse_when_open(self, method: str) -> None:
+        if self._breaker.is_open:
+            raise self._failed(
+                f"service {self.name!r} is not asked for {method} any more: {self._breaker.failures} calls failed one "
+                f"after another; last: {self._breaker.last}. Repair the service and run the step again.",
+                method,
+            )
+
+    def _given_up(
+        self, request: Request, reason: str, *, times: int, announced: bool
+    ) -> ServiceFailed | TryAgainLater:
+        self.close()
+        self._breaker = self._breaker.failed(reason)
+        often = "once" if times == 1 else f"{times} times"
+        text = f"service {self.name!r} failed at {request.method} {often}; last: {reason}"
+        if announced:
+            return TryAgainLater(f"{text}. The service expects it to work later.")
+        return self._failed(f"{text}. Check the service with its own log or version.", request.method)
+
+    def _answer(self, request: Request) -> Response | Unusable:
+        try:
+            transport = self._transport = self._transport or self._open_transport()
+            if self._handshake is None and request.method != "handshake":
+                # The connection was lost since: whoever answers now may be another version.
+                greeting = self._exchange(transport, _request("handshake", self._caller))
+                handshake = read_handshake(greeting) if isinstance(greeting, Response) else greeting
+                if isinstance(handshake, Unusable):
+                    return handshake
+                self._handshake = handshake
+            return self._exchange(transport, request)
+        except ServiceGone as error:
+            return Unusable(reason=str(error))
+        except ServiceRefused as error:
+            raise self._failed(
+                f"service {self.name!r} does not let us in: {error}", request.method
+            ) from error
+        except ServiceSlow as error:
+            raise self._stuck(request, error) from error
+
+    def _exchange(self, transport: Transport, request: Request) -> Response | Unusable:
+        limit_s = within(self._limits.wait_s(request.method), self._left_s())
+        return read_response(transport.exchange(request.method, frame(request), limit_s=limit_s), request)
+
+    def _stuck(self, request: Request, error: ServiceSlow) -> ServiceFailed:
+        """Not asked again: a service that hangs would hang as long once more."""
+        self.close()
+        self._breaker = self._breaker.failed(str(error))
+        return self._failed(
+            f"service {self.name!r} is stuck at {request.method}: {error}. If cogworks started it, it was ended with "
+            "all its processes.",
+            request.method,
+            ErrorCode.TIMEOUT,
+        )
+
+    def _retryable(self, request: Request, error: ServiceError) -> str:
+        if retry_class(error.code) == "never" or not error.recoverable:
+            self._breaker = self._breaker.answered()
+            raise self._failed(
+                f"service {self.name!r} refused {request.method}: {error.code.value}: {error.message}",
+                request.method,
+                error.code,
+            )
+        return f"{error.code.value}: {error.message}"
+
+    def _failed(self, text: str, method: str, code: ErrorCode | None = None) -> ServiceFailed:
+        return ServiceFailed(text, service=self.name, method=method, code=code)
+
+
+class ProcessService(ServiceClient):
+    """A client of a service that is started by the first question and ended with the block."""
 
     def __init__(
         self,
@@ -82,135 +265,26 @@ class ProcessService:
     ) -> None:
         """Args:
         command: starts the service; `--socket <path>` is added.
-        name: for messages.
         environment: of this process; only PATH is passed on.
-        left_s: what is left of the time of whoever asks; the service is ended with it. None: no limit.
         """
-        self._command = tuple(command)
-        self._name = name
-        self._environment = environment
-        self._caller = caller or Caller()
-        self._limits = limits or Limits()
-        self._sleep = sleep
-        self._left_s = left_s
-        self._process: ServiceProcess | None = None
-        self._handshake: Handshake | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End the service; the next question starts it again."""
-        if self._process is not None:
-            self._process.close()
-        self._process = self._handshake = None
-
-    def handshake(self) -> Handshake:
-        """Who the service is and what it can do; asked once per process."""
-        if self._handshake is None:
-            request = self._request("handshake", None, {})
-            self._handshake = self._asked(request, read_handshake, self._limits.handshake_s)
-        return self._handshake
-
-    def validate(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
-        """What the service finds in these files, repository-relative paths."""
-        self._must_offer("validate")
-        request = self._request("validate", workspace, fields_of(ValidateParams(artifacts=tuple(paths))))
-        return self._asked(
-            request, lambda response: read_diagnostics(response, len(paths)), self._limits.validate_s
+        start_s = (limits or Limits()).start_s
+        super().__init__(
+            lambda: ServiceProcess(command, environment=environment, start_s=within(start_s, left_s())),
+            name=name,
+            caller=caller,
+            limits=limits,
+            sleep=sleep,
+            left_s=left_s,
         )
 
-    def simulate(self, workspace: HasPath, tests: Sequence[str] = ()) -> TestReport:
-        """Run the given test files or ids (none: the whole suite)."""
-        self._must_offer("simulate")
-        params = SimulateParams(tests=tuple(tests), timeout_s=self._limits.simulate_s)
-        request = self._request("simulate", workspace, fields_of(params))
-        return self._asked(request, read_report, self._limits.simulate_s + self._limits.grace_s)
 
-    def _request(self, method: str, workspace: HasPath | None, params: dict[str, object]) -> Request:
-        repository = None if workspace is None else Repository(path=str(workspace.path))
-        request_id = str(uuid.uuid4())
-        return Request(
-            request_id=request_id, method=method, caller=self._caller, repository=repository, params=params
-        )
-
-    def _must_offer(self, method: str) -> None:
-        offered = self.handshake().capabilities
-        if method not in offered:
-            raise ServiceFailed(
-                f"service {self._name!r} does not offer {method!r}, only {', '.join(offered) or 'nothing'}. "
-                "Install a version that does, or configure another service.",
-                service=self._name,
-                method=method,
-                code=ErrorCode.UNSUPPORTED_METHOD,
-            )
-
-    def _asked(
-        self, request: Request, read: Callable[[Response], Result | Unusable], limit_s: float
-    ) -> Result:
-        """The result of a request, asked for as often as makes sense."""
-        reason, announced = "", False
-        for attempt in range(self._limits.attempts):
-            if attempt:
-                self.close()
-                self._sleep(self._limits.pause_s * attempt)
-            answer = self._answer(request, limit_s)
-            if isinstance(answer, Response) and answer.error is not None:
-                reason, announced = self._retryable(request, answer.error), True
-                continue
-            result = read(answer) if isinstance(answer, Response) else answer
-            if not isinstance(result, Unusable):
-                return result
-            reason, announced = result.reason, False
-        self.close()
-        text = (
-            f"service {self._name!r} failed at {request.method} {self._limits.attempts} times; last: {reason}"
-        )
-        if announced:
-            raise TryAgainLater(f"{text}. The service expects it to work later.")
-        raise ServiceFailed(
-            f"{text}. Check the service with its own log or version.",
-            service=self._name,
-            method=request.method,
-        )
-
-    def _answer(self, request: Request, limit_s: float) -> Response | Unusable:
-        try:
-            if self._process is None:
-                self._process = ServiceProcess(
-                    self._command, environment=self._environment, start_s=self._within(self._limits.start_s)
-                )
-            return read_response(
-                self._process.exchange(frame(request), limit_s=self._within(limit_s)), request
-            )
-        except ServiceGone as error:
-            return Unusable(reason=str(error))
-        except ServiceSlow as error:
-            # Not again: a service that hangs would hang as long once more.
-            self.close()
-            raise ServiceFailed(
-                f"service {self._name!r} is stuck at {request.method}: {error}. It was ended with all its processes.",
-                service=self._name,
-                method=request.method,
-                code=ErrorCode.TIMEOUT,
-            ) from error
-
-    def _within(self, limit_s: float) -> float:
-        """A limit, or what is left where that is less; never zero, which a socket takes for something else."""
-        left_s = self._left_s()
-        return limit_s if left_s is None else max(_SHORTEST_S, min(limit_s, left_s))
-
-    def _retryable(self, request: Request, error: ServiceError) -> str:
-        if retry_class(error.code) == "never" or not error.recoverable:
-            raise ServiceFailed(
-                f"service {self._name!r} refused {request.method}: {error.code.value}: {error.message}",
-                service=self._name,
-                method=request.method,
-                code=error.code,
-            )
-        return f"{error.code.value}: {error.message}"
+def _request(
+    method: str, caller: Caller, workspace: HasPath | None = None, params: Message | None = None
+) -> Request:
+    return Request(
+        request_id=str(uuid.uuid4()),
+        method=method,
+        caller=caller,
+        repository=None if workspace is None else Repository(path=str(workspace.path)),
+        params={} if params is None else fields_of(params),
+    )

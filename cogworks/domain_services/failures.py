@@ -16,8 +16,12 @@ class ServiceFailed(CogworksError):
 
 
 class ServiceGone(Exception):
-    """The connection to a service ended before its answer was complete."""
+    """The connection to a service ended before its answer was complete, or what came is no answer."""
 
 
 class ServiceSlow(Exception):
     """A service did not answer within its time."""
+
+
+class ServiceRefused(Exception):
+    """The way to a service is closed to us: it wants another token or another kind of connection."""

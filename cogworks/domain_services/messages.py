@@ -1,9 +1,9 @@
 """The messages of the Extension API: what cogworks asks a domain service and what it answers.
 
-Framing: each message is one JSON object in UTF-8 on one line, ended by a line feed, at most `MAX_MESSAGE_BYTES` long.
-Over a Unix socket a caller sends one request and reads one response, any number of times per connection; the service
-answers in order and closes the connection when it cannot make sense of what it reads. Fields a reader does not know are
-ignored, so that a service of a later minor version is understood.
+Framing: each message is one JSON object in UTF-8, at most `MAX_MESSAGE_BYTES` long. Over a Unix socket it stands on one
+line, ended by a line feed; a caller sends one request and reads one response, any number of times per connection, and
+the service answers in order. Over HTTP it is the body of `POST /api/v1/<method>` and of its answer. Fields a reader does
+not know are ignored, so that a service of a later minor version is understood.
 """
 
 from enum import StrEnum
@@ -31,7 +31,13 @@ Category = Literal[
 """The categories of diagnostics; any other is taken for information."""
 
 
-class TestCase(Value):
+class Message(BaseModel):
+    """A frozen part of a message; fields of a later minor version are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class TestCase(Message):
     """One test's result."""
 
     __test__ = False
@@ -41,13 +47,17 @@ class TestCase(Value):
     """What failed, without durations or absolute paths."""
 
 
-class TestReport(Value):
-    """One run of a test suite in another process."""
+class TestReport(Message):
+    """One run of a test suite in another process: the result of `simulate`."""
 
     __test__ = False
     cases: tuple[TestCase, ...]
     collection_errors: tuple[str, ...] = ()
     timed_out: bool = False
+    blocked: tuple[str, ...] = ()
+    """What the tests tried beyond their walls and the limits they reached, by name."""
+    unprotected: tuple[str, ...] = ()
+    """What they could have done that no wall of that machine kept them from; empty behind complete walls."""
 
     @property
     def passed(self) -> bool:
@@ -89,12 +99,6 @@ def retry_class(code: ErrorCode) -> RetryClass:
     return "if_recoverable" if code in _PERHAPS_LATER else "never"
 
 
-class Message(BaseModel):
-    """A frozen part of a message; fields of a later minor version are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
 class Caller(Message):
     """On whose behalf a request is made; for the service's log."""
 
@@ -102,6 +106,9 @@ class Caller(Message):
     node: str | None = None
     work_item_id: int | None = None
     sub_work_item_id: int | None = None
+    needs_walls: bool = False
+    """Whether code of the repository may run only behind complete walls: the item is safety-critical, or its author is
+    not trusted. A service that cannot build them answers `tool_not_found`."""
 
 
 class Repository(Message):
@@ -111,6 +118,28 @@ class Repository(Message):
     """Local directory for a service on this machine, clone URL otherwise."""
     ref: str | None = None
     """A git ref; None: the files as they lie there, uncommitted changes included."""
+
+
+class InterfaceContract(Message):
+    """What an interface of the registry asks of those who take part in it."""
+
+    id: str
+    interface_type: str
+    version: str = ""
+    parameters: dict[str, Any] = {}
+
+
+class ConstraintResult(Message):
+    """Whether the code keeps one parameter of one contract."""
+
+    contract: str
+    """The contract's id."""
+    parameter: str = ""
+    """Empty: the contract as a whole."""
+    status: Literal["satisfied", "violated", "not_checked"]
+    artifact: str = ""
+    actual: Any = None
+    message: str = ""
 
 
 class Request(Message):
@@ -123,24 +152,11 @@ class Request(Message):
     repository: Repository | None = None
     """Of every method but `handshake`."""
     params: dict[str, Any] = {}
-    """Fits the method's `…Params`."""
-    interface_contracts: tuple[dict[str, Any], ...] = ()
-
-
-class ValidateParams(Message):
-    """What `validate` is asked."""
-
-    artifacts: tuple[str, ...]
-    """Repository-relative POSIX paths."""
-
-
-class SimulateParams(Message):
-    """What `simulate` is asked."""
-
-    tests: tuple[str, ...] = ()
-    """Test files or test ids as an earlier report named them; none: the whole suite."""
-    timeout_s: float = 600.0
-    """Of the whole run; what is known by then is reported with `timed_out`."""
+    """Fits the method's parameters, see `operations`."""
+    interface_contracts: tuple[InterfaceContract, ...] = ()
+    """Sent with `validate`, `review_rules` and `extract_interfaces`; each is answered by a constraint result."""
+    auth: dict[str, Any] | None = None
+    """Reserved; nothing is sent, and a service ignores it. Over HTTP the bearer token is a header."""
 
 
 class Handshake(Message):
@@ -153,6 +169,8 @@ class Handshake(Message):
     capabilities: tuple[str, ...]
     """The methods it answers."""
     artifact_types: tuple[str, ...] = ()
+    artifact_patterns: tuple[str, ...] = ()
+    """Which files are its business, as patterns of their paths (`*.py`); none: every file is shown to it."""
     interface_types: tuple[str, ...] = ()
     status: Literal["ready", "degraded"] = "ready"
     isolation: tuple[str, ...] = ()
@@ -201,7 +219,7 @@ class Response(Message):
     """No blocking diagnostic, at least one, could not run."""
     result: dict[str, Any] = {}
     diagnostics: tuple[ReportedDiagnostic, ...] = ()
-    constraint_results: tuple[dict[str, Any], ...] = ()
+    constraint_results: tuple[ConstraintResult, ...] = ()
     metadata: Metadata = Metadata()
     error: ServiceError | None = None
 

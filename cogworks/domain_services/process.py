@@ -12,9 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from cogworks.domain_services.failures import ServiceGone, ServiceSlow
-from cogworks.domain_services.messages import MAX_MESSAGE_BYTES
+from cogworks.domain_services.over_socket import exchange_line
 
-_CHUNK = 65536
 _POLL_S = 0.02
 _FAREWELL_S = 3.0
 _TAIL_BYTES = 2000
@@ -33,8 +32,9 @@ class ServiceProcess:
             ServiceGone: it cannot be started.
         """
         self._start_s = start_s
+        self._was_asked_to_end = False
         self._folder = Path(tempfile.mkdtemp(prefix="cogworks-service-"))
-        self._socket = self._folder / "socket"
+        self.socket_path = self._folder / "socket"
         self._log = self._folder / "log"
         scratch = self._folder / "tmp"
         scratch.mkdir()
@@ -44,7 +44,7 @@ class ServiceProcess:
         try:
             with self._log.open("wb") as log:
                 self._process = subprocess.Popen(
-                    [*command, "--socket", str(self._socket)],
+                    [*command, "--socket", str(self.socket_path)],
                     cwd=self._folder,
                     env=scrubbed,
                     stdin=subprocess.PIPE,
@@ -56,32 +56,41 @@ class ServiceProcess:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise ServiceGone(f"{' '.join(command)} cannot be started: {error}") from error
 
-    def exchange(self, line: bytes, *, limit_s: float) -> bytes:
-        """The service's answer to one line, with its line feed unless the service broke off.
+    @property
+    def pid(self) -> int:
+        """The process, which leads a session of its own."""
+        return self._process.pid
 
-        Raises:
-            ServiceGone: the process or the connection ended, or the answer is too long.
-            ServiceSlow: no complete answer after `limit_s` seconds.
-        """
+    def has_ended(self, *, within_s: float) -> bool:
+        """Whether the process is gone, or goes within that time."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(within_s)
+            return True
+        return False
+
+    def exchange(self, _method: str, line: bytes, /, *, limit_s: float) -> bytes:
+        """As the Protocol `Transport` says; a connection of its own for every exchange."""
         with self._connected() as connection:
             deadline = time.monotonic() + limit_s
-            try:
-                connection.settimeout(limit_s)
-                connection.sendall(line)
-                return self._line(connection, deadline)
-            except TimeoutError:
-                raise ServiceSlow(f"no answer within {limit_s:g} s") from None
-            except OSError as error:
-                raise ServiceGone(f"the connection broke: {error}{self._last_words()}") from error
+            return exchange_line(
+                connection, line, deadline=deadline, limit_s=limit_s, last_words=self._last_words
+            )
 
-    def close(self) -> None:
-        """End the service and everything in its process group; its directory goes too."""
+    def end_politely(self, *, within_s: float = _FAREWELL_S) -> int | None:
+        """Ask the service to end; its exit code, None when it did not in time."""
+        self._was_asked_to_end = True
         with suppress(OSError):
             if self._process.stdin is not None:
                 self._process.stdin.close()
         self._signal(signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_FAREWELL_S)
+            return self._process.wait(within_s)
+        return None
+
+    def close(self) -> None:
+        """End the service and everything in its process group; its directory goes too."""
+        if not self._was_asked_to_end:
+            self.end_politely()
         # Also after a polite end: a child of the service may not have followed it.
         self._signal(signal.SIGKILL)
         self._process.wait()
@@ -96,7 +105,7 @@ class ServiceProcess:
         while True:
             connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
-                connection.connect(str(self._socket))
+                connection.connect(str(self.socket_path))
             except OSError as error:
                 connection.close()
                 if self._process.poll() is not None:
@@ -107,23 +116,6 @@ class ServiceProcess:
                 time.sleep(_POLL_S)
             else:
                 return connection
-
-    def _line(self, connection: socket.socket, deadline: float) -> bytes:
-        received = bytearray()
-        while not received.endswith(b"\n"):
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            connection.settimeout(left)
-            chunk = connection.recv(_CHUNK)
-            if not chunk:
-                break
-            received += chunk
-            if len(received) > MAX_MESSAGE_BYTES:
-                raise ServiceGone(f"the answer is longer than {MAX_MESSAGE_BYTES} bytes")
-        if not received:
-            raise ServiceGone(f"the connection was closed without an answer{self._last_words()}")
-        return bytes(received)
 
     def _last_words(self) -> str:
         with suppress(OSError):

@@ -55,7 +55,7 @@ def hear(snapshot: Snapshot, inputs: Inputs, config: Config) -> Heard:
     }
     for event in events:
         login = event.actor.login if event.actor else "somebody whose account is gone"
-        if _objection(event.actor, snapshot, config):
+        if objection(event.actor, snapshot, config):
             ignored.append(IgnoredLabel(event_id=event.id, label=event.label, by=login))
         elif event.label in verbs:
             spoken.append((event.created_at, Asked(verb=verbs[event.label], by=login)))
@@ -101,12 +101,12 @@ def _judged(comment: Comment, said: Said, snapshot: Snapshot, config: Config) ->
         case Edited():
             return Refused.model_validate({**place, "reason": _EDITED})
         case Command():
-            if reason := _objection(comment.author, snapshot, config):
+            if reason := objection(comment.author, snapshot, config):
                 return Refused.model_validate({**place, "reason": reason})
             return Asked.model_validate({**place, **said.model_dump()})
 
 
-def _objection(account: Account | None, snapshot: Snapshot, config: Config) -> str:
+def objection(account: Account | None, snapshot: Snapshot, config: Config) -> str:
     """Why somebody is not obeyed; empty when they are."""
     if account is None:
         return "its author's account is gone"

@@ -15,6 +15,7 @@ from cogworks.coding.patches import file_actions
 from cogworks.github.effects import PushBranch
 from cogworks.nodes.coding_work import CodingWork, Kept
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.interface_design import left_out
 
 LIMITS = Limits(
     finalists=1,
@@ -53,7 +54,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
     finally:
         _keep_log(task, shell, cycle)
     if result.success and work.kept is not None:
-        return _succeeded(task, work, work.kept, _told(cycle, result))
+        return _succeeded(task, work, work.kept, _told(cycle, result), dict(left_out(shell)))
     return _failed(task, work, cycle, result)
 
 
@@ -81,7 +82,9 @@ def _told(cycle: CodingCycle, result: RunResult) -> dict[str, Any]:
     return {**told, "events": len(cycle.events), "events_head": cycle.events[-1].hash}
 
 
-def _succeeded(task: NodeTask, work: CodingWork, kept: Kept, cycle: dict[str, Any]) -> Succeeded:
+def _succeeded(
+    task: NodeTask, work: CodingWork, kept: Kept, cycle: dict[str, Any], gaps: dict[str, Any]
+) -> Succeeded:
     # The whole branch, not only this visit: a reviewer sees the one pull request.
     files = file_actions(work.workspace.diff(task.base_branch))
     passed = [case.id for case in kept.after.cases if case.outcome == "passed"]
@@ -104,6 +107,7 @@ def _succeeded(task: NodeTask, work: CodingWork, kept: Kept, cycle: dict[str, An
             },
             "attempts": work.requests,
             "cycle": cycle,
+            **gaps,
         },
         effects=(PushBranch(branch=task.branch, oid=kept.head),),
         summary=f"{len(files)} files, {len(passed)} tests pass ({len(added)} new), attempt {work.requests}",

@@ -27,6 +27,7 @@ from cogworks.nodes.coding_prompt import coding_variables
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
 from cogworks.nodes.deciding import changes, reason_for_a_person
 from cogworks.nodes.replies import CodeChange, PlannedItem
+from cogworks.nodes.suite import run_suite
 from cogworks.vocabulary import CommitOid
 
 
@@ -76,14 +77,14 @@ class CodingWork:
         tree = self._tree()
         if self.before is None:
             self._shell.say(f"{self.item.key}: running the test suite as it is")
-            self.before = self._shell.service.simulate(self.workspace)
+            self.before = run_suite(self._shell, self.workspace, who=self.item.key)
             return self._first_run(self.before, tree)
         if self.kept is not None and self.kept.tree == tree:
             # The transaction ran the whole suite on these very files.
             report = self.kept.after
         else:
             self._shell.say(f"{self.item.key}: running the test suite")
-            report = self._shell.service.simulate(self.workspace)
+            report = run_suite(self._shell, self.workspace, who=self.item.key)
         facts = facts_of(report, before=self.before)
         return ActionResult(outcome=facts.outcome, tests=facts, tree=tree)
 
@@ -177,7 +178,7 @@ class CodingWork:
         if not verdict.is_kept:
             return verdict, None
         self._shell.say(f"{self.item.key}: running the test suite")
-        after = self._shell.service.simulate(self.workspace)
+        after = run_suite(self._shell, self.workspace, who=self.item.key)
         before = self.before or TestReport(cases=())
         return judge_comparison(compare(before, after, announced=reply.tests, own=self.own)), after
 

@@ -131,6 +131,10 @@ class DomainService(Protocol):
     def simulate(self, workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
         """Run the given test files or ids (none = the whole suite)."""
 
+    @property
+    def warnings(self) -> Sequence[str]:
+        """Checks of secondary services that were left out so far, in words for a reviewer."""
+
 
 class Asks(Protocol):
     """Asks the model one question; the reply fits `reply_type` or an InvalidReply is raised."""

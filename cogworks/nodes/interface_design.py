@@ -36,14 +36,14 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
     names = [interface.name for interface in reply.interfaces]
     title = output_of(task, "specification")["title"]
     return Succeeded(
-        output=reply.model_dump(mode="json"),
+        output={**reply.model_dump(mode="json"), **left_out(shell)},
         effects=put_to_people(
             task,
             SLUG,
             [FileText(path=file.path, text=file.content) for file in reply.files],
             headline=f"Declare the interfaces of #{task.item.number}",
             title=f"Interfaces: {title}",
-            body=interfaces_body(task, title, reply),
+            body=interfaces_body(task, title, reply, left_out=shell.service.warnings),
         ),
         summary=f"{len(names)} interface(s): {', '.join(names)}",
     )
@@ -68,6 +68,12 @@ def problems_of(reply: Interfaces, workspace: Workspace, shell: NodeShell) -> li
         f"interface {name!r} is listed twice" for name in sorted(set(names)) if names.count(name) > 1
     ]
     return problems or _checked_in_place(reply, workspace, shell)
+
+
+def left_out(shell: NodeShell) -> dict[str, list[str]]:
+    """The part of a node's output that names checks which a missing service did not make; empty when all were made."""
+    warnings = list(shell.service.warnings)
+    return {"left_out": warnings} if warnings else {}
 
 
 def diagnostic_line(found: Diagnostic) -> str:

@@ -30,7 +30,7 @@ def specification_body(task: NodeTask, reply: Specification, path: str) -> str:
     )
 
 
-def interfaces_body(task: NodeTask, title: str, reply: Interfaces) -> str:
+def interfaces_body(task: NodeTask, title: str, reply: Interfaces, *, left_out: Sequence[str] = ()) -> str:
     """Body of the interfaces' pull request; `title` is the specification's."""
     rows = [(f"`{each.name}`", f"`{each.path}`", each.purpose) for each in reply.interfaces]
     return _paragraphs(
@@ -38,6 +38,7 @@ def interfaces_body(task: NodeTask, title: str, reply: Interfaces) -> str:
         f"These are the names, types and signatures of *{_plain(title)}*. Nothing behaves differently yet.",
         _table(("interface", "file", "purpose"), rows),
         _section("Notes", reply.notes),
+        _left_out(left_out),
         f"### What to do with it\n\n{_HOW_TO_ACCEPT} Next comes the plan: sub-issues of #{task.item.number}, each of "
         "which gets a pull request of its own.",
     )
@@ -71,13 +72,21 @@ def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], revi
         f"### Changes\n\n{_bullets(files)}",
         _section("Notes for the reviewer", code["notes"]),
         f"### Tests\n\n{_test_figures(code)}",
+        _left_out(code.get("left_out", ())),
         f"### Review\n\n{_findings(review)}",
         "### What to do with it\n\nReview it like any other pull request and merge it when you are content; it is "
         "never merged by the program that wrote it.",
     )
 
 
+_MAX_WARNING_CHARS = 300
 _PARTICIPLE = {"create": "new", "modify": "changed", "delete": "deleted"}
+
+
+def _left_out(warnings: Sequence[str]) -> str:
+    """As code: a service's own words must not address anybody or link anywhere."""
+    shown = [" ".join(each.replace("`", "'").split())[:_MAX_WARNING_CHARS] for each in warnings]
+    return _section("Checks that were left out", _bullets([f"`{each}`" for each in shown]))
 
 
 def _opening(task: NodeTask, item: PlannedItem) -> str:

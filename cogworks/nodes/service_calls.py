@@ -7,7 +7,7 @@ from typing import Any
 from cogworks.coding.patches import file_actions
 from cogworks.domain_services.failures import ServiceFailed
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded, Workspace
-from cogworks.nodes.interface_design import diagnostic_line
+from cogworks.nodes.interface_design import diagnostic_line, left_out
 from cogworks.pipeline.graph import Node
 from cogworks.vocabulary import Severity
 
@@ -44,6 +44,7 @@ def _validate(task: NodeTask, shell: NodeShell, workspace: Workspace) -> Succeed
         "diagnostics": [each.model_dump(mode="json") for each in found],
         "blocking": len(blocking),
         "checked": len(paths),
+        **left_out(shell),
     }
     first = f": {diagnostic_line(blocking[0])}" if blocking else ""
     return Succeeded(
@@ -64,6 +65,7 @@ def _simulate(task: NodeTask, shell: NodeShell, workspace: Workspace) -> Succeed
         "failures": [{"id": case.id, "message": case.message} for case in bad[:MAX_FAILURES]],
         "collection_errors": list(report.collection_errors),
         "timed_out": report.timed_out,
+        **left_out(shell),
     }
     late = ", out of time" if report.timed_out else ""
     return Succeeded(

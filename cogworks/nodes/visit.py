@@ -32,6 +32,7 @@ from cogworks.nodes.resolution import procedure_for
 from cogworks.nodes.routing import answers_in, routing_procedure
 from cogworks.nodes.spawning import with_created
 from cogworks.nodes.timing import Deadline, outcome_within
+from cogworks.nodes.trust import needs_walls
 from cogworks.pipeline.edge_audit import edges_line
 from cogworks.pipeline.graph import Node, Pipeline
 from cogworks.pipeline.limits import overdrawn, session_budget
@@ -40,7 +41,7 @@ from cogworks.pipeline.position import Facts
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import LEASE_TTL_S, NextCall, RunState, Spend, VisitRecord
 from cogworks.settings import Config
-from cogworks.vocabulary import BranchName, CommitOid, NodeId, RunId
+from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId
 
 RENEWAL_S = 60.0
 Push = Callable[[BranchName, CommitOid, CommitOid | None], None]
@@ -75,12 +76,15 @@ class SessionOrder:
     """How many seconds the node still has; None: as long as it takes. Nothing it waits for may take longer."""
     check: Callable[[], None]
     """Raises when the visit has to stop; called between the node's moves."""
+    needs_walls: Callable[[], bool]
+    """Whether code of the repository may run only behind complete walls; may cost a request."""
 
 
 class Tracker(Protocol):
     """GitHub as a visit uses it."""
 
     def read(self) -> Snapshot: ...
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]: ...
     def publish(
         self,
         effects: Sequence[Effect],
@@ -134,7 +138,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
         renew = _renewal(claimed)
         with (
             Heartbeat(renew, interval_s=RENEWAL_S, warn=shell.say),
-            shell.session(_order(claimed, renew, deadline)) as session,
+            shell.session(_order(shell.tracker, claimed, renew, deadline)) as session,
         ):
             outcome = with_known_pipeline(claimed, _outcome(shell, claimed, node, session, deadline))
             keeper.check()
@@ -235,7 +239,7 @@ def _adopted(shell: VisitShell, claimed: Claimed) -> Snapshot:
     return shell.tracker.read()
 
 
-def _order(claimed: Claimed, renew: Callable[[], None], deadline: Deadline) -> SessionOrder:
+def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadline: Deadline) -> SessionOrder:
     keeper, state, facts = claimed.keeper, claimed.keeper.state, claimed.facts
     folder = state.folder(claimed.move.index, claimed.move.instance)
     count = len(claimed.memory)
@@ -272,6 +276,12 @@ def _order(claimed: Claimed, renew: Callable[[], None], deadline: Deadline) -> S
         keep=lambda name, text: keeper.keep({f"{folder}/{name}": text}),
         left_s=deadline.left_s,
         check=check,
+        needs_walls=lambda: needs_walls(
+            tracker,
+            claimed.snapshot,
+            claimed.config,
+            is_safety_critical=state.is_safety_critical or facts.is_safety_critical,
+        ),
     )
 
 

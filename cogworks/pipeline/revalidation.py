@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.places import routing_of
 from cogworks.pipeline.state import RunState, edge_key
 from cogworks.vocabulary import CommitOid, SubItemKey
 
@@ -40,13 +41,10 @@ def _is_finished(state: RunState, key: SubItemKey, pipeline: Pipeline) -> bool:
 
 
 def _judges(state: RunState, key: SubItemKey, pipeline: Pipeline) -> list[Instance]:
-    """Instances that finished after code was made, and that made none themselves."""
-    coders = [node.id for node in pipeline.nodes if node.produces_code and pipeline.is_sub_item(node.id)]
-    after = {later for coder in coders for later in pipeline.downstream_of(coder)}
-    return [
-        Instance(node, key)
-        for node in after
-        if pipeline.is_sub_item(node)
-        and not pipeline.node(node).produces_code
-        and state.latest(Instance(node, key)) is not None
-    ]
+    """Instances that finished after code was made, with the choices that followed from them."""
+    makers = {node.id for node in pipeline.nodes if node.produces_code and pipeline.is_sub_item(node.id)}
+    # A reviewer counts as one who produces code, for people have to look at the result; the first of them writes it.
+    first = [maker for maker in makers if not makers & pipeline.upstream_of(maker)]
+    after = {later for maker in first for later in pipeline.downstream_of(maker)}
+    judges = [Instance(node, key) for node in after if pipeline.is_sub_item(node)]
+    return [at for at in (*judges, *map(routing_of, judges)) if state.latest(at) is not None]

@@ -52,10 +52,12 @@ def test_a_healthy_repository_passes_every_check(hub: RunningHub, environment: d
     )
 
     assert result.return_value == 0
-    assert set(checks(result).values()) == {"ok"}
+    # How well tests can be walled in is a matter of the machine that runs this.
+    assert {status for name, status in checks(result).items() if name != "isolation"} == {"ok"}
     names = [
         "python",
         "git",
+        "isolation",
         "token",
         "clock",
         "repository",
@@ -121,14 +123,16 @@ def test_without_a_url_only_this_machine_and_the_token_are_looked_at(
     result = doctor(here, "--json")
 
     assert result.return_value == 0
-    assert list(checks(result)) == ["python", "git", "token", "clock", "model"]
+    assert list(checks(result)) == ["python", "git", "isolation", "token", "clock", "model"]
 
 
 def test_nothing_configured_is_told_without_a_request(environment: dict[str, str | None]) -> None:
     result = doctor({**environment, "PATH": "/nowhere"}, "--json")
 
     assert result.return_value == 1
-    assert checks(result) == {"python": "ok", "git": "failed", "token": "failed", "model": "failed"}
+    found = checks(result)
+    assert found.pop("isolation") in ("ok", "warning")
+    assert found == {"python": "ok", "git": "failed", "token": "failed", "model": "failed"}
     assert json.loads(result.stdout)["requests"]["graphql"] == 0
 
 

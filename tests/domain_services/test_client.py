@@ -6,14 +6,22 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from cogworks.domain_services.client import Limits, ProcessService
+from cogworks.domain_services.answers import Answer, NotOffered
+from cogworks.domain_services.breaker import Breaker
+from cogworks.domain_services.checking import Artifacts, ValidateParams
+from cogworks.domain_services.client import ProcessService, ServiceClient
+from cogworks.domain_services.exploring import TraceParams
 from cogworks.domain_services.failures import ServiceFailed
-from cogworks.domain_services.messages import Diagnostic, ErrorCode
+from cogworks.domain_services.limits import Limits
+from cogworks.domain_services.messages import ConstraintResult, Diagnostic, ErrorCode, InterfaceContract
+from cogworks.domain_services.operations import NORMALISE, TRACE, VALIDATE
+from cogworks.domain_services.over_socket import SocketTransport
 from cogworks.errors import TryAgainLater
 from cogworks.vocabulary import Severity
 
-SCRIPT = Path(__file__).with_name("scripted_service.py")
+SCRIPT = Path(__file__).parent / "broken" / "service.py"
 
 
 class Copy:
@@ -77,7 +85,11 @@ def test_a_service_nobody_asks_is_never_started(tmp_path: Path) -> None:
         ("not-utf-8", "does not fit the schema"),
         ("not-json", "does not fit the schema"),
         ("schema", "status: Input should be 'success', 'failure' or 'error'"),
+        ("wrong-type", "metadata.duration_ms: Input should be a valid integer"),
         ("bare-error", "reports an error and does not say which"),
+        ("error-and-success", "reports success together with error tool_failed"),
+        ("unfounded-failure", "reports failure, but none of its diagnostics blocks"),
+        ("two-answers", "the answer is followed by"),
     ],
 )
 def test_an_answer_that_cannot_be_used_is_asked_for_again_and_then_given_up(
@@ -99,10 +111,11 @@ def test_a_service_that_crashes_once_is_started_again(tmp_path: Path) -> None:
         assert service.validate(once.copy, ["a"]) == ()
 
     assert once.pauses == [0.25]
+    assert once.asked == ["handshake", "validate", "handshake", "validate"]
 
 
 def test_a_hanging_service_is_ended_and_not_asked_again(tmp_path: Path) -> None:
-    stuck = bench("hang", tmp_path, Limits(validate_s=0.2))
+    stuck = bench("hang", tmp_path, Limits(methods={"validate": 0.2}))
     with stuck.service as service, pytest.raises(ServiceFailed, match="stuck at validate") as caught:
         service.validate(stuck.copy, ["a"])
 
@@ -189,3 +202,110 @@ def test_nothing_of_our_environment_reaches_the_service_but_path(tmp_path: Path)
     assert found["PATH"] == environment["PATH"]
     assert found["HOME"] != "/home/me"
     assert set(found) - {"LC_CTYPE"} == {"PATH", "HOME", "TMPDIR", "LC_ALL", "TZ"}
+
+
+def test_a_service_that_keeps_failing_is_left_alone(tmp_path: Path) -> None:
+    broken = bench("wrong-id", tmp_path, Limits(attempts=1, breaker_failures=2))
+    with broken.service as service:
+        for words in (
+            "failed at validate once",
+            "failed at validate once",
+            "not asked for simulate any more: 2 calls",
+        ):
+            with pytest.raises(ServiceFailed, match=words):
+                service.simulate(broken.copy) if "simulate" in words else service.validate(broken.copy, ["a"])
+
+    assert broken.asked.count("validate") == 2
+    assert broken.asked.count("simulate") == 0
+
+
+def test_a_refusal_is_an_answer_and_no_failure(tmp_path: Path) -> None:
+    refusing = bench("error", tmp_path, Limits(attempts=1, breaker_failures=1))
+    with refusing.service as service:
+        for _ in range(2):
+            with pytest.raises(ServiceFailed, match="tool_failed"):
+                service.validate(refusing.copy, ["a"])
+
+    assert refusing.asked.count("validate") == 2
+
+
+def test_an_answer_that_comes_too_late_is_not_taken_for_the_next_one(tmp_path: Path) -> None:
+    late = bench("late-reply", tmp_path, Limits(attempts=1, methods={"validate": 0.2}))
+    with late.service as service:
+        for _ in range(2):
+            with pytest.raises(ServiceFailed, match="stuck at validate"):
+                service.validate(late.copy, ["a"])
+        assert service.handshake().name == "scripted"
+
+
+def test_nobody_waits_longer_than_the_time_that_is_left(tmp_path: Path) -> None:
+    stuck = bench("hang", tmp_path)
+    service = ServiceClient(
+        stuck.service._open_transport, name="scripted", sleep=stuck.pauses.append, left_s=lambda: 2.0
+    )
+    with service, pytest.raises(ServiceFailed, match="no answer within 2 s"):
+        service.validate(stuck.copy, ["a"])
+
+
+def test_a_request_beyond_the_limit_is_not_sent(tmp_path: Path) -> None:
+    good = bench("good", tmp_path)
+    with good.service as service, pytest.raises(ServiceFailed, match="ask about fewer files"):
+        service.validate(good.copy, ["a" * 1024] * (16 * 1024))
+
+    assert good.asked == ["handshake"]
+
+
+def test_contracts_go_where_they_are_answered(tmp_path: Path) -> None:
+    contract = InterfaceContract(id="SWD-IF-CAN-01", interface_type="bus_protocol")
+    good, silent = bench("good", tmp_path), bench("ignores-contracts", tmp_path)
+    params = ValidateParams(artifacts=("a",))
+    with good.service as service:
+        answer = service.call(VALIDATE, good.copy, params, contracts=[contract])
+        formatted = service.call(NORMALISE, good.copy, Artifacts(artifacts=("a",)), contracts=[contract])
+    assert isinstance(answer, Answer)
+    assert answer.constraint_results == (ConstraintResult(contract="SWD-IF-CAN-01", status="not_checked"),)
+    assert isinstance(formatted, Answer)
+    assert formatted.constraint_results == ()
+
+    with silent.service as service, pytest.raises(ServiceFailed, match="nothing about interface contract"):
+        service.call(VALIDATE, silent.copy, params, contracts=[contract])
+
+
+def test_what_is_not_offered_is_said_by_name(tmp_path: Path) -> None:
+    good = bench("good", tmp_path)
+    with good.service as service:
+        missing = service.call(TRACE, good.copy, TraceParams(test="a"))
+
+    assert missing == NotOffered(
+        service="scripted", method="trace", offered=("validate", "normalise", "simulate")
+    )
+
+
+def test_nobody_listens(tmp_path: Path) -> None:
+    service = ServiceClient(lambda: SocketTransport(tmp_path / "nobody"), name="lost", sleep=lambda _: None)
+    with service, pytest.raises(ServiceFailed, match=r"nothing answers at .*nobody"):
+        service.handshake()
+
+
+class Machine(RuleBasedStateMachine):
+    """The breaker opens after exactly so many failures in a row."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.breaker = Breaker(limit=3)
+        self.row = 0
+
+    @rule()
+    def fail(self) -> None:
+        self.breaker, self.row = self.breaker.failed("x"), self.row + 1
+
+    @rule()
+    def answer(self) -> None:
+        self.breaker, self.row = self.breaker.answered(), 0
+
+    @invariant()
+    def is_open_when_due(self) -> None:
+        assert self.breaker.is_open is (self.row >= 3)
+
+
+TestBreaker = Machine.TestCase

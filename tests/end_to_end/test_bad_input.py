@@ -211,8 +211,13 @@ def _without_key(scene: Scene) -> Spoiled:
             (2, "configuration_error"),
             ["intake"],
         ),
+        (
+            _file(".cogworks/services.toml", '[[services]]\nname = "x"\ncomand = ["y"]\n'),
+            (2, "configuration_error"),
+            [".cogworks/services.toml", "did you mean `command`?"],
+        ),
     ],
-    ids=["no-model-key", "malformed-prompt"],
+    ids=["no-model-key", "malformed-prompt", "malformed-services"],
 )
 def test_what_no_node_could_run_with_is_found_before_anything_is_claimed(
     scenes: dict[str, Scene],

@@ -42,6 +42,16 @@ def test_the_body_refers_to_the_sub_issue_the_issue_and_the_approved_documents()
     assert "Builds on" not in body
 
 
+def test_checks_that_were_left_out_are_listed_in_words_that_address_nobody() -> None:
+    code = {**CODE, "left_out": ["validate of service 'x' was left out: `@octo`\nsaid *no*"]}
+
+    body = opened(run(task("integration", sub_item="A", inputs={**INPUTS, "code": code}), shell())).body
+
+    assert (
+        "### Checks that were left out\n\n- `validate of service 'x' was left out: '@octo' said *no*`" in body
+    )
+
+
 def test_remarks_are_listed_in_a_table_that_their_text_cannot_break() -> None:
     remark = {"pass": "quality", **output(finding(Severity.WARNING, explanation="a | b\nand c"))}
     review = {**REVIEW, "findings": [remark]}

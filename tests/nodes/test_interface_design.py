@@ -51,6 +51,18 @@ def test_the_interfaces_are_committed_and_put_to_people() -> None:
     assert world.copy.tree == FILES
 
 
+def test_a_check_that_a_missing_service_did_not_make_is_told() -> None:
+    world = shell(INTERFACES)
+    world.service.warnings = ("validate of service 'x' was left out",)
+
+    outcome = run(task("interface_design", branch="cogworks/7/interfaces"), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output == {**output(INTERFACES), "left_out": ["validate of service 'x' was left out"]}
+    assert isinstance(outcome.effects[1], OpenPullRequest)
+    assert "- `validate of service 'x' was left out`" in outcome.effects[1].body
+
+
 def test_a_file_the_service_refuses_goes_back_with_its_diagnostics() -> None:
     world = shell(proposing(content="broken\n"), INTERFACES, check=refuses_broken_files)
 

@@ -16,7 +16,7 @@ from cogworks.step import take_step
 from cogworks.vocabulary import NodeId, SubItemKey
 from tests.pipeline.graphs import document, edge
 from tests.step_fakes import NODES, Died, Fault, Runner, Said
-from tests.world import ADDRESS, ONE_NODE, World
+from tests.world import ADDRESS, ANN, ONE_NODE, World
 
 PLAN = NodeId("plan")
 
@@ -334,3 +334,31 @@ def test_a_file_that_a_node_keeps_is_in_its_folder_also_when_the_visit_is_given_
         Runner(world, nodes={PLAN: keeps}).step()
 
     assert world.files["visits/0002-plan/events-1.ndjson"] == "one line\n"
+
+
+def walls_wanted(world: World) -> tuple[list[bool], list[str]]:
+    """What a node is told of walls, asked twice, and the calls of its step."""
+    told: list[bool] = []
+
+    def plans(task: NodeTask, shell: NodeShell) -> Outcome:
+        order: SessionOrder = shell.order  # type: ignore[attr-defined]  # of the fakes only
+        told.extend([order.needs_walls(), order.needs_walls()])
+        return Succeeded(output={"sub_work_items": []}, summary="planned")
+
+    runner = Runner(world, nodes={PLAN: plans})
+    runner.step()
+    return told, runner.calls
+
+
+def test_the_node_of_an_item_by_a_writer_needs_no_walls() -> None:
+    world = planning()
+    world.permissions[ANN.login] = "write"
+
+    assert walls_wanted(world)[0] == [False, False]
+
+
+def test_the_node_of_an_item_by_a_stranger_needs_walls() -> None:
+    world = planning()
+    world.permissions[ANN.login] = "read"
+
+    assert walls_wanted(world)[0] == [True, True]

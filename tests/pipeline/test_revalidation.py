@@ -1,11 +1,12 @@
 """What people change on a branch is judged before the run goes on."""
 
+from cogworks.pipeline.built_in import built_in_pipelines
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.position import locate
 from cogworks.pipeline.revalidation import looked_at, revalidated
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import CommitOid, NodeId, SubItemKey
-from tests.pipeline.runs import GRAPH, MERGED_SPEC, facts, finished, lease, new_run
+from tests.pipeline.runs import GRAPH, MERGED_SPEC, facts, finished, lease, new_run, visit
 
 A = SubItemKey("A")
 OURS, THEIRS = CommitOid("a" * 40), CommitOid("b" * 40)
@@ -45,3 +46,16 @@ def test_a_ledger_without_heads_a_live_lease_and_a_finished_item_are_left_alone(
 
     for state in (unknown, leased, shipped):
         assert revalidated(state, {A: THEIRS}, GRAPH) is state
+
+
+def test_the_reviewer_of_the_built_in_pipeline_reviews_what_others_pushed() -> None:
+    pipeline = built_in_pipelines().choose()
+    state = new_run(pipeline=pipeline)
+    for name in ("code_generation@A", "review@A"):
+        state = state.recorded(visit(state, name))
+    reviewed = looked_at(state, A, OURS)
+
+    again = revalidated(reviewed, {A: THEIRS}, pipeline)
+
+    assert again.latest(Instance(NodeId("review"), A)) is None
+    assert again.latest(Instance(NodeId("code_generation"), A)) is not None

@@ -1,6 +1,5 @@
 """The Python service as cogworks meets it: another process, on real repositories with real pytest runs."""
 
-import errno
 import json
 import os
 import signal
@@ -13,16 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.domain_services.client import Limits, ProcessService
+from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.failures import ServiceFailed
+from cogworks.domain_services.limits import Limits
 from cogworks.domain_services.messages import Diagnostic, ErrorCode, TestCase, TestReport
 from cogworks.services.python.answering import PythonService
-from cogworks.services.python.isolation import NO_NAMESPACES, Isolation, strongest
-from cogworks.services.python.testrun import run_tests
+from cogworks.services.python.testrun import Wanted, run_tests
+from cogworks.services.sandbox.probing import strongest
+from cogworks.services.sandbox.walls import NO_WALLS, Walls
 from cogworks.vocabulary import Severity
+from tests.services.processes import running
 
 COMMAND = [sys.executable, "-m", "cogworks.services.python", "--until-stdin-closes"]
-HERE = strongest(os.environ)
+HERE = strongest(os.environ["PATH"])
 
 
 class Copy:
@@ -239,13 +241,10 @@ def test_a_test_that_kills_its_process_is_named(service: ProcessService, tmp_pat
     assert not report.passed
 
 
-@pytest.mark.parametrize("isolation", [HERE, NO_NAMESPACES], ids=["strongest", "plain"])
-def test_a_suite_over_its_time_limit_is_ended_with_what_it_started(
-    isolation: Isolation, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("walls", [HERE, NO_WALLS], ids=["strongest", "plain"])
+def test_a_suite_over_its_time_limit_is_ended_with_what_it_started(walls: Walls, tmp_path: Path) -> None:
     folder = tmp_path / "repository"
-    alive = tmp_path / "alive"
-    os.mkfifo(alive)
+    marker = f"marker-{tmp_path.name}"
     repository(
         folder,
         {
@@ -253,33 +252,21 @@ def test_a_suite_over_its_time_limit_is_ended_with_what_it_started(
                 "import subprocess, sys, time\n"
                 "def test_a(): pass\n"
                 "def test_b():\n"
-                f"    subprocess.Popen([sys.executable, '-c', 'open(\"{alive}\"); import time; time.sleep(600)'])\n"
+                f"    subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', '{marker}'])\n"
                 "    time.sleep(600)\n"
             )
         },
     )
 
-    report = run_tests(folder, [], timeout_s=5, isolation=isolation, search_path=os.environ["PATH"])
+    report = run_tests(folder, Wanted(timeout_s=5), walls=walls, search_path=os.environ["PATH"])
 
     assert report.timed_out
     assert report.cases[0] == TestCase(id="test_a.py::test_a", outcome="passed")
     assert report.cases[1].message == "still running at the time limit of the whole run"
-    assert _has_no_reader(alive)
+    assert not running(marker)
 
 
-def _has_no_reader(pipe: Path) -> bool:
-    """Whether nobody is left who reads the pipe; the kernel ends a process namespace a moment after its first process."""
-    for _ in range(200):
-        try:
-            # Without waiting a pipe can be opened for writing only while somebody reads it.
-            os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
-        except OSError as error:
-            return error.errno == errno.ENXIO
-        time.sleep(0.05)
-    return False
-
-
-@pytest.mark.skipif("no network" not in HERE.layers, reason="this machine gives no network namespaces")
+@pytest.mark.skipif(not HERE.is_complete, reason="this machine gives no network namespaces")
 def test_tests_reach_themselves_but_no_network(service: ProcessService, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as ours:
         copy = repository(
@@ -325,7 +312,7 @@ def test_a_test_id_that_leads_elsewhere_is_refused(
     ],
 )
 def test_a_request_it_cannot_serve_is_answered_with_a_code(request_line: bytes, code: str) -> None:
-    response = PythonService(search_path=os.defpath, isolation=NO_NAMESPACES).answer(request_line)
+    response = PythonService(search_path=os.defpath, walls=NO_WALLS).answer(request_line)
 
     assert response.status == "error"
     assert response.error is not None
@@ -351,13 +338,9 @@ def _eventually(holds: object) -> None:
 
 @pytest.mark.parametrize("how", ["killed", "stdin closed"])
 def test_a_service_that_dies_takes_its_test_run_along(how: str, tmp_path: Path) -> None:
-    folder, pids = tmp_path / "repository", tmp_path / "pids"
-    copy = repository(
-        folder,
-        {
-            "test_a.py": f"import time\ndef test_a():\n    open({str(pids)!r}, 'w').close()\n    time.sleep(600)\n"
-        },
-    )
+    marker = f"6{os.getpid()}.{len(how)}"
+    text = f"import subprocess\ndef test_a(): subprocess.run(['sleep', '{marker}'])\n"
+    copy = repository(tmp_path / "repository", {"test_a.py": text})
     path = tmp_path / "s"
     process = subprocess.Popen(
         [*COMMAND, "--socket", str(path)], stdin=subprocess.PIPE, start_new_session=True
@@ -367,7 +350,7 @@ def test_a_service_that_dies_takes_its_test_run_along(how: str, tmp_path: Path) 
         _eventually(lambda: connection.connect_ex(str(path)) == 0)
         request = {"request_id": "1", "method": "simulate", "repository": {"path": str(copy.path)}}
         connection.sendall(json.dumps(request).encode() + b"\n")
-        _eventually(pids.exists)
+        _eventually(lambda: running(marker))
         children = _descendants(process.pid)
         assert children
         if how == "killed":

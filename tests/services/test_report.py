@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.services.python.report import MAX_LINES, Ended, read_run, stable
+from cogworks.services.python.report import MAX_LINES, read_run, stable
+from cogworks.services.sandbox.running import Ended
 
 ROOTS = {"/scratch/copy": "", "/scratch/tmp": "<tmp>/", "/usr/lib/python3.11": "<python>/"}
 
@@ -55,7 +56,7 @@ def test_collection_errors_are_kept_apart() -> None:
 def test_a_run_cut_off_names_the_test_that_was_running() -> None:
     lines = [*phases("a", ("call", "passed", "")), event("start", id="b"), '{"kind": "pha']
 
-    assert read_run(lines, Ended(None, ""), ROOTS) == TestReport(
+    assert read_run(lines, Ended(None, "", timed_out=True), ROOTS) == TestReport(
         cases=(
             TestCase(id="a", outcome="passed"),
             TestCase(id="b", outcome="error", message="still running at the time limit of the whole run"),

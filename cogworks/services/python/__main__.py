@@ -4,22 +4,39 @@ import argparse
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from cogworks.services.python.answering import PythonService
-from cogworks.services.python.isolation import strongest
-from cogworks.services.serving import end_with_standard_input, serve
+from cogworks.services.sandbox.probing import strongest
+from cogworks.services.serving import HttpAddress, end_with_standard_input, serve
 
 
-def run(socket: Path, *, until_stdin_closes: bool) -> None:
-    """Serve until SIGTERM, or until standard input closes; a test run that is under way ends with the process."""
+def run(
+    socket: Path | None,
+    *,
+    http: HttpAddress | None = None,
+    until_stdin_closes: bool,
+    listening: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Serve until SIGTERM, or until standard input closes; a test run that is under way ends with the process.
+
+    Args:
+        listening: is told each address as soon as callers are let in.
+    """
     # As an exception it passes through the `finally` that ends a running pytest.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     if until_stdin_closes:
         end_with_standard_input()
     search_path = os.environ.get("PATH", os.defpath)
-    isolation = strongest({"PATH": search_path})
-    serve(socket, PythonService(search_path=search_path, isolation=isolation).answer)
+    walls = strongest(search_path)
+    service = PythonService(search_path=search_path, walls=walls)
+    serve(
+        service.answer,
+        socket_path=socket,
+        http=http,
+        listening=listening,
+    )
 
 
 def main() -> None:

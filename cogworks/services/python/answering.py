@@ -11,8 +11,10 @@ from pydantic import ValidationError
 from cogworks import __version__
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.confined import read_file
+from cogworks.domain_services.checking import SimulateParams, ValidateParams
 from cogworks.domain_services.messages import (
     API_VERSION,
+    ConstraintResult,
     Diagnostic,
     ErrorCode,
     Handshake,
@@ -20,16 +22,14 @@ from cogworks.domain_services.messages import (
     Request,
     Response,
     ServiceError,
-    SimulateParams,
     TestCase,
     TestReport,
-    ValidateParams,
     compatible,
     reported,
 )
-from cogworks.services.python.isolation import Isolation
 from cogworks.services.python.syntax import is_python, missing, syntax_problems
-from cogworks.services.python.testrun import run_tests
+from cogworks.services.python.testrun import Wanted, run_tests
+from cogworks.services.sandbox.walls import Walls, refusal
 from cogworks.vocabulary import Severity
 
 _METHODS = ("validate", "simulate")
@@ -38,9 +38,9 @@ _METHODS = ("validate", "simulate")
 class PythonService:
     """Checks and tests Python repositories on this machine; holds nothing between two requests."""
 
-    def __init__(self, *, search_path: str, isolation: Isolation) -> None:
+    def __init__(self, *, search_path: str, walls: Walls) -> None:
         self._search_path = search_path
-        self._isolation = isolation
+        self._walls = walls
 
     def answer(self, line: bytes) -> Response:
         """The response to one line of the wire, whatever it holds."""
@@ -55,6 +55,8 @@ class PythonService:
             return _error(request.request_id, ErrorCode.API_VERSION_MISMATCH, text)
         started = time.monotonic()
         response = self._dispatch(request)
+        if response.error is None and request.interface_contracts:
+            response = response.model_copy(update={"constraint_results": _not_checked(request)})
         duration_ms = round((time.monotonic() - started) * 1000)
         metadata = response.metadata.model_copy(update={"duration_ms": duration_ms})
         return response.model_copy(update={"metadata": metadata})
@@ -89,8 +91,9 @@ class PythonService:
             domain="python",
             capabilities=_METHODS,
             artifact_types=("python",),
-            status="ready" if self._isolation.prefix else "degraded",
-            isolation=self._isolation.layers,
+            artifact_patterns=("*.py", "*.pyi"),
+            status="ready" if self._walls.is_complete else "degraded",
+            isolation=self._walls.layers,
         )
 
     def _simulate(self, request: Request, folder: Path, params: SimulateParams) -> Response:
@@ -99,13 +102,10 @@ class PythonService:
         ]
         if problems:
             return _error(request.request_id, ErrorCode.INVALID_REQUEST, "; ".join(problems))
-        report = run_tests(
-            folder,
-            params.tests,
-            timeout_s=params.timeout_s,
-            isolation=self._isolation,
-            search_path=self._search_path,
-        )
+        if request.caller.needs_walls and (reason := refusal(self._walls)) is not None:
+            return _error(request.request_id, ErrorCode.TOOL_NOT_FOUND, reason)
+        wanted = Wanted(params.tests, params.timeout_s, params.test_timeout_s)
+        report = run_tests(folder, wanted, walls=self._walls, search_path=self._search_path)
         counts = dict.fromkeys(("passed", "failed", "error", "skipped"), 0)
         for case in report.cases:
             counts[case.outcome] += 1
@@ -150,6 +150,20 @@ def _test_diagnostics(report: TestReport) -> list[Diagnostic]:
         found.append(_blocking(".", "test_failure", "the run was ended at its time limit"))
     if not found and not report.passed:
         found.append(_blocking(".", "completeness", "no test ran"))
+    return found + _wall_diagnostics(report)
+
+
+def _wall_diagnostics(report: TestReport) -> list[Diagnostic]:
+    """What the walls met, and what they could not keep the tests from."""
+    found = [
+        Diagnostic(artifact=".", severity=Severity.WARNING, category="safety_concern", message=text)
+        for text in report.blocked
+    ]
+    if report.unprotected:
+        text = f"nothing kept the tests from this: {'; '.join(report.unprotected)}"
+        found.append(
+            Diagnostic(artifact=".", severity=Severity.WARNING, category="safety_concern", message=text)
+        )
     return found
 
 
@@ -166,6 +180,16 @@ def _test_problem(test: str) -> str | None:
     """Why a test id may not be handed to pytest: it could be taken for an option, or leads out of the copy."""
     path = test.split("::", maxsplit=1)[0].rstrip("/")
     return "an id does not begin with '-'" if test.startswith("-") else path_problem(path)
+
+
+def _not_checked(request: Request) -> tuple[ConstraintResult, ...]:
+    """Said aloud, so that nobody takes silence for agreement: plain Python carries no values of interface parameters."""
+    return tuple(
+        ConstraintResult(
+            contract=contract.id, status="not_checked", message="Python code carries no such values"
+        )
+        for contract in request.interface_contracts
+    )
 
 
 def _error(request_id: str, code: ErrorCode, message: str, *, recoverable: bool = False) -> Response:

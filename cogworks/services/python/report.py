@@ -3,9 +3,10 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from cogworks.domain_services.messages import TestCase, TestReport
+from cogworks.services.sandbox.running import Ended
 
 MAX_LINES = 60
 _HEAD_LINES = 20
@@ -24,15 +25,6 @@ _CARETS = re.compile(r"\s*[~^]+\s*")
 Outcome = Literal["passed", "failed", "error", "skipped"]
 
 
-class Ended(NamedTuple):
-    """How the pytest process came to its end."""
-
-    code: int | None
-    """Negative: killed by that signal. None: killed at the time limit."""
-    output: str
-    """The last it printed."""
-
-
 def read_run(lines: Iterable[str], ended: Ended, roots: Mapping[str, str]) -> TestReport:
     """The report of a run from what the plugin wrote, complete or not.
 
@@ -49,18 +41,27 @@ def read_run(lines: Iterable[str], ended: Ended, roots: Mapping[str, str]) -> Te
     ]
     if (complaint := _complaint(records, ended, collected=bool(errors))) is not None:
         errors.append(stable(complaint, roots))
-    return TestReport(cases=cases, collection_errors=tuple(errors), timed_out=ended.code is None)
+    return TestReport(
+        cases=cases,
+        collection_errors=tuple(errors),
+        timed_out=ended.timed_out,
+        blocked=(*_attempts(records, roots), *ended.blocked),
+    )
 
 
 def stable(text: str, roots: Mapping[str, str]) -> str:
     """A failure's text without what differs between two runs of the same test: places, addresses, durations; capped."""
-    for root in sorted(roots, key=len, reverse=True):
-        text = text.replace(f"{root}/", roots[root]).replace(root, roots[root].rstrip("/") or ".")
-    text = _LIBRARY.sub("<library>/", text)
+    text = _LIBRARY.sub("<library>/", _placed(text, roots))
     text = _TEMPORARY.sub("<tmp>", text)
     text = _ADDRESS.sub("at 0x…", text)
     text = _DURATION.sub(r"\1…", text)
     return "\n".join(_capped(_own_frames(text.strip().splitlines())))
+
+
+def _placed(text: str, roots: Mapping[str, str]) -> str:
+    for root in sorted(roots, key=len, reverse=True):
+        text = text.replace(f"{root}/", roots[root]).replace(root, roots[root].rstrip("/") or ".")
+    return text
 
 
 def _own_frames(lines: list[str]) -> list[str]:
@@ -97,6 +98,15 @@ def _records(lines: Iterable[str]) -> list[dict[str, Any]]:
     return records
 
 
+def _attempts(records: list[dict[str, Any]], roots: Mapping[str, str]) -> list[str]:
+    """What the tests tried beyond their walls."""
+    return [
+        f"{record['id'] or 'while collecting'}: tried to {_placed(record['text'], roots)}"
+        for record in records
+        if record["kind"] == "attempt"
+    ]
+
+
 def _cases(records: list[dict[str, Any]], ended: Ended, roots: Mapping[str, str]) -> tuple[TestCase, ...]:
     started = [record["id"] for record in records if record["kind"] == "start"]
     finished = {record["id"] for record in records if record["kind"] == "finish"}
@@ -122,10 +132,10 @@ def _case(test: str, phases: list[dict[str, Any]], roots: Mapping[str, str]) -> 
 
 
 def _unfinished(test: str, ended: Ended) -> TestCase:
-    if ended.code is None:
+    if ended.timed_out:
         return TestCase(id=test, outcome="error", message="still running at the time limit of the whole run")
     return TestCase(
-        id=test, outcome="error", message=f"the test process ended during this test ({_end(ended.code)})"
+        id=test, outcome="error", message=f"the test process ended during this test ({_end(ended)})"
     )
 
 
@@ -135,10 +145,12 @@ def _complaint(records: list[dict[str, Any]], ended: Ended, *, collected: bool) 
     if internal:
         return f"pytest failed itself:\n{internal[0]}"
     finished = any(record["kind"] == "end" for record in records)
-    if ended.code is None or (finished and (ended.code in (0, 1, 5) or (ended.code == 2 and collected))):
+    if ended.timed_out or (finished and (ended.code in (0, 1, 5) or (ended.code == 2 and collected))):
         return None
-    return f"pytest ended early ({_end(ended.code)}):\n{ended.output}"
+    return f"pytest ended early ({_end(ended)}):\n{ended.output}"
 
 
-def _end(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit code {code}"
+def _end(ended: Ended) -> str:
+    if ended.code is None:
+        return "; ".join(ended.blocked)
+    return f"signal {-ended.code}" if ended.code < 0 else f"exit code {ended.code}"

@@ -1,0 +1,1 @@
+"""The published suite for authors of domain services."""

@@ -1,0 +1,170 @@
+"""How the conformance suite asks and what it makes of one answer."""
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from cogworks.domain_services.answers import Unusable, read_answer, read_response
+from cogworks.domain_services.conformance.findings import Finding, Skipped
+from cogworks.domain_services.conformance.subject import Heard, Subject
+from cogworks.domain_services.messages import (
+    Caller,
+    Handshake,
+    InterfaceContract,
+    Repository,
+    Request,
+    Response,
+    frame,
+)
+from cogworks.domain_services.operations import HANDSHAKE_LIMIT_S, OPERATIONS
+from cogworks.domain_services.published import Profile, response_schema
+
+_FRAMING = (
+    "Answer each request with exactly one JSON object on one line (over HTTP: as the body, with status 200)."
+)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A repository to ask about."""
+
+    folder: Path
+    artifacts: tuple[str, ...]
+    """Files that are the service's business and in order."""
+    broken: str = ""
+    """A file in which `validate` must find something that blocks."""
+    failing_test: str = ""
+    """A test that must fail."""
+
+
+@dataclass
+class Exam:
+    """One run of the suite; the handshake is learned on the way."""
+
+    subject: Subject
+    limit_s: float
+    """For every method but the handshake."""
+    sample: Sample | None = None
+    profile: Profile | None = None
+    handshake: Handshake | None = None
+    first_test: str = field(default="")
+
+    def capabilities(self) -> tuple[str, ...]:
+        """What the service announces.
+
+        Raises:
+            Skipped: there was no usable handshake.
+        """
+        if self.handshake is None:
+            raise Skipped("there is no usable handshake")
+        return self.handshake.capabilities
+
+    def request(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        folder: str | None = None,
+        contracts: Sequence[InterfaceContract] = (),
+    ) -> Request:
+        """A request about the sample, or another folder."""
+        path = folder or (str(self.sample.folder) if self.sample else None)
+        return Request(
+            request_id=str(uuid.uuid4()),
+            method=method,
+            caller=Caller(node="conformance"),
+            repository=None if path is None or method == "handshake" else Repository(path=path),
+            params=dict(params or {}),
+            interface_contracts=tuple(contracts),
+        )
+
+    def ask(self, request: Request) -> Heard:
+        """Send a well-formed request."""
+        limit_s = self.limit_of(request.method)
+        return self.subject.ask(request.method, frame(request), limit_s=limit_s)
+
+    def limit_of(self, method: str) -> float:
+        """How long to wait."""
+        return HANDSHAKE_LIMIT_S if method == "handshake" else self.limit_s
+
+    def is_alive(self) -> bool:
+        """Whether a handshake works."""
+        request = self.request("handshake")
+        heard = self.ask(request)
+        return heard.kind == "answer" and isinstance(read_response(heard.line, request), Response)
+
+
+def response_of(heard: Heard, request: Request) -> Response | Finding:
+    """The response in what was heard, judged by the published schema."""
+    if heard.kind == "silent":
+        return Finding(
+            found=f"{request.method}: {heard.why}", remedy="Answer in time; report what is known by then."
+        )
+    if heard.kind == "refused":
+        return Finding(found=f"{request.method}: {heard.why}", remedy="Let a caller with this token in.")
+    if heard.kind == "closed":
+        return Finding(found=f"{request.method}: {heard.why}", remedy=_FRAMING)
+    try:
+        document = json.loads(heard.line)
+    except (ValueError, RecursionError) as error:
+        return Finding(found=f"{request.method}: the answer is not JSON in UTF-8: {error}", remedy=_FRAMING)
+    response = read_response(heard.line, request)
+    if isinstance(response, Response):
+        return response
+    problems = _schema_problems(document, request.method)
+    found = problems or response.reason
+    return Finding(found=f"{request.method}: {found}", remedy=_remedy(response.reason))
+
+
+def result_problem(response: Response, request: Request) -> Finding | None:
+    """What is wrong with the result of a response that is no error."""
+    document = response.model_dump(mode="json", exclude_none=True)
+    document["result"] = response.result
+    if problems := _schema_problems(document, request.method):
+        return Finding(
+            found=f"{request.method}: {problems}",
+            remedy=f"Make the result fit schemas/extension-api/{request.method}.result.json.",
+        )
+    answer = read_answer(response, OPERATIONS[request.method], request, service="subject")
+    if isinstance(answer, Unusable):
+        return Finding(found=f"{request.method}: {answer.reason}", remedy=_remedy(answer.reason))
+    return None
+
+
+def _schema_problems(document: Any, method: str) -> str:
+    if isinstance(document, dict) and document.get("status") == "error":
+        document = {**document, "result": {}}
+        schema: dict[str, Any] = {**response_schema(method)}
+        schema["properties"] = {**schema["properties"], "result": {}}
+    else:
+        schema = response_schema(method)
+    errors = sorted(Draft202012Validator(schema).iter_errors(document), key=lambda error: list(error.path))
+    return "; ".join(
+        f"{'.'.join(map(str, error.path)) or 'response'}: {error.message}" for error in errors[:3]
+    )
+
+
+_REMEDIES = {
+    "is to request": "Copy `request_id` of the request into its response.",
+    "success with": "Say `failure` when a diagnostic blocks.",
+    "none of its diagnostics": "Say `failure` only with a blocking diagnostic that gives the reason.",
+    "does not say which": "Fill `error` with code, message and recoverable.",
+    "together with error": "Fill `error` only with status `error`.",
+    "test report": "A suite in which no test ran, or one failed, is a `failure` with a blocking diagnostic.",
+    "looked at": "Count what was looked at in `metadata.counts.artifacts` and what was left out in `.skipped`.",
+    "interface contract": "Answer each contract in `constraint_results`, `not_checked` if need be.",
+    "not asked about": "Answer only for the artifacts of the request.",
+    "speaks API": "Serve the major version of the caller, at least its minor one.",
+}
+
+
+def _remedy(reason: str) -> str:
+    for words, remedy in _REMEDIES.items():
+        if words in reason:
+            return remedy
+    return "Make the response fit schemas/extension-api/response.json."

@@ -1,0 +1,123 @@
+"""Checks of what a service announces: every method on a sample, and that bad news is told."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cogworks.domain_services.conformance.examination import Exam, Sample, response_of, result_problem
+from cogworks.domain_services.conformance.findings import Finding, Skipped
+from cogworks.domain_services.messages import InterfaceContract, Response
+from cogworks.domain_services.operations import OPERATIONS
+
+CONTRACT = InterfaceContract(
+    id="CONFORMANCE-1", interface_type="signal", parameters={"rate": {"value": 1, "unit": "Hz"}}
+)
+_NO_SAMPLE = "there is no sample for this domain; give one with --repository"
+
+
+def method_on_sample(exam: Exam, method: str) -> Iterator[Finding]:
+    """One announced method, asked about files that are in order."""
+    sample = _sample(exam)
+    params = _params(exam, method, sample)
+    response = _asked(exam, method, params)
+    if isinstance(response, Finding):
+        yield response
+        return
+    if response.error is not None:
+        yield Finding(
+            found=f"{method} is announced, but answers {response.error.code.value}: {response.error.message}",
+            remedy="Announce only what works on this machine, or repair it.",
+        )
+        return
+    request = exam.request(method, params)
+    if (problem := result_problem(response, request)) is not None:
+        yield problem
+    elif method == "simulate" and (cases := response.result.get("cases")):
+        exam.first_test = str(cases[0]["id"])
+
+
+def contracts_answered(exam: Exam) -> Iterator[Finding]:
+    """Each interface contract that is sent is answered."""
+    sample = _sample(exam)
+    for method in exam.capabilities():
+        operation = OPERATIONS.get(method)
+        if operation is None or not operation.takes_contracts:
+            continue
+        request = exam.request(method, _params(exam, method, sample), contracts=(CONTRACT,))
+        response = response_of(exam.ask(request), request)
+        if isinstance(response, Response) and response.error is None:
+            problem = result_problem(response, request)
+            if problem is not None and "contract" in problem.found:
+                yield problem
+
+
+def broken_file_found(exam: Exam) -> Iterator[Finding]:
+    """A file that is broken is a failure with a blocking diagnostic."""
+    sample = _sample(exam)
+    if "validate" not in exam.capabilities() or not sample.broken:
+        raise Skipped("`validate` is not announced, or no broken file is known; give one with --broken")
+    response = _asked(exam, "validate", {"artifacts": [sample.broken]})
+    yield from _wants_failure(response, f"validate of the broken file {sample.broken!r}")
+
+
+def failing_test_found(exam: Exam) -> Iterator[Finding]:
+    """A test that fails is a failure with a blocking diagnostic."""
+    sample = _sample(exam)
+    if "simulate" not in exam.capabilities() or not sample.failing_test:
+        raise Skipped(
+            "`simulate` is not announced, or no failing test is known; give one with --failing-test"
+        )
+    response = _asked(exam, "simulate", {"tests": [sample.failing_test], "timeout_s": exam.limit_s})
+    yield from _wants_failure(response, f"simulate of the failing test {sample.failing_test!r}")
+
+
+def profile_met(exam: Exam) -> Iterator[Finding]:
+    """Everything the chosen profile requires is announced."""
+    announced = exam.capabilities()
+    if exam.profile is None:
+        raise Skipped("no --profile was given")
+    for method in exam.profile.required:
+        if method not in announced:
+            yield Finding(
+                found=f"the profile requires {method}, which is not announced",
+                remedy=f"Implement {method}, or choose a smaller profile.",
+            )
+
+
+def _sample(exam: Exam) -> Sample:
+    exam.capabilities()
+    if exam.sample is None:
+        raise Skipped(_NO_SAMPLE)
+    return exam.sample
+
+
+def _asked(exam: Exam, method: str, params: Mapping[str, Any]) -> Response | Finding:
+    request = exam.request(method, params)
+    return response_of(exam.ask(request), request)
+
+
+def _wants_failure(response: Response | Finding, what: str) -> Iterator[Finding]:
+    if isinstance(response, Finding):
+        yield response
+    elif response.status != "failure":
+        yield Finding(
+            found=f"{what} is answered with status `{response.status}`",
+            remedy="Say `failure` with a blocking diagnostic.",
+        )
+
+
+def _params(exam: Exam, method: str, sample: Sample) -> dict[str, Any]:
+    fields = OPERATIONS[method].params.model_fields
+    params: dict[str, Any] = {}
+    if "artifacts" in fields:
+        params["artifacts"] = list(sample.artifacts)
+    if "timeout_s" in fields:
+        params["timeout_s"] = exam.limit_s
+    if "tests" in fields and sample.failing_test:
+        params["tests"] = [path for path in sample.artifacts if "test" in path]
+    if "seeds" in fields:
+        params["seeds"] = [f"{path}:1" for path in sample.artifacts[:1]]
+    if "test" in fields:
+        if not exam.first_test:
+            raise Skipped("no test id is known: `simulate` reported none")
+        params["test"] = exam.first_test
+    return params

@@ -1,0 +1,190 @@
+"""What localisation and probing may ask a service that announces it: index, call graph, coverage, trace, signatures."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from cogworks.domain_services.checking import SimulateParams, Unread
+from cogworks.domain_services.messages import Message, TestCase, TestReport
+
+SymbolKind = Literal["module", "class", "function", "method", "variable"]
+Lines = tuple[int, int]
+"""First and last line of a stretch, from 1, both included."""
+
+
+class ExploreParams(Message):
+    """What `index` and `signatures` are asked."""
+
+    artifacts: tuple[str, ...] = ()
+    """Repository-relative POSIX paths; none: the whole repository."""
+
+
+class Symbol(Message):
+    """A definition and where it stands."""
+
+    id: str
+    """Qualified name, unique in the repository, e.g. `shop.cart.Cart.add`."""
+    kind: SymbolKind
+    artifact: str
+    lines: Lines
+    """With decorators and body."""
+    parent: str | None = None
+    """The id of the class or function around it."""
+    is_test: bool = False
+
+
+class CallSite(Message):
+    """A place that calls something by name."""
+
+    name: str
+    """As called, without what stands before the last dot."""
+    caller: str
+    """The id of the symbol around it."""
+    artifact: str
+    line: int
+
+
+class Import(Message):
+    """A name that an artifact takes from elsewhere."""
+
+    artifact: str
+    line: int
+    module: str
+    name: str | None = None
+    """None: the module as a whole."""
+    alias: str | None = None
+
+
+class SymbolIndex(Message):
+    """The result of `index`."""
+
+    symbols: tuple[Symbol, ...]
+    calls: tuple[CallSite, ...] = ()
+    imports: tuple[Import, ...] = ()
+    unread: tuple[Unread, ...] = ()
+
+
+class CallGraphParams(Message):
+    """What `call_graph` is asked."""
+
+    seeds: tuple[str, ...]
+    """Symbol ids, or `<artifact>:<line>` for whatever stands there."""
+    hops: int = Field(default=2, ge=0, le=10)
+    max_nodes: int = Field(default=40, ge=1, le=5000)
+
+
+class CallNode(Message):
+    """A symbol near the seeds."""
+
+    symbol: Symbol
+    hop: int
+    """Distance from the nearest seed."""
+
+
+class CallEdge(Message):
+    """A relation between two symbols of the graph, by id."""
+
+    source: str
+    target: str
+    kind: Literal["calls", "imports", "inherits", "tests"]
+    weight: float = Field(default=1.0, gt=0, le=1)
+    """1/n for each of the n targets a call without known receiver may mean."""
+
+
+class CallGraph(Message):
+    """The result of `call_graph`: nodes by hop and id, edges both of whose ends are among them."""
+
+    nodes: tuple[CallNode, ...]
+    edges: tuple[CallEdge, ...]
+    truncated: bool = False
+    """Whether `max_nodes` left something out."""
+    unknown_seeds: tuple[str, ...] = ()
+
+
+class CoverageParams(SimulateParams):
+    """What `coverage` is asked: as `simulate`, with the files that matter."""
+
+    artifacts: tuple[str, ...] = ()
+    """Only these files are reported; none: all of the repository except tests."""
+
+
+class TestCoverage(Message):
+    """The lines one test executed."""
+
+    __test__ = False
+    test: str
+    lines: dict[str, tuple[Lines, ...]]
+    """Artifact -> stretches in ascending order."""
+
+
+class Coverage(Message):
+    """The result of `coverage`."""
+
+    report: TestReport
+    tests: tuple[TestCoverage, ...]
+    """One for each test that ran, failed ones included."""
+
+
+class TraceParams(Message):
+    """What `trace` is asked."""
+
+    test: str
+    """One test id."""
+    artifacts: tuple[str, ...] = ()
+    """Only events in these files; none: all of the repository except installed packages."""
+    lines: tuple[Lines, ...] = ()
+    """Only events in these stretches of the artifacts; none: everywhere."""
+    max_events: int = Field(default=2000, ge=1, le=100_000)
+    max_value_chars: int = Field(default=120, ge=1, le=10_000)
+    timeout_s: float = Field(default=60.0, gt=0)
+
+
+class TraceEvent(Message):
+    """One moment of the execution."""
+
+    kind: Literal["call", "line", "return", "exception"]
+    artifact: str
+    line: int
+    symbol: str
+    depth: int
+    """Of the call stack, counted from the test function, which is 0."""
+    values: dict[str, str] = Field(default_factory=dict)
+    """Local variables that are new or differ from the event before; shortened, without secrets and addresses."""
+    value: str = ""
+    """What is returned or raised."""
+
+
+class Trace(Message):
+    """The result of `trace`."""
+
+    case: TestCase
+    events: tuple[TraceEvent, ...]
+    truncated: bool = False
+    """Whether `max_events` ended the recording."""
+
+
+class Signature(Message):
+    """How a public name may be used, for the comparison of two states of the code."""
+
+    id: str
+    kind: Literal["function", "method", "static_method", "class_method", "property", "class"]
+    artifact: str
+    line: int
+    is_async: bool = False
+    decorators: tuple[str, ...] = ()
+    positional_only: tuple[str, ...] = ()
+    positional: tuple[str, ...] = ()
+    var_positional: str | None = None
+    keyword_only: tuple[str, ...] = ()
+    var_keyword: str | None = None
+    with_default: tuple[str, ...] = ()
+    bases: tuple[str, ...] = ()
+    annotations: dict[str, str] = Field(default_factory=dict)
+    """Parameter (or `return`) -> annotation as written; changes are reported, never refused."""
+
+
+class Signatures(Message):
+    """The result of `signatures`: public names only, sorted by artifact and id."""
+
+    signatures: tuple[Signature, ...]
+    unread: tuple[Unread, ...] = ()

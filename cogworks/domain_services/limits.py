@@ -1,0 +1,60 @@
+"""How long a service may take and how often it is asked."""
+
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from cogworks.domain_services.breaker import USUAL_LIMIT
+from cogworks.domain_services.operations import HANDSHAKE_LIMIT_S, OPERATIONS, TEST_LIMIT_S, USUAL_LIMIT_S
+from cogworks.vocabulary import Value
+
+_RUNS_TESTS = ("simulate", "coverage", "trace")
+
+
+_SHORTEST_S = 0.01
+
+
+def within(limit_s: float, left_s: float | None) -> float:
+    """A limit, or what is left where that is less; never zero, which a socket takes for something else."""
+    return limit_s if left_s is None else max(_SHORTEST_S, min(limit_s, left_s))
+
+
+class Limits(Value):
+    """Seconds for each operation, attempts, and consecutive failures until the service is left alone."""
+
+    start_s: float = 30.0
+    """Until a started process accepts a connection."""
+    handshake_s: float = HANDSHAKE_LIMIT_S
+    simulate_s: float = TEST_LIMIT_S
+    """Of everything that runs tests."""
+    other_s: float = USUAL_LIMIT_S
+    methods: Mapping[str, float] = Field(default_factory=dict)
+    """Method -> seconds, where it differs."""
+    grace_s: float = 30.0
+    """Beyond the time of a test run, for the service to report what it has."""
+    attempts: int = 3
+    """Every operation is idempotent, so an answer that was lost may be asked for again."""
+    pause_s: float = 0.5
+    """Before the second attempt; doubled before each further one."""
+    breaker_failures: int = USUAL_LIMIT
+
+    def of(self, method: str) -> float:
+        """How long the operation itself may take."""
+        if method in self.methods:
+            return self.methods[method]
+        if method == "handshake":
+            return self.handshake_s
+        return self.simulate_s if method in _RUNS_TESTS else self.other_s
+
+    def wait_s(self, method: str) -> float:
+        """How long to wait for the answer."""
+        return self.of(method) + (self.grace_s if runs_tests(method) else 0.0)
+
+    def pause_before(self, attempt: int) -> float:
+        """The pause before an attempt, counted from 0; the first has none."""
+        return self.pause_s * 2 ** (attempt - 1) if attempt else 0.0
+
+
+def runs_tests(method: str) -> bool:
+    """Whether the operation carries a time limit of its own in its parameters."""
+    return method in _RUNS_TESTS and method in OPERATIONS

@@ -1,0 +1,79 @@
+"""From a service's configuration to a client of it."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from cogworks.domain_services.client import ServiceClient
+from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig, parse_services
+from cogworks.domain_services.failures import ServiceGone, ServiceRefused
+from cogworks.domain_services.limits import within
+from cogworks.domain_services.messages import Caller
+from cogworks.domain_services.over_http import HttpTransport
+from cogworks.domain_services.over_socket import SocketTransport
+from cogworks.domain_services.process import ServiceProcess
+from cogworks.domain_services.transport import Transport
+
+BUNDLED = ServiceConfig(
+    name="python", command=(sys.executable, "-m", "cogworks", "service", "python", "--until-stdin-closes")
+)
+"""What a repository without `services.toml` gets."""
+
+
+def configured_services(text: str | None, *, source: str = SERVICES_FILE) -> tuple[ServiceConfig, ...]:
+    """The services a `services.toml` names; without one the bundled Python service.
+
+    Raises:
+        ConfigurationError: every problem of the file.
+    """
+    return (BUNDLED,) if text is None else parse_services(text, source=source)
+
+
+def open_client(
+    service: ServiceConfig,
+    *,
+    environment: Mapping[str, str],
+    caller: Caller | None = None,
+    left_s: Callable[[], float | None] = lambda: None,
+) -> ServiceClient:
+    """A client that reaches the service at the first question; close it.
+
+    Args:
+        environment: of this process: PATH goes to a service that is started, the token named in `token_env` to a `url`.
+        left_s: what is left of the time of whoever asks; None: no limit.
+    """
+    return ServiceClient(
+        lambda: open_transport(service, environment, left_s=left_s()),
+        name=service.name,
+        caller=caller,
+        limits=service.limits,
+        left_s=left_s,
+    )
+
+
+def open_transport(
+    service: ServiceConfig, environment: Mapping[str, str], *, left_s: float | None = None
+) -> Transport:
+    """The way to the service, as configured; a start takes at most `left_s`.
+
+    Raises:
+        ServiceGone: it cannot be started.
+        ServiceRefused: the token is not there.
+    """
+    if service.command:
+        return ServiceProcess(
+            service.command, environment=environment, start_s=within(service.limits.start_s, left_s)
+        )
+    if service.socket:
+        return SocketTransport(Path(service.socket))
+    token = environment.get(service.token_env, "") if service.token_env else ""
+    if service.token_env and not token:
+        raise ServiceRefused(f"the variable {service.token_env} is not set; put the service's token there")
+    if service.ca_file and not Path(service.ca_file).is_file():
+        raise ServiceGone(f"the certificates {service.ca_file!r} are not there; correct `ca_file`")
+    return HttpTransport(service.url, token=token, ca_file=Path(service.ca_file) if service.ca_file else None)
+
+
+def names_of(services: Sequence[ServiceConfig]) -> str:
+    """Their names in one line."""
+    return ", ".join(service.name for service in services)

@@ -1,0 +1,173 @@
+"""Several services as the one a node asks: who is asked about what, and what follows when one is missing."""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from types import TracebackType
+from typing import Self, TypeVar
+
+from cogworks.domain_services.answers import Answer, NotOffered
+from cogworks.domain_services.client import HasPath, ServiceClient
+from cogworks.domain_services.failures import ServiceFailed
+from cogworks.domain_services.messages import Diagnostic, ErrorCode, Handshake, Message, TestReport
+from cogworks.domain_services.operations import Operation
+from cogworks.errors import TryAgainLater
+
+Params = TypeVar("Params", bound=Message)
+Result = TypeVar("Result", bound=Message)
+Answered = TypeVar("Answered")
+
+
+@dataclass(frozen=True)
+class Member:
+    """One service of the panel."""
+
+    client: ServiceClient
+    is_primary: bool = True
+    artifacts: tuple[str, ...] = ()
+    """Patterns of the files it is asked about; none: as its handshake says."""
+
+    def covers(self, path: str) -> bool:
+        """Whether a file is its business."""
+        patterns = self.artifacts or self.client.handshake().artifact_patterns
+        return not patterns or any(
+            fnmatchcase(path, pattern) or fnmatchcase(path.rsplit("/", 1)[-1], pattern)
+            for pattern in patterns
+        )
+
+
+class ServicePanel:
+    """All services of a repository for the length of a `with` block; obeys the Protocol `DomainService`.
+
+    A primary service that cannot be used stops the step by its ServiceFailed or TryAgainLater, which name service
+    and operation. What a secondary one would have said is left out, and a warning says so.
+    """
+
+    def __init__(self, members: Sequence[Member], *, warn: Callable[[str], None]) -> None:
+        """Args:
+        members: in the order in which they are asked, one after another.
+        warn: is told at once of each check that is left out.
+        """
+        self._members = tuple(members)
+        self._warn = warn
+        self._absent: set[str] = set()
+        self._warnings: tuple[str, ...] = ()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with ExitStack() as stack:
+            for member in self._members:
+                stack.callback(member.client.close)
+
+    def validate(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
+        """What the services find in these files; files that are no service's business are passed over."""
+        found: list[Diagnostic] = []
+        for member in self._asked("validate"):
+            found += self._of(member, "validate", lambda each: _validated(each, workspace, paths)) or ()
+        return tuple(found)
+
+    def simulate(self, workspace: HasPath, tests: Sequence[str] = ()) -> TestReport:
+        """Run the given test files or ids (none: the whole suite) in every service that runs tests."""
+        reports = [
+            report
+            for member in self._asked("simulate")
+            if (report := self._of(member, "simulate", lambda each: _simulated(each, workspace, tests)))
+        ]
+        return TestReport(
+            cases=tuple(case for report in reports for case in report.cases),
+            collection_errors=tuple(text for report in reports for text in report.collection_errors),
+            timed_out=any(report.timed_out for report in reports),
+        )
+
+    def call(
+        self, operation: Operation[Params, Result], workspace: HasPath, params: Params
+    ) -> tuple[Answer[Result], ...] | NotOffered:
+        """The answers of all services that offer an operation; NotOffered when none does."""
+        answers: list[Answer[Result]] = []
+        for member in self._offering(operation.method):
+            answer = self._of(
+                member, operation.method, lambda each: each.client.call(operation, workspace, params)
+            )
+            if isinstance(answer, Answer):
+                answers.append(answer)
+        return tuple(answers) or self._not_offered(operation.method)
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What was left out so far, for the pull request; each once."""
+        return self._warnings
+
+    def _asked(self, method: str) -> list[Member]:
+        """Who offers a method without which nothing can be judged; at least one primary service must."""
+        offering = self._offering(method)
+        if not any(member.is_primary for member in offering):
+            missing = self._not_offered(method)
+            raise ServiceFailed(
+                str(missing), service=missing.service, method=method, code=ErrorCode.UNSUPPORTED_METHOD
+            )
+        return offering
+
+    def _not_offered(self, method: str) -> NotOffered:
+        present = [member.client for member in self._members if member.client.name not in self._absent]
+        offered = {each for client in present for each in client.handshake().capabilities}
+        names = ", ".join(client.name for client in present)
+        return NotOffered(service=names, method=method, offered=tuple(sorted(offered)))
+
+    def _offering(self, method: str) -> list[Member]:
+        handshakes = [(member, self._handshake(member, method)) for member in self._members]
+        _refuse_ambiguity([(member, handshake) for member, handshake in handshakes if handshake])
+        return [member for member, handshake in handshakes if handshake and method in handshake.capabilities]
+
+    def _handshake(self, member: Member, method: str) -> Handshake | None:
+        if member.client.name in self._absent:
+            return None
+        handshake = self._of(member, method, lambda each: each.client.handshake())
+        if handshake is None:
+            self._absent.add(member.client.name)
+        return handshake
+
+    def _of(self, member: Member, method: str, ask: Callable[[Member], Answered | None]) -> Answered | None:
+        """What a member answers; None when it is secondary and cannot be used."""
+        try:
+            return ask(member)
+        except (ServiceFailed, TryAgainLater) as error:
+            if member.is_primary:
+                raise
+            self._leave_out(f"{method} of service {member.client.name!r} was left out: {error}")
+            return None
+
+    def _leave_out(self, text: str) -> None:
+        if text not in self._warnings:
+            self._warnings = (*self._warnings, text)
+            self._warn(text)
+
+
+def _validated(member: Member, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
+    covered = [path for path in paths if member.covers(path)]
+    return member.client.validate(workspace, covered) if covered else ()
+
+
+def _simulated(member: Member, workspace: HasPath, tests: Sequence[str]) -> TestReport | None:
+    """A test id begins with the path of its file; without any the member runs its whole suite."""
+    covered = [test for test in tests if member.covers(test.split("::", 1)[0])]
+    return member.client.simulate(workspace, covered) if covered or not tests else None
+
+
+def _refuse_ambiguity(present: Sequence[tuple[Member, Handshake]]) -> None:
+    """Two services for the same kind of file in the same domain: nobody could say which one is right."""
+    seen: dict[tuple[str, str], str] = {}
+    for member, handshake in present:
+        for kind in handshake.artifact_types:
+            other = seen.setdefault((handshake.domain, kind), member.client.name)
+            if other != member.client.name:
+                raise ServiceFailed(
+                    f"services {other!r} and {member.client.name!r} both answer for {kind!r} in domain "
+                    f"{handshake.domain!r}; remove one of them from `.cogworks/services.toml`.",
+                    service=member.client.name,
+                    method="handshake",
+                )

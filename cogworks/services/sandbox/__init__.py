@@ -1,0 +1,1 @@
+"""Walls and limits around code that is not ours; for any bundled service."""

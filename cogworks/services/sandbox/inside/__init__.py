@@ -1,0 +1,1 @@
+"""The launcher: runs before the walled-in command in processes of its own; standard library only."""

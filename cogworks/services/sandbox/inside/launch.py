@@ -1,0 +1,142 @@
+"""The launcher: puts the ordered walls around one command, waits for its end and reports it."""
+
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+from contextlib import suppress
+from fcntl import ioctl
+from pathlib import Path
+
+from cogworks.services.sandbox.inside import calls, landlock, syscalls, view, watching
+from cogworks.services.sandbox.inside.order import Limits, Order, Verdict
+
+_SIOCGIFFLAGS = 0x8913
+_SIOCSIFFLAGS = 0x8914
+_IFF_UP = 1
+_NAMESPACES = (
+    calls.CLONE_NEWUSER | calls.CLONE_NEWNS | calls.CLONE_NEWPID | calls.CLONE_NEWIPC | calls.CLONE_NEWUTS
+)
+_CANNOT_START = 127
+_SPARE_PROCESSES = 64
+
+
+def main(arguments: list[str]) -> None:
+    """Args:
+    arguments: `outer|inner`, the order, and for `outer` an empty directory to build the view on.
+    """
+    order = Order.read(arguments[1])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        if arguments[0] == "outer" and order.engine == "namespaces":
+            _enter_namespaces(order, scaffold=arguments[2])
+        code = _supervised(order)
+    except (OSError, KeyError) as error:
+        _report(order, Verdict(None, failure=str(error)))
+        code = _CANNOT_START
+    os._exit(code)
+
+
+def _enter_namespaces(order: Order, *, scaffold: str) -> None:
+    """Go on in a process of new namespaces, as the first of them; the process left outside only waits for it."""
+    user, group = os.getuid(), os.getgid()
+    calls.unshare(_NAMESPACES | (0 if order.has_network else calls.CLONE_NEWNET))
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+    Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    first = os.fork()
+    if first:
+        os.close(order.report_fd)
+        _, status = os.waitpid(first, 0)
+        os._exit(0 if status == 0 else 1)
+    # Without the one outside there is nobody to end us at the deadline.
+    calls.prctl(calls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    view.enter(order, scaffold)
+
+
+def _supervised(order: Order) -> int:
+    if order.engine != "none" and not order.has_network:
+        _raise_loopback()
+    if order.engine == "none":
+        calls.prctl(calls.PR_SET_CHILD_SUBREAPER, 1)
+    calls.drop_capabilities()
+    calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
+    # Giving up capabilities makes the kernel forget this.
+    calls.prctl(calls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+    ready, told = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(ready)
+        _become(order, told)
+    os.close(told)
+    # The command's kin must neither read our memory nor trace us.
+    calls.prctl(calls.PR_SET_DUMPABLE, 0)
+    with os.fdopen(ready, "rb") as pipe:
+        failure = pipe.read().decode(errors="replace")
+    everyone = watching.inside_namespace if os.getpid() == 1 else watching.descendants
+    verdict = watching.await_end(child, order.limits, everyone)
+    _report(order, Verdict(verdict.code, verdict.broken, verdict.left, failure))
+    return 0
+
+
+def _become(order: Order, told: int) -> None:
+    """Turn this process into the command; on failure say why into `told`."""
+    try:
+        os.setsid()
+        calls.prctl(calls.PR_SET_PDEATHSIG, signal.SIGKILL)
+        os.set_inheritable(told, False)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for descriptor in order.kept_fds:
+            os.set_inheritable(descriptor, True)
+        os.set_inheritable(order.report_fd, False)
+        os.chdir(order.directory)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+        if order.landlock_abi:
+            landlock.restrict(order)
+        _limit_this(order.limits, counts_processes=order.engine != "none")
+        if order.is_filtered:
+            syscalls.install(may_have_sockets=order.engine != "none" or order.has_network)
+        os.execvpe(order.command[0], order.command, order.environment)  # noqa: S606  # a shell is what this avoids
+    except (OSError, KeyError) as error:
+        os.write(told, str(error).encode())
+    os._exit(_CANNOT_START)
+
+
+def _limit_this(limits: Limits, *, counts_processes: bool) -> None:
+    wanted = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_AS: limits.address_bytes,
+        resource.RLIMIT_CPU: limits.cpu_s,
+    }
+    if counts_processes:
+        # Outside a user namespace the kernel counts everything this user runs.
+        # Beyond the limit itself, so that whoever reaches it is seen and named.
+        wanted[resource.RLIMIT_NPROC] = limits.processes + _SPARE_PROCESSES
+    for what, limit in wanted.items():
+        hard = resource.getrlimit(what)[1]
+        lower = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        with suppress(OSError, ValueError):
+            resource.setrlimit(what, (lower, lower))
+
+
+def _raise_loopback() -> None:
+    # Commands that talk to themselves over 127.0.0.1 keep working in a network of their own.
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        asked = struct.pack("16sH14x", b"lo", 0)
+        _, flags = struct.unpack("16sH14x", ioctl(control, _SIOCGIFFLAGS, asked))
+        ioctl(control, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", flags | _IFF_UP))
+
+
+def _report(order: Order, verdict: Verdict) -> None:
+    os.write(order.report_fd, verdict.text().encode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

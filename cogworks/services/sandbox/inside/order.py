@@ -1,0 +1,86 @@
+"""What the launcher is told: one JSON object, written by the service and read in the launcher's processes."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+Engine = Literal["bubblewrap", "namespaces", "none"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one command may use. All of it together, unless said otherwise."""
+
+    cpu_s: int = 2400
+    """Of each process."""
+    address_bytes: int = 8 * 1024**3
+    """Address space of each process."""
+    memory_bytes: int = 8 * 1024**3
+    """What all processes hold in memory."""
+    processes: int = 2048
+    """Threads count."""
+    file_bytes: int = 256 * 1024**2
+    """Of each file."""
+    disk_bytes: int = 2 * 1024**3
+    """Written below the writable directories."""
+    disk_entries: int = 200_000
+    """Files and directories made below the writable directories."""
+    temporary_bytes: int = 256 * 1024**2
+    """Of /tmp and of /dev/shm, each, where the command has its own."""
+    output_bytes: int = 64 * 1024**2
+
+
+@dataclass(frozen=True)
+class Order:
+    """One command and the walls to put around it."""
+
+    command: tuple[str, ...]
+    directory: str
+    environment: dict[str, str]
+    engine: Engine
+    readable: tuple[str, ...]
+    """Directories and files; the others do not exist for the command."""
+    writable: tuple[str, ...]
+    """Directories."""
+    has_network: bool = False
+    landlock_abi: int = 0
+    """0: without Landlock."""
+    is_filtered: bool = False
+    """Whether system calls are filtered."""
+    report_fd: int = -1
+    """Where the launcher writes its `Verdict` when all is over."""
+    kept_fds: tuple[int, ...] = ()
+    """Further open files of the command."""
+    limits: Limits = field(default_factory=Limits)
+
+    def text(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def read(cls, text: str) -> "Order":
+        given = json.loads(text)
+        for name in ("command", "readable", "writable", "kept_fds"):
+            given[name] = tuple(given[name])
+        return cls(**{**given, "limits": Limits(**given["limits"])})
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How the command ended, as the launcher saw it."""
+
+    code: int | None
+    """Negative: the signal that ended it. None: ended by the launcher."""
+    broken: tuple[str, ...] = ()
+    """Limits that were reached and ended everything."""
+    left: tuple[str, ...] = ()
+    """Names of processes that were still running after the command and were ended."""
+    failure: str = ""
+    """Why the command could not be started."""
+
+    def text(self) -> str:
+        return json.dumps(asdict(self)) + "\n"
+
+    @classmethod
+    def read(cls, text: str) -> "Verdict":
+        given = json.loads(text)
+        return cls(given["code"], tuple(given["broken"]), tuple(given["left"]), given["failure"])

@@ -1,0 +1,153 @@
+"""The launcher's first process: waits for the command, keeps it within what all its processes may use together, ends the rest."""
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from cogworks.services.sandbox.inside.order import Limits, Verdict
+
+_PAUSE_S = 0.05
+_LONG_PAUSE_S = 0.25
+"""Where the whole machine's processes have to be looked through."""
+_FAREWELL_S = 2.0
+_MAX_NAMES = 10
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+Usage = tuple[int, int]
+"""Processes with their threads, and bytes of memory."""
+
+
+def await_end(child: int, limits: Limits, everyone: Callable[[], list[int]]) -> Verdict:
+    """How the command ended; afterwards none of its processes is left.
+
+    Ends early, with everything, when a limit is reached or when our standard input closes: whoever wanted this is gone.
+
+    Args:
+        child: the command's process.
+        everyone: all processes that came of it.
+    """
+    broken: list[str] = []
+    while True:
+        code = _reaped(child)
+        if code is not None:
+            left = _names(everyone())
+            _end(everyone)
+            return Verdict(code, left=left)
+        pids = everyone()
+        broken = _broken(pids, limits)
+        if broken or _is_abandoned():
+            _end(everyone)
+            return Verdict(None, broken=tuple(broken))
+
+
+def inside_namespace() -> list[int]:
+    """Every process of our namespace but ourselves; we are its first."""
+    return [pid for pid in _pids() if pid != 1]
+
+
+def descendants() -> list[int]:
+    """Every process that came of ours; we adopt those whose parents ended."""
+    parents = dict(_parents())
+    found = {os.getpid()}
+    grown = True
+    while grown:
+        fresh = {pid for pid, parent in parents.items() if parent in found} - found
+        grown = bool(fresh)
+        found |= fresh
+    return sorted(found - {os.getpid()})
+
+
+def _parents() -> list[tuple[int, int]]:
+    found = []
+    for pid in _pids():
+        with suppress(OSError, IndexError):
+            found.append((pid, int(_stat(pid)[1])))
+    return found
+
+
+def _pids() -> list[int]:
+    return [int(place.name) for place in Path("/proc").iterdir() if place.name.isdigit()]
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields after the name, which may itself hold spaces and parentheses."""
+    return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+
+
+def _reaped(child: int) -> int | None:
+    """Collect who ended, for a moment at most; the command's code once it has one."""
+    signal.sigtimedwait([signal.SIGCHLD], _PAUSE_S if os.getpid() == 1 else _LONG_PAUSE_S)
+    code = None
+    with suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                break
+            if pid == child:
+                code = os.waitstatus_to_exitcode(status)
+    return code
+
+
+def _is_abandoned() -> bool:
+    # Nobody ever writes there: readable means closed.
+    return bool(select.select([0], [], [], 0)[0])
+
+
+def _broken(pids: list[int], limits: Limits) -> list[str]:
+    count, memory = _usage(pids, stop=limits.processes)
+    if count > limits.processes:
+        return [f"more than {limits.processes} processes at once"]
+    if memory > limits.memory_bytes and _exact_memory(pids) > limits.memory_bytes:
+        return [f"more than {limits.memory_bytes // 1024**2} MiB of memory"]
+    return []
+
+
+def _usage(pids: list[int], *, stop: int) -> Usage:
+    if len(pids) > stop:
+        return len(pids), 0
+    count = memory = 0
+    for pid in pids:
+        with suppress(OSError, IndexError, ValueError):
+            fields = _stat(pid)
+            count += int(fields[17])
+            memory += int(fields[21]) * _PAGE
+    return count, memory
+
+
+def _exact_memory(pids: list[int]) -> int:
+    """Bytes, with what several processes share counted once; slower to find."""
+    total = 0
+    for pid in pids:
+        with suppress(OSError, IndexError, ValueError):
+            text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+            total += sum(int(line.split()[1]) * 1024 for line in text.splitlines() if line.startswith("Pss:"))
+    return total
+
+
+def _names(pids: list[int]) -> tuple[str, ...]:
+    found = []
+    for pid in pids:
+        with suppress(OSError):
+            if _stat(pid)[0] not in "ZX":
+                found.append(Path(f"/proc/{pid}/comm").read_text(errors="replace").strip())
+    return tuple(sorted(found)[:_MAX_NAMES])
+
+
+def _end(everyone: Callable[[], list[int]]) -> None:
+    if os.getpid() == 1:
+        # At once, so that nobody can start another in between; the namespace ends with us anyway.
+        with suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+    deadline = time.monotonic() + _FAREWELL_S
+    while (pids := everyone()) and time.monotonic() < deadline:
+        for pid in pids:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        time.sleep(0.001)

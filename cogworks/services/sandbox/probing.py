@@ -1,0 +1,124 @@
+"""Which walls this machine can build: each is tried with a command that tries to get out."""
+
+import platform
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from cogworks.services.sandbox.inside import landlock, syscalls
+from cogworks.services.sandbox.running import Confined, Ended, run
+from cogworks.services.sandbox.walls import Lacking, Walls, namespaces_remedy
+
+_PROBE_S = 10.0
+_ESCAPES = """
+import socket, sys
+decoy, port, own = sys.argv[1:]
+def can(attempt):
+    try:
+        attempt()
+    except OSError:
+        return False
+    return True
+open(own + "/written", "w").close()
+print(can(lambda: open(decoy)), can(lambda: socket.create_connection(("127.0.0.1", int(port)), 2)), end=" ")
+# Root may without any capability; opening changes nothing.
+print(can(lambda: open("/proc/sys/kernel/core_pattern", "a")))
+# Where /tmp is its own this makes another file.
+can(lambda: open(decoy, "w").write("spoilt"))
+"""
+_CONTAINED = "False False False"
+_DECOY = "untouched"
+_SYSCTL = Path("/proc/sys")
+_SETTINGS = (
+    "kernel/apparmor_restrict_unprivileged_userns",
+    "kernel/unprivileged_userns_clone",
+    "user/max_user_namespaces",
+)
+
+
+def strongest(search_path: str) -> Walls:
+    """The strongest walls that hold here.
+
+    Args:
+        search_path: PATH, where bubblewrap may be found.
+    """
+    lacking: list[Lacking] = []
+    abi, is_filtered = landlock.abi(), syscalls.is_known(platform.machine())
+    if not abi:
+        lacking.append(
+            Lacking("Landlock", "this kernel has none", "Boot Linux 5.13 or newer with `landlock` in `lsm=`.")
+        )
+    if not is_filtered:
+        lacking.append(Lacking("filtered system calls", f"not known for {platform.machine()}", ""))
+    why: list[str] = []
+    for candidate in _candidates(search_path, abi, is_filtered=is_filtered):
+        problem = escape(candidate)
+        if problem is None:
+            return candidate._replace(lacking=(*_namespaces(candidate, why), *lacking))
+        why.append(f"{candidate.engine}: {problem}")
+    return Walls("none", lacking=(*_namespaces(Walls("none"), why), *lacking))
+
+
+def escape(walls: Walls) -> str | None:
+    """How a command got out of these walls or why they cannot be built, None when they hold."""
+    with (
+        tempfile.TemporaryDirectory(prefix="cogworks-probe-") as name,
+        socket.create_server(("127.0.0.1", 0)) as listener,
+    ):
+        folder = Path(name).resolve()
+        decoy, own, scratch = folder / "decoy", folder / "own", folder / "scratch"
+        decoy.write_text(_DECOY)
+        own.mkdir()
+        scratch.mkdir()
+        python = str(Path(sys.executable).resolve())
+        arguments = (str(decoy), str(listener.getsockname()[1]), str(own))
+        confined = Confined(
+            command=(python, "-I", "-S", "-c", _ESCAPES, *arguments),
+            directory=own,
+            environment={},
+            readable=(Path(sys.base_prefix), Path(python)),
+            writable=(own,),
+            timeout_s=_PROBE_S,
+        )
+        try:
+            ended = run(confined, walls, scratch=scratch)
+        except OSError as error:
+            return str(error)
+        is_untouched = decoy.read_text() == _DECOY
+    return _problem(ended, is_untouched=is_untouched)
+
+
+def _problem(ended: Ended, *, is_untouched: bool) -> str | None:
+    said = ended.output.strip()
+    if ended.code != 0:
+        return said or f"the trial ended with {ended.code}"
+    if said != _CONTAINED:
+        return "the trial could read a file, reach a port or open a setting of the kernel outside"
+    return None if is_untouched else "the trial could write a file outside"
+
+
+def _candidates(search_path: str, abi: int, *, is_filtered: bool) -> Iterator[Walls]:
+    """From the strongest down; what the kernel refuses in one combination it may allow in the next."""
+    program = shutil.which("bwrap", path=search_path)
+    kernel = dict.fromkeys([(abi, is_filtered), (0, is_filtered), (abi, False), (0, False)])
+    for landlock_abi, filtered in kernel:
+        if program is not None:
+            yield Walls("bubblewrap", program, landlock_abi, filtered)
+        yield Walls("namespaces", "", landlock_abi, filtered)
+    if abi and is_filtered:
+        yield Walls("none", "", abi, True)
+
+
+def _namespaces(found: Walls, why: list[str]) -> tuple[Lacking, ...]:
+    if found.is_complete or not why:
+        return ()
+    settings = {
+        name: (_SYSCTL / name).read_text().strip() for name in _SETTINGS if (_SYSCTL / name).is_file()
+    }
+    remedy = namespaces_remedy(settings)
+    if not any(each.startswith("bubblewrap") for each in why):
+        remedy = f"Install bubblewrap (`apt install bubblewrap`). {remedy}"
+    return (Lacking("namespaces", "; ".join(dict.fromkeys(why)), remedy),)

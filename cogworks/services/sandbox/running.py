@@ -1,0 +1,181 @@
+"""Runs one command behind walls and within limits, and says how it ended and what was stopped."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import cogworks
+from cogworks.services.sandbox.disk import DiskWatch
+from cogworks.services.sandbox.inside.order import Limits, Order, Verdict
+from cogworks.services.sandbox.reach import bubblewrap_arguments, readable
+from cogworks.services.sandbox.walls import Walls
+
+_PAUSE_S = 0.05
+_FAREWELL_S = 3.0
+_TAIL_BYTES = 16_000
+_PACKAGE = Path(cogworks.__file__).parent
+_PYTHON = str(Path(sys.executable).resolve())
+_START = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); "
+    "from cogworks.services.sandbox.inside.launch import main; main(sys.argv[1:])"
+)
+
+
+class Confined(NamedTuple):
+    """A command and what it is allowed."""
+
+    command: Sequence[str]
+    directory: Path
+    """Where it starts; in one of the writable directories."""
+    environment: Mapping[str, str]
+    """All of its environment."""
+    readable: Sequence[Path]
+    """What it may read besides the system's programs and its own directories."""
+    writable: Sequence[Path]
+    """Its own directories, which nothing else holds anything in."""
+    timeout_s: float
+    limits: Limits = Limits()  # frozen
+    has_network: bool = False
+
+
+class Ended(NamedTuple):
+    """How a command came to its end; none of its processes is left."""
+
+    code: int | None
+    """Negative: ended by that signal. None: ended by us."""
+    output: str
+    """The last it printed."""
+    timed_out: bool = False
+    blocked: tuple[str, ...] = ()
+    """The limits that were reached, and what else had to be ended, in words."""
+
+
+class NotStarted(OSError):
+    """The walls could not be built or the command could not be started."""
+
+
+def run(confined: Confined, walls: Walls, *, scratch: Path, kept: Sequence[BinaryIO] = ()) -> Ended:
+    """Run a command to its end, or to that of its time or of its limits.
+
+    Args:
+        scratch: an empty directory out of the command's reach.
+        kept: open files that the command inherits under the same numbers.
+
+    Raises:
+        NotStarted: see there.
+    """
+    (scratch / "root").mkdir()
+    verdict_read, verdict_write = os.pipe()
+    order = _order(confined, walls, verdict_write, tuple(file.fileno() for file in kept))
+    watch = DiskWatch(confined.writable, confined.limits)
+    with (scratch / "output").open("w+b") as output, os.fdopen(verdict_read, "rb") as verdicts:
+        try:
+            process = subprocess.Popen(
+                _launching(order, walls, scratch / "root"),
+                cwd=scratch,
+                env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=(verdict_write, *order.kept_fds),
+            )
+        finally:
+            os.close(verdict_write)
+        try:
+            reasons, timed_out = _watched(verdicts, output, watch, confined)
+        finally:
+            text = _ended(process, verdicts)
+        tail = _tail(output)
+    return _told(text, tail, reasons, timed_out=timed_out)
+
+
+def _order(confined: Confined, walls: Walls, report_fd: int, kept: tuple[int, ...]) -> Order:
+    own = [str(place) for place in confined.readable]
+    if walls.engine == "bubblewrap":
+        own += [sys.base_prefix, _PYTHON, str(_PACKAGE)]
+    allowed = [path for path in readable(own, has_network=confined.has_network) if Path(path).exists()]
+    return Order(
+        command=tuple(confined.command),
+        directory=str(confined.directory),
+        environment=dict(confined.environment),
+        engine=walls.engine,
+        readable=tuple(allowed),
+        writable=tuple(str(place) for place in confined.writable),
+        has_network=confined.has_network,
+        landlock_abi=walls.landlock_abi,
+        is_filtered=walls.is_filtered,
+        report_fd=report_fd,
+        kept_fds=kept,
+        limits=confined.limits,
+    )
+
+
+def _launching(order: Order, walls: Walls, scaffold: Path) -> list[str]:
+    launcher = [_PYTHON, "-I", "-S", "-c", _START, str(_PACKAGE.parent)]
+    if walls.engine == "bubblewrap":
+        return [walls.program, *bubblewrap_arguments(order), "--", *launcher, "inner", order.text()]
+    return [*launcher, "outer", order.text(), str(scaffold)]
+
+
+def _watched(
+    verdicts: BinaryIO, output: BinaryIO, watch: DiskWatch, confined: Confined
+) -> tuple[list[str], bool]:
+    """Wait until the launcher reports, or until there is a reason to end it: which, and whether it is the time."""
+    deadline = time.monotonic() + confined.timeout_s
+    while not select.select([verdicts], [], [], _PAUSE_S)[0]:
+        if time.monotonic() > deadline:
+            return [], True
+        if os.fstat(output.fileno()).st_size > confined.limits.output_bytes:
+            return [f"printed more than {confined.limits.output_bytes // 1024**2} MiB"], False
+        if (excess := watch.excess()) is not None:
+            return [excess], False
+    return [], False
+
+
+def _ended(process: subprocess.Popen[bytes], verdicts: BinaryIO) -> str:
+    """The launcher's verdict, empty when it had to be killed; in any case everything has ended."""
+    if process.stdin is not None:
+        # The launcher takes this as the sign to end its command.
+        process.stdin.close()
+    text = ""
+    if select.select([verdicts], [], [], _FAREWELL_S)[0]:
+        text = verdicts.read().decode()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_FAREWELL_S)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    return text
+
+
+def _told(text: str, tail: str, reasons: list[str], *, timed_out: bool) -> Ended:
+    if not text:
+        if not (reasons or timed_out):
+            raise NotStarted(f"the walls could not be built: {tail.strip() or 'the launcher said nothing'}")
+        return Ended(None, tail, timed_out, _blocked(reasons, ()))
+    verdict = Verdict.read(text)
+    if verdict.failure:
+        raise NotStarted(f"the command was not started: {verdict.failure}")
+    # The command may have come to its end in the same moment.
+    code = None if reasons or timed_out else verdict.code
+    return Ended(code, tail, timed_out, _blocked([*reasons, *verdict.broken], verdict.left))
+
+
+def _blocked(reasons: Sequence[str], left: Sequence[str]) -> tuple[str, ...]:
+    found = [f"ended: {reason}" for reason in reasons]
+    if left:
+        found.append(f"ended with the run: processes left running: {', '.join(left)}")
+    return tuple(found)
+
+
+def _tail(output: BinaryIO) -> str:
+    output.seek(max(0, os.fstat(output.fileno()).st_size - _TAIL_BYTES))
+    return output.read().decode(errors="replace")

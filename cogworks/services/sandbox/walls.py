@@ -1,0 +1,106 @@
+"""Which walls stand around a command, what that means in words, and what is missing."""
+
+from typing import NamedTuple
+
+from cogworks.services.sandbox.inside.order import Engine
+
+
+class Lacking(NamedTuple):
+    """A wall this machine cannot build."""
+
+    wall: str
+    why: str
+    remedy: str
+    """What to install or to switch on."""
+
+
+class Walls(NamedTuple):
+    """The strongest walls this machine can build, as they were tried."""
+
+    engine: Engine
+    program: str = ""
+    """The path of bubblewrap, where that is the engine."""
+    landlock_abi: int = 0
+    """0: none."""
+    is_filtered: bool = False
+    lacking: tuple[Lacking, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether a command can neither reach a network, nor read or write files that are not its own, nor outlive its time."""
+        return self.engine != "none"
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """What is active, in words for the operator."""
+        return (*_BY_ENGINE[self.engine], *self._kernel(), *_ALWAYS)
+
+    @property
+    def unprotected(self) -> tuple[str, ...]:
+        """What a command could do that it should not be able to; empty behind complete walls."""
+        if self.is_complete:
+            return ()
+        found = [] if self.is_filtered else ["reach the network"]
+        found += list(_WITHOUT_NAMESPACES)
+        if self.landlock_abi < _LANDLOCK_TRUNCATES:
+            found.append(
+                "write outside its copy" if not self.landlock_abi else "truncate files outside its copy"
+            )
+        if not self.landlock_abi:
+            found.append("read the files of this user")
+        if self.landlock_abi < _LANDLOCK_SIGNALS:
+            found.append("end other processes of this user")
+        return tuple(found)
+
+    def _kernel(self) -> tuple[str, ...]:
+        found = []
+        if self.landlock_abi:
+            found.append(f"Landlock (version {self.landlock_abi})")
+        if self.is_filtered:
+            found.append("filtered system calls" if self.is_complete else "no sockets, filtered system calls")
+        return tuple(found)
+
+
+_NAMESPACES = ("no network", "processes of its own", "file system of its own, read-only but for the copy")
+_BY_ENGINE: dict[Engine, tuple[str, ...]] = {
+    "bubblewrap": (*_NAMESPACES, "built by bubblewrap"),
+    "namespaces": (*_NAMESPACES, "built from user namespaces"),
+    "none": (),
+}
+_WITHOUT_NAMESPACES = (
+    "change permissions of files outside its copy",
+    "see which processes run here",
+    "use this user's shared memory",
+)
+_ALWAYS = ("own copy of the files", "scrubbed environment", "resource limits")
+_LANDLOCK_TRUNCATES = 3
+_LANDLOCK_SIGNALS = 6
+NO_WALLS = Walls("none")
+"""Limits and nothing else."""
+
+
+def refusal(walls: Walls) -> str | None:
+    """Why code that needs complete walls is not run behind these, None when it may be."""
+    if walls.is_complete:
+        return None
+    reasons = "; ".join(f"no {each.wall}: {each.why}" for each in walls.lacking) or "they were not asked for"
+    remedies = " Or: ".join(dict.fromkeys(each.remedy for each in walls.lacking if each.remedy))
+    return (
+        "this item is safety-critical or comes from somebody who is not trusted, so its code runs only behind complete "
+        f"walls, and this machine has none ({reasons}). {remedies} `cogworks doctor` shows what is there."
+    )
+
+
+def namespaces_remedy(settings: dict[str, str]) -> str:
+    """What to do where the kernel gives no user namespaces.
+
+    Args:
+        settings: name below /proc/sys -> value, of those that exist.
+    """
+    if settings.get("kernel/apparmor_restrict_unprivileged_userns") == "1":
+        return "Run `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`, or give bubblewrap an AppArmor profile."
+    if settings.get("kernel/unprivileged_userns_clone") == "0":
+        return "Run `sudo sysctl -w kernel.unprivileged_userns_clone=1`."
+    if settings.get("user/max_user_namespaces") == "0":
+        return "Run `sudo sysctl -w user.max_user_namespaces=15000`."
+    return "In a container, allow user namespaces and an unmasked /proc (e.g. `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`)."

@@ -1,0 +1,191 @@
+"""What `.cogworks/services.toml` may say, and that everything wrong with it is said at once."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogworks.domain_services.configuration import (
+    ServiceConfig,
+    address_problem,
+    is_loopback,
+    parse_services,
+)
+from cogworks.domain_services.limits import Limits
+from cogworks.domain_services.opening import BUNDLED, configured_services
+from cogworks.errors import ConfigurationError
+
+
+def test_three_ways_of_reaching_a_service() -> None:
+    text = """
+[[services]]
+name = "rust"
+command = ["rust-service"]
+artifacts = ["*.rs"]
+timeouts = { simulate = 900, validate = 60 }
+
+[[services]]
+name = "kicad"
+role = "secondary"
+socket = "/run/cogworks/kicad.sock"
+
+[[services]]
+name = "far"
+role = "secondary"
+url = "https://checks.example.com"
+token_env = "COGWORKS_SERVICE_FAR_TOKEN"
+"""
+
+    assert parse_services(text) == (
+        ServiceConfig(
+            name="rust",
+            command=("rust-service",),
+            artifacts=("*.rs",),
+            timeouts={"simulate": 900, "validate": 60},
+        ),
+        ServiceConfig(name="kicad", role="secondary", socket="/run/cogworks/kicad.sock"),
+        ServiceConfig(
+            name="far",
+            role="secondary",
+            url="https://checks.example.com",
+            token_env="COGWORKS_SERVICE_FAR_TOKEN",
+        ),
+    )
+
+
+def test_older_words_are_understood_and_what_the_handshake_says_is_ignored() -> None:
+    text = """
+[[services]]
+name = "rust"
+transport = "unix"
+path = "/run/rust.sock"
+health_check_timeout_ms = 2000
+capabilities = ["everything"]
+domain = "rust"
+[[services]]
+name = "kicad"
+endpoint = "http://localhost:9100"
+"""
+
+    assert parse_services(text) == (
+        ServiceConfig(name="rust", socket="/run/rust.sock", timeouts={"handshake": 2.0}),
+        ServiceConfig(name="kicad", url="http://localhost:9100"),
+    )
+
+
+def test_without_a_file_there_is_the_python_service() -> None:
+    assert configured_services(None) == (BUNDLED,)
+
+
+def test_all_problems_are_reported_at_once() -> None:
+    text = """
+title = "x"
+[[services]]
+name = "One"
+comand = ["x"]
+[[services]]
+name = "two"
+command = ["./tools/service"]
+socket = "run/two.sock"
+timeouts = { simulat = 3, validate = 0 }
+[[services]]
+name = "three"
+url = "http://checks.example.com"
+role = "secundary"
+[[services]]
+name = "four"
+url = "https://checks.example.com"
+[[services]]
+name = "two"
+url = "https://checks.example.com"
+token_env = "GITHUB_TOKEN"
+[[services]]
+name = "five"
+transport = "smoke"
+health_check_timeout_ms = 0
+socket = "/x"
+token_env = "COGWORKS_SERVICE_X"
+"""
+
+    with pytest.raises(ConfigurationError) as caught:
+        parse_services(text)
+
+    assert caught.value.problems == (
+        "`title` is not a key cogworks knows; known here: services",
+        "`services[1].name` is 'One': String should match pattern '^[a-z0-9][a-z0-9_-]{0,39}$'",
+        "`services[1].comand` is not a key cogworks knows; did you mean `command`?",
+        "`services[2]` wants exactly one of `command`, `socket` and `url`, found `command` and `socket`",
+        "`services[2].command` starts './tools/service' of the working copy, which the model may have written; name an installed program or an absolute path",
+        "`services[2].socket` is 'run/two.sock'; want an absolute path",
+        "`services[2].timeouts.simulat` is not a key cogworks knows; did you mean `simulate`?",
+        "`services[2].timeouts.validate` is 0.0; want seconds, more than 0 and at most a day",
+        "`services[3].role` is 'secundary': Input should be 'primary' or 'secondary'",
+        "`services[4].url` 'https://checks.example.com' leaves this machine without a token; set `token_env`, e.g. COGWORKS_SERVICE_TOKEN",
+        "`services[5].token_env` is 'GITHUB_TOKEN'; want a name that begins with COGWORKS_SERVICE_",
+        "`services[6].health_check_timeout_ms` is 0; want a positive number",
+        '`services[6].transport` is \'smoke\'; leave it out, or say "unix" with `socket`, "http" with `url`',
+        "`services[6].token_env` is only for `url`",
+        "service 'two' is there 2 times; give each its own name",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("x =", "not TOML: Invalid value (at end of document)"),
+        ("", "there is no `[[services]]` table; add one, or delete the file"),
+        ("services = 3", "`services` must be tables: `[[services]]`"),
+        (
+            '[[services]]\nname = "a"\nrole = "secondary"\nsocket = "/a"',
+            'no service is `role = "primary"`; nobody would check what is generated',
+        ),
+        ('[[services]]\nsocket = "/a"', "`services[1].name` is missing"),
+    ],
+)
+def test_a_file_that_says_nothing_usable(text: str, problem: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        parse_services(text)
+
+    assert caught.value.problems == (problem,)
+
+
+@pytest.mark.parametrize(
+    ("url", "has_token", "problem"),
+    [
+        ("http://127.0.0.1:9100", False, None),
+        ("http://[::1]:9100", False, None),
+        ("https://checks.example.com", True, None),
+        (
+            "http://checks.example.com",
+            True,
+            "leaves this machine without TLS; use https://checks.example.com",
+        ),
+        (
+            "http://127.0.0.1.example.com",
+            True,
+            "leaves this machine without TLS; use https://127.0.0.1.example.com",
+        ),
+        ("ftp://x", True, "must begin with http:// or https:// and name a host"),
+        (
+            "https://user:secret@x",
+            True,
+            "must have no user, query or fragment; the token goes into `token_env`",
+        ),
+        ("http://x:99999", True, "is no address: Port out of range 0-65535"),
+    ],
+)
+def test_where_a_service_may_be_reached(url: str, has_token: bool, problem: str | None) -> None:
+    assert address_problem(url, has_token=has_token) == problem
+
+
+@given(st.ip_addresses())
+def test_only_loopback_addresses_are_this_machine(address: object) -> None:
+    text = str(address)
+    assert is_loopback(text) is (text.startswith(("127.", "::ffff:7f")) or text == "::1")
+
+
+def test_times_per_method() -> None:
+    limits = Limits(methods={"trace": 30})
+
+    waits = {method: limits.wait_s(method) for method in ("handshake", "validate", "simulate", "trace")}
+    assert waits == {"handshake": 5, "validate": 300, "simulate": 630, "trace": 60}
+    assert [limits.pause_before(attempt) for attempt in range(4)] == [0, 0.5, 1, 2]

@@ -1,0 +1,126 @@
+"""The conformance suite says of each broken service what is wrong with it, and nothing of one in order."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from cogworks.domain_services.configuration import ServiceConfig
+from cogworks.domain_services.conformance.examination import Exam, Sample
+from cogworks.domain_services.conformance.findings import Conformance
+from cogworks.domain_services.conformance.subject import Subject
+from cogworks.domain_services.conformance.suite import examine
+from cogworks.domain_services.opening import open_transport
+from cogworks.domain_services.published import PROFILES
+
+SCRIPT = Path(__file__).parent / "broken" / "service.py"
+
+
+@contextmanager
+def exam(behaviour: str, folder: Path, *, limit_s: float = 5.0, profile: str = "") -> Iterator[Exam]:
+    """An examination of the scripted service, with a sample it can judge."""
+    (folder / "a.txt").write_text("good\n")
+    (folder / "broken.txt").write_text("bad\n")
+    (folder / "journal").touch()
+    command = (sys.executable, "-S", "-E", str(SCRIPT), behaviour, str(folder / "journal"))
+    service = ServiceConfig(name="scripted", command=command)
+    sample = Sample(folder=folder, artifacts=("a.txt",), broken="broken.txt", failing_test="a.txt::fails")
+    with closing(Subject(service, lambda: open_transport(service, os.environ))) as subject:
+        yield Exam(
+            subject=subject, limit_s=limit_s, sample=sample, profile=PROFILES[profile] if profile else None
+        )
+
+
+def findings_of(report: Conformance, check: str) -> str:
+    return "\n".join(
+        f"{finding.found} -> {finding.remedy}"
+        for result in report.results
+        if result.check == check
+        for finding in result.findings
+    )
+
+
+def test_nothing_is_found_in_a_service_that_is_in_order(tmp_path: Path) -> None:
+    with exam("good", tmp_path) as good:
+        report = examine(good)
+
+    assert [(result.check, result.findings) for result in report.results if result.status == "failed"] == []
+    assert [result.check for result in report.results if result.status == "skipped"] == ["profile"]
+
+
+CASES = [
+    ("hangs-at-handshake", "handshake", "handshake: no answer within"),
+    ("wrong-version", "handshake", "speaks API 2.0, cogworks needs 1.0"),
+    ("odd-handshake", "handshake", "does not fit the schema"),
+    ("fickle", "handshake", "two answers in a row differ"),
+    ("not-starting", "handshake", "no licence"),
+    (
+        "knows-everything",
+        "unknown-method",
+        "no_such_method (not announced) is answered with status `success`",
+    ),
+    ("free-text", "unknown-method", "'sorry: unsupported_method' is not one of"),
+    ("dies-of-nonsense", "malformed-request", "it does not survive words instead of JSON"),
+    ("any-version", "wrong-version", "API version 99.0) is answered with status `success`"),
+    ("any-parameters", "wrong-parameters", "(wrong parameters) is answered with"),
+    ("any-repository", "missing-repository", "not there) is answered with status `success`"),
+    ("out-of-order", "order", "two requests on one connection: the answer is to request"),
+    ("one-at-a-time", "callers", "4 callers beside a silent one: handshake: no answer within"),
+    ("late-reply", "left-caller", "after a caller left: handshake: the answer is followed by"),
+    ("open-door", "socket-mode", "mode 0777"),
+    ("hang", "method:validate", "no answer within 0.4 s"),
+    ("crash", "method:validate", "validate: the connection"),
+    ("close", "method:validate", "closed without an answer"),
+    ("break-off", "method:validate", "the answer is not JSON"),
+    ("wrong-id", "method:validate", "the answer is to request 'other'"),
+    ("contradiction", "method:validate", "success with 1 blocking diagnostic"),
+    ("unfounded-failure", "method:validate", "none of its diagnostics blocks"),
+    ("looked-at-nothing", "method:validate", "asked about 1 artifact(s) and looked at none"),
+    ("oversized", "method:validate", "longer than 16777216 bytes"),
+    ("not-utf-8", "method:validate", "not JSON in UTF-8"),
+    ("not-json", "method:validate", "not JSON in UTF-8"),
+    ("schema", "method:validate", "'splendid' is not one of"),
+    ("wrong-type", "method:validate", "metadata.duration_ms: '12' is not of type 'integer'"),
+    ("bare-error", "method:validate", "does not say which"),
+    ("error-and-success", "method:validate", "success together with error tool_failed"),
+    ("two-answers", "method:validate", "the answer is followed by"),
+    ("error", "method:validate", "is announced, but answers tool_failed: no compiler"),
+    ("partial", "method:simulate", "is announced, but answers unsupported_method"),
+    ("bad-report", "method:simulate", "'outcome' is a required property"),
+    ("no-tests", "method:simulate", "reports success, but its test report does not pass"),
+    ("ignores-contracts", "contracts", "says nothing about interface contract(s) CONFORMANCE-1"),
+    ("blind", "broken-file", "'broken.txt' is answered with status `success`"),
+    ("blind", "failing-test", "'a.txt::fails' is answered with status `success`"),
+    ("immortal", "shutdown", "does not end within 3 s of SIGTERM"),
+    ("leaves-a-child", "shutdown", "a process it started outlives it"),
+]
+LIMITS_S = {"hang": 0.4, "late-reply": 1.0}
+HANDSHAKE_LIMIT_S = {"hangs-at-handshake": 0.3, "one-at-a-time": 0.5}
+
+
+@pytest.mark.parametrize(("behaviour", "check", "words"), CASES)
+def test_a_broken_service_is_told_what_is_wrong(
+    behaviour: str, check: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if behaviour in HANDSHAKE_LIMIT_S:
+        name = "cogworks.domain_services.conformance.examination.HANDSHAKE_LIMIT_S"
+        monkeypatch.setattr(name, HANDSHAKE_LIMIT_S[behaviour])
+    with exam(behaviour, tmp_path, limit_s=LIMITS_S.get(behaviour, 5.0)) as broken:
+        report = examine(broken, only=[check])
+
+    assert not report.is_conformant
+    assert words in findings_of(report, check)
+    assert report.failed == tuple(dict.fromkeys((check,)))
+
+
+def test_a_profile_that_is_not_met_is_named(tmp_path: Path) -> None:
+    with exam("good", tmp_path, profile="firmware") as good:
+        report = examine(good, only=["profile"])
+
+    assert findings_of(report, "profile") == (
+        "the profile requires extract_interfaces, which is not announced -> "
+        "Implement extract_interfaces, or choose a smaller profile."
+    )

@@ -1,0 +1,140 @@
+"""Hostile programs that open connections; each is shown to succeed where there are no walls."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from cogworks.services.sandbox.walls import Walls
+from tests.services.sandbox.attacks import NO_WALLS, attack, name, variants
+
+WALLS = pytest.mark.parametrize("walls", variants(), ids=name)
+
+CALL = """
+import socket, sys
+tcp, udp, abstract, path = sys.argv[1:]
+def attempt(family, kind, address):
+    try:
+        with socket.socket(family, kind) as caller:
+            caller.settimeout(2)
+            caller.sendto(b"hello", address) if kind == socket.SOCK_DGRAM else caller.connect(address)
+    except OSError:
+        return "held"
+    return "out"
+print(attempt(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", int(tcp))))
+attempt(socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", int(udp)))
+print(attempt(socket.AF_UNIX, socket.SOCK_STREAM, "\\0" + abstract))
+print(attempt(socket.AF_UNIX, socket.SOCK_STREAM, path))
+try:
+    socket.getaddrinfo("example.org", 80)
+    print("found")
+except OSError:
+    print("held")
+"""
+
+
+class Listeners:
+    """What a program might call on this machine: a server, a name server, a bus, an agent."""
+
+    def __init__(self, folder: Path) -> None:
+        self._open = ExitStack()
+        self.tcp = self._open.enter_context(socket.create_server(("127.0.0.1", 0)))
+        self.udp = self._open.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        self.udp.bind(("127.0.0.1", 0))
+        self.udp.setblocking(False)
+        self.abstract = f"cogworks-test-{folder.name}"
+        self.path = folder / "agent"
+        for address in (f"\0{self.abstract}", str(self.path)):
+            listener = self._open.enter_context(socket.socket(socket.AF_UNIX))
+            listener.bind(address)
+            listener.listen()
+
+    def called_by(self, walls: Walls, folder: Path) -> tuple[list[str], bool]:
+        """What the caller says, and whether a datagram arrived."""
+        ports = (each.getsockname()[1] for each in (self.tcp, self.udp))
+        ended = attack(CALL, folder, walls, *ports, self.abstract, self.path)
+        try:
+            arrived = self.udp.recv(100) == b"hello"
+        except BlockingIOError:
+            arrived = False
+        return ended.output.split(), arrived
+
+    def close(self) -> None:
+        self._open.close()
+
+
+@pytest.fixture
+def listeners(tmp_path: Path) -> Iterator[Listeners]:
+    opened = Listeners(tmp_path)
+    yield opened
+    opened.close()
+
+
+@WALLS
+def test_no_socket_of_this_machine_can_be_reached(walls: Walls, listeners: Listeners, tmp_path: Path) -> None:
+    assert listeners.called_by(walls, tmp_path) == (["held"] * 4, False)
+
+
+def test_without_walls_they_could_be_reached(listeners: Listeners, tmp_path: Path) -> None:
+    said, arrived = listeners.called_by(NO_WALLS, tmp_path)
+
+    # Whether a name is found depends on the machine's own network.
+    assert (said[:3], arrived) == (["out"] * 3, True)
+
+
+FETCH = """
+import socket, sys
+socket.create_connection(("127.0.0.1", int(sys.argv[1])), 2).close()
+try:
+    open(sys.argv[2])
+except OSError:
+    print("fetched, and nothing read")
+"""
+
+
+@WALLS
+def test_a_command_that_may_use_the_network_still_reads_nothing_else(
+    walls: Walls, listeners: Listeners, tmp_path: Path
+) -> None:
+    (tmp_path / "key").write_text("secret")
+    port = listeners.tcp.getsockname()[1]
+
+    ended = attack(FETCH, tmp_path, walls, port, tmp_path / "key", has_network=True)
+
+    assert ended.output == "fetched, and nothing read\n"
+
+
+SELF = """
+import socket
+with socket.create_server(("127.0.0.1", 0)) as server:
+    socket.create_connection(server.getsockname()).close()
+a, b = socket.socketpair()
+a.sendall(b"x")
+print(b.recv(1))
+"""
+
+
+@pytest.mark.parametrize("walls", [each for each in variants() if each.is_complete], ids=name)
+def test_a_program_can_talk_to_itself(walls: Walls, tmp_path: Path) -> None:
+    assert attack(SELF, tmp_path, walls).output == "b'x'\n"
+
+
+DATAGRAMS = """
+import socket
+a, b = socket.socketpair()
+a.sendall(b"x")
+print(b.recv(1), flush=True)
+socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+"""
+
+
+@pytest.mark.parametrize(
+    "walls", [each for each in variants() if each.engine == "none" and each.is_filtered], ids=name
+)
+def test_without_namespaces_only_connected_pairs_of_streams_remain(walls: Walls, tmp_path: Path) -> None:
+    ended = attack(DATAGRAMS, tmp_path, walls)
+
+    assert ended.output.startswith("b'x'\n")
+    assert "PermissionError" in ended.output

@@ -1,0 +1,258 @@
+"""What a repository's hostile tests meet in the Python service, and what its report says of it."""
+
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cogworks.domain_services.checking import SimulateParams
+from cogworks.domain_services.messages import Caller, Repository, Request, Response, TestReport
+from cogworks.services.python.answering import PythonService
+from cogworks.services.python.testrun import Wanted, run_tests
+from cogworks.services.sandbox.inside.order import Limits
+from cogworks.services.sandbox.probing import strongest
+from cogworks.services.sandbox.walls import NO_WALLS, Walls
+from tests.services.processes import running
+
+HERE = strongest(os.environ["PATH"])
+NEEDS_WALLS = pytest.mark.skipif(not HERE.is_complete, reason="this machine builds no complete walls")
+SECRET = "decoy-4711"
+
+HOSTILE = """
+import glob, os, signal, socket, subprocess, sys, time
+import pytest
+
+def test_reads_a_key():
+    assert {secret!r} not in open({key!r}).read()
+
+def test_reads_environments():
+    for path in glob.glob("/proc/[0-9]*/environ"):
+        open(path, "rb").read()
+
+def test_reads_the_history():
+    assert os.path.exists(".git")
+
+def test_writes_outside():
+    open({outside!r}, "w").write("spoilt")
+
+def test_calls_the_hub():
+    socket.create_connection(("127.0.0.1", {port}), 2)
+
+def test_calls_home():
+    socket.create_connection(("192.0.2.7", 443), 2)
+
+def test_asks_for_a_name():
+    socket.getaddrinfo("example.org", 443)
+
+def test_prints_much():
+    for _ in range(100):
+        print("x" * 10_000)
+
+def test_stays():
+    subprocess.Popen(["setsid", "sleep", {marker!r}])
+
+def test_is_harmless(tmp_path):
+    (tmp_path / "mine").write_text("kept")
+    open("/tmp/mine", "w").close()
+    assert os.listdir(os.environ["HOME"]) == []
+"""
+
+
+def hostile(folder: Path, walls: Walls, port: int) -> tuple[TestReport, str]:
+    key, repository = folder / "home/.ssh/id_ed25519", folder / "repository"
+    key.parent.mkdir(parents=True)
+    key.write_text(SECRET)
+    (repository / ".git").mkdir(parents=True)
+    marker = f"60.{port}"
+    text = HOSTILE.format(
+        secret=SECRET, key=str(key), outside=str(folder / "outside"), port=port, marker=marker
+    )
+    (repository / "test_hostile.py").write_text(text)
+    report = run_tests(repository, Wanted(timeout_s=60), walls=walls, search_path=os.environ["PATH"])
+    return report, marker
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Path]:
+    """A directory outside /tmp, of which every run has its own."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
+        yield Path(name)
+
+
+@NEEDS_WALLS
+def test_a_hostile_suite_is_held_and_what_it_tried_is_named(elsewhere: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as hub:
+        port = hub.getsockname()[1]
+        report, marker = hostile(elsewhere, HERE, port)
+
+    outcomes = {case.id.removeprefix("test_hostile.py::"): case.outcome for case in report.cases}
+    assert outcomes == {
+        "test_reads_a_key": "failed",
+        "test_reads_environments": "failed",
+        "test_reads_the_history": "failed",
+        "test_writes_outside": "failed",
+        "test_calls_the_hub": "failed",
+        "test_calls_home": "failed",
+        "test_asks_for_a_name": "failed",
+        "test_prints_much": "passed",
+        "test_stays": "passed",
+        "test_is_harmless": "passed",
+    }
+    assert report.blocked == (
+        f"test_hostile.py::test_reads_a_key: tried to read {elsewhere}/home/.ssh/id_ed25519",
+        "test_hostile.py::test_reads_environments: tried to read /proc/1/environ",
+        f"test_hostile.py::test_writes_outside: tried to write {elsewhere}/outside",
+        f"test_hostile.py::test_calls_the_hub: tried to connect to 127.0.0.1:{port}, where nobody listens inside",
+        "test_hostile.py::test_calls_home: tried to connect to 192.0.2.7:443",
+        "test_hostile.py::test_asks_for_a_name: tried to look up the address of example.org",
+        "ended with the run: processes left running: sleep",
+    )
+    assert not (elsewhere / "outside").exists()
+    assert running(marker) == []
+
+
+def test_without_walls_a_suite_could_do_it_and_the_report_says_so(tmp_path: Path) -> None:
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    (tmp_path / "key").write_text(SECRET)
+    text = f"def test_reads(): raise ValueError(open({str(tmp_path / 'key')!r}).read())\n"
+    (repository / "test_a.py").write_text(text)
+
+    report = run_tests(repository, Wanted(), walls=NO_WALLS, search_path=os.environ["PATH"])
+
+    assert SECRET in report.cases[0].message
+    assert report.unprotected == NO_WALLS.unprotected
+
+
+def suite(folder: Path, text: str, wanted: Wanted) -> TestReport:
+    folder.mkdir(exist_ok=True)
+    (folder / "test_a.py").write_text(text)
+    return run_tests(folder, wanted, walls=HERE, search_path=os.environ["PATH"])
+
+
+def test_a_limit_that_ends_the_run_is_named_with_the_test_that_reached_it(tmp_path: Path) -> None:
+    text = (
+        "import os, time\n"
+        "def test_a(): pass\n"
+        "def test_b():\n"
+        "    for _ in range(100):\n"
+        "        if os.fork() == 0:\n"
+        "            time.sleep(20)\n"
+        "            os._exit(0)\n"
+        "    time.sleep(20)\n"
+    )
+
+    report = suite(tmp_path / "r", text, Wanted(limits=Limits(processes=50)))
+
+    assert [(case.id, case.outcome) for case in report.cases] == [
+        ("test_a.py::test_a", "passed"),
+        ("test_a.py::test_b", "error"),
+    ]
+    assert (
+        report.cases[1].message
+        == "the test process ended during this test (ended: more than 50 processes at once)"
+    )
+    assert report.blocked == ("ended: more than 50 processes at once",)
+    assert (report.passed, report.timed_out) == (False, False)
+
+
+def test_one_test_over_its_time_limit_fails_and_the_others_run(tmp_path: Path) -> None:
+    text = (
+        "import time\ndef test_a(): time.sleep(20)\ndef test_b(): pass\ndef test_c():\n  while True: pass\n"
+    )
+
+    report = suite(tmp_path / "r", text, Wanted(test_timeout_s=0.3))
+
+    assert [case.outcome for case in report.cases] == ["failed", "passed", "failed"]
+    assert report.cases[0].message.endswith("over the time limit of one test, 0.3 seconds")
+    assert not report.timed_out
+
+
+def asked(walls: Walls, folder: Path, *, needs_walls: bool) -> Response:
+    (folder / "test_a.py").write_text("def test_a(): pass\n")
+    request = Request(
+        request_id="1",
+        method="simulate",
+        caller=Caller(needs_walls=needs_walls),
+        repository=Repository(path=str(folder)),
+        params=SimulateParams().model_dump(),
+    )
+    service = PythonService(search_path=os.environ["PATH"], walls=walls)
+    return service.answer(request.model_dump_json().encode())
+
+
+def test_an_item_that_needs_walls_is_refused_where_there_are_none(tmp_path: Path) -> None:
+    response = asked(NO_WALLS, tmp_path, needs_walls=True)
+
+    assert response.error is not None
+    assert (response.error.code, response.error.recoverable) == ("tool_not_found", False)
+    assert "safety-critical or comes from somebody who is not trusted" in response.error.message
+
+
+def test_another_item_runs_without_walls_and_the_answer_warns(tmp_path: Path) -> None:
+    response = asked(NO_WALLS, tmp_path, needs_walls=False)
+
+    assert response.status == "success"
+    assert [found.severity for found in response.diagnostics] == ["warning"]
+    assert response.diagnostics[0].message.startswith("nothing kept the tests from this: reach the network")
+
+
+@NEEDS_WALLS
+def test_an_item_that_needs_walls_runs_behind_them(tmp_path: Path) -> None:
+    response = asked(HERE, tmp_path, needs_walls=True)
+
+    assert (response.status, response.diagnostics) == ("success", ())
+
+
+ORDINARY = """
+import asyncio, multiprocessing, os, socket, sqlite3, subprocess, sys, tempfile
+
+def test_processes():
+    with multiprocessing.Pool(2) as pool:
+        assert pool.map(abs, [-1, -2]) == [1, 2]
+
+def test_commands():
+    assert subprocess.run([sys.executable, "-c", "print(1)"], capture_output=True).stdout == b"1\\n"
+    assert os.system("ls / > /dev/null") == 0
+
+def test_files(tmp_path):
+    sqlite3.connect(tmp_path / "a.db").execute("create table a (b)").connection.close()
+    tempfile.NamedTemporaryFile().close()
+    os.makedirs("made/here")
+
+def test_terminal():
+    for descriptor in os.openpty():
+        os.close(descriptor)
+
+def test_git(tmp_path):
+    assert subprocess.run(["git", "init", str(tmp_path)], capture_output=True).returncode == 0
+
+def test_own_server():
+    assert socket.gethostname() == {host!r}
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        socket.create_connection(server.getsockname()).close()
+
+def test_loop():
+    asyncio.run(asyncio.sleep(0))
+
+def test_wrong():
+    assert os.getuid() == {user}
+    assert [1] == [2]
+"""
+
+
+@NEEDS_WALLS
+def test_an_ordinary_suite_has_the_same_results_behind_walls_as_without(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text(ORDINARY.format(host=socket.gethostname(), user=os.getuid()))
+
+    held, free = (
+        run_tests(tmp_path, Wanted(), walls=walls, search_path=os.environ["PATH"])
+        for walls in (HERE, NO_WALLS)
+    )
+
+    assert [case.outcome for case in held.cases] == ["passed"] * 7 + ["failed"]
+    assert held.blocked == ()
+    assert held.cases == free.cases

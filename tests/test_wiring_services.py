@@ -1,0 +1,64 @@
+"""Which domain services a step asks: those of the default branch, or of the operator's own file."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from cogworks.domain_services.failures import ServiceFailed
+from cogworks.domain_services.messages import Caller
+from cogworks.errors import ConfigurationError, UsageError
+from cogworks.settings import read_environment
+from cogworks.wiring_services import open_panel, services_of
+
+SCRIPT = Path(__file__).parent / "domain_services" / "broken" / "service.py"
+NOTHING = read_environment({})
+
+
+class Copy:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+
+def services(folder: Path, behaviour: str) -> str:
+    (folder / behaviour).touch()
+    command = [sys.executable, "-S", "-E", str(SCRIPT), behaviour, str(folder / behaviour)]
+    return f'[[services]]\nname = "{behaviour}"\ncommand = {json.dumps(command)}\nattempts = 1\n'
+
+
+def test_the_services_of_the_default_branch_are_asked(tmp_path: Path) -> None:
+    files = {"services.toml": services(tmp_path, "good")}
+
+    with open_panel(files, NOTHING, caller=Caller(node="code_generation"), warn=print) as panel:
+        report = panel.simulate(Copy(tmp_path))
+
+    assert [case.id for case in report.cases] == ["a.txt::works"]
+    assert (tmp_path / "good").read_text().split() == ["handshake", "simulate"]
+
+
+def test_the_operator_s_own_file_wins(tmp_path: Path) -> None:
+    own = tmp_path / "mine.toml"
+    own.write_text(services(tmp_path, "crash"))
+    environment = read_environment({"COGWORKS_DOMAIN_SERVICES_CONFIG": str(own)})
+    files = {"services.toml": services(tmp_path, "good")}
+
+    with (
+        open_panel(files, environment, caller=Caller(), warn=print) as panel,
+        pytest.raises(ServiceFailed, match="service 'crash' failed at simulate once"),
+    ):
+        panel.simulate(Copy(tmp_path))
+
+
+def test_a_file_of_the_operator_that_is_not_there_or_malformed_is_named(tmp_path: Path) -> None:
+    lost, malformed = tmp_path / "lost.toml", tmp_path / "malformed.toml"
+    malformed.write_text("[[[")
+
+    with pytest.raises(UsageError, match=r"COGWORKS_DOMAIN_SERVICES_CONFIG names .*lost\.toml"):
+        services_of(read_environment({"COGWORKS_DOMAIN_SERVICES_CONFIG": str(lost)}), {})
+    with pytest.raises(ConfigurationError, match=r"malformed\.toml has 1 problem"):
+        services_of(read_environment({"COGWORKS_DOMAIN_SERVICES_CONFIG": str(malformed)}), {})
+
+
+def test_without_any_file_there_is_the_python_service() -> None:
+    assert [service.name for service in services_of(NOTHING, {})] == ["python"]
