@@ -270,6 +270,12 @@ class _NodeShell:
         self.order.check()
         self.runner.said.append(line)
 
+    def now(self) -> float:
+        return self.runner.clock_s
+
+    def keep(self, name: str, text: str, /) -> None:
+        self.order.keep(name, text)
+
     def workspace(self) -> MemoryWorkspace:
         return MemoryWorkspace({})
 
