@@ -20,6 +20,7 @@ COMMANDS = {
     "explain": "explain",
     "log": "log",
     "cost": "cost",
+    "replay": "replay",
     "fsck": "fsck",
     "gc": "gc",
     "graph": "graph",

@@ -4,8 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from cogworks.errors import BudgetReached, CogworksError, ConfigurationError, LostRace, UsageError
+from cogworks.errors import (
+    BudgetReached,
+    CogworksError,
+    ConfigurationError,
+    LostRace,
+    TryAgainLater,
+    UsageError,
+)
 from cogworks.github.addresses import IssueAddress
+from cogworks.github.ceilings import too_few_points
 from cogworks.github.effects import Effect
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.surface import comment_difference, differences, problem_comment, project
@@ -27,15 +35,17 @@ from cogworks.nodes.considering import (
 from cogworks.nodes.contract import Failed
 from cogworks.nodes.giving_back import give_back
 from cogworks.nodes.recording import Claimed
+from cogworks.nodes.reports import StepReport, report
 from cogworks.nodes.tasks import missing_inputs, sources_of
 from cogworks.nodes.visit import Ended, Tracker, VisitShell, run_visit
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.affording import shortage
-from cogworks.pipeline.position import Facts, WaitingFor, instance_name, locate, waiting_for
+from cogworks.pipeline.limits import calls_model
+from cogworks.pipeline.position import Facts, instance_name, locate, waiting_for
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord, visit_key
+from cogworks.pipeline.state import Lease, RunState, VisitRecord, visit_key
 from cogworks.settings import Config
-from cogworks.vocabulary import CommitOid, RunId, Value
+from cogworks.vocabulary import CommitOid, RunId
 
 MAX_CLAIMS = 3
 CLAIM_PAUSE_S = 2.0
@@ -75,31 +85,6 @@ class Shell:
     """Remove what a finished run keeps on this machine."""
     sleep: Callable[[float], None]
     say: Callable[[str], None]
-
-
-class StepReport(Value):
-    """What one step came to."""
-
-    outcome: Literal[
-        "succeeded",
-        "failed",
-        "done",
-        "waiting",
-        "backed_off",
-        "usage_error",
-        "configuration_error",
-        "budget_reached",
-    ]
-    message: str
-    node: str = ""
-    visit_key: str = ""
-    waiting_for: tuple[WaitingFor, ...] = ()
-    retry_in_s: float | None = None
-    """Backed off: when the other runner's lease may be taken over."""
-    urls: Mapping[str, str] = {}
-    spend: Spend = Spend()
-    """What this step's model calls cost."""
-    warnings: tuple[str, ...] = ()
 
 
 def take_step(shell: Shell, address: IssueAddress, wanted: Wanted) -> StepReport:
@@ -159,23 +144,21 @@ def _rest(
         case move.Wait(waiting_for=waits):
             warning = _show(shell, seen, seen.state, seen.facts)
             asks = "; ".join(f"{wait.ask} ({wait.who})" for wait in waits)
-            return _report(
-                "waiting", f"waiting: {asks}", seen, seen.state, waiting_for=waits, warning=warning
-            )
+            return report("waiting", f"waiting: {asks}", seen, seen.state, waiting_for=waits, warning=warning)
         case move.BackOff(lease=lease, stealable_in_s=wait_s):
             message = f"{lease.node} is being worked on by {lease.holder}; its lease can be taken over in {wait_s:.0f} s"
-            return _report("backed_off", message, seen, seen.state, retry_in_s=wait_s)
+            return report("backed_off", message, seen, seen.state, retry_in_s=wait_s)
         case move.Nothing(reason=reason):
             warning = _show(shell, seen, seen.state, seen.facts)
-            return _report("done", reason, seen, seen.state, warning=warning)
+            return report("done", reason, seen, seen.state, warning=warning)
         case move.Stop(is_about_item=False, outcome=outcome, reason=reason):
-            return _report(outcome, reason, seen, seen.state)
+            return report(outcome, reason, seen, seen.state)
         case move.Stop(outcome="usage_error" | "configuration_error" as outcome, reason=reason):
             warning = _show_problem(shell, seen.snapshot, reason)
-            return _report(outcome, reason, seen, seen.state, warning=warning)
+            return report(outcome, reason, seen, seen.state, warning=warning)
         case move.Stop(outcome=outcome, reason=reason):
             warning = _show(shell, seen, seen.state, seen.facts)
-            return _report(outcome, reason, seen, seen.state, warning=warning)
+            return report(outcome, reason, seen, seen.state, warning=warning)
 
 
 def _deal_with_inputs(shell: Shell, seen: Considered, why: move.Decision) -> None:
@@ -203,8 +186,8 @@ def _answer(shell: Shell, seen: Considered, due: move.Answer) -> StepReport:
     state = answer(shell.tracker, ledger, seen, due, holder=shell.holder, say=shell.say)
     _forget_ended(shell, seen)
     warning = _show(shell, seen, state, seen.facts)
-    report = _report("succeeded", "people were answered", seen, state, warning=warning)
-    return report.model_copy(update={"node": move.INPUTS.node, "visit_key": due.visit_key})
+    told = report("succeeded", "people were answered", seen, state, warning=warning)
+    return told.model_copy(update={"node": move.INPUTS.node, "visit_key": due.visit_key})
 
 
 def _forget_ended(shell: Shell, seen: Considered) -> None:
@@ -215,14 +198,14 @@ def _forget_ended(shell: Shell, seen: Considered) -> None:
 
 
 def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
-    _check(shell, seen)
+    _check(shell, seen, run)
     claimed = _claim(shell, seen, run)
     _forget_ended(shell, seen)
     shell.say(f"{instance_name(run.instance)}: started (visit {run.index}, attempt {run.attempt})")
     try:
         ended = run_visit(shell.visit, claimed)
     except LostRace as error:
-        return _report("backed_off", str(error), seen, claimed.keeper.state)
+        return report("backed_off", str(error), seen, claimed.keeper.state)
     except BudgetReached as error:
         state = claimed.keeper.state
         reason = shortage(state, seen.facts, seen.pipeline, run.instance)
@@ -235,7 +218,9 @@ def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
     return _ended(shell, seen, run, ended)
 
 
-def _check(shell: Shell, seen: Considered) -> None:
+def _check(shell: Shell, seen: Considered, run: move.Run) -> None:
+    if calls_model(run.instance, seen.pipeline) and (reason := too_few_points(seen.snapshot)):
+        raise TryAgainLater(f"{instance_name(run.instance)}: {reason}")
     try:
         shell.check(seen.config, seen.snapshot.repository.config_files)
     except ConfigurationError as error:
@@ -281,7 +266,7 @@ def _ended(shell: Shell, seen: Considered, run: move.Run, ended: Ended) -> StepR
     if ended.state.status == "done":
         shell.forget(ended.state.run_id)
     record = ended.state.visits[-1]
-    report = _report(
+    told = report(
         _outcome_word(ended),
         f"{instance_name(run.instance)}: {record.summary}",
         seen,
@@ -291,7 +276,7 @@ def _ended(shell: Shell, seen: Considered, run: move.Run, ended: Ended) -> StepR
         facts=ended.facts,
     )
     ours = {"node": instance_name(run.instance), "visit_key": run.visit_key, "spend": ended.spend}
-    return report.model_copy(update=ours)
+    return told.model_copy(update=ours)
 
 
 def _outcome_word(ended: Ended) -> Literal["failed", "done", "succeeded"]:
@@ -316,7 +301,7 @@ def _give_up(shell: Shell, seen: Considered, lease: Lease, reason: str) -> StepR
     rest = rest_line(state, seen.facts, seen.pipeline)
     _append(shell, seen, change_for(state, lease, "failed", {}, sequence=0, waits_for=rest))
     warning = _show(shell, seen, state, seen.facts)
-    return _report("failed", f"{instance_name(lease.instance)}: {reason}", seen, state, warning=warning)
+    return report("failed", f"{instance_name(lease.instance)}: {reason}", seen, state, warning=warning)
 
 
 def _finish(shell: Shell, seen: Considered) -> StepReport:
@@ -337,7 +322,7 @@ def _finish(shell: Shell, seen: Considered) -> StepReport:
     _append(shell, seen, change_for(state, closing, "done", {}, sequence=0))
     shell.forget(state.run_id)
     warning = _show(shell, seen, state, seen.facts)
-    return _report("done", "every node is done and every gate is passed", seen, state, warning=warning)
+    return report("done", "every node is done and every gate is passed", seen, state, warning=warning)
 
 
 def _append(shell: Shell, seen: Considered, change: Change) -> None:
@@ -362,33 +347,3 @@ def _show_problem(shell: Shell, snapshot: Snapshot, problem: str) -> str:
         return ""
     effects = comment_difference(problem_comment(problem), snapshot, state) if state else ()
     return (shell.tracker.show(effects, snapshot) or "") if effects else ""
-
-
-def _report(
-    outcome: str,
-    message: str,
-    seen: Considered,
-    state: RunState,
-    *,
-    waiting_for: tuple[WaitingFor, ...] = (),
-    warning: str = "",
-    retry_in_s: float | None = None,
-    facts: Facts | None = None,
-) -> StepReport:
-    pulls = (facts or seen.facts).pulls
-    urls = {"issue": seen.snapshot.issue.url}
-    if state.status_comment is not None:
-        urls["status_comment"] = f"{seen.snapshot.issue.url}#issuecomment-{state.status_comment.database_id}"
-    for pull in state.pull_requests:
-        if pull.number in pulls:
-            urls[pull.slug] = pulls[pull.number].url
-    return StepReport.model_validate(
-        {
-            "outcome": outcome,
-            "message": message,
-            "waiting_for": waiting_for,
-            "retry_in_s": retry_in_s,
-            "urls": urls,
-            "warnings": (warning,) if warning else (),
-        }
-    )

@@ -55,6 +55,7 @@ class _NodeShell:
     model: Asks
     open_service: Callable[[], DomainService]
     tell: Callable[[str], None]
+    keep_file: Callable[[str, str], None]
     open_workspace: Callable[[], Workspace]
     run: Callable[[str, str], ScriptRun]
 
@@ -64,6 +65,12 @@ class _NodeShell:
 
     def say(self, line: str, /) -> None:
         self.tell(line)
+
+    def now(self) -> float:
+        return _elapsed_s()
+
+    def keep(self, name: str, text: str, /) -> None:
+        self.keep_file(name, text)
 
     def workspace(self) -> Workspace:
         return self.open_workspace()
@@ -98,6 +105,7 @@ class _Session:
             model=gateway_for(order, provider),
             open_service=self._opened_service,
             tell=told,
+            keep_file=order.keep,
             open_workspace=self._workspace,
             run=lambda name, stdin: shipped_script(name, stdin, left_s=order.left_s),
         )

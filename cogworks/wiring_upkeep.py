@@ -11,6 +11,7 @@ from cogworks.github.meter import Requests
 from cogworks.github.moments import ItemReader
 from cogworks.github.permissions import People
 from cogworks.github.writer import Writer
+from cogworks.ledger.staging import ReadsLedger
 from cogworks.ledger.store import LedgerStore
 from cogworks.settings import Environment
 from cogworks.upkeep.archiving import ArchiveShell
@@ -27,6 +28,14 @@ def open_client(
     """A client for one server; closed behind the block. Raises as `open_examination`."""
     with open_examination(environment, address.server_url, address.repository, meter=meter) as opened:
         yield opened[0]
+
+
+@contextmanager
+def open_ledger(environment: Environment, address: IssueAddress, *, meter: Requests) -> Iterator[ReadsLedger]:
+    """The ledger of one work item, to be read. Raises as `open_examination`."""
+    with open_client(environment, address, meter=meter) as client:
+        # Only the birth of a ledger needs the repository's id.
+        yield LedgerStore(client, repository=address.repository, repository_id="", issue=address.number)
 
 
 @contextmanager

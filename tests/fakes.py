@@ -155,9 +155,17 @@ class FakeShell:
     service: ScriptedService
     copy: MemoryWorkspace
     said: list[str] = field(default_factory=list)
+    kept: dict[str, str] = field(default_factory=dict)
+    seconds: Callable[[], float] = lambda: 0.0
 
     def say(self, line: str) -> None:
         self.said.append(line)
+
+    def now(self) -> float:
+        return self.seconds()
+
+    def keep(self, name: str, text: str) -> None:
+        self.kept[name] = text
 
     def workspace(self) -> MemoryWorkspace:
         return self.copy

@@ -45,8 +45,9 @@ from cogworks.llm.gateway import PromptManifest, ReplyRecord
 from cogworks.llm.provider import ModelReply, Usage
 from cogworks.nodes.considering import Wanted
 from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Reply, Succeeded
+from cogworks.nodes.reports import StepReport
 from cogworks.nodes.visit import Push, Session, SessionOrder, VisitShell
-from cogworks.step import Shell, StepReport, take_step
+from cogworks.step import Shell, take_step
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId, SubItemKey
 from tests.fakes import MemoryWorkspace, ScriptedService
 from tests.world import ADDRESS, World
@@ -268,6 +269,12 @@ class _NodeShell:
     def say(self, line: str, /) -> None:
         self.order.check()
         self.runner.said.append(line)
+
+    def now(self) -> float:
+        return self.runner.clock_s
+
+    def keep(self, name: str, text: str, /) -> None:
+        self.order.keep(name, text)
 
     def workspace(self) -> MemoryWorkspace:
         return MemoryWorkspace({})

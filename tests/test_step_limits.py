@@ -12,6 +12,7 @@ import tomli_w
 
 from cogworks.errors import TryAgainLater
 from cogworks.github.addresses import IssueAddress, parse_issue_url
+from cogworks.github.answers import RateLimit
 from cogworks.github.client import GraphQLClient
 from cogworks.github.reading import SnapshotReader
 from cogworks.github.rest import RestClient
@@ -21,11 +22,13 @@ from cogworks.ledger.record import ROOT_BRANCH, read_state
 from cogworks.ledger.store import LedgerStore
 from cogworks.nodes.considering import Wanted
 from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.reports import StepReport
 from cogworks.nodes.visit import Session, SessionOrder, VisitShell
-from cogworks.step import Shell, StepReport, take_step
+from cogworks.step import Shell, take_step
 from cogworks.vocabulary import BranchName, NodeId, RunId
 from tests.hub.running import OWNER_TOKEN, RunningHub, running_hub, seeded
-from tests.world import CONFIG, ONE_NODE
+from tests.step_fakes import Runner
+from tests.world import CONFIG, ONE_NODE, World
 
 NOW_S = 1_795_233_600
 HEADERS = {"Authorization": f"token {OWNER_TOKEN}"}
@@ -256,3 +259,13 @@ def test_an_answer_lost_after_the_limit_was_waited_for_makes_no_second_comment(i
 
     assert report.outcome == "done"
     assert item.status_comments() == 1
+
+
+def test_with_few_points_left_no_model_is_asked_and_nothing_is_claimed() -> None:
+    world = World(rate=RateLimit(400, limit=5_000))
+    runner = Runner(world)
+
+    with pytest.raises(TryAgainLater, match="400 of the token's 5000 GitHub points"):
+        runner.step()
+
+    assert (world.commits, world.writes, world.paid.total()) == ([], [], 0)

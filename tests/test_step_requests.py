@@ -15,8 +15,9 @@ from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_r
 from cogworks.hub.world import World as HubWorld
 from cogworks.nodes.considering import Wanted
 from cogworks.nodes.contract import NodeShell, NodeTask, Outcome
+from cogworks.nodes.reports import StepReport
 from cogworks.settings import Environment
-from cogworks.step import Shell, StepReport, take_step
+from cogworks.step import Shell, take_step
 from cogworks.vocabulary import NodeId
 from cogworks.wiring import open_shell
 from tests.hub.running import running_hub

@@ -8,7 +8,7 @@ import pytest
 
 from cogworks.errors import BudgetReached
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
-from cogworks.step import StepReport
+from cogworks.nodes.reports import StepReport
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
 from tests.step_fakes import Died, Fault, Runner, Said

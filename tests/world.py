@@ -9,6 +9,7 @@ from typing import Any
 import tomli_w
 
 from cogworks.github.addresses import IssueAddress
+from cogworks.github.answers import RateLimit
 from cogworks.github.bodies import capped
 from cogworks.github.effects import (
     AddReaction,
@@ -123,6 +124,7 @@ class World:
     permissions: dict[Login, str] = field(default_factory=lambda: {Login("ann"): "write"})
     files: dict[str, str] = field(default_factory=dict)
     """The tree of the ledger's tip."""
+    rate: RateLimit | None = None
     config: str = CONFIG
     more_files: dict[str, str] = field(default_factory=dict)
     """Further files below `.cogworks`."""
@@ -247,6 +249,7 @@ class World:
             ledger=ledger,
             branches=dict(self.branches),
             pulls=tuple(pull for pull in self.pulls if pull.number not in self.hidden_pulls),
+            rate=self.rate,
         )
 
     def create_root(self) -> CommitOid:

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from cogworks.coding.comparison import Comparison
 from cogworks.domain_services.messages import Diagnostic
@@ -34,6 +35,15 @@ class Attempt(Value):
     fingerprint: str
     """Equal for equal changes."""
     trial: Trial
+
+
+class Stop(NamedTuple):
+    """Why there is no further attempt."""
+
+    code: str
+    """`repeat`, `flaky`, `stalled` or `max_patches`."""
+    reason: str
+    """In words for people."""
 
 
 def fingerprint(files: Iterable[tuple[str, str, str]]) -> str:
@@ -89,7 +99,7 @@ def judge_comparison(comparison: Comparison) -> Trial:
     return Trial(category=f"{next(iter(found))} {subjects}".strip(), problems=_limited(problems))
 
 
-def reason_to_stop(attempts: Sequence[Attempt], *, max_retries: int) -> str | None:
+def reason_to_stop(attempts: Sequence[Attempt], *, max_retries: int) -> Stop | None:
     """Why another attempt makes no sense, or None.
 
     Three patterns end the loop: the same change failing in the same way, the same kind of problem
@@ -97,16 +107,17 @@ def reason_to_stop(attempts: Sequence[Attempt], *, max_retries: int) -> str | No
     """
     if len(attempts) >= 2 and attempts[-1].fingerprint == attempts[-2].fingerprint:
         if attempts[-1].trial == attempts[-2].trial:
-            return "the model gave the same change twice and it failed in the same way"
-        return "the same change failed in two different ways; the tests are not reliable"
+            return Stop("repeat", "the model gave the same change twice and it failed in the same way")
+        return Stop("flaky", "the same change failed in two different ways; the tests are not reliable")
     last = [attempt.trial.category for attempt in attempts[-STALLING_THRESHOLD:]]
     if max_retries >= STALLING_THRESHOLD and len(last) == STALLING_THRESHOLD and len(set(last)) == 1:
-        return (
+        return Stop(
+            "stalled",
             f"the last {STALLING_THRESHOLD} attempts failed with the same kind of problem ({last[0]}); "
-            "the specification or the interfaces may need revision"
+            "the specification or the interfaces may need revision",
         )
     if len(attempts) > max_retries:
-        return f"{max_retries} retries are used up"
+        return Stop("max_patches", f"{max_retries} retries are used up")
     return None
 
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import click
 
+from cogworks.commands.event_lines import show_events
 from cogworks.commands.looking import AT_HELP, Look, refuse_lost
 from cogworks.commands.tables import Column, show_table
-from cogworks.errors import CogworksError
+from cogworks.errors import CogworksError, UsageError
 from cogworks.github.addresses import parse_issue_url
 from cogworks.github.ledger_log import LedgerLog, read_log
 from cogworks.github.moments import parse_when
@@ -39,8 +40,12 @@ COLUMNS = [
     help="How many commits at most; 0 = all. One request for every hundred.",
 )
 @click.option("--at", default="", metavar="TIME|OID", help=AT_HELP)
+@click.option(
+    "--events", is_flag=True, help="Show the decisions inside the coding visits instead, oldest first."
+)
+@click.option("--visit", type=click.IntRange(min=1), help="With --events: only this visit.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def log(issue_url: str, limit: int, at: str, as_json: bool) -> int:
+def log(issue_url: str, limit: int, at: str, events: bool, visit: int | None, as_json: bool) -> int:
     """Show what happened to the work item at ISSUE_URL: one line for each commit of its ledger, newest first.
 
     A visit's cost stands where the visit ends. What is missing in a line is no longer known to the item's state.
@@ -49,8 +54,15 @@ def log(issue_url: str, limit: int, at: str, as_json: bool) -> int:
     Examples:
       cogworks log https://github.com/octo-org/hello/issues/42 --limit 20
       cogworks log https://github.com/octo-org/hello/issues/42 --json | jq '.commits[] | select(.verb == "failed")'
+      cogworks log https://github.com/octo-org/hello/issues/42 --events --visit 7
     """
     look = Look()
+    if events and at:
+        raise UsageError("`--events` shows the logs as they are now; it does not go with `--at`.")
+    if visit is not None and not events:
+        raise UsageError("`--visit` goes with `--events`.")
+    if events:
+        return show_events(issue_url, visit, look, as_json=as_json)
     address = parse_issue_url(issue_url)
     when = parse_when(at) if at else None
     with open_client(read_environment(), address, meter=look.meter) as client:

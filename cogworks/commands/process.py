@@ -7,8 +7,9 @@ from cogworks.commands.progress import progress_line
 from cogworks.commands.reporting import Style, Tally, conclude
 from cogworks.github.addresses import parse_issue_url
 from cogworks.nodes.considering import Wanted
+from cogworks.nodes.reports import StepReport
 from cogworks.settings import Environment, read_environment
-from cogworks.step import StepReport, take_step
+from cogworks.step import take_step
 from cogworks.wiring import open_shell
 
 

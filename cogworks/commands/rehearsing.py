@@ -15,8 +15,9 @@ from cogworks.github.composing import describe
 from cogworks.github.staging import StagedItem
 from cogworks.ledger.staging import StagedLedger
 from cogworks.nodes.considering import Wanted
+from cogworks.nodes.reports import StepReport
 from cogworks.settings import Environment
-from cogworks.step import Shell, StepReport, take_step
+from cogworks.step import Shell, take_step
 from cogworks.wiring import open_shell
 
 

@@ -8,8 +8,8 @@ from cogworks.commands.process import one_step
 from cogworks.commands.progress import progress_line
 from cogworks.commands.reporting import Style, Tally, conclude
 from cogworks.nodes.considering import Wanted
+from cogworks.nodes.reports import StepReport
 from cogworks.settings import read_environment
-from cogworks.step import StepReport
 
 MAX_STEPS = 500
 LONGEST_NAP_S = 15.0

@@ -39,6 +39,8 @@ class RateLimit:
     reset_at: datetime | None = None
     cost: int | None = None
     """Points of this answer, where the document asked."""
+    limit: int | None = None
+    """Points of a whole hour."""
 
 
 @dataclass(frozen=True)

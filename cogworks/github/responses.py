@@ -190,12 +190,15 @@ def _number(text: str | None) -> float | None:
 
 def _rate(data: Mapping[str, Any], headers: Mapping[str, str]) -> RateLimit | None:
     asked = data.get("rateLimit")
+    whole = _number(headers.get("x-ratelimit-limit"))
+    limit = None if whole is None else int(whole)
     if isinstance(asked, dict) and isinstance(asked.get("remaining"), int):
         cost = asked.get("cost")
         return RateLimit(
             remaining=asked["remaining"],
             reset_at=_moment(asked.get("resetAt")),
             cost=cost if isinstance(cost, int) else None,
+            limit=limit,
         )
     remaining, reset = (
         _number(headers.get("x-ratelimit-remaining")),
@@ -204,9 +207,8 @@ def _rate(data: Mapping[str, Any], headers: Mapping[str, str]) -> RateLimit | No
     if remaining is None:
         return None
     known = reset is not None and 0 <= reset < _MAX_EPOCH_S
-    return RateLimit(
-        int(remaining), datetime.fromtimestamp(reset, UTC) if known and reset is not None else None
-    )
+    reset_at = datetime.fromtimestamp(reset, UTC) if known and reset is not None else None
+    return RateLimit(int(remaining), reset_at, limit=limit)
 
 
 def _moment(text: object) -> datetime | None:

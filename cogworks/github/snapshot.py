@@ -5,7 +5,7 @@ from datetime import datetime
 
 from cogworks.errors import CogworksError, ConfigurationError, UsageError
 from cogworks.github.addresses import IssueAddress
-from cogworks.github.answers import Answer, GraphQLProblem, as_error, is_forbidden
+from cogworks.github.answers import Answer, GraphQLProblem, RateLimit, as_error, is_forbidden
 from cogworks.github.facts import (
     Branch,
     Comment,
@@ -57,6 +57,8 @@ class Snapshot(Value):
     """Branches below `cogworks/<number>/`, by their full name."""
     pulls: tuple[PullRequest, ...]
     """By number; of this repository only."""
+    rate: RateLimit | None = None
+    """What was left of the hour's points after the read; None where the answer did not say."""
     permissions: Mapping[Login, str] = {}
     """What people may do here (`admin`, `write`, …), of those who newly asked for something; empty when nobody did."""
 
@@ -93,6 +95,7 @@ def parse_snapshot(answer: Answer, address: IssueAddress) -> Snapshot:
             ledger=_ledger(repository.get("ledger"), address),
             branches=branches_of(repository),
             pulls=_pulls(repository, issue, checks_hidden=checks_hidden),
+            rate=answer.rate,
         )
 
 

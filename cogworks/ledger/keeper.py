@@ -59,7 +59,7 @@ class Keeper:
 
     @property
     def has_pending(self) -> bool:
-        """True when paid replies are not in the ledger yet."""
+        """True when paid replies or other files of the visit are not in the ledger yet."""
         return bool(self._pending)
 
     def check(self) -> None:
@@ -80,6 +80,11 @@ class Keeper:
     def unrecorded(self) -> Spend:
         """What the visit has cost beyond what the ledger says of it."""
         return self.spent - self._recorded()
+
+    def keep(self, files: Mapping[str, str]) -> None:
+        """Have files committed with the next move of the ledger, in place of earlier ones of the same path."""
+        with self._lock:
+            self._pending.update(files)
 
     def checkpoint(self, *, stop_labels: frozenset[str] = frozenset()) -> None:
         """Renew the lease; what was paid for since the last time goes into the same commit.

@@ -1,204 +1,140 @@
 """The code and tests of one sub-work-item: proposed by the model, kept only when the whole suite is no worse."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from cogworks.coding.comparison import Comparison, compare, file_of
-from cogworks.coding.feedback import (
-    Attempt,
-    Trial,
-    fingerprint,
-    history,
-    judge_comparison,
-    judge_diagnostics,
-    reason_to_stop,
-)
-from cogworks.coding.patches import added_files, file_actions
-from cogworks.domain_services.messages import TestReport
+from cogworks.coding.canonical import digest
+from cogworks.coding.comparison import file_of
+from cogworks.coding.context import Task
+from cogworks.coding.cycle import CodingCycle, Surroundings
+from cogworks.coding.eventlog import segments
+from cogworks.coding.events import CycleEnd, Event, Header
+from cogworks.coding.feedback import history, reason_to_stop
+from cogworks.coding.limits import Limits
+from cogworks.coding.outcome import RunResult
+from cogworks.coding.patches import file_actions
 from cogworks.github.effects import PushBranch
-from cogworks.nodes.artifacts import planned_item
-from cogworks.nodes.asking import as_previous, purpose_of, retry_variables
-from cogworks.nodes.coding_prompt import coding_variables
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded, Workspace
-from cogworks.nodes.deciding import changes, reason_for_a_person
+from cogworks.nodes.coding_work import CodingWork, Kept
+from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.interface_design import left_out
-from cogworks.nodes.replies import CodeChange, PlannedItem
-from cogworks.nodes.suite import run_suite
-from cogworks.vocabulary import CommitOid
 
-
-@dataclass(frozen=True)
-class Job:
-    """What stays the same over all attempts of one visit."""
-
-    task: NodeTask
-    shell: NodeShell
-    workspace: Workspace
-    item: PlannedItem
-    before: TestReport
-    """The suite as it was found."""
-    own: frozenset[str]
-    """Files that only this sub-work-item brought in, on an earlier visit."""
+LIMITS = Limits(
+    finalists=1,
+    # A question to the model and a run of the suite have limits of their own, nearer to them; these are the last resort.
+    cycle_timeout_s=3_600,
+    total_timeout_s=14_400,
+    test_timeout_s=3_600,
+    other_timeout_s=3_600,
+)
 
 
 def run(task: NodeTask, shell: NodeShell) -> Outcome:
     """Ask for a change, try it, keep it or ask again with what went wrong; the branch is pushed when it is kept.
 
-    Each attempt starts from the same clean tree. A change to a protected path and a missing capability end the node
-    at once: a person has to decide on them.
+    Runs the coding cycle. Each attempt is a transaction on the same clean tree. A change to a protected path and a
+    missing capability end the node at once: a person has to decide on them. The log of events is kept beside the replies.
     """
-    job = _begin(task, shell)
-    if job.before.timed_out:
-        return Failed(
-            reason="code_generation: the test suite did not finish in time before anything was changed. "
-            "Make it faster or raise the service's time limit, then remove the trigger label and set it again.",
-            category="service_failed",
-        )
-    variables = coding_variables(task, job.workspace, job.item)
-    attempts: list[Attempt] = []
-    again = retry_variables()
-    while True:
-        number = len(attempts) + 1
-        shell.say(f"{job.item.key}: writing code and tests (attempt {number})")
-        reply = shell.model.ask(
-            "code_generation",
-            {**variables, **again, "history": history(attempts)},
-            CodeChange,
-            purpose=purpose_of("code_generation", task.visit, number),
-        )
-        if refused := _reason_for_a_person(reply):
-            return refused
-        trial, after = try_change(job, reply)
-        if trial.is_kept and after is not None:
-            return _keep(job, reply, after, attempts=number)
-        job.workspace.roll_back()
-        shell.say(f"{job.item.key}: attempt {number} refused: {trial.problems[0].splitlines()[0]}")
-        attempts.append(Attempt(fingerprint=_fingerprint(reply), trial=trial))
-        if reason := reason_to_stop(attempts, max_retries=task.conventions.max_retries):
-            return _give_up(job.item, attempts, reason)
-        again = retry_variables(as_previous(reply), trial.problems)
+    work = CodingWork(task, shell)
+    cycle: CodingCycle | None = None
+
+    def keep(event: Event) -> None:
+        if cycle is not None and isinstance(event.body, CycleEnd):
+            _keep_log(task, shell, cycle)
+
+    cycle = CodingCycle(
+        _header(task, work),
+        Surroundings(
+            handlers=work.handlers(),
+            now=shell.now,
+            listeners=(keep,),
+            identity={"visit_key": task.visit.visit_key, "attempt": task.visit.attempt},
+        ),
+    )
+    try:
+        result = cycle.run_until_done()
+    finally:
+        _keep_log(task, shell, cycle)
+    if result.success and work.kept is not None:
+        return _succeeded(task, work, work.kept, _told(cycle, result), dict(left_out(shell)))
+    return _failed(task, work, cycle, result)
 
 
-def try_change(job: Job, reply: CodeChange) -> tuple[Trial, TestReport | None]:
-    """Apply a change and have it judged; the tree is left with the change in it.
-
-    Returns the verdict, and the run of the suite if it came so far.
-    """
-    if reason := job.workspace.apply(changes(reply.files)):
-        return Trial(category="refused_change", problems=(reason,)), None
-    if problems := _missing_tests(reply, job.workspace):
-        return Trial(category="missing_tests", problems=tuple(problems)), None
-    if job.workspace.diff("HEAD") == "":
-        return Trial(
-            category="no_change", problems=("the files are the same as before; nothing would change",)
-        ), None
-    written = sorted(file.path for file in reply.files if file.action != "delete")
-    verdict = judge_diagnostics(job.shell.service.validate(job.workspace, written))
-    if not verdict.is_kept:
-        return verdict, None
-    job.shell.say(f"{job.item.key}: running the test suite")
-    after = run_suite(job.shell, job.workspace, who=job.item.key)
-    return judge_comparison(_compared(job, reply, after)), after
-
-
-def _begin(task: NodeTask, shell: NodeShell) -> Job:
-    workspace = shell.workspace()
-    workspace.roll_back()
-    item = planned_item(task)
-    shell.say(f"{item.key}: running the test suite as it is")
-    return Job(
-        task=task,
-        shell=shell,
-        workspace=workspace,
-        item=item,
-        before=run_suite(shell, workspace, who=item.key),
-        own=_own_files(task, workspace, item),
+def _header(task: NodeTask, work: CodingWork) -> Header:
+    return Header(
+        item=f"{task.item.repository}#{task.item.number}",
+        sub_item=work.item.key,
+        task=Task(goal=f"{work.item.key}: {work.item.title}", wants_change=True, has_validators=True),
+        limits=LIMITS.model_copy(update={"max_patches": task.conventions.max_retries + 1}),
+        config_digest=digest(task.conventions),
     )
 
 
-def _own_files(task: NodeTask, workspace: Workspace, item: PlannedItem) -> frozenset[str]:
-    if task.visit.ordinal == 1:
-        return frozenset()
-    added = added_files(workspace.diff(task.base_branch))
-    # Merged dependencies are part of the same diff; their files are not ours.
-    return added & frozenset(item.files) if task.merge_branches else added
+def _keep_log(task: NodeTask, shell: NodeShell, cycle: CodingCycle) -> None:
+    texts = segments(cycle.events)
+    # A dead runner may have got further and left a longer log: an empty segment ends ours before the rest of it.
+    end = ("",) if task.visit.attempt > 1 else ()
+    for number, text in enumerate((*texts, *end), 1):
+        shell.keep(f"events-{number}.ndjson", text)
 
 
-def _compared(job: Job, reply: CodeChange, after: TestReport) -> Comparison:
-    return compare(job.before, after, announced=reply.tests, own=job.own)
+def _told(cycle: CodingCycle, result: RunResult) -> dict[str, Any]:
+    """What the node's output says about the cycle; nothing in it depends on the clock."""
+    told = result.model_dump(mode="json", exclude={"history", "total_ms"})
+    return {**told, "events": len(cycle.events), "events_head": cycle.events[-1].hash}
 
 
-def _missing_tests(reply: CodeChange, workspace: Workspace) -> list[str]:
-    if not reply.tests:
-        return ["no test file is listed in `tests`; add tests that fail without the change and pass with it"]
-    return [
-        f"{path} is listed in `tests` and does not exist; give the path under which the tests were written"
-        for path in reply.tests
-        if workspace.read(path) is None
-    ]
-
-
-def _reason_for_a_person(reply: CodeChange) -> Failed | None:
-    return reason_for_a_person(
-        "code_generation",
-        reply.files,
-        missing_capability=reply.missing_capability,
-        bounds="specification and interfaces do",
-    )
-
-
-def _keep(job: Job, reply: CodeChange, after: TestReport, *, attempts: int) -> Succeeded:
-    head = job.workspace.commit(_commit_message(job, reply))
+def _succeeded(
+    task: NodeTask, work: CodingWork, kept: Kept, cycle: dict[str, Any], gaps: dict[str, Any]
+) -> Succeeded:
     # The whole branch, not only this visit: a reviewer sees the one pull request.
-    files = file_actions(job.workspace.diff(job.task.base_branch))
-    passed = [case.id for case in after.cases if case.outcome == "passed"]
+    files = file_actions(work.workspace.diff(task.base_branch))
+    passed = [case.id for case in kept.after.cases if case.outcome == "passed"]
+    before = work.before.cases if work.before else ()
     # On rework the suite "before" holds our own earlier tests; to a reviewer they are new all the same.
-    known = {case.id for case in job.before.cases}
-    added = sorted(test for test in passed if test not in known or file_of(test) in job.own)
+    known = {case.id for case in before}
+    added = sorted(test for test in passed if test not in known or file_of(test) in work.own)
     return Succeeded(
         output={
-            "sub_item": job.item.key,
-            "head": head,
-            "summary": reply.summary,
-            "notes": reply.notes,
+            "sub_item": work.item.key,
+            "head": kept.head,
+            "summary": kept.reply.summary,
+            "notes": kept.reply.notes,
             "files": [{"path": path, "action": action} for path, action in files.items()],
-            "test_files": list(reply.tests),
+            "test_files": list(kept.reply.tests),
             "tests": {
                 "passed": len(passed),
                 "added": added,
-                "failed_before": sum(1 for case in job.before.cases if case.outcome in ("failed", "error")),
+                "failed_before": sum(1 for case in before if case.outcome in ("failed", "error")),
             },
-            "attempts": attempts,
-            **left_out(job.shell),
+            "attempts": work.requests,
+            "cycle": cycle,
+            **gaps,
         },
-        effects=(PushBranch(branch=job.task.branch, oid=CommitOid(head)),),
-        summary=f"{len(files)} files, {len(passed)} tests pass ({len(added)} new), attempt {attempts}",
+        effects=(PushBranch(branch=task.branch, oid=kept.head),),
+        summary=f"{len(files)} files, {len(passed)} tests pass ({len(added)} new), attempt {work.requests}",
     )
 
 
-def _commit_message(job: Job, reply: CodeChange) -> str:
-    body = [
-        f"Sub-work-item {job.item.key} of #{job.task.item.number}: {job.item.title}",
-        reply.notes,
-        f"Cogworks-Visit: {job.task.visit.visit_key}",
-    ]
-    return "\n\n".join([reply.summary, *(part.strip() for part in body if part.strip())]) + "\n"
-
-
-def _fingerprint(reply: CodeChange) -> str:
-    files = [(file.path, file.action, file.content) for file in reply.files]
-    return fingerprint([*files, *((path, "test", "") for path in reply.tests)])
-
-
-def _give_up(item: PlannedItem, attempts: Sequence[Attempt], reason: str) -> Failed:
+def _failed(task: NodeTask, work: CodingWork, cycle: CodingCycle, result: RunResult) -> Failed:
+    told = _told(cycle, result)
+    attempts = cycle.context.attempts
     lines = history(attempts)
-    output: dict[str, Any] = {"sub_item": item.key, "attempts": list(lines)}
+    output: dict[str, Any] = {"sub_item": work.item.key, "attempts": list(lines), "cycle": told}
+    if work.refusal is not None:
+        return work.refusal.model_copy(update={"output": output})
+    item = work.item
+    if not attempts:
+        return Failed(
+            reason=f"code_generation: {item.key} ({item.title}) was not solved: {result.error}.\n"
+            "Look at the item with `cogworks log --events`, then remove the trigger label and set it again.",
+            category="service_failed",
+            output=output,
+        )
+    stop = reason_to_stop(attempts, max_retries=task.conventions.max_retries)
     listed = "\n".join(f"- {line}" for line in lines)
     last = "\n".join(attempts[-1].trial.problems)
     return Failed(
-        reason=f"code_generation: {item.key} ({item.title}) was not solved: {reason}.\n{listed}\n\n"
-        f"The last attempt:\n```\n{last}\n```\n"
+        reason=f"code_generation: {item.key} ({item.title}) was not solved: {stop.reason if stop else result.error}.\n"
+        f"{listed}\n\nThe last attempt:\n```\n{last}\n```\n"
         "Make the sub-issue or the specification more precise, then remove the trigger label and set it again.",
         category="retry_exhausted",
         output=output,

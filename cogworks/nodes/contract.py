@@ -159,6 +159,13 @@ class NodeShell(Protocol):
     def say(self, line: str, /) -> None:
         """One line of progress for the person who watches; raises when the visit has to stop."""
 
+    def now(self) -> float:
+        """Seconds of a clock that only runs forward; for limits, never for content."""
+
+    def keep(self, name: str, text: str, /) -> None:
+        """Have a file kept in the visit's folder of the ledger, in place of an earlier one of that name; it gets there
+        with the next checkpoint, at the latest when the visit ends."""
+
     def script(self, name: str, stdin: str) -> ScriptRun:
         """Run a script that ships with cogworks, in a process of its own without secrets; see `ScriptRun`."""
 

@@ -70,6 +70,8 @@ class SessionOrder:
     memory: Mapping[str, ModelReply]
     """Replies that an earlier attempt of this visit paid for, by request key."""
     on_reply: Callable[[ReplyRecord], None]
+    keep: Callable[[str, str], None]
+    """Has a file of the visit's folder kept: name and text."""
     left_s: Callable[[], float | None]
     """How many seconds the node still has; None: as long as it takes. Nothing it waits for may take longer."""
     check: Callable[[], None]
@@ -271,6 +273,7 @@ def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadli
         budget_tokens=budget_tokens,
         memory=claimed.memory,
         on_reply=on_reply,
+        keep=lambda name, text: keeper.keep({f"{folder}/{name}": text}),
         left_s=deadline.left_s,
         check=check,
         needs_walls=lambda: needs_walls(

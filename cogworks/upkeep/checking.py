@@ -28,6 +28,7 @@ from cogworks.nodes.considering import Considered, Reads, Wanted, configured, co
 from cogworks.pipeline.position import instance_name
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import CommentRef, Lease, RunState
+from cogworks.upkeep.event_checks import check_events
 from cogworks.upkeep.surface_checks import Existing, Found, check_surface, unseen
 from cogworks.vocabulary import CommitOid, RunId, Value, VisitKey
 
@@ -93,7 +94,11 @@ def check(shell: CheckShell, *, repair: bool) -> Checked:
     chain = [Link(entry=entry(c.oid, c.committed_date, c.message), parents=c.parents) for c in copy.chain]
     state, unreadable = _state(snapshot)
     checked = Checked(
-        findings=(*unreadable, *check_history(chain, root=snapshot.root_oid, state=state)),
+        findings=(
+            *unreadable,
+            *check_history(chain, root=snapshot.root_oid, state=state),
+            *check_events(copy.files),
+        ),
         commits=len(chain),
         visits=len(state.visits) if state else 0,
     )

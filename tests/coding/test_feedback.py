@@ -7,6 +7,7 @@ from cogworks.coding.feedback import (
     MAX_MESSAGE_CHARS,
     MAX_PROBLEMS,
     Attempt,
+    Stop,
     Trial,
     fingerprint,
     history,
@@ -85,27 +86,28 @@ def test_only_blocking_diagnostics_refuse_a_change() -> None:
 
 
 @pytest.mark.parametrize(
-    ("attempts", "reason"),
+    ("attempts", "code", "reason"),
     [
-        ([attempt("1")], None),
-        ([attempt("1"), attempt("2")], None),
-        ([attempt("1"), attempt("1")], "the same change twice and it failed in the same way"),
-        ([attempt("1"), attempt("1", "timed_out")], "the tests are not reliable"),
+        ([attempt("1")], "", ""),
+        ([attempt("1"), attempt("2")], "", ""),
+        ([attempt("1"), attempt("1")], "repeat", "the same change twice and it failed in the same way"),
+        ([attempt("1"), attempt("1", "timed_out")], "flaky", "the tests are not reliable"),
         (
             [attempt("1"), attempt("2"), attempt("3")],
+            "stalled",
             "the last 3 attempts failed with the same kind of problem",
         ),
-        ([attempt("1"), attempt("2", "timed_out"), attempt("3")], None),
-        ([attempt(str(n), f"kind {n}") for n in range(6)], "5 retries are used up"),
-        ([attempt(str(n), f"kind {n}") for n in range(5)], None),
+        ([attempt("1"), attempt("2", "timed_out"), attempt("3")], "", ""),
+        ([attempt(str(n), f"kind {n}") for n in range(6)], "max_patches", "5 retries are used up"),
+        ([attempt(str(n), f"kind {n}") for n in range(5)], "", ""),
     ],
     ids=["first", "second", "identical", "flaky", "stalling", "progress", "spent", "not-yet-spent"],
 )
-def test_when_to_stop(attempts: list[Attempt], reason: str | None) -> None:
-    found = reason_to_stop(attempts, max_retries=5)
+def test_when_to_stop(attempts: list[Attempt], code: str, reason: str) -> None:
+    found = reason_to_stop(attempts, max_retries=5) or Stop("", "")
 
-    assert (found is None) == (reason is None)
-    assert (reason or "") in (found or "")
+    assert found.code == code
+    assert reason in found.reason
 
 
 def test_stalling_fires_only_on_consecutive_attempts() -> None:
@@ -122,7 +124,7 @@ def test_stalling_fires_only_on_consecutive_attempts() -> None:
 def test_stalling_is_off_when_fewer_retries_are_allowed_than_it_needs() -> None:
     attempts = [attempt("1"), attempt("2"), attempt("3")]
 
-    assert reason_to_stop(attempts, max_retries=2) == "2 retries are used up"
+    assert reason_to_stop(attempts, max_retries=2) == Stop("max_patches", "2 retries are used up")
 
 
 def test_a_fingerprint_depends_on_the_files_and_not_on_their_order() -> None:

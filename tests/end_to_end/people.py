@@ -18,9 +18,10 @@ from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_r
 from cogworks.hub.world import World as HubWorld
 from cogworks.ledger.record import read_state
 from cogworks.nodes.considering import Wanted
+from cogworks.nodes.reports import StepReport
 from cogworks.pipeline.state import RunState
 from cogworks.settings import Environment
-from cogworks.step import Shell, StepReport, take_step
+from cogworks.step import Shell, take_step
 from cogworks.wiring import open_shell
 from tests.hub.running import RunningHub, running_hub
 from tests.step_fakes import NODES, Runner

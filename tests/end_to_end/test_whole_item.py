@@ -45,6 +45,9 @@ class WholeItem:
     """Every output in the newest tree: path -> text."""
     at_first: Path
     """A copy of the scene before the first step."""
+    replayed: Ended
+    checked: Ended
+    decisions: list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +78,20 @@ def item(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeItem]:
                 if path.endswith("/output.json")
             },
             at_first=at_first,
+            replayed=scene.cogworks("replay", "--json"),
+            checked=scene.cogworks("fsck", "--json"),
+            decisions=_decisions(scene),
         )
+
+
+def _decisions(scene: Scene) -> list[dict[str, Any]]:
+    """Every event of every coding visit, without what may differ from run to run."""
+    visits = scene.cogworks("log", "--events", "--json").told["visits"]
+    return [
+        {name: value for name, value in event.items() if name != "wall"}
+        for visit in visits
+        for event in visit["events"]
+    ]
 
 
 def _ledger(scene: Scene) -> Iterator[Committed]:
@@ -209,6 +225,26 @@ def test_an_item_that_waits_costs_one_request_and_no_write(item: WholeItem) -> N
     assert (second.code, second.out.partition(":")[0]) == (10, "waiting")
 
 
+def test_the_coding_visits_are_decided_again_from_the_ledger_alone(item: WholeItem) -> None:
+    told = item.replayed.told
+
+    assert item.replayed.code == 0
+    assert [visit["outcome"] for visit in told["visits"]] == ["identical"] * 3
+    assert [visit["visit"] for visit in told["visits"]] == [5, 8, 10]
+    # The ledger's tip, and the files of the visits.
+    assert told["requests"] == {"graphql": 2, "rest": 0, "git": 0}
+    assert {event["event"] for event in item.decisions} >= {
+        "LOG_HEADER",
+        "PROPOSAL",
+        "CGW_COMMIT",
+        "CYCLE_END",
+    }
+
+
+def test_an_item_that_was_worked_on_to_its_end_is_sound(item: WholeItem) -> None:
+    assert (item.checked.code, item.checked.told["findings"]) == (0, [])
+
+
 def test_the_ledger_alone_replays_every_decision_of_the_run(item: WholeItem) -> None:
     state = item.ledger[-1].state
     # Whenever something was claimed, the person had merged what was waited for.
@@ -254,3 +290,4 @@ def test_a_runner_that_dies_in_every_step_leaves_no_trace(item: WholeItem, tmp_p
         assert deaths >= len(item.visits) // 2
         assert scene.visits() == item.visits
         assert scene.seen() == item.seen
+        assert _decisions(scene) == item.decisions

@@ -62,6 +62,18 @@ def test_what_was_paid_is_pending_until_it_is_in_the_ledger() -> None:
     assert not keeper.has_pending
 
 
+def test_a_kept_file_goes_into_the_next_commit_and_the_newest_text_of_it_counts() -> None:
+    keeper, store = claimed()
+    keeper.keep({"events-1.ndjson": "old"})
+    keeper.keep({"events-1.ndjson": "new"})
+    before = keeper.has_pending
+
+    keeper.checkpoint()
+
+    assert (before, keeper.has_pending) == (True, False)
+    assert store.changes[0].files["events-1.ndjson"] == "new"
+
+
 def test_a_finished_visit_has_its_record_and_no_lease() -> None:
     keeper, store = claimed()
     keeper.spend(PAID, {})

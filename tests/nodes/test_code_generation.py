@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
+from cogworks.coding.actions import Action
+from cogworks.coding.eventlog import read_events
+from cogworks.coding.events import Committed
+from cogworks.coding.monitor import verify_seriality
+from cogworks.coding.replay import verify
 from cogworks.domain_services.messages import Diagnostic, TestReport
+from cogworks.errors import LostRace
 from cogworks.github.effects import PushBranch
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Failed, NodeTask, Succeeded, Workspace
@@ -44,6 +50,7 @@ def test_a_change_that_passes_is_committed_and_pushed() -> None:
 
     outcome = run(the_task(), world)
 
+    log = read_events(world.kept["events-1.ndjson"])
     assert outcome == Succeeded(
         output={
             "sub_item": "A",
@@ -57,6 +64,17 @@ def test_a_change_that_passes_is_committed_and_pushed() -> None:
             "test_files": ["tests/test_adding.py"],
             "tests": {"passed": 2, "added": ["tests/test_adding.py::test_sum"], "failed_before": 0},
             "attempts": 1,
+            "cycle": {
+                "success": True,
+                "final_action": "FINALIZE",
+                "cycles_executed": 6,
+                "tests_passing": True,
+                "patches_applied": 1,
+                "seriality_maintained": True,
+                "error": "",
+                "events": len(log),
+                "events_head": log[-1].hash,
+            },
         },
         effects=(PushBranch(branch=BranchName("cogworks/7/swi-1"), oid=CommitOid(f"{1:040x}")),),
         summary="2 files, 2 tests pass (1 new), attempt 1",
@@ -67,6 +85,112 @@ def test_a_change_that_passes_is_committed_and_pushed() -> None:
         == f"Let add() add\n\nSub-work-item A of #7: Item A\n\nOne character.\n\nCogworks-Visit: {KEY}\n"
     )
     assert tree["src/adder/adding.py"] == FIXED
+
+
+def actions(world: FakeShell) -> list[str]:
+    return [
+        event.body.action.value
+        for event in read_events(world.kept["events-1.ndjson"])
+        if isinstance(event.body, Committed)
+    ]
+
+
+def test_the_visit_is_a_series_of_single_decisions() -> None:
+    world = shell(change(WRONG), change())
+
+    run(the_task(), world)
+
+    assert actions(world) == [
+        "RUN_TESTS", "GENERATE_PATCH", "APPLY_PATCH", "GENERATE_PATCH", "APPLY_PATCH", "RUN_TESTS", "VALIDATE", "FINALIZE",
+    ]  # fmt: skip
+    # As it was found, and once for each attempt: what the transaction found out is not asked again.
+    assert world.service.runs == 3
+
+
+def test_a_suite_that_fails_before_the_change_is_analysed_first() -> None:
+    def with_an_old_failure(workspace: Workspace) -> TestReport:
+        is_fixed = "a + b" in (workspace.read("src/adder/adding.py") or "")
+        return report(["test_zero", *(["test_sum"] if is_fixed else [])], ["test_old"])
+
+    world = shell(change(), run_tests=with_an_old_failure)
+    run(the_task(), world)
+
+    assert actions(world)[:3] == ["RUN_TESTS", "ANALYZE_FAILURE", "GENERATE_PATCH"]
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [change()],
+        [change(WRONG), change()],
+        [change(WRONG), change(WRONG)],
+        [change(missing_capability="It needs the network.")],
+    ],
+    ids=["at-once", "second-try", "repeat", "person"],
+)
+def test_the_log_of_a_visit_is_kept_and_decides_itself_again(answers: list[CodeChange]) -> None:
+    world = shell(*answers)
+
+    outcome = run(the_task(), world)
+
+    log = read_events(world.kept["events-1.ndjson"])
+    replayed = verify(log)
+    assert (replayed.divergence, replayed.is_complete) == (None, True)
+    assert verify_seriality(log) == ()
+    assert outcome.output["cycle"]["events_head"] == log[-1].hash
+
+
+def test_the_log_is_there_up_to_where_a_visit_is_broken_off() -> None:
+    world = shell(change())
+    finished = world.service.simulate
+
+    def lost(workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
+        if world.model.purposes:
+            raise LostRace("another runner took it over")
+        return finished(workspace, tests)
+
+    world.service.simulate = lost
+
+    with pytest.raises(LostRace):
+        run(the_task(), world)
+    replayed = verify(read_events(world.kept["events-1.ndjson"]))
+    assert (replayed.divergence, replayed.is_complete) == (None, False)
+    assert replayed.steps[-1].action is Action.APPLY_PATCH
+
+
+def test_the_log_of_an_heir_ends_before_what_a_dead_runner_may_have_left() -> None:
+    heir = the_task()
+    heir = heir.model_copy(update={"visit": heir.visit.model_copy(update={"attempt": 2})})
+    world = shell(change())
+
+    run(heir, world)
+
+    assert list(world.kept) == ["events-1.ndjson", "events-2.ndjson"]
+    assert world.kept["events-2.ndjson"] == ""
+
+
+def test_two_visits_with_the_same_answers_have_the_same_log_but_for_the_clock() -> None:
+    logs = []
+    for step in (0.5, 2.0):
+        world = shell(change(WRONG), change())
+        ticks = iter(range(10_000))
+        world.seconds = lambda step=step, ticks=ticks: next(ticks) * step
+        run(the_task(), world)
+        logs.append(read_events(world.kept["events-1.ndjson"]))
+
+    assert [event.hash for event in logs[0]] == [event.hash for event in logs[1]]
+    assert logs[0][-1].wall != logs[1][-1].wall
+
+
+def test_a_visit_that_takes_too_long_is_ended_and_says_so() -> None:
+    world = shell(change())
+    world.seconds = lambda: 100_000.0 if world.service.runs else 0.0
+
+    outcome = failed(run(the_task(), world))
+
+    assert outcome.category == "service_failed"
+    assert "timeout: the run took more than 14400 s" in outcome.reason
+    assert world.model.purposes == []
 
 
 def test_a_failing_test_is_fed_back_and_the_next_attempt_starts_clean() -> None:

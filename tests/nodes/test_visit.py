@@ -323,6 +323,19 @@ def test_a_retry_starts_without_the_replies_of_the_visit_that_failed() -> None:
     assert (order.task.visit.ordinal, order.task.visit.index, order.memory) == (2, 2, {})
 
 
+def test_a_file_that_a_node_keeps_is_in_its_folder_also_when_the_visit_is_given_back() -> None:
+    world = planning()
+
+    def keeps(task: NodeTask, shell: NodeShell) -> Outcome:
+        shell.keep("events-1.ndjson", "one line\n")
+        raise TryAgainLater("the provider is down")
+
+    with pytest.raises(TryAgainLater):
+        Runner(world, nodes={PLAN: keeps}).step()
+
+    assert world.files["visits/0002-plan/events-1.ndjson"] == "one line\n"
+
+
 def walls_wanted(world: World) -> tuple[list[bool], list[str]]:
     """What a node is told of walls, asked twice, and the calls of its step."""
     told: list[bool] = []

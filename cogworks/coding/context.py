@@ -1,0 +1,187 @@
+"""What the coding cycle knows, and how the result of an action changes it: pure, the same for the same results."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from cogworks.coding.actions import SIDE, Action, Outcome
+from cogworks.coding.canonical import canonical, sha256
+from cogworks.coding.feedback import Attempt
+from cogworks.coding.results import ActionResult, Candidate, Payload
+from cogworks.vocabulary import Value
+
+MAX_SIGNATURES = 3
+
+
+class Task(Value):
+    """What stays the same over a run."""
+
+    goal: str
+    wants_change: bool = False
+    """Passing tests are not enough: something has to be committed."""
+    has_validators: bool = False
+    writes_tests: bool = False
+    """Tests are written by an action of their own, before any change."""
+
+
+class CycleContext(Value):
+    """Everything that generators and watchdogs see."""
+
+    task: Task
+    cycle: int = 0
+    """The last finished cycle."""
+    action: Action | None = None
+    """Where the flow stands: the last action that is not an aside."""
+    outcome: Outcome | None = None
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    """What that action was given."""
+    last_action: Action | None = None
+    """Asides included."""
+    resume_action: Action | None = None
+    """After an aside: the action from which the flow goes on."""
+    patches: int = 0
+    """Transactions started."""
+    commits: int = 0
+    """Transactions kept and not reverted."""
+    test_runs: int = 0
+    tree: str = ""
+    passed_tree: str | None = None
+    """The tree on which the last full run of the tests passed."""
+    validated_tree: str | None = None
+    are_tests_written: bool = False
+    failing: tuple[str, ...] = ()
+    signatures: tuple[str, ...] = ()
+    """Digests of what failed in the latest runs of the tests; emptied by a run that passes."""
+    landmarks: tuple[str, ...] = ()
+    """Places left to work on; the first is the current one."""
+    candidates: tuple[Candidate, ...] = ()
+    """Changes left to try."""
+    reasons: tuple[str, ...] = ()
+    """What the next request for a change has to be told."""
+    attempts: tuple[Attempt, ...] = ()
+    """Changes that were rolled back since the last one that was kept."""
+    misses: int = 0
+    """Requests in a row that gave nothing valid."""
+    replans: int = 0
+    """How often the failure was analysed anew because of that."""
+    blanks: int = 0
+    """Analyses in a row that found nothing."""
+    errors_in_row: int = 0
+    idle_in_row: int = 0
+    error: str = ""
+    """What the last action that broke said."""
+    halt: str = ""
+    """Why a person has to decide."""
+
+    @property
+    def tests_passing(self) -> bool:
+        """The last full run passed, and on the tree as it is now."""
+        return self.passed_tree is not None and self.passed_tree == self.tree
+
+
+def fold(context: CycleContext, payload: Payload, result: ActionResult, *, finalists: int) -> CycleContext:
+    """The context after an action.
+
+    Args:
+        finalists: how many of the changes of one request are tried.
+    """
+    action, is_error = payload.action, result.outcome is Outcome.ERROR
+    update: dict[str, Any] = {
+        "cycle": context.cycle + 1,
+        "last_action": action,
+        "resume_action": context.action if action in SIDE else None,
+        "errors_in_row": context.errors_in_row + 1 if is_error else 0,
+        "idle_in_row": context.idle_in_row + 1 if action is Action.IDLE else 0,
+        "error": result.summary if is_error else "",
+        "halt": context.halt or result.halt,
+        "tree": context.tree if result.tree is None else result.tree,
+    }
+    if action not in SIDE:
+        update.update(action=action, outcome=result.outcome, parameters=payload.parameters)
+        update.update(_own(context, payload, result, update["tree"], finalists))
+    return context.model_copy(update=update)
+
+
+def _own(
+    context: CycleContext, payload: Payload, result: ActionResult, tree: str, finalists: int
+) -> Mapping[str, Any]:
+    match payload.action:
+        case Action.RUN_TESTS:
+            return _after_tests(context, result, tree)
+        case Action.WRITE_TESTS if result.is_success:
+            return {"are_tests_written": True}
+        case Action.ANALYZE_FAILURE:
+            return _after_analysis(context, payload, result)
+        case Action.GENERATE_PATCH:
+            return _after_generation(context, result, finalists)
+        case Action.APPLY_PATCH:
+            return _after_transaction(context, result)
+        case Action.REVERT_PATCH if result.is_success:
+            return {"commits": max(0, context.commits - 1)}
+        case Action.VALIDATE:
+            return {
+                "validated_tree": tree if result.outcome is Outcome.GREEN else None,
+                "reasons": result.reasons,
+            }
+        case _:
+            return {}
+
+
+def _after_tests(context: CycleContext, result: ActionResult, tree: str) -> Mapping[str, Any]:
+    update: dict[str, Any] = {"test_runs": context.test_runs + 1, "passed_tree": None}
+    if result.outcome is Outcome.ERROR:
+        return update
+    facts = result.tests
+    update["failing"] = facts.failing if facts else ()
+    if result.outcome is Outcome.PASSED:
+        return {**update, "passed_tree": tree, "signatures": ()}
+    failed = [list(facts.failing), list(facts.collection_errors)] if facts else []
+    signature = sha256(canonical(failed))
+    return {
+        **update,
+        "signatures": (*context.signatures, signature)[-MAX_SIGNATURES:],
+        "reasons": result.reasons,
+    }
+
+
+def _after_analysis(context: CycleContext, payload: Payload, result: ActionResult) -> Mapping[str, Any]:
+    if result.outcome is Outcome.ERROR:
+        return {}
+    if result.outcome is Outcome.NOTHING_FOUND:
+        return {"blanks": context.blanks + 1}
+    update: dict[str, Any] = {"landmarks": result.landmarks, "blanks": 0}
+    if payload.parameters.get("mode"):
+        update.update(replans=context.replans + 1, misses=0)
+    return {**update, "reasons": result.reasons} if result.reasons else update
+
+
+def _after_generation(context: CycleContext, result: ActionResult, finalists: int) -> Mapping[str, Any]:
+    if result.outcome is Outcome.PROPOSED:
+        return {"candidates": result.candidates[:finalists], "misses": 0}
+    if result.outcome is Outcome.NONE_VALID:
+        return {"candidates": (), "misses": context.misses + 1, "reasons": result.reasons}
+    return {}
+
+
+def _after_transaction(context: CycleContext, result: ActionResult) -> Mapping[str, Any]:
+    started = {"patches": context.patches + 1}
+    if result.outcome is Outcome.COMMITTED:
+        return {
+            **started,
+            "commits": context.commits + 1,
+            "landmarks": context.landmarks[1:],
+            "candidates": (),
+            "reasons": (),
+            "attempts": (),
+            "replans": 0,
+        }
+    if result.outcome is Outcome.ROLLED_BACK:
+        tried = (result.attempt,) if result.attempt else ()
+        return {
+            **started,
+            "candidates": context.candidates[1:],
+            "attempts": (*context.attempts, *tried),
+            "reasons": result.reasons,
+        }
+    return started

@@ -1,0 +1,82 @@
+"""When a run has to stop, whatever anybody proposes: rules over what the cycle knows, in a fixed order. Pure."""
+
+from collections.abc import Iterator
+
+from cogworks.coding.actions import TERMINAL, Action, Outcome
+from cogworks.coding.context import MAX_SIGNATURES, CycleContext
+from cogworks.coding.feedback import Stop, history, reason_to_stop
+from cogworks.coding.flow import GENERATION_MODES, next_step
+from cogworks.coding.limits import Limits
+from cogworks.vocabulary import Value
+
+MAX_IDLE = 3
+
+
+class Alarm(Value):
+    """A reason to stop."""
+
+    code: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.reason}" if self.reason else self.code
+
+
+def alarms(context: CycleContext, limits: Limits) -> tuple[Alarm, ...]:
+    """Every reason to stop before the next cycle, the most telling first; none while there is a way on."""
+    return (*_troubles(context, limits), *_budgets(context, limits))
+
+
+def is_last_cycle(context: CycleContext, limits: Limits) -> bool:
+    """Only an end may be decided in the next cycle."""
+    return context.cycle + 1 >= limits.max_cycles
+
+
+def _troubles(context: CycleContext, limits: Limits) -> Iterator[Alarm]:
+    if context.halt:
+        yield Alarm(code="halt", reason=context.halt)
+    if context.errors_in_row >= 2:
+        yield Alarm(code="tool_error", reason=f"{context.last_action} broke twice: {context.error}")
+    if stop := _no_further_attempt(context, limits):
+        listed = "; ".join(history(context.attempts))
+        yield Alarm(code=stop.code, reason=f"{stop.reason} ({listed})")
+    if len(context.signatures) == MAX_SIGNATURES and len(set(context.signatures)) == 1:
+        failing = ", ".join(context.failing) or "nothing could be collected"
+        yield Alarm(code="stalled", reason=f"{MAX_SIGNATURES} runs of the tests failed alike ({failing})")
+    if context.outcome is Outcome.NOTHING_FOUND and context.blanks > 1:
+        yield Alarm(code="no_suspects", reason="the failure points at no place in the code")
+    if context.outcome is Outcome.NONE_VALID and _is_generation_exhausted(context, limits):
+        yield Alarm(code="no_valid_patch", reason="; ".join(context.reasons))
+    if context.idle_in_row >= MAX_IDLE:
+        yield Alarm(code="no_progress", reason=f"nothing was proposed {MAX_IDLE} times running")
+
+
+def _is_generation_exhausted(context: CycleContext, limits: Limits) -> bool:
+    return context.replans >= len(GENERATION_MODES) and context.misses > limits.generation_retries
+
+
+def _no_further_attempt(context: CycleContext, limits: Limits) -> Stop | None:
+    if context.outcome is not Outcome.ROLLED_BACK:
+        return None
+    return reason_to_stop(context.attempts, max_retries=limits.max_patches - 1)
+
+
+def _budgets(context: CycleContext, limits: Limits) -> Iterator[Alarm]:
+    """What the next step of the plan may not spend any more. An end costs nothing, so success is never refused."""
+    step = next_step(context, generation_retries=limits.generation_retries)
+    action = step.action if step else None
+    # Asking for a change that may not be applied would be money for nothing.
+    if action in (Action.GENERATE_PATCH, Action.APPLY_PATCH) and context.patches >= limits.max_patches:
+        yield Alarm(code="max_patches", reason=_used_up(limits.max_patches, "patch"))
+    if action is Action.RUN_TESTS and context.test_runs >= limits.max_test_runs:
+        yield Alarm(code="max_test_runs", reason=_used_up(limits.max_test_runs, "test run"))
+    if is_last_cycle(context, limits) and action not in TERMINAL:
+        yield Alarm(code="max_cycles", reason=_used_up(limits.max_cycles, "cycle"))
+
+
+def _used_up(limit: int, what: str) -> str:
+    return (
+        f"the one {what} is used up"
+        if limit == 1
+        else f"{limit} {what}{'es' if what == 'patch' else 's'} are used up"
+    )
