@@ -1,6 +1,6 @@
 """What earlier nodes delivered, as it stands in the repository now: a person may have edited it before merging."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cogworks.errors import NodeFailed
@@ -65,17 +65,22 @@ def specification_text(task: NodeTask, workspace: Workspace) -> str:
 
 
 def interface_files(task: NodeTask, workspace: Workspace) -> tuple[InterfaceFile, ...]:
-    """The approved interface files, in the order in which they were proposed."""
+    """The approved interface files, in the order in which they were proposed; none where no node designed any."""
     found = []
-    for file in output_of(task, "interfaces")["files"]:
+    for file in _interfaces(task)["files"]:
         merged = workspace.read(file["path"])
         found.append(InterfaceFile(path=file["path"], content=file["content"] if merged is None else merged))
     return tuple(found)
 
 
+def proposed_paths(task: NodeTask) -> tuple[str, ...]:
+    """Where the interface files were proposed to be."""
+    return tuple(file["path"] for file in _interfaces(task)["files"])
+
+
 def interface_names(task: NodeTask) -> tuple[InterfaceName, ...]:
-    """The public names that the plan has to cover, in the order in which they were proposed."""
-    return tuple(InterfaceName.model_validate(name) for name in output_of(task, "interfaces")["interfaces"])
+    """The public names that the plan has to cover, in the order in which they were proposed; none where no node designed any."""
+    return tuple(InterfaceName.model_validate(name) for name in _interfaces(task)["interfaces"])
 
 
 def planned_items(task: NodeTask) -> tuple[PlannedItem, ...]:
@@ -104,3 +109,9 @@ def pull_request(task: NodeTask, slug: str) -> PullRequestRef | None:
 def sub_item_slug(task: NodeTask, key: SubItemKey) -> str:
     """`swi-<ordinal>` of a sub-work-item."""
     return next(f"swi-{item.ordinal}" for item in task.sub_items if item.key == key)
+
+
+def _interfaces(task: NodeTask) -> Mapping[str, Any]:
+    """What Interface Design put out; a pipeline may do without that node."""
+    found: Mapping[str, Any] = task.inputs.get("interfaces") or {"files": (), "interfaces": ()}
+    return found

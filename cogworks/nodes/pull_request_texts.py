@@ -92,10 +92,13 @@ def _left_out(warnings: Sequence[str]) -> str:
 def _opening(task: NodeTask, item: PlannedItem) -> str:
     number = task.sub_item.number if task.sub_item else None
     closes = f"Closes #{number}. " if number else f"Sub-work-item {item.key}. "
-    return (
-        f"{closes}Part of #{task.item.number}. Follows the specification{_reference(task, 'spec')} and the "
-        f"interfaces{_reference(task, 'interfaces')}."
-    )
+    followed = [
+        f"the {name} in #{pull.number}"
+        for slug, name in (("spec", "specification"), ("interfaces", "interfaces"))
+        if (pull := pull_request(task, slug))
+    ]
+    follows = f" Follows {' and '.join(followed)}." if followed else ""
+    return f"{closes}Part of #{task.item.number}.{follows}"
 
 
 def _stacking(task: NodeTask) -> str:

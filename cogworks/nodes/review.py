@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cogworks.coding.patches import file_actions, without_object_names
-from cogworks.nodes.artifacts import interface_files, output_of, planned_item, specification_text
+from cogworks.nodes.artifacts import interface_files, planned_item, proposed_paths, specification_text
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded, Workspace
 from cogworks.nodes.intake import issue
@@ -92,7 +92,7 @@ def scope_pass() -> dict[str, Any]:
 
 def scope_findings(task: NodeTask, item: PlannedItem, files: Sequence[str]) -> list[dict[str, Any]]:
     """A warning for every changed file that the plan does not list."""
-    planned = {*item.files, *(file["path"] for file in output_of(task, "interfaces")["files"])}
+    planned = {*item.files, *proposed_paths(task)}
     return [
         {
             "pass": "scope",

@@ -14,6 +14,7 @@ from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
 from cogworks.demo.verdict import Verdict, judge
 from cogworks.ledger.record import read_state
 from cogworks.pipeline.built_in import built_in_pipelines
+from cogworks.pipeline.parser import parse_pipelines
 from tests.end_to_end.killing import Moment, killed_step
 from tests.end_to_end.scene import Ended, Scene, copy_of, open_scene
 from tests.pipeline.runs import pull
@@ -22,6 +23,7 @@ from tests.replaying import Committed, replayed
 pytestmark = pytest.mark.timeout(300)  # seconds on a busy machine; usually a tenth of that
 
 MAX_STEPS = 40
+DEFAULT_EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "pipelines" / "default.toml"
 LEDGER = "cogworks/ledger/1"
 
 
@@ -119,6 +121,13 @@ def test_the_sample_issue_becomes_pull_requests_whose_last_head_does_what_was_as
 
     assert ends == [(0, "waiting", ["architecture"]), (0, "waiting", ["interface_design"]), (0, "done", [])]
     assert item.verdict.is_good
+
+
+def test_it_is_played_by_the_default_pipeline_of_the_examples(item: WholeItem) -> None:
+    example = DEFAULT_EXAMPLE.read_text("utf-8")
+    pipeline = parse_pipelines(example, source=DEFAULT_EXAMPLE.name).pipelines["default"]
+
+    assert {entry.state.graph_hash for entry in item.ledger} == {pipeline.graph_hash}
 
 
 def test_each_node_is_visited_in_order_and_review_sends_one_sub_work_item_back(item: WholeItem) -> None:

@@ -42,6 +42,14 @@ def test_the_body_refers_to_the_sub_issue_the_issue_and_the_approved_documents()
     assert "Builds on" not in body
 
 
+def test_the_body_refers_to_no_document_that_nobody_put_to_people() -> None:
+    alone = task("integration", sub_item="A", inputs=INPUTS).model_copy(update={"pull_requests": ()})
+
+    body = opened(run(alone, shell())).body
+
+    assert body.startswith("Closes #21. Part of #7.\n\n")
+
+
 def test_checks_that_were_left_out_are_listed_in_words_that_address_nobody() -> None:
     code = {**CODE, "left_out": ["validate of service 'x' was left out: `@octo`\nsaid *no*"]}
 

@@ -7,7 +7,7 @@ from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.planning import run
 from cogworks.nodes.replies import Plan
 from cogworks.vocabulary import SubItemKey
-from tests.nodes.examples import KEY, PLAN, output, planned, shell, task
+from tests.nodes.examples import KEY, PLAN, SPECIFICATION, output, planned, shell, task
 
 
 def test_each_item_becomes_a_sub_issue_and_each_dependency_a_link() -> None:
@@ -69,3 +69,13 @@ def test_the_prompt_shows_the_interfaces_as_they_stand(merged: str | None) -> No
     run(task("planning"), world)
 
     assert (merged or "class Adds: ...\n") in world.model.asked[0]
+
+
+def test_a_pipeline_without_interface_design_is_planned_from_the_specification_alone() -> None:
+    plan = Plan(sub_work_items=(planned(interfaces=()),))
+    alone = task("planning").model_copy(update={"inputs": {"specification": output(SPECIFICATION)}})
+
+    outcome = run(alone, shell(plan))
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output == {"sub_work_items": [output(planned(interfaces=()))]}

@@ -74,6 +74,17 @@ def test_a_file_outside_the_plan_is_a_warning() -> None:
     ]
 
 
+def test_without_designed_interfaces_only_planned_files_are_expected() -> None:
+    before = task("review", sub_item="A")
+    kept = {slot: value for slot, value in before.inputs.items() if slot != "interfaces"}
+    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
+
+    outcome = run(before.model_copy(update={"inputs": kept}), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert (outcome.output["passed"], outcome.output["findings"]) == (True, [])
+
+
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [

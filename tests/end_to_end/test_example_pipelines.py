@@ -1,0 +1,349 @@
+"""Every example pipeline, on a real hub from the issue to the end: a model server answers, the sample's own tests run."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from cogworks.commands.graph import graph
+from cogworks.demo.facts import sample_files
+from cogworks.pipeline.built_in import built_in_pipelines
+from cogworks.pipeline.graph import Pipeline
+from cogworks.pipeline.parser import parse_pipelines
+from tests.end_to_end.scene import Scene, open_scene
+from tests.model_server import ModelServer, replied
+
+pytestmark = pytest.mark.timeout(300)  # seconds on a busy machine; usually a tenth of that
+
+FOLDER = Path(__file__).parents[2] / "docs" / "examples" / "pipelines"
+EXAMPLES = ("bugfix", "default", "documentation-only", "hotfix", "parallel-docs-code")
+MAX_RUNS = 10
+
+PARSING = "src/hourglass/parsing.py"
+FIXED = (
+    sample_files()[PARSING].replace(r"(\d+)\s*", r"(\d+(?:\.\d+)?)\s*").replace("int(match", "float(match")
+)
+HOURS = """from datetime import timedelta
+
+from hourglass import parse
+
+
+def test_hours_may_have_decimals():
+    assert parse("1.5h") == timedelta(minutes=90)
+"""
+DAYS = """
+
+def test_days_may_have_decimals():
+    assert parse("0.25 days") == timedelta(hours=6)
+"""
+SPECIFICATION = {"title": "Read decimals", "markdown": "# Read decimals\n\n- **R1** `1.5h` is 90 minutes.\n"}
+PLAN = {
+    "sub_work_items": [
+        {
+            "key": "A",
+            "title": "Read decimals",
+            "description": "Let a number have decimals (R1).",
+            "files": [PARSING, "tests/test_decimals.py"],
+            "interfaces": [],
+            "test_specification": "1.5h in tests/test_decimals.py",
+            "acceptance_criteria": ["`1.5h` is 90 minutes"],
+            "depends_on": [],
+        }
+    ]
+}
+PASSED = {"passed": True, "criteria": [{"name": "correctness", "passed": True}], "findings": []}
+BLOCKED = {
+    "passed": False,
+    "criteria": [{"name": "tests", "passed": False}],
+    "findings": [
+        {
+            "file": "tests/test_decimals.py",
+            "line": 6,
+            "severity": "blocking",
+            "criterion": "tests",
+            "explanation": "Only hours are tested; test days as the issue has them.",
+        }
+    ],
+}
+NUMBERS = "# Numbers\n\n`1.5h` is an hour and a half.\n"
+DOCUMENTATION = {
+    "title": "Tell of decimals",
+    "summary": "Numbers may have decimals after a point.",
+    "comment": "The documentation now says which numbers are read.",
+    "files": [{"path": "docs/numbers.md", "content": NUMBERS}],
+}
+FOLLOW_UP = {
+    "issues": [
+        {"title": "Refuse text that is not understood", "body": "`1h banana` is read as 1h.", "labels": []}
+    ]
+}
+AUDIT = {"summary": "Safe: numbers are bounded by the pattern.", "findings": []}
+YES = {"answer": "yes", "reason": "`parse` reads text out of job files."}
+
+
+def classified(*, complexity: str = "low", pipeline: str = "default") -> dict[str, Any]:
+    return {
+        "type": "bug_fix",
+        "affected_modules": [PARSING],
+        "component_tags": [],
+        "language": "python",
+        "estimated_scope": {"files": 2, "interfaces": 0, "complexity": complexity},
+        "safety_affecting": False,
+        "pipeline": pipeline,
+        "rationale": "A wrong result.",
+        "questions": [],
+    }
+
+
+def code(tests: str, *, is_there: bool = False) -> dict[str, Any]:
+    """The fix with its tests, whose file the branch has already or not yet."""
+    return {
+        "summary": "Read decimals",
+        "files": [
+            {"path": PARSING, "action": "modify", "content": FIXED},
+            {
+                "path": "tests/test_decimals.py",
+                "action": "modify" if is_there else "create",
+                "content": tests,
+            },
+        ],
+        "tests": ["tests/test_decimals.py"],
+        "notes": "",
+        "missing_capability": "",
+    }
+
+
+def pipeline_of(name: str) -> Pipeline:
+    text = (FOLDER / f"{name}.toml").read_text("utf-8")
+    return parse_pipelines(text, source=name).pipelines[name]
+
+
+@dataclass
+class Stand:
+    """A hub where an example is the repository's own pipeline, and a model that was told what to answer."""
+
+    scene: Scene
+    server: ModelServer
+    passed_by_a_person: list[str] = field(default_factory=list)
+    """The gates, in the order in which they were come to."""
+
+    def play(self) -> None:
+        """Work on the item until it is done; a person merges or pastes whatever is waited for."""
+        model = {
+            "COGWORKS_LLM_PROVIDER": "anthropic",
+            "COGWORKS_LLM_API_KEY": "a-key-of-these-tests",
+            "COGWORKS_LLM_BASE_URL": self.server.url,
+        }
+        for _ in range(MAX_RUNS):
+            ended = self.scene.cogworks("run", "--json", **model)
+            assert ended.code == 0, ended.err
+            if ended.told["outcome"] == "done":
+                return
+            for wait in ended.told["waiting_for"]:
+                self._pass(wait)
+        pytest.fail(f"not done after {MAX_RUNS} runs; gates passed: {self.passed_by_a_person}")
+
+    def _pass(self, wait: Mapping[str, Any]) -> None:
+        at = f"{wait['node']}@{wait['sub_item']}" if wait.get("sub_item") else wait["node"]
+        self.passed_by_a_person.append(f"{wait['kind']} {at}")
+        if wait["kind"] == "merge":
+            self.scene.person.merge(int(wait["number"]))
+        else:
+            self.scene.repository.get_issue(1).create_comment(wait["paste"])
+
+    @property
+    def visited(self) -> list[str]:
+        """Every visit in order; all must have succeeded."""
+        visits = self.scene.visits()
+        assert {status for *_, status, _ in visits} == {"succeeded"}
+        assert (self.scene.state()["status"], self.scene.cogworks("fsck").code) == ("done", 0)
+        return [f"{node}@{sub_item}" if sub_item else node for node, sub_item, *_ in visits]
+
+    @property
+    def pulls(self) -> list[tuple[str, str, str]]:
+        """Branch, title and state of every pull request."""
+        found = self.scene.seen()["pullRequests"]["nodes"]
+        return [(pull["headRefName"], pull["title"], pull["state"]) for pull in found]
+
+    @property
+    def issues(self) -> list[str]:
+        return [issue["title"] for issue in self.scene.seen()["issues"]["nodes"]][1:]
+
+
+@contextmanager
+def standing(directory: Path, text: str, *replies: Mapping[str, Any]) -> Iterator[Stand]:
+    with open_scene(directory) as scene, ModelServer() as server:
+        for path in sorted([*FOLDER.glob("prompts/*"), *FOLDER.glob("schemas/*")]):
+            if path.stem.removesuffix(".md") in text or path.stem.startswith("_"):
+                scene.write(f".cogworks/{path.relative_to(FOLDER).as_posix()}", path.read_text("utf-8"))
+        scene.write(".cogworks/pipeline.toml", text)
+        scene.person.set_trigger()
+        server.answers(*(replied(json.dumps(reply)) for reply in replies))
+        yield Stand(scene, server)
+        assert len(server.seen) == len(replies)
+
+
+def text_of(name: str) -> str:
+    return (FOLDER / f"{name}.toml").read_text("utf-8")
+
+
+def test_there_are_five_examples() -> None:
+    assert tuple(sorted(path.stem for path in FOLDER.glob("*.toml"))) == EXAMPLES
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_is_checked_without_a_warning(name: str) -> None:
+    checked = CliRunner().invoke(graph, ["check", str(FOLDER / f"{name}.toml")], catch_exceptions=False)
+
+    assert (checked.exit_code, checked.stderr) == (0, "")
+
+
+def test_the_default_example_is_the_pipeline_that_is_built_in() -> None:
+    built_in = built_in_pipelines().pipelines["default"]
+    example = pipeline_of("default")
+
+    assert (example.graph_hash, example) == (built_in.graph_hash, built_in)
+
+
+@pytest.mark.slow
+def test_a_bug_is_fixed_in_two_rounds_and_nobody_is_asked(tmp_path: Path) -> None:
+    replies = (classified(), SPECIFICATION, PLAN, code(HOURS), BLOCKED, PASSED, PASSED)
+    again = (code(HOURS + DAYS, is_there=True), PASSED, PASSED, PASSED)
+    with standing(tmp_path, text_of("bugfix"), *replies, *again) as stand:
+        stand.play()
+
+        assert stand.visited == [
+            "intake",
+            "specify",
+            "planning",
+            "code_generation@A",
+            "review@A",
+            "code_generation@A",
+            "review@A",
+            "integration@A",
+        ]
+        assert stand.passed_by_a_person == []
+        assert stand.pulls == [("cogworks/1/swi-1", "Read decimals", "OPEN")]
+        assert stand.issues == ["Read decimals"]
+        assert stand.scene.file("tests/test_decimals.py", branch="cogworks/1/swi-1") == HOURS + DAYS
+        [pull] = stand.scene.seen()["pullRequests"]["nodes"]
+        assert pull["body"].startswith("Closes #2. Part of #1.\n\nLet a number have decimals (R1).")
+
+
+def test_documentation_is_written_checked_and_accepted_by_a_person(tmp_path: Path) -> None:
+    with standing(tmp_path, text_of("documentation-only"), classified(), DOCUMENTATION) as stand:
+        stand.play()
+
+        assert stand.visited == ["intake", "document", "check", "accept", "tell"]
+        assert output_of(stand.scene, "0003-check")["passed"] is True
+        assert stand.passed_by_a_person == ["merge accept"]
+        assert stand.pulls == [("cogworks/1/docs", "Tell of decimals", "MERGED")]
+        assert stand.issues == []
+        assert stand.scene.file("docs/numbers.md") == NUMBERS
+        assert comments(stand.scene).count(str(DOCUMENTATION["comment"])) == 1
+
+
+def test_of_three_pipelines_in_one_file_intake_chooses_the_hotfix(tmp_path: Path) -> None:
+    together = 'default = "bugfix"\n\n' + "\n".join(map(text_of, ("bugfix", "hotfix", "documentation-only")))
+    chosen = classified(pipeline="hotfix")
+    with standing(tmp_path, together, chosen, SPECIFICATION, PLAN, code(HOURS), FOLLOW_UP) as stand:
+        stand.play()
+
+        asked = json.dumps(stand.server.seen[0].body)
+        assert all(f"- `{name}`: " in asked for name in ("bugfix", "hotfix", "documentation-only"))
+        state = stand.scene.state()
+        assert (state["pipeline"], state["graph_hash"]) == ("hotfix", pipeline_of("hotfix").graph_hash)
+        assert stand.visited == [
+            "intake",
+            "specify",
+            "planning",
+            "code_generation@A",
+            "simulate@A",
+            "publish@A",
+            "follow_ups",
+        ]
+        assert stand.passed_by_a_person == ["merge publish@A"]
+        assert stand.pulls == [("cogworks/1/swi-1", "Hotfix for #1", "MERGED")]
+        assert stand.scene.file(PARSING) == FIXED
+        suite = output_of(stand.scene, "0005-simulate@2")  # 2 is the sub-issue
+        assert (suite["passed"], suite["failures"], suite["tests"]["failed"]) == (True, [], 0)
+        assert suite["tests"]["passed"] > 1
+        follow_up = stand.scene.seen()["issues"]["nodes"][-1]
+        assert (follow_up["title"], follow_up["labels"]["nodes"]) == (
+            "Refuse text that is not understood",
+            [{"name": "follow-up"}],
+        )
+        assert follow_up["body"].endswith("Follow-up of #1.")
+
+
+def test_code_and_documentation_go_side_by_side_and_a_model_calls_for_the_audit(tmp_path: Path) -> None:
+    replies = (
+        classified(complexity="medium"),
+        DOCUMENTATION,
+        SPECIFICATION,
+        PLAN,
+        code(HOURS),
+        PASSED,
+        PASSED,
+        PASSED,
+        YES,
+        AUDIT,
+    )
+    with standing(tmp_path, text_of("parallel-docs-code"), *replies) as stand:
+        stand.play()
+
+        assert stand.visited == [
+            "intake",
+            "document",
+            "specify",
+            "planning",
+            "code_generation@A",
+            "review@A",
+            "review-routing@A",
+            "security_audit@A",
+            "integration@A",
+            "tell",
+        ]
+        assert stand.passed_by_a_person == ["merge document", "approval specify", "approval security_audit@A"]
+        assert stand.pulls == [
+            ("cogworks/1/docs", "Tell of decimals", "MERGED"),
+            ("cogworks/1/swi-1", "Read decimals", "OPEN"),
+        ]
+        assert stand.scene.state()["marks"]["security_audit_to_integration@A"] == "taken"
+        # 3 is the sub-issue: 1 is the issue and 2 the pull request of the documentation.
+        back, audit, onward = decided(stand.scene, "0007-review-routing@3")
+        assert [(edge["edge_id"], edge["result"], edge["evaluator"]["kind"]) for edge in (back, onward)] == [
+            ("review_to_code_generation", False, "Deterministic"),
+            ("review_to_integration", True, "Deterministic"),
+        ]
+        assert (audit["edge_id"], audit["result"]) == ("review_to_security_audit", True)
+        assert audit["evaluator"] == {"kind": "Composite", "model_id": "claude-sonnet-5-5"}
+        assert audit["input_snapshot"] == {
+            "classification.safety_affecting": False,
+            "review.passed": True,
+        }
+        assert [(told["answer"], told["why"], told["fallback"]) for told in audit["answers"]] == [
+            (True, YES["reason"], "")
+        ]
+        assert comments(stand.scene).count(str(DOCUMENTATION["comment"])) == 1
+
+
+def comments(scene: Scene) -> str:
+    issue = scene.seen()["issues"]["nodes"][0]
+    return "\n".join(comment["body"] for comment in issue["comments"]["nodes"])
+
+
+def output_of(scene: Scene, visit: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(scene.git("show", f"cogworks/ledger/1:visits/{visit}/output.json"))
+    return found
+
+
+def decided(scene: Scene, visit: str) -> list[dict[str, Any]]:
+    """Every edge that was looked at, as the ledger has it."""
+    kept: list[dict[str, Any]] = json.loads(scene.git("show", f"cogworks/ledger/1:visits/{visit}/edges.json"))
+    return kept
