@@ -47,6 +47,7 @@ def test_every_reply_can_be_read_in_its_file() -> None:
     assert as_text == []
 
 
+@pytest.mark.slow
 def test_the_sample_is_solved_with_one_retry_and_one_rework(rehearsal: Rehearsal) -> None:
     assert named(rehearsal.done) == [
         "intake-1",
@@ -68,6 +69,7 @@ def test_the_sample_is_solved_with_one_retry_and_one_rework(rehearsal: Rehearsal
     assert verdicts == [True, False, True]
 
 
+@pytest.mark.slow
 def test_the_acceptance_test_passes_on_the_last_branch(rehearsal: Rehearsal, tmp_path: Path) -> None:
     git(tmp_path, "clone", "--quiet", "--branch", "cogworks/1/swi-2", str(rehearsal.repository), "result")
     (tmp_path / "result" / "acceptance_test.py").write_text(acceptance_test(), encoding="utf-8")
@@ -83,6 +85,7 @@ def test_the_acceptance_test_passes_on_the_last_branch(rehearsal: Rehearsal, tmp
         assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_no_recording_is_left_over(rehearsal: Rehearsal) -> None:
     asked = len(rehearsal.done) - 2 + 2 * sum(1 for each in rehearsal.done if each.node == "review") + 1
 

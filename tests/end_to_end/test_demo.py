@@ -66,6 +66,7 @@ def _acts(out: str) -> Sequence[str]:
     return [line for line in out.splitlines() if line.startswith("person: ")]
 
 
+@pytest.mark.slow
 def test_a_demonstration_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     killed = _stopped(tmp_path, after="architecture: started", by=signal.SIGKILL, whole_group=True)
     url, process_id = _hub_of(tmp_path)

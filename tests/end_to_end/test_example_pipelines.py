@@ -248,6 +248,7 @@ def test_documentation_is_written_checked_and_accepted_by_a_person(tmp_path: Pat
         assert comments(stand.scene).count(str(DOCUMENTATION["comment"])) == 1
 
 
+@pytest.mark.slow
 def test_of_three_pipelines_in_one_file_intake_chooses_the_hotfix(tmp_path: Path) -> None:
     together = 'default = "bugfix"\n\n' + "\n".join(map(text_of, ("bugfix", "hotfix", "documentation-only")))
     chosen = classified(pipeline="hotfix")
@@ -281,6 +282,7 @@ def test_of_three_pipelines_in_one_file_intake_chooses_the_hotfix(tmp_path: Path
         assert follow_up["body"].endswith("Follow-up of #1.")
 
 
+@pytest.mark.slow
 def test_code_and_documentation_go_side_by_side_and_a_model_calls_for_the_audit(tmp_path: Path) -> None:
     replies = (
         classified(complexity="medium"),

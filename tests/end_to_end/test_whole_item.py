@@ -265,6 +265,7 @@ def test_the_ledger_alone_replays_every_decision_of_the_run(item: WholeItem) -> 
     )
 
 
+@pytest.mark.slow
 def test_a_runner_that_dies_in_every_step_leaves_no_trace(item: WholeItem, tmp_path: Path) -> None:
     moments = itertools.cycle(
         (

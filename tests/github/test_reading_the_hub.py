@@ -87,7 +87,7 @@ def test_a_long_item_is_read_whole_in_every_way(
 def test_every_way_of_reading_tells_the_same(long_item: IssueAddress) -> None:
     now = datetime.fromisoformat("2026-11-21T04:00:00Z")
     snapshots = [
-        read(long_item, size, Requests()).model_copy(update={"server_date": now})
+        read(long_item, size, Requests()).model_copy(update={"server_date": now, "rate": None})
         for size in ("whole", "half", "split")
     ]
 
