@@ -1,7 +1,4 @@
-"""What a run remembers: an immutable value with the transitions that may be made of it.
-
-Only states that a run can resume from are kept; progress inside a step is log, not state.
-"""
+"""What a run remembers: an immutable value, fit to resume from, with the transitions that may be made of it."""
 
 import hashlib
 from collections.abc import Mapping
