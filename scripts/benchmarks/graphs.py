@@ -6,7 +6,7 @@ from typing import Any
 
 import tomli_w
 
-from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.graph import MAX_VISITS_PER_RUN, Instance, Pipeline
 from cogworks.pipeline.position import Facts
 from cogworks.pipeline.state import RunState, VisitRecord, visit_key
 from cogworks.pipeline.transitions import settle
@@ -44,7 +44,8 @@ def pipeline_text(shape: str, size: int) -> str:
 
 
 def half_done(pipeline: Pipeline) -> RunState:
-    """A run of the pipeline whose first half of the nodes, in topological order, has succeeded."""
+    """A run of the pipeline whose first half of the nodes, in topological order, has succeeded; of the largest
+    pipelines as many as leave one visit to the limit of every run."""
     state = RunState(
         run_id=RunId("run-1"),
         repository_id="R_1",
@@ -54,7 +55,8 @@ def half_done(pipeline: Pipeline) -> RunState:
         pipeline=pipeline.name,
         graph_hash=pipeline.graph_hash,
     )
-    for node_id in pipeline.topological_order[: len(pipeline.nodes) // 2]:
+    done = min(len(pipeline.nodes) // 2, MAX_VISITS_PER_RUN - 1)
+    for node_id in pipeline.topological_order[:done]:
         index = state.next_index()
         visit = VisitRecord(
             index=index,
