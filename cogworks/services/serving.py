@@ -9,10 +9,11 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
+from functools import partial
 from hmac import compare_digest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cogworks.domain_services.messages import MAX_MESSAGE_BYTES, Response, frame
 
@@ -132,13 +133,8 @@ def _converse(connection: socket.socket, desk: Desk) -> None:
 
 
 def _listen_on_http(stack: ExitStack, address: HttpAddress, desk: Desk) -> str:
-    class Handler(_Handler):
-        token = address.token
-
-        def reply(self, line: bytes) -> bytes:
-            return desk.ask(line)
-
-    server = stack.enter_context(_Server((address.host, address.port), Handler))
+    handler = partial(_Handler, desk, address.token)
+    server = stack.enter_context(_Server((address.host, address.port), handler))
     scheme = "http"
     if address.certificate is not None:
         scheme = "https"
@@ -154,7 +150,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+    def __init__(self, address: tuple[str, int], handler: Callable[..., BaseHTTPRequestHandler]) -> None:
         self._places = threading.BoundedSemaphore(MAX_CALLERS)
         super().__init__(address, handler)
 
@@ -181,23 +177,25 @@ class _Handler(BaseHTTPRequestHandler):
     # Head and body in one piece and at once: apart they would wait for each other, 40 ms a call.
     wbufsize = -1
     disable_nagle_algorithm = True
-    token = ""
 
-    def reply(self, line: bytes) -> bytes:
-        raise NotImplementedError
+    def __init__(self, desk: Desk, token: str, *connection: Any) -> None:
+        self._desk = desk
+        self._token = token
+        # The base class answers within its constructor.
+        super().__init__(*connection)
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
         if not self.path.startswith(_PREFIX):
             self._refuse(404, f"requests go to {_PREFIX}<method>")
-        elif self.token and not _same(self.headers.get("Authorization", ""), f"Bearer {self.token}"):
+        elif self._token and not _same(self.headers.get("Authorization", ""), f"Bearer {self._token}"):
             self._refuse(401, "a bearer token is wanted")
         elif not length.isdecimal():
             self._refuse(411, "Content-Length is wanted")
         elif int(length) > MAX_MESSAGE_BYTES:
             self._refuse(413, f"a request has at most {MAX_MESSAGE_BYTES} bytes")
         else:
-            self._send(200, "application/json", self.reply(self.rfile.read(int(length))))
+            self._send(200, "application/json", self._desk.ask(self.rfile.read(int(length))))
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the standard library's name
         """Nothing: what was asked is nobody's business but the caller's."""

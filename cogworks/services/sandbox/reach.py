@@ -36,5 +36,5 @@ def bubblewrap_arguments(order: Order) -> list[str]:
     built += ["--proc", "/proc"]
     for name in KERNEL_SETTINGS:
         built += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
-    built += ["--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm"]  # noqa: S108
+    built += ["--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm"]  # noqa: S108  # also its own
     return [*built, "--remount-ro", "/", "--chdir", "/"]
