@@ -81,9 +81,13 @@ def protected_by(path: str, extra: Iterable[str] = ()) -> str | None:
 
     A pattern is a path in which `*` and `?` stay within one part and `**` stands for any number of parts.
     """
-    parts = _folded(normalised(path)).split("/")
-    patterns = (*PROTECTED_PATHS, *extra)
-    return next((pattern for pattern in patterns if _matches(parts, _folded(pattern).split("/"))), None)
+    return matching(path, (*PROTECTED_PATHS, *extra))
+
+
+def matching(path: str, patterns: Iterable[str]) -> str | None:
+    """The first pattern, of the form `protected_by` describes, that a path fits; None when it fits none."""
+    parts = folded(normalised(path)).split("/")
+    return next((pattern for pattern in patterns if _matches(parts, folded(pattern).split("/"))), None)
 
 
 def protected_touched(changes: Iterable[FileChange], extra: Iterable[str] = ()) -> tuple[str, ...]:
@@ -119,7 +123,7 @@ def refusal(
     )
 
 
-def _folded(path: str) -> str:
+def folded(path: str) -> str:
     """Equal for two spellings that some file system takes for the same file."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).casefold())
 
@@ -127,7 +131,7 @@ def _folded(path: str) -> str:
 def _is_git_directory(part: str) -> bool:
     # Some file systems drop ignorable characters, trailing dots and blanks, and offer short names and streams.
     visible = "".join(char for char in part if unicodedata.category(char) != "Cf")
-    return _folded(visible).split(":")[0].rstrip(". ") in (".git", "git~1")
+    return folded(visible).split(":")[0].rstrip(". ") in (".git", "git~1")
 
 
 def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
@@ -162,7 +166,7 @@ def _each_path(changes: Sequence[FileChange], protected: tuple[str, ...]) -> Ite
 def _duplicates(changes: Sequence[FileChange]) -> Iterator[str]:
     spellings: dict[str, list[str]] = {}
     for change in changes:
-        spellings.setdefault(_folded(normalised(change.path)), []).append(change.path)
+        spellings.setdefault(folded(normalised(change.path)), []).append(change.path)
     for paths in spellings.values():
         if len(paths) > 1:
             names = ", ".join(repr(path) for path in Counter(paths))
@@ -175,7 +179,7 @@ def _misfits(changes: Sequence[FileChange], existing: Collection[str]) -> Iterat
     removed = {normalised(change.path) for change in changes if change.action == "delete"}
     created = {normalised(change.path) for change in changes if change.action == "create"}
     after = (there - removed) | created
-    spellings = {_folded(path): path for path in there - removed}
+    spellings = {folded(path): path for path in there - removed}
     directories = {parent for path in after for parent in _parents(path)}
     for change in changes:
         path = normalised(change.path)
@@ -185,7 +189,7 @@ def _misfits(changes: Sequence[FileChange], existing: Collection[str]) -> Iterat
             continue
         if path in there:
             yield f"{change.path!r} exists already; use the action 'modify'"
-        elif (other := spellings.get(_folded(path), path)) != path:
+        elif (other := spellings.get(folded(path), path)) != path:
             yield f"{change.path!r} differs only in case from {other!r}"
         if path in directories:
             yield f"{change.path!r} is a directory"

@@ -22,7 +22,13 @@ _SIGNS: tuple[tuple[FailureKind, tuple[str, ...]], ...] = (
     ),
     (
         "missing",
-        ("does not appear to be a git repository", "returned error: 404", "' not found"),
+        (
+            "does not appear to be a git repository",
+            "returned error: 404",
+            "' not found",
+            "couldn't find remote ref",
+            "not our ref",
+        ),
     ),
     (
         "network",
@@ -48,6 +54,10 @@ _SIGNS: tuple[tuple[FailureKind, tuple[str, ...]], ...] = (
 
 class CodebaseError(CogworksError):
     """The working copy cannot be brought to the state that was asked for."""
+
+
+class RollbackFailed(CodebaseError):
+    """A working copy could not be brought back to where it was; nothing in it may be trusted."""
 
 
 class GitFailed(CodebaseError):

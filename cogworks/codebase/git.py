@@ -1,6 +1,7 @@
 """Runs one git command in a scrubbed environment: its output, or an error that shows everything."""
 
 import base64
+import copy
 import os
 import signal
 import subprocess
@@ -85,6 +86,7 @@ class Git:
         self._time_limit_s = time_limit_s
         self._on_network = on_network
         self._left_s = left_s
+        self._access: tuple[str, Token] = ("", None)
 
     def run(
         self,
@@ -103,18 +105,19 @@ class Git:
         Raises:
             GitFailed: for any other exit code, and when the time limit is reached.
         """
-        environment = _configured(self._environment | dict(extra or {}), _SETTINGS)
-        return self._run(arguments, cwd, environment=environment, stdin=stdin, ok=ok)
+        settings, secrets = _granted(*self._access)
+        environment = _configured(self._environment | dict(extra or {}), settings)
+        return self._run(arguments, cwd, environment=environment, stdin=stdin, ok=ok, secrets=secrets)
+
+    def granted(self, url: str, token: Token) -> "Git":
+        """The same, but each command may fetch from that URL what a clone without file contents left there."""
+        git = copy.copy(self)
+        git._access = (url, token)  # noqa: SLF001  # of the same class
+        return git
 
     def reach(self, url: str, token: Token, *arguments: str, cwd: Path) -> str:
         """Like `run`, for `fetch` and `push`; the token travels in the environment, for this URL's host only."""
-        settings, secrets = dict(_SETTINGS), tuple[str, ...]()
-        token = token() if callable(token) else token
-        if token and urlsplit(url).scheme in ("http", "https"):
-            pair = base64.b64encode(f"x-access-token:{token}".encode()).decode()
-            origin = urlsplit(url)._replace(path="/", query="", fragment="").geturl()
-            settings[f"http.{origin}.extraHeader"] = f"Authorization: Basic {pair}"
-            secrets = (token, pair)
+        settings, secrets = _granted(url, token)
         if self._on_network is not None:
             self._on_network(arguments[0])
         return self._run(
@@ -144,6 +147,16 @@ class Git:
         raise GitFailed(
             shown, -1 if code is None else code, redacted(out, secrets), redacted(err, secrets), kind
         )
+
+
+def _granted(url: str, token: Token) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Settings with which git may speak to a URL, and what of them nobody may read."""
+    token = token() if callable(token) else token
+    if not token or urlsplit(url).scheme not in ("http", "https"):
+        return dict(_SETTINGS), ()
+    pair = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+    origin = urlsplit(url)._replace(path="/", query="", fragment="").geturl()
+    return {**_SETTINGS, f"http.{origin}.extraHeader": f"Authorization: Basic {pair}"}, (token, pair)
 
 
 def _configured(environment: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Runs one script that ships with cogworks: in a process group of its own, without secrets, within its time."""
+"""Runs one script or tool: in a process group of its own, without secrets, within its time."""
 
 import os
 import signal
@@ -26,33 +26,39 @@ class ScriptRun(Value):
 
 
 def run_script(
-    command: Sequence[str], *, stdin: str, environment: Mapping[str, str], limit_s: float | None
+    command: Sequence[str],
+    *,
+    stdin: str,
+    environment: Mapping[str, str],
+    limit_s: float | None,
+    folder: Path | None = None,
 ) -> ScriptRun:
-    """Run a command in an empty directory of its own, which ends with it.
+    """Run a command with an empty home directory of its own, which ends with it.
 
     Args:
         environment: of this process; only PATH is passed on.
         limit_s: None waits as long as it takes.
+        folder: where it runs; None: in its home.
 
     Raises:
         CogworksError: it cannot be started.
     """
     # Files, not pipes: what a script leaves running in the background must not keep us waiting for its output.
     with (
-        tempfile.TemporaryDirectory(prefix="cogworks-script-") as folder,
+        tempfile.TemporaryDirectory(prefix="cogworks-script-") as home,
         tempfile.TemporaryFile() as given,
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as err,
     ):
         given.write(stdin.encode())
         given.seek(0)
-        scrubbed = {"HOME": folder, "TMPDIR": folder, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+        scrubbed = {"HOME": home, "TMPDIR": home, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
         if "PATH" in environment:
             scrubbed["PATH"] = environment["PATH"]
         try:
             process = subprocess.Popen(
                 command,
-                cwd=Path(folder),
+                cwd=folder or Path(home),
                 env=scrubbed,
                 stdin=given,
                 stdout=out,

@@ -1,16 +1,16 @@
 """One working copy: read it, change it in one go, undo exactly, commit reproducibly, push with a lease."""
 
 import os
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from cogworks.codebase.changes import DEFAULT_CAPS, Caps, FileChange, normalised, path_problem, refusal
 from cogworks.codebase.confined import StoredFile, delete_file, obstacle, read_file, write_file
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
 from cogworks.codebase.git import Git, Identity, Token
+from cogworks.codebase.plumbing import authorship, spare_index, zsplit
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
 _SUBMODULE = "160000"
@@ -56,7 +56,17 @@ class PushResult(Value):
 class WorkingCopy:
     """A git worktree of one run and sub-item; obeys the Protocol `Workspace`. Paths are repository-relative, POSIX."""
 
-    def __init__(self, path: Path, git: Git, *, remote: Remote, identity: Identity, rules: Rules) -> None:
+    def __init__(
+        self,
+        path: Path,
+        git: Git,
+        *,
+        remote: Remote,
+        identity: Identity,
+        rules: Rules,
+        base_branch: BranchName | None = None,
+    ) -> None:
+        self._base_branch = base_branch
         self._path = path
         self._git = git
         self._remote = remote
@@ -73,9 +83,34 @@ class WorkingCopy:
         """The commit the working copy stands on."""
         return CommitOid(self._run("rev-parse", "HEAD").strip())
 
+    def base(self) -> CommitOid | None:
+        """The commit where the work left its base branch; None when that branch is gone or nobody said which it is."""
+        start = self._found(self._base_branch) if self._base_branch else None
+        if start is None:
+            return None
+        return CommitOid(self._run("merge-base", start, "HEAD", ok=(0, 1)).strip() or start)
+
+    @property
+    def remote_url(self) -> str:
+        """Where it comes from and goes to, without credentials."""
+        parts = urlsplit(self._remote.url)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+    def pushed(self) -> CommitOid | None:
+        """The head, if nothing differs from it and a branch of the remote, as last seen, holds it; else None."""
+        head = self.head
+        if self._next_tree() != self._run("rev-parse", f"{head}^{{tree}}").strip():
+            return None
+        held = self._run("for-each-ref", "--count=1", f"--contains={head}", "refs/remotes/origin/")
+        return head if held else None
+
+    def tree_name(self) -> str:
+        """Hex digits; others for any changed, new or deleted file that git does not ignore."""
+        return self._next_tree()
+
     def files(self) -> Sequence[str]:
         """Tracked files on the disk whose names are text, sorted; a file written by `apply` is tracked at once."""
-        entries = (entry.split("\t", 1) for entry in _zsplit(self._run("ls-files", "--stage", "-z")))
+        entries = (entry.split("\t", 1) for entry in zsplit(self._run("ls-files", "--stage", "-z")))
         paths = {path for stage, path in entries if not stage.startswith(_SUBMODULE) and _is_text(path)}
         return sorted(path for path in paths if os.path.lexists(self._path / path))
 
@@ -176,6 +211,7 @@ class WorkingCopy:
             if reason is None:
                 raise understood(error) from error.__cause__
             return PushResult(status="rejected", branch=branch, oid=head, reason=reason)
+        self._run("update-ref", f"refs/remotes/origin/{branch}", head)
         up_to_date = any(line.startswith("=\t") for line in answer.splitlines())
         return PushResult(status="up_to_date" if up_to_date else "pushed", branch=branch, oid=head)
 
@@ -213,7 +249,7 @@ class WorkingCopy:
                 extra=extra,
             )
         except GitFailed as error:
-            conflicts = _zsplit(self._run("diff", "--name-only", "--diff-filter=U", "-z"))
+            conflicts = zsplit(self._run("diff", "--name-only", "--diff-filter=U", "-z"))
             self.settle(head)
             if not conflicts:
                 raise
@@ -243,31 +279,27 @@ class WorkingCopy:
 
     def _authorship(self, parent: CommitOid) -> dict[str, str]:
         seconds = self._run("show", "--no-patch", "--format=%ct", parent).strip()
-        date = f"{seconds} +0000"
-        name, email = self._identity
-        return {
-            "GIT_AUTHOR_NAME": name,
-            "GIT_AUTHOR_EMAIL": email,
-            "GIT_AUTHOR_DATE": date,
-            "GIT_COMMITTER_NAME": name,
-            "GIT_COMMITTER_EMAIL": email,
-            "GIT_COMMITTER_DATE": date,
-        }
+        return authorship(self._identity, seconds)
 
     def _resolve(self, base: str) -> CommitOid:
+        if (found := self._found(base)) is not None:
+            return found
+        raise CodebaseError(
+            f"{self._path}: {base!r} is neither a fetched branch nor a commit. Open the copy with it."
+        )
+
+    def _found(self, base: str) -> CommitOid | None:
         for name in (f"refs/remotes/origin/{base}", base):
             found = self._run(
                 "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", ok=(0, 1, 128)
             )
             if oid := found.strip():
                 return CommitOid(oid)
-        raise CodebaseError(
-            f"{self._path}: {base!r} is neither a fetched branch nor a commit. Open the copy with it."
-        )
+        return None
 
     def _tree_on_disk(self) -> str:
         """The tree of every file on the disk, hashed afresh."""
-        with _spare_index() as extra:
+        with spare_index() as extra:
             # Starting from the commit keeps submodules, whose files are not checked out.
             self._run("read-tree", "HEAD", extra=extra)
             self._run("add", "--all", "--force", extra=extra)
@@ -275,7 +307,7 @@ class WorkingCopy:
 
     def _next_tree(self) -> str:
         """The tree the next commit would have."""
-        with _spare_index() as extra:
+        with spare_index() as extra:
             self._run("read-tree", self._run("write-tree").strip(), extra=extra)
             self._run("add", "--all", extra=extra)
             return self._run("write-tree", extra=extra).strip()
@@ -299,16 +331,6 @@ class WorkingCopy:
             raise CodebaseError(
                 f"{self._path}: the changes could not be written: {error}. Nothing was changed."
             ) from error
-
-
-@contextmanager
-def _spare_index() -> Iterator[dict[str, str]]:
-    with tempfile.TemporaryDirectory(prefix="cogworks-index-") as directory:
-        yield {"GIT_INDEX_FILE": str(Path(directory, "index"))}
-
-
-def _zsplit(text: str) -> list[str]:
-    return [part for part in text.split("\0") if part]
 
 
 def _is_text(path: str) -> bool:

@@ -3,10 +3,12 @@
 import hashlib
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
 from cogworks.codebase.git import Git, Identity, Token
@@ -16,6 +18,19 @@ from cogworks.vocabulary import BranchName, CommitOid, RunId
 
 _ENDED = "ended"
 """A file in the folder of a run that is over, while some process still holds one of its copies."""
+
+_PROMISOR = "promisor"
+_MOMENT = "refs/cogworks/moment"
+_REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./+@=-]{0,250}")
+
+
+class Patience(NamedTuple):
+    """How long something is waited for, in seconds."""
+
+    command_s: float = 300.0
+    """Each git command."""
+    cache_s: float = 60.0
+    """A busy object cache, before another one is made."""
 
 
 class WorkingCopies:
@@ -35,29 +50,30 @@ class WorkingCopies:
         environment: Mapping[str, str],
         rules: Rules | None = None,
         on_network: Callable[[str], None] | None = None,
-        time_limit_s: float = 300.0,
         left_s: Callable[[], float | None] = lambda: None,
-        cache_wait_s: float = 60.0,
+        patience: Patience | None = None,
+        is_blobless: bool = False,
     ) -> None:
         """Args:
         environment: of this process; git gets PATH, proxies and certificate locations of it, nothing else.
         on_network: called with `fetch` or `push` before each command that speaks to a remote.
-        time_limit_s: of each git command.
         left_s: what is left of the time of whoever waits for it; None: no limit.
-        cache_wait_s: how long a busy object cache is waited for before another one is made.
+        is_blobless: whether histories come without the contents of files; git fetches those it needs when it needs
+            them, without telling `on_network`.
         """
         cache.mkdir(parents=True, exist_ok=True)
         self._cache = cache.resolve()
         self._git = Git(
             environment=environment,
             home=self._cache,
-            time_limit_s=time_limit_s,
+            time_limit_s=(patience or Patience()).command_s,
             on_network=on_network,
             left_s=left_s,
         )
         self._identity = identity
         self._rules = rules or Rules()
-        self._cache_wait_s = cache_wait_s
+        self._cache_wait_s = (patience or Patience()).cache_s
+        self._is_blobless = is_blobless
         self._places = Places(self._cache)
 
     def __enter__(self) -> Self:
@@ -90,14 +106,23 @@ class WorkingCopies:
             CodebaseError: `base` or a branch to merge is missing, or a merge conflicts.
         """
         self._remove_ended()
-        cached = self._cache / "repositories" / f"{_folder(url)}.git"
+        kind = "-blobless" if self._is_blobless else ""
+        cached = self._cache / "repositories" / f"{_folder(url)}{kind}.git"
         with self._places.taken(cached, "the object cache", wait_s=self._cache_wait_s) as repository:
             # A copy is tied to its cache, so each cache has copies of its own.
             first = self._copies_of(run) / repository.name / _folder(name)
             path = self._places.take(first, f"the working copy {name!r} of run {run!r}")
             self._remove_free(other for other in beside(first) if other != path)
             remote = Remote(url, token)
-            copy = WorkingCopy(path, self._git, remote=remote, identity=self._identity, rules=self._rules)
+            git = self._git.granted(url, token) if self._is_blobless else self._git
+            copy = WorkingCopy(
+                path,
+                git,
+                remote=remote,
+                identity=self._identity,
+                rules=self._rules,
+                base_branch=base,
+            )
             self._rebuilding(
                 repository, path, lambda: self._fetch(repository, url, token, [branch, base, *merge])
             )
@@ -111,6 +136,60 @@ class WorkingCopies:
             for dependency in merge:
                 copy.merge(dependency)
         return copy
+
+    @contextmanager
+    def at(
+        self, *, url: str, token: Token, ref: str = "HEAD", besides: Sequence[str] = ()
+    ) -> Iterator[WorkingCopy]:
+        """A copy that stands on one commit of a remote, fetched without its history, until the block ends.
+
+        Args:
+            url: of the remote, or a repository's directory on this machine.
+            ref: a branch, a tag, or the oid of a commit that the remote gives out.
+            besides: oids of further commits whose files can be looked up in it.
+
+        Raises:
+            GitFailed: with the kind of failure.
+            CodebaseError: `ref` cannot be one.
+        """
+        for name in (ref, *besides):
+            if not _REF.fullmatch(name):
+                raise CodebaseError(f"{name!r} is no branch, tag or commit; name one.")
+        # Apart from the cache of whole histories, to which a shallow one would do harm.
+        cached = self._cache / "repositories" / f"{_folder(url)}-shallow.git"
+        path = self._cache / "moments" / uuid.uuid4().hex
+        wanted = (f"+{ref}:{_MOMENT}", *besides)
+        try:
+            with self._places.taken(cached, "the object cache", wait_s=self._cache_wait_s) as repository:
+                try:
+                    start = self._moment(repository, path, url, token=token, wanted=wanted)
+                except GitFailed as error:
+                    if error.kind != "other":
+                        raise
+                    # What is on the disk may be broken; nothing in it is needed.
+                    shutil.rmtree(repository, ignore_errors=True)
+                    start = self._moment(repository, path, url, token=token, wanted=wanted)
+            copy = WorkingCopy(
+                path, self._git, remote=Remote(url, token), identity=self._identity, rules=self._rules
+            )
+            copy.settle(start)
+            yield copy
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def _moment(
+        self, repository: Path, path: Path, url: str, *, token: Token, wanted: Sequence[str]
+    ) -> CommitOid:
+        """Fetch single commits and make an empty worktree for the first."""
+        self._made(repository)
+        options = ("--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
+        self._git.reach(url, token, "fetch", *options, "--", url, *wanted, cwd=repository)
+        start = self._git.run("rev-parse", "--verify", f"{_MOMENT}^{{commit}}", cwd=repository).strip()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._git.run("worktree", "prune", cwd=repository)
+        place = ("--detach", "--no-checkout", str(path), start)
+        self._git.run("worktree", "add", "--quiet", *place, cwd=repository)
+        return CommitOid(start)
 
     def has(self, run: RunId) -> bool:
         """Whether anything of a run is on this machine."""
@@ -175,13 +254,26 @@ class WorkingCopies:
                 afresh()
 
     def _fetch(self, repository: Path, url: str, token: Token, branches: Sequence[str]) -> None:
+        self._made(repository)
+        # With the star a branch that does not exist is no failure, so one request serves both cases.
+        wanted = [f"+refs/heads/{name}*:refs/remotes/origin/{name}*" for name in dict.fromkeys(branches)]
+        options = ["--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"]
+        if self._is_blobless:
+            self._promised(repository, url)
+            options.append("--filter=blob:none")
+        place = _PROMISOR if self._is_blobless else url
+        self._git.reach(url, token, "fetch", *options, "--", place, *wanted, cwd=repository)
+
+    def _promised(self, repository: Path, url: str) -> None:
+        """Note where git finds what it does not have."""
+        for key, value in (("url", url), ("promisor", "true"), ("partialclonefilter", "blob:none")):
+            self._git.run("config", f"remote.{_PROMISOR}.{key}", value, cwd=repository)
+
+    def _made(self, repository: Path) -> None:
+        """Make an empty object cache where there is none."""
         if not (repository / "HEAD").is_file():
             repository.mkdir(parents=True, exist_ok=True)
             self._git.run("init", "--quiet", "--bare", "--template=", str(repository), cwd=self._cache)
-        # With the star a branch that does not exist is no failure, so one request serves both cases.
-        wanted = [f"+refs/heads/{name}*:refs/remotes/origin/{name}*" for name in dict.fromkeys(branches)]
-        options = ("--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
-        self._git.reach(url, token, "fetch", *options, "--", url, *wanted, cwd=repository)
 
     def _start(self, repository: Path, branch: str, base: str, merge: Sequence[str]) -> CommitOid:
         heads = self._remote_heads(repository)

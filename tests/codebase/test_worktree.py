@@ -16,7 +16,7 @@ from cogworks.codebase.changes import FileChange
 from cogworks.codebase.failures import CodebaseError, GitFailed
 from cogworks.codebase.places import MAX_BESIDE, Places, beside
 from cogworks.codebase.workingcopy import WorkingCopy
-from cogworks.codebase.worktree import WorkingCopies
+from cogworks.codebase.worktree import Patience, WorkingCopies
 from cogworks.errors import PermissionRefused, TryAgainLater
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository, git, served_over_http
@@ -294,7 +294,9 @@ def test_an_object_cache_that_a_stopped_process_holds_is_left_to_it_too(
     remote: BareRepository, tmp_path: Path
 ) -> None:
     holder = Places((tmp_path / "cache").resolve())
-    with WorkingCopies(tmp_path / "cache", identity=BOT, environment=os.environ, cache_wait_s=0) as copies:
+    with WorkingCopies(
+        tmp_path / "cache", identity=BOT, environment=os.environ, patience=Patience(cache_s=0)
+    ) as copies:
         first = opened(copies, remote.url)
         copies.close()
         (cache,) = (tmp_path / "cache" / "repositories").resolve().iterdir()
@@ -355,7 +357,9 @@ def test_a_command_over_its_time_limit_is_killed(tmp_path: Path, remote: BareRep
     slow.chmod(0o755)
     environment = {"PATH": f"{programs}:{ENVIRONMENT['PATH']}"}
     with (
-        WorkingCopies(tmp_path / "cache", identity=BOT, environment=environment, time_limit_s=0.2) as copies,
+        WorkingCopies(
+            tmp_path / "cache", identity=BOT, environment=environment, patience=Patience(command_s=0.2)
+        ) as copies,
         pytest.raises(TryAgainLater, match=r"killed after 0\.2 s"),
     ):
         opened(copies, remote.url)
@@ -390,3 +394,109 @@ def test_a_refused_token_is_not_shown(copies: WorkingCopies, remote: BareReposit
         opened(copies, url, token="wrong-and-secret")
 
     assert "wrong-and-secret" not in str(caught.value)
+
+
+def history(copy: WorkingCopy) -> int:
+    return len(git(copy.path, "log", "--format=%H").splitlines())
+
+
+def test_a_moment_is_one_commit_without_its_history_and_goes_with_its_block(
+    copies: WorkingCopies, remote: BareRepository, network: list[str], tmp_path: Path
+) -> None:
+    first = remote.head("main")
+    second = remote.put("main", {"a.txt": "newer\n"})
+    git(remote.path, "tag", "v1", first)
+    url = f"file://{remote.url}"
+
+    seen = []
+    for ref in ("main", second, "v1", first, "HEAD"):
+        with copies.at(url=url, token=None, ref=ref) as copy:
+            seen.append((copy.head, copy.read("a.txt"), history(copy)))
+            path = copy.path
+        assert not path.exists()
+
+    newer, older = (second, "newer\n", 1), (first, "one\n", 1)
+    assert seen == [newer, newer, older, older, newer]
+    assert network == ["fetch"] * 5
+    assert len(list((tmp_path / "cache" / "repositories").iterdir())) == 1
+
+
+def test_moments_and_whole_histories_do_not_touch_each_other(
+    copies: WorkingCopies, remote: BareRepository
+) -> None:
+    remote.put("main", {"a.txt": "newer\n"})
+    copy = opened(copies, remote.url)
+
+    with (
+        copies.at(url=remote.url, token=None, ref="main") as one,
+        copies.at(url=remote.url, token=None, ref="main") as other,
+    ):
+        (one.path / "a.txt").write_text("spoilt")
+        assert other.read("a.txt") == "newer\n"
+
+    assert history(opened(copies, remote.url)) == history(copy) == 2
+
+
+@pytest.mark.parametrize(
+    ("ref", "words"),
+    [
+        ("gone", "couldn't find remote ref gone"),
+        ("0" * 40, "not our ref"),
+        ("--upload-pack=x", "is no branch, tag or commit"),
+        ("a:refs/heads/b", "is no branch, tag or commit"),
+        ("", "is no branch, tag or commit"),
+    ],
+)
+def test_a_moment_that_is_not_there_is_named(
+    ref: str, words: str, copies: WorkingCopies, remote: BareRepository
+) -> None:
+    with (
+        pytest.raises(CodebaseError, match=words),
+        copies.at(url=f"file://{remote.url}", token=None, ref=ref),
+    ):
+        pass
+
+
+def test_a_broken_cache_of_moments_is_made_again(
+    copies: WorkingCopies, remote: BareRepository, tmp_path: Path
+) -> None:
+    with copies.at(url=remote.url, token=None, ref="main"):
+        pass
+    _break_the_cache(opened(copies, remote.url), tmp_path / "cache")
+
+    with copies.at(url=remote.url, token=None, ref="main") as copy:
+        assert copy.read("src/b.txt") == "two\n"
+
+
+def missing_blobs(cache: Path) -> int:
+    (repository,) = (cache / "repositories").iterdir()
+    listed = git(repository, "rev-list", "--objects", "--all", "--missing=print")
+    return sum(line.startswith("?") for line in listed.splitlines())
+
+
+def test_a_blobless_history_has_every_commit_and_only_the_contents_that_were_needed(
+    remote: BareRepository, tmp_path: Path
+) -> None:
+    git(remote.path, "config", "uploadpack.allowFilter", "true")
+    git(remote.path, "config", "uploadpack.allowAnySHA1InWant", "true")
+    first = remote.head("main")
+    remote.put("main", {"a.txt": "newer\n"})
+    remote.put("dep-1", {"c.txt": "three\n"}, start="main")
+    cache = tmp_path / "blobless"
+    with (
+        served_over_http(remote, "ghs_decoy") as url,
+        WorkingCopies(cache, identity=BOT, environment=os.environ, is_blobless=True) as copies,
+    ):
+        copy = opened(copies, url, token="ghs_decoy", merge=("dep-1",))
+        seen = copy.files(), history(copy), missing_blobs(cache)
+        diff = copy.diff(first)
+        left = missing_blobs(cache)
+        changed(copy)
+        pushed = copy.push(WORK, None)
+
+    # Only the old content of `a.txt` is of no use, until somebody compares with it.
+    assert seen == (["a.txt", "c.txt", "src/b.txt"], 4, 1)
+    assert "-one\n+newer\n" in diff
+    assert left == 0
+    assert (pushed.status, pushed.oid) == ("pushed", remote.head(WORK))
+    assert not any(b"ghs_decoy" in file.read_bytes() for file in cache.rglob("config"))
