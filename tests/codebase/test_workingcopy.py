@@ -8,7 +8,8 @@ import pytest
 
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.failures import CodebaseError
-from cogworks.codebase.workingcopy import PushResult, Rules, WorkingCopy
+from cogworks.codebase.git import Git
+from cogworks.codebase.workingcopy import PushResult, Remote, Rules, WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from tests.codebase.repositories import BOT, BareRepository, git
@@ -218,6 +219,26 @@ def test_the_diff_holds_new_files_and_starts_where_the_base_was_left(
     assert again.diff(again.head).count("diff --git") == 1
 
 
+def test_the_base_is_where_the_work_left_its_branch_and_none_where_that_is_gone(
+    copies: WorkingCopies, copy: WorkingCopy, remote: BareRepository
+) -> None:
+    left = copy.head
+    copy.apply([modify("a.txt")])
+    copy.commit("Change")
+    copy.push(WORK, None)
+    remote.put("main", {"later.txt": "on main\n"})
+    again = copies.open(
+        url=remote.url, token=None, run=RunId("r"), name="spec", branch=WORK, base=BranchName("main")
+    )
+    without = copies.open(
+        url=remote.url, token=None, run=RunId("r"), name="spec", branch=WORK, base=BranchName("gone")
+    )
+
+    assert copy.base() == left
+    assert again.base() == left
+    assert without.base() is None
+
+
 def test_a_diff_from_nowhere_is_refused(copy: WorkingCopy) -> None:
     with pytest.raises(CodebaseError, match="'nowhere' is neither a fetched branch nor a commit"):
         copy.diff("nowhere")
@@ -292,3 +313,28 @@ def test_a_repeated_visit_steps_back_from_its_own_commit_only(copy: WorkingCopy)
 
     copy.step_back_from("visit-1")
     assert (copy.head, copy.read("a.txt")) == (start, "one\n")
+
+
+def test_what_the_remote_has_is_known_until_something_differs(
+    copy: WorkingCopy, remote: BareRepository
+) -> None:
+    seen = [copy.pushed()]
+    assert copy.apply([FileChange(path="new.txt", action="create", content="new\n")]) is None
+    seen.append(copy.pushed())
+    head = copy.commit("Add new")
+    seen.append(copy.pushed())
+    copy.push(WORK, None)
+    seen.append(copy.pushed())
+    (copy.path / "left.txt").write_text("over")
+    seen.append(copy.pushed())
+
+    assert seen == [remote.head("main"), None, None, head, None]
+
+
+def test_where_it_comes_from_is_told_without_credentials(tmp_path: Path) -> None:
+    remote = Remote("https://ada:secret@example.com:8443/o/r.git", token="ghs_secret")
+    git = Git(environment={}, home=tmp_path)
+
+    copy = WorkingCopy(tmp_path, git, remote=remote, identity=BOT, rules=Rules())
+
+    assert copy.remote_url == "https://example.com:8443/o/r.git"

@@ -1,0 +1,229 @@
+"""Brings what a model answers, diffs or search/replace edits, into the one form that is judged: nothing is guessed."""
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from cogworks.codebase.diffmodel import (
+    Diff,
+    Edit,
+    FileDiff,
+    Hunk,
+    edits_of,
+    hunks_of,
+    lines_of,
+    mismatches,
+)
+from cogworks.codebase.diffparsing import parse_diff
+from cogworks.vocabulary import Value
+
+_FENCE = re.compile(r"\s*```[a-z]*\s*")
+_HUNK = re.compile(r"@@(?: -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})(?:,\d{1,9})? @@)?(.*)")
+_NEW_MODE = "100644"
+
+
+class Replacement(Value):
+    """One place of a file that gives way to another text."""
+
+    path: str
+    search: str
+    """Stands exactly once in the file; empty: the file is new."""
+    replace: str
+
+
+class Normalised(NamedTuple):
+    """What became of an answer: a diff that fits the files, or why there is none."""
+
+    diff: Diff | None
+    problems: tuple[str, ...]
+
+
+def normalised_diff(text: str, sources: Mapping[str, str]) -> Normalised:
+    """A model's unified diff with its headers recounted and each hunk where its lines stand.
+
+    A hunk that does not fit where it says goes to the single place where all its lines stand exactly; with none, or more
+    than one, the answer is refused.
+
+    Args:
+        sources: every file the diff may touch, as it is.
+    """
+    parsed = parse_diff(recounted(text))
+    if parsed.problems:
+        return Normalised(None, tuple(f"line {found.line}: {found.text}" for found in parsed.problems))
+    placed = [_placed(file, sources.get(file.old_path)) for file in parsed.diff.files]
+    problems = tuple(problem for _, found in placed for problem in found)
+    return Normalised(None if problems else Diff(files=tuple(file for file, _ in placed)), problems)
+
+
+def normalised_replacements(replacements: Sequence[Replacement], sources: Mapping[str, str]) -> Normalised:
+    """The diff of search/replace edits; every `search` is looked for in the file as it was before all of them."""
+    by_path: dict[str, list[Replacement]] = {}
+    for replacement in replacements:
+        by_path.setdefault(replacement.path, []).append(replacement)
+    made = [_replaced(path, wanted, sources.get(path)) for path, wanted in by_path.items()]
+    problems = tuple(found for found in made if isinstance(found, str))
+    if not made:
+        problems = ("there is no edit",)
+    files = tuple(found for found in made if isinstance(found, FileDiff))
+    return Normalised(None if problems else Diff(files=files), problems)
+
+
+def between(path: str, before: str, after: str) -> FileDiff:
+    """What turns one text of a file into the other."""
+    old, new = lines_of(before), lines_of(after)
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    edits = [
+        Edit(start, old[start:end], new[first:last])
+        for tag, start, end, first, last in matcher.get_opcodes()
+        if tag != "equal"
+    ]
+    return FileDiff(old_path=path, new_path=path, hunks=hunks_of(edits, old))
+
+
+def recounted(text: str) -> str:
+    """The same diff with a fence around it removed, missing `diff --git` lines added and every hunk's lines counted."""
+    lines = _unfenced(text.removesuffix("\n").split("\n"))
+    result: list[str] = []
+    at, has_header = 0, False
+    while at < len(lines):
+        line = lines[at]
+        if line.startswith("diff --git "):
+            has_header = True
+            result.append(line)
+        elif _is_pair(lines, at):
+            result += [*([] if has_header else _header(line, lines[at + 1])), line, lines[at + 1]]
+            at, has_header = at + 1, False
+        elif (header := _HUNK.fullmatch(line)) is not None:
+            body = list(_body(lines, at + 1))
+            result += [_counted(header, body), *body]
+            at += len(body)
+        elif line:
+            result.append(line)
+        at += 1
+    return "".join(f"{line}\n" for line in result)
+
+
+def _unfenced(lines: list[str]) -> list[str]:
+    """What stands inside a fence that is the whole of the text."""
+    shown = [at for at, line in enumerate(lines) if line.strip()]
+    if len(shown) > 1 and _FENCE.fullmatch(lines[shown[0]]) and _FENCE.fullmatch(lines[shown[-1]]):
+        return lines[shown[0] + 1 : shown[-1]]
+    return lines
+
+
+def _is_pair(lines: Sequence[str], at: int) -> bool:
+    following = lines[at + 1 : at + 3]
+    return (
+        lines[at].startswith("--- ")
+        and len(following) == 2
+        and following[0].startswith("+++ ")
+        and following[1].startswith("@@")
+    )
+
+
+def _header(old: str, new: str) -> list[str]:
+    """`diff --git` and the mode of a file that is new or gone, from the names alone."""
+    before, after = old[4:].removesuffix("\t"), new[4:].removesuffix("\t")
+    if before == "/dev/null":
+        return [f"diff --git a/{after[2:]} {after}", f"new file mode {_NEW_MODE}"]
+    if after == "/dev/null":
+        return [f"diff --git {before} b/{before[2:]}", f"deleted file mode {_NEW_MODE}"]
+    return [f"diff --git {before} {after}"]
+
+
+def _body(lines: Sequence[str], start: int) -> Iterator[str]:
+    """The lines of a hunk, to where the next hunk or file begins; an empty one is a blank line that lost its blank."""
+    end = start
+    while end < len(lines) and not lines[end].startswith(("@@", "diff --git ")) and not _is_pair(lines, end):
+        end += 1
+    while end > start and not lines[end - 1]:
+        end -= 1
+    yield from (line or " " for line in lines[start:end])
+
+
+def _counted(header: re.Match[str], body: Sequence[str]) -> str:
+    old = sum(line[:1] in " -" for line in body)
+    new = sum(line[:1] in " +" for line in body)
+    starts = (header[1] or "1", header[2] or "1") if old else (header[1] or "0", header[2] or "1")
+    # `@@ def f():` names no place; the lines themselves will.
+    heading = header[3] if header[1] is not None and header[3].startswith(" ") else ""
+    counts = ["" if count == 1 else f",{count}" for count in (old, new)]
+    return f"@@ -{starts[0]}{counts[0]} +{starts[1]}{counts[1]} @@{heading}"
+
+
+def _placed(file: FileDiff, source: str | None) -> tuple[FileDiff, tuple[str, ...]]:
+    if file.kind != "modify" or source is None or file.binary is not None or not file.hunks:
+        return file, mismatches(file, source)
+    there = lines_of(source)
+    hunks, problems = list[Hunk](), list[str]()
+    for number, hunk in enumerate(file.hunks, 1):
+        found = _place(hunk, there)
+        if isinstance(found, str):
+            problems.append(f"hunk {number} of {file.path!r} {found}")
+        else:
+            hunks.append(found)
+    hunks.sort(key=lambda hunk: hunk.first_old)
+    moved = file.model_copy(update={"hunks": tuple(hunks)})
+    if problems := [*problems, *(() if problems else mismatches(moved, source))]:
+        return file, tuple(problems)
+    edits = [edit for hunk in hunks for edit in edits_of(hunk)]
+    # Git takes a hunk without lines after the change for the end of the file, so every hunk gets three of them.
+    return moved.model_copy(update={"hunks": hunks_of(edits, there)}), ()
+
+
+def _place(hunk: Hunk, there: Sequence[str]) -> Hunk | str:
+    """The hunk where its lines stand, or why it has no such place."""
+    wanted = hunk.old
+    if not wanted:
+        return hunk if not there else "has no line that says where it belongs; add lines around the change"
+    if hunk.first_old >= 0 and tuple(there[hunk.first_old : hunk.first_old + len(wanted)]) == wanted:
+        return hunk
+    places = [
+        at for at in range(len(there) - len(wanted) + 1) if tuple(there[at : at + len(wanted)]) == wanted
+    ]
+    if len(places) == 1:
+        return hunk.model_copy(update={"old_start": places[0] + 1})
+    if not places:
+        return f"fits nowhere: the file has no place with exactly these lines, from {wanted[0]!r} on"
+    lines = ", ".join(str(at + 1) for at in places[:5])
+    return f"fits {len(places)} places (lines {lines}) but not where it says; add lines around the change"
+
+
+def _replaced(path: str, wanted: Sequence[Replacement], source: str | None) -> FileDiff | str:
+    if source is None:
+        return _created(path, wanted)
+    places: list[tuple[int, Replacement]] = []
+    for replacement in wanted:
+        count = _occurrences(source, replacement.search)
+        if count != 1:
+            return (
+                f"{path!r}: the text to replace stands {count} times in the file; it has to stand there once"
+            )
+        places.append((source.index(replacement.search), replacement))
+    places.sort(key=lambda place: place[0])
+    result, done = "", 0
+    for at, replacement in places:
+        if at < done:
+            return f"{path!r}: two edits overlap"
+        result += source[done:at] + replacement.replace
+        done = at + len(replacement.search)
+    after = result + source[done:]
+    return between(path, source, after) if after != source else f"{path!r}: the edits change nothing"
+
+
+def _occurrences(text: str, wanted: str) -> int:
+    """How often it stands there, overlapping ones included; an empty text stands everywhere."""
+    if not wanted:
+        return len(text) + 1
+    return (
+        sum(text.startswith(wanted, at) for at in range(len(text) - len(wanted) + 1)) if wanted in text else 0
+    )
+
+
+def _created(path: str, wanted: Sequence[Replacement]) -> FileDiff | str:
+    if len(wanted) != 1 or wanted[0].search:
+        return f"{path!r} does not exist; a new file is one edit with an empty `search`"
+    hunks = hunks_of([Edit(0, (), lines_of(wanted[0].replace))], ())
+    empty = FileDiff(old_path=path, new_path=path, kind="create", new_mode=_NEW_MODE)
+    return empty if not wanted[0].replace else empty.model_copy(update={"hunks": hunks})
