@@ -101,6 +101,8 @@ class ValidateDepsParams(Message):
     """Whose use of dependencies is checked; none: the whole repository."""
     declarations: tuple[Declaration, ...] = ()
     """Dependencies a proposal adds to those of the manifest."""
+    index: str = ""
+    """Address of the package index that may be asked what can be had; empty: none is asked."""
 
 
 class Dependency(Message):

@@ -5,7 +5,8 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar, runtime_checkable
+from urllib.parse import urlsplit
 
 from cogworks.domain_services.answers import (
     Answer,
@@ -17,7 +18,7 @@ from cogworks.domain_services.answers import (
     read_response,
 )
 from cogworks.domain_services.breaker import Breaker
-from cogworks.domain_services.checking import SimulateParams, ValidateParams
+from cogworks.domain_services.checking import Artifacts, InterfaceMap, SimulateParams, ValidateParams
 from cogworks.domain_services.failures import ServiceFailed, ServiceGone, ServiceRefused, ServiceSlow
 from cogworks.domain_services.limits import Limits, within
 from cogworks.domain_services.messages import (
@@ -36,7 +37,7 @@ from cogworks.domain_services.messages import (
     frame,
     retry_class,
 )
-from cogworks.domain_services.operations import SIMULATE, VALIDATE, Operation
+from cogworks.domain_services.operations import EXTRACT_INTERFACES, SIMULATE, VALIDATE, Operation
 from cogworks.domain_services.process import ServiceProcess
 from cogworks.domain_services.transport import Transport
 from cogworks.errors import TryAgainLater
@@ -51,6 +52,25 @@ class HasPath(Protocol):
 
     @property
     def path(self) -> Path: ...
+
+
+@runtime_checkable
+class HasBase(Protocol):
+    """A working copy that knows which commit its change started from."""
+
+    def base(self) -> str | None: ...
+
+
+@runtime_checkable
+class HasRemote(Protocol):
+    """What it needs besides where the service is on another machine."""
+
+    @property
+    def remote_url(self) -> str:
+        """Where the repository can be cloned, without credentials."""
+
+    def pushed(self) -> str | None:
+        """The commit whose files these are, if the remote has it; None: something is not pushed."""
 
 
 class ServiceClient:
@@ -69,11 +89,13 @@ class ServiceClient:
         limits: Limits | None = None,
         sleep: Callable[[float], None] = time.sleep,
         left_s: Callable[[], float | None] = lambda: None,
+        is_far: bool = False,
     ) -> None:
         """Args:
         open_transport: the way to the service; called again after the connection was lost. May raise as `exchange`.
         name: for messages.
         left_s: what is left of the time of whoever asks; the service is let go with it. None: no limit.
+        is_far: whether the service clones the repository, because it does not see our files.
         """
         self.name = name
         self._open_transport = open_transport
@@ -81,6 +103,7 @@ class ServiceClient:
         self._limits = limits or Limits()
         self._sleep = sleep
         self._left_s = left_s
+        self._is_far = is_far
         self._transport: Transport | None = None
         self._handshake: Handshake | None = None
         self._breaker = Breaker(limit=self._limits.breaker_failures)
@@ -128,7 +151,8 @@ class ServiceClient:
             return NotOffered(
                 service=self.name, method=operation.method, offered=self.handshake().capabilities
             )
-        request = _request(operation.method, self._caller, workspace, params).model_copy(
+        repository = self._repository(workspace, operation.method)
+        request = _request(operation.method, self._caller, repository, params).model_copy(
             update={"interface_contracts": tuple(contracts) if operation.takes_contracts else ()}
         )
         return self._asked(
@@ -139,10 +163,38 @@ class ServiceClient:
         """What the service finds in these files, repository-relative paths."""
         return self._required(VALIDATE, workspace, ValidateParams(artifacts=tuple(paths))).diagnostics
 
-    def simulate(self, workspace: HasPath, tests: Sequence[str] = ()) -> TestReport:
-        """Run the given test files or ids (none: the whole suite)."""
-        params = SimulateParams(tests=tuple(tests), timeout_s=self._limits.of("simulate"))
+    def simulate(
+        self, workspace: HasPath, tests: Sequence[str] = (), *, timeout_s: float | None = None
+    ) -> TestReport:
+        """Run the given test files or ids (none: the whole suite), for at most `timeout_s` where that is less than the limit."""
+        limit_s = self._limits.of("simulate")
+        params = SimulateParams(tests=tuple(tests), timeout_s=within(limit_s, timeout_s))
         return self._required(SIMULATE, workspace, params).result
+
+    def interfaces(self, workspace: HasPath, paths: Sequence[str]) -> InterfaceMap | NotOffered:
+        """The names, types and signatures that files offer."""
+        answer = self.call(EXTRACT_INTERFACES, workspace, Artifacts(artifacts=tuple(paths)))
+        return answer if isinstance(answer, NotOffered) else answer.result
+
+    def _repository(self, workspace: HasPath, method: str) -> Repository:
+        base = workspace.base() if isinstance(workspace, HasBase) else None
+        if not self._is_far:
+            return Repository(path=str(workspace.path), base=base)
+        url = workspace.remote_url if isinstance(workspace, HasRemote) else ""
+        if urlsplit(url).scheme not in ("http", "https"):
+            raise self._unseen(workspace, "comes from no server", method)
+        oid = workspace.pushed() if isinstance(workspace, HasRemote) else None
+        if oid is None:
+            raise self._unseen(workspace, "has changes that are not pushed", method)
+        return Repository(path=url, ref=oid, base=base)
+
+    def _unseen(self, workspace: HasPath, reason: str, method: str) -> ServiceFailed:
+        return self._failed(
+            f"service {self.name!r} is on another machine and clones what is pushed, but {workspace.path} {reason}. "
+            "Use a service of this machine for changes on their way, or say `shares_files = true` in "
+            "`.cogworks/services.toml` where it sees the same files.",
+            method,
+        )
 
     def _required(
         self, operation: Operation[Params, Result], workspace: HasPath, params: Params
@@ -279,12 +331,12 @@ class ProcessService(ServiceClient):
 
 
 def _request(
-    method: str, caller: Caller, workspace: HasPath | None = None, params: Message | None = None
+    method: str, caller: Caller, repository: Repository | None = None, params: Message | None = None
 ) -> Request:
     return Request(
         request_id=str(uuid.uuid4()),
         method=method,
         caller=caller,
-        repository=None if workspace is None else Repository(path=str(workspace.path)),
+        repository=repository,
         params={} if params is None else fields_of(params),
     )

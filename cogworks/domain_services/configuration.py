@@ -46,11 +46,19 @@ class ServiceConfig(Value):
     """The environment variable that holds the bearer token for `url`."""
     ca_file: str = ""
     """PEM file with the certificates to trust at `url`, instead of the usual ones."""
+    shares_files: bool = False
+    """Whether the service at `url` sees our files under the same paths, e.g. on a shared volume."""
 
     @property
     def limits(self) -> Limits:
         """Times and attempts for the client."""
         return Limits(methods=self.timeouts, attempts=self.attempts, breaker_failures=self.breaker_failures)
+
+    @property
+    def is_far(self) -> bool:
+        """Whether it sees only what is pushed."""
+        host = urlsplit(self.url).hostname or ""
+        return bool(self.url) and not self.shares_files and not is_loopback(host)
 
     @property
     def way(self) -> str:
@@ -201,7 +209,7 @@ def _command_problems(service: ServiceConfig, place: str) -> Iterator[str]:
 
 
 def _token_problems(service: ServiceConfig, place: str) -> Iterator[str]:
-    for key in ("token_env", "ca_file"):
+    for key in ("token_env", "ca_file", "shares_files"):
         if getattr(service, key) and not service.url:
             yield f"`{place}.{key}` is only for `url`"
     # The file names the variable and the address it is sent to: it must not be able to name any other secret.

@@ -115,9 +115,13 @@ class Repository(Message):
     """The code a request is about."""
 
     path: str
-    """Local directory for a service on this machine, clone URL otherwise."""
+    """Local directory for a service on this machine, clone URL without credentials otherwise."""
     ref: str | None = None
-    """A git ref; None: the files as they lie there, uncommitted changes included."""
+    """A commit or another git ref, always with a clone URL; None: the files as they lie there, uncommitted changes
+    included."""
+    base: str | None = None
+    """The commit the change under way started from: what its manifest asks for is what code of the repository is run
+    with, whatever the change says. None: the commit that is checked out, or the files where there is no git."""
 
 
 class InterfaceContract(Message):
@@ -175,6 +179,8 @@ class Handshake(Message):
     status: Literal["ready", "degraded"] = "ready"
     isolation: tuple[str, ...] = ()
     """What keeps the code it runs apart from this machine, in words for the operator."""
+    environments: str = ""
+    """How the environments come about that code of a repository is run in, in words that follow `they are`."""
 
 
 class Location(Message):
@@ -208,6 +214,8 @@ class ServiceError(Message):
     code: ErrorCode
     message: str
     recoverable: bool = False
+    details: dict[str, str] = {}
+    """Of a clone that failed: `kind` (network, auth, missing, disk, time_limit, other) and `url`."""
 
 
 class Response(Message):

@@ -13,6 +13,7 @@ from cogworks.domain_services.over_http import HttpTransport
 from cogworks.domain_services.over_socket import SocketTransport
 from cogworks.domain_services.process import ServiceProcess
 from cogworks.domain_services.transport import Transport
+from cogworks.settings import package_index_settings
 
 BUNDLED = ServiceConfig(
     name="python", command=(sys.executable, "-m", "cogworks", "service", "python", "--until-stdin-closes")
@@ -20,13 +21,15 @@ BUNDLED = ServiceConfig(
 """What a repository without `services.toml` gets."""
 
 
-def configured_services(text: str | None, *, source: str = SERVICES_FILE) -> tuple[ServiceConfig, ...]:
+def configured_services(
+    text: str | None, *, source: str = SERVICES_FILE, bundled: ServiceConfig = BUNDLED
+) -> tuple[ServiceConfig, ...]:
     """The services a `services.toml` names; without one the bundled Python service.
 
     Raises:
         ConfigurationError: every problem of the file.
     """
-    return (BUNDLED,) if text is None else parse_services(text, source=source)
+    return (bundled,) if text is None else parse_services(text, source=source)
 
 
 def open_client(
@@ -39,7 +42,8 @@ def open_client(
     """A client that reaches the service at the first question; close it.
 
     Args:
-        environment: of this process: PATH goes to a service that is started, the token named in `token_env` to a `url`.
+        environment: of this process: PATH goes to a service that is started, to a bundled one also what says where
+            packages come from, and the token named in `token_env` to a `url`.
         left_s: what is left of the time of whoever asks; None: no limit.
     """
     return ServiceClient(
@@ -48,6 +52,7 @@ def open_client(
         caller=caller,
         limits=service.limits,
         left_s=left_s,
+        is_far=service.is_far,
     )
 
 
@@ -62,7 +67,11 @@ def open_transport(
     """
     if service.command:
         return ServiceProcess(
-            service.command, environment=environment, start_s=within(service.limits.start_s, left_s)
+            service.command,
+            environment=environment,
+            start_s=within(service.limits.start_s, left_s),
+            # Anybody else's service has its own ways; what these variables hold may be secret.
+            given=package_index_settings(environment) if is_bundled(service) else {},
         )
     if service.socket:
         return SocketTransport(Path(service.socket))
@@ -72,6 +81,11 @@ def open_transport(
     if service.ca_file and not Path(service.ca_file).is_file():
         raise ServiceGone(f"the certificates {service.ca_file!r} are not there; correct `ca_file`")
     return HttpTransport(service.url, token=token, ca_file=Path(service.ca_file) if service.ca_file else None)
+
+
+def is_bundled(service: ServiceConfig) -> bool:
+    """Whether a service is started with this program itself."""
+    return service.command[: len(BUNDLED.command)] == BUNDLED.command
 
 
 def names_of(services: Sequence[ServiceConfig]) -> str:

@@ -1,6 +1,6 @@
 """Several services as the one a node asks: who is asked about what, and what follows when one is missing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -8,10 +8,22 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from cogworks.domain_services.answers import Answer, NotOffered
+from cogworks.domain_services.checking import (
+    Artifacts,
+    InterfaceMap,
+    ReviewRulesParams,
+    ValidateDepsParams,
+)
 from cogworks.domain_services.client import HasPath, ServiceClient
 from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.messages import Diagnostic, ErrorCode, Handshake, Message, TestReport
-from cogworks.domain_services.operations import Operation
+from cogworks.domain_services.operations import (
+    EXTRACT_INTERFACES,
+    NORMALISE,
+    REVIEW_RULES,
+    VALIDATE_DEPS,
+    Operation,
+)
 from cogworks.errors import TryAgainLater
 
 Params = TypeVar("Params", bound=Message)
@@ -71,36 +83,106 @@ class ServicePanel:
             found += self._of(member, "validate", lambda each: _validated(each, workspace, paths)) or ()
         return tuple(found)
 
-    def simulate(self, workspace: HasPath, tests: Sequence[str] = ()) -> TestReport:
-        """Run the given test files or ids (none: the whole suite) in every service that runs tests."""
+    def simulate(
+        self, workspace: HasPath, tests: Sequence[str] = (), *, timeout_s: float | None = None
+    ) -> TestReport:
+        """Run the given test files or ids (none: the whole suite) in every service that runs tests, each for `timeout_s`."""
         reports = [
             report
             for member in self._asked("simulate")
-            if (report := self._of(member, "simulate", lambda each: _simulated(each, workspace, tests)))
+            if (
+                report := self._of(
+                    member, "simulate", lambda each: _simulated(each, workspace, tests, timeout_s)
+                )
+            )
         ]
         return TestReport(
             cases=tuple(case for report in reports for case in report.cases),
             collection_errors=tuple(text for report in reports for text in report.collection_errors),
             timed_out=any(report.timed_out for report in reports),
+            blocked=tuple(text for report in reports for text in report.blocked),
+            unprotected=tuple(dict.fromkeys(text for report in reports for text in report.unprotected)),
         )
+
+    def interfaces(self, workspace: HasPath, paths: Sequence[str]) -> InterfaceMap | NotOffered:
+        """What these files offer, by all services that can tell; NotOffered when none can."""
+        method = EXTRACT_INTERFACES.method
+        offering = self._offering(method)
+        maps = [
+            found
+            for member in offering
+            if (found := self._of(member, method, lambda each: _offered(each, workspace, paths)))
+        ]
+        if not offering:
+            return self._not_offered(method)
+        is_whole = all(each.status == "complete" for each in maps)
+        return InterfaceMap(
+            status="complete" if is_whole else "incomplete",
+            interfaces=tuple(interface for each in maps for interface in each.interfaces),
+            unread=tuple(unread for each in maps for unread in each.unread),
+        )
+
+    def normalised(self, workspace: HasPath, paths: Sequence[str]) -> Mapping[str, str]:
+        """The new texts of those files that are not in the project's formatting; nothing is written."""
+        answers = self._about(NORMALISE, workspace, paths, lambda each: Artifacts(artifacts=each))
+        files = [file for answer in answers for file in answer.result.files]
+        return {file.artifact: file.content for file in files if file.content is not None}
+
+    def review(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
+        """What rules of security and of likely bugs find in these files."""
+        answers = self._about(REVIEW_RULES, workspace, paths, lambda each: ReviewRulesParams(artifacts=each))
+        return tuple(found for answer in answers for found in answer.diagnostics)
+
+    def dependencies(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
+        """What is wrong with the dependencies that these files use."""
+        answers = self._about(
+            VALIDATE_DEPS, workspace, paths, lambda each: ValidateDepsParams(artifacts=each)
+        )
+        return tuple(found for answer in answers for found in answer.diagnostics)
 
     def call(
         self, operation: Operation[Params, Result], workspace: HasPath, params: Params
     ) -> tuple[Answer[Result], ...] | NotOffered:
-        """The answers of all services that offer an operation; NotOffered when none does."""
+        """The answers of all services that offer an operation; NotOffered, with a warning, when none does."""
         answers: list[Answer[Result]] = []
-        for member in self._offering(operation.method):
+        offering = self._offering(operation.method)
+        for member in offering:
             answer = self._of(
                 member, operation.method, lambda each: each.client.call(operation, workspace, params)
             )
             if isinstance(answer, Answer):
                 answers.append(answer)
-        return tuple(answers) or self._not_offered(operation.method)
+        if answers:
+            return tuple(answers)
+        missing = self._not_offered(operation.method)
+        if not offering:
+            self._leave_out(f"{operation.purpose}: left out, {missing}")
+        return missing
 
     @property
     def warnings(self) -> Sequence[str]:
         """What was left out so far, for the pull request; each once."""
         return self._warnings
+
+    def _about(
+        self,
+        operation: Operation[Params, Result],
+        workspace: HasPath,
+        paths: Sequence[str],
+        params: Callable[[tuple[str, ...]], Params],
+    ) -> list[Answer[Result]]:
+        """What the services say of their files in an operation that nobody has to offer; that none does is told."""
+        offering = self._offering(operation.method)
+        if not offering:
+            self._leave_out(f"{operation.method} was left out: {self._not_offered(operation.method)}")
+        answers: list[Answer[Result]] = []
+        for member in offering:
+            answer = self._of(
+                member, operation.method, lambda each: _answered(each, operation, workspace, paths, params)
+            )
+            if isinstance(answer, Answer):
+                answers.append(answer)
+        return answers
 
     def _asked(self, method: str) -> list[Member]:
         """Who offers a method without which nothing can be judged; at least one primary service must."""
@@ -152,10 +234,30 @@ def _validated(member: Member, workspace: HasPath, paths: Sequence[str]) -> Sequ
     return member.client.validate(workspace, covered) if covered else ()
 
 
-def _simulated(member: Member, workspace: HasPath, tests: Sequence[str]) -> TestReport | None:
+def _simulated(
+    member: Member, workspace: HasPath, tests: Sequence[str], timeout_s: float | None
+) -> TestReport | None:
     """A test id begins with the path of its file; without any the member runs its whole suite."""
     covered = [test for test in tests if member.covers(test.split("::", 1)[0])]
-    return member.client.simulate(workspace, covered) if covered or not tests else None
+    return member.client.simulate(workspace, covered, timeout_s=timeout_s) if covered or not tests else None
+
+
+def _offered(member: Member, workspace: HasPath, paths: Sequence[str]) -> InterfaceMap | None:
+    """None for a service whose files are not among these."""
+    covered = [path for path in paths if member.covers(path)]
+    found = member.client.interfaces(workspace, covered) if covered else None
+    return None if isinstance(found, NotOffered) else found
+
+
+def _answered(
+    member: Member,
+    operation: Operation[Params, Result],
+    workspace: HasPath,
+    paths: Sequence[str],
+    params: Callable[[tuple[str, ...]], Params],
+) -> Answer[Result] | NotOffered | None:
+    covered = tuple(path for path in paths if member.covers(path))
+    return member.client.call(operation, workspace, params(covered)) if covered else None
 
 
 def _refuse_ambiguity(present: Sequence[tuple[Member, Handshake]]) -> None:

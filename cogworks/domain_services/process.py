@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from cogworks.domain_services.failures import ServiceGone, ServiceSlow
 from cogworks.domain_services.over_socket import exchange_line
@@ -20,13 +21,21 @@ _TAIL_BYTES = 2000
 
 
 class ServiceProcess:
-    """A running service. Nothing of our environment reaches it but PATH; its home is a directory that ends with it."""
+    """A running service. Nothing of our environment reaches it but PATH and what it is given; its home is a directory that ends with it."""
 
-    def __init__(self, command: Sequence[str], *, environment: Mapping[str, str], start_s: float) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        start_s: float,
+        given: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         """Start `<command> --socket <path>`; its standard input stays open for as long as cogworks lives.
 
         Args:
             start_s: how long it may take until it accepts a connection.
+            given: further variables for it.
 
         Raises:
             ServiceGone: it cannot be started.
@@ -38,7 +47,13 @@ class ServiceProcess:
         self._log = self._folder / "log"
         scratch = self._folder / "tmp"
         scratch.mkdir()
-        scrubbed = {"HOME": str(self._folder), "TMPDIR": str(scratch), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+        scrubbed = {
+            **given,
+            "HOME": str(self._folder),
+            "TMPDIR": str(scratch),
+            "LC_ALL": "C.UTF-8",
+            "TZ": "UTC",
+        }
         if "PATH" in environment:
             scrubbed["PATH"] = environment["PATH"]
         try:

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cogworks.domain_services.messages import MAX_MESSAGE_BYTES, Response, frame
+from cogworks.domain_services.messages import MAX_MESSAGE_BYTES, ErrorCode, Response, ServiceError, frame
 
 MAX_CALLERS = 32
 """Connections at a time; one more is closed at once."""
@@ -52,7 +52,17 @@ class Desk:
         """Answer until a signal handler raises."""
         while True:
             line, response = self._waiting.get()
-            response.set_result(frame(answer(line)))
+            response.set_result(sendable(answer(line)))
+
+
+def sendable(response: Response) -> bytes:
+    """A response as it goes over the wire; an error that says so where it is longer than a caller would read."""
+    line = frame(response)
+    if len(line) <= MAX_MESSAGE_BYTES:
+        return line
+    text = f"the answer has {len(line)} bytes, {MAX_MESSAGE_BYTES} are allowed; ask about fewer artifacts at a time"
+    error = ServiceError(code=ErrorCode.TOOL_FAILED, message=text)
+    return frame(Response(request_id=response.request_id, status="error", error=error))
 
 
 def serve(

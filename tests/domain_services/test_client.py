@@ -18,6 +18,7 @@ from cogworks.domain_services.limits import Limits
 from cogworks.domain_services.messages import ConstraintResult, Diagnostic, ErrorCode, InterfaceContract
 from cogworks.domain_services.operations import NORMALISE, TRACE, VALIDATE
 from cogworks.domain_services.over_socket import SocketTransport
+from cogworks.domain_services.process import ServiceProcess
 from cogworks.errors import TryAgainLater
 from cogworks.vocabulary import Severity
 
@@ -39,8 +40,9 @@ class Bench:
         self.journal.touch()
         self.pauses: list[float] = []
         self.copy = Copy(folder)
+        self.command = [sys.executable, "-S", "-E", str(SCRIPT), behaviour, str(self.journal)]
         self.service = ProcessService(
-            [sys.executable, "-S", "-E", str(SCRIPT), behaviour, str(self.journal)],
+            self.command,
             name="scripted",
             environment=os.environ,
             limits=limits,
@@ -279,6 +281,18 @@ def test_what_is_not_offered_is_said_by_name(tmp_path: Path) -> None:
     assert missing == NotOffered(
         service="scripted", method="trace", offered=("validate", "normalise", "simulate")
     )
+
+
+def test_a_service_elsewhere_is_not_asked_about_what_comes_from_no_server(tmp_path: Path) -> None:
+    near = bench("good", tmp_path)
+    far = ServiceClient(
+        lambda: ServiceProcess(near.command, environment=os.environ, start_s=30), name="far", is_far=True
+    )
+    with far, pytest.raises(ServiceFailed) as caught:
+        far.validate(near.copy, ["a"])
+
+    assert f"clones what is pushed, but {near.copy.path} comes from no server" in str(caught.value)
+    assert near.asked == ["handshake"]
 
 
 def test_nobody_listens(tmp_path: Path) -> None:

@@ -189,3 +189,18 @@ def test_times_per_method() -> None:
     waits = {method: limits.wait_s(method) for method in ("handshake", "validate", "simulate", "trace")}
     assert waits == {"handshake": 5, "validate": 300, "simulate": 630, "trace": 60}
     assert [limits.pause_before(attempt) for attempt in range(4)] == [0, 0.5, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("way", "is_far"),
+    [
+        ({"command": ("rust",)}, False),
+        ({"socket": "/run/s"}, False),
+        ({"url": "http://127.0.0.1:9100"}, False),
+        ({"url": "https://checks.example.com"}, True),
+        ({"url": "https://checks.example.com", "shares_files": True}, False),
+    ],
+    ids=["command", "socket", "loopback", "elsewhere", "shared-volume"],
+)
+def test_a_service_is_far_when_it_does_not_see_our_files(way: dict[str, object], is_far: bool) -> None:
+    assert ServiceConfig.model_validate({"name": "x", **way}).is_far is is_far

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from cogworks.domain_services.answers import NotOffered
-from cogworks.domain_services.checking import Artifacts
+from cogworks.domain_services.checking import Artifacts, Nothing
 from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.exploring import ExploreParams
 from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.limits import Limits
-from cogworks.domain_services.operations import INDEX, NORMALISE
+from cogworks.domain_services.operations import ALL, INDEX, NORMALISE
 from cogworks.domain_services.panel import Member, ServicePanel
 
 SCRIPT = Path(__file__).parent / "broken" / "service.py"
@@ -120,6 +120,30 @@ def test_two_services_for_the_same_files_in_one_domain_are_ambiguous(tmp_path: P
         both.panel.validate(both.copy, ["a.txt"])
 
 
+def test_what_the_tests_met_of_their_walls_is_told_of_every_service(tmp_path: Path) -> None:
+    with panel(tmp_path, ("only-text", "primary"), ("no-walls", "primary")) as both:
+        report = both.panel.simulate(both.copy)
+
+    assert (report.blocked, report.unprotected) == (("t: tried to read /key",), ("reach the network",))
+
+
+OPTIONAL = [each for each in ALL if each.method not in ("handshake", "validate", "simulate")]
+
+
+def test_every_optional_operation_that_nobody_offers_is_named_once(tmp_path: Path) -> None:
+    with panel(tmp_path, ("no-simulate", "primary")) as one:
+        for operation in OPTIONAL * 2:
+            # Nobody is asked, so the parameters do not matter.
+            assert isinstance(one.panel.call(operation, one.copy, Nothing()), NotOffered)
+
+    assert one.panel.warnings == tuple(
+        f"{operation.purpose}: left out, service 'no-simulate' does not offer {operation.method!r}, only validate. "
+        "Install a version that does, or configure another service."
+        for operation in OPTIONAL
+    )
+    assert one.asked("no-simulate") == ["handshake"]
+
+
 def test_an_optional_operation_is_answered_or_missing_by_name(tmp_path: Path) -> None:
     with panel(tmp_path, ("only-text", "primary")) as one:
         answers = one.panel.call(NORMALISE, one.copy, Artifacts(artifacts=("a.txt",)))
@@ -131,3 +155,46 @@ def test_an_optional_operation_is_answered_or_missing_by_name(tmp_path: Path) ->
         service="only-text", method="index", offered=("normalise", "simulate", "validate")
     )
     assert "does not offer 'index', only normalise, simulate, validate" in str(missing)
+
+
+def test_interfaces_that_no_service_can_list_are_done_without_by_name(tmp_path: Path) -> None:
+    with panel(tmp_path, ("only-text", "primary")) as one:
+        missing = one.panel.interfaces(one.copy, ["a.txt"])
+
+    assert missing == NotOffered(
+        service="only-text", method="extract_interfaces", offered=("normalise", "simulate", "validate")
+    )
+
+
+def test_files_are_formatted_by_the_services_whose_business_they_are(tmp_path: Path) -> None:
+    with panel(tmp_path, ("only-text", "primary"), ("only-pictures", "primary")) as both:
+        texts = both.panel.normalised(both.copy, ["rough.txt", "a.txt", "rough.png", "rough.md"])
+
+    assert texts == {"rough.txt": "formatted\n", "rough.png": "formatted\n"}
+
+
+def test_files_that_are_nobody_s_business_are_not_asked_about(tmp_path: Path) -> None:
+    with panel(tmp_path, ("only-text", "primary")) as one:
+        assert one.panel.normalised(one.copy, ["notes.md"]) == {}
+
+    assert one.asked("only-text") == ["handshake"]
+
+
+def test_rules_that_no_service_offers_are_left_out_with_one_warning(tmp_path: Path) -> None:
+    with panel(tmp_path, ("only-text", "primary")) as one:
+        assert one.panel.review(one.copy, ["a.txt"]) == ()
+        assert one.panel.review(one.copy, ["a.txt"]) == ()
+
+    assert len(one.told) == 1
+    assert one.told[0].startswith(
+        "review_rules was left out: service 'only-text' does not offer 'review_rules'"
+    )
+    assert one.panel.warnings == tuple(one.told)
+
+
+def test_what_rules_find_comes_from_every_service_that_has_some(tmp_path: Path) -> None:
+    with panel(tmp_path, ("with-rules", "primary"), ("only-pictures", "secondary")) as both:
+        found = both.panel.review(both.copy, ["broken.txt"])
+
+    assert [each.message for each in found] == ["m"]
+    assert both.told == []

@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 
 from cogworks.domain_services.checking import SimulateParams
-from cogworks.domain_services.messages import Caller, Repository, Request, Response, TestReport
+from cogworks.domain_services.exploring import CoverageParams, TraceParams
+from cogworks.domain_services.messages import Caller, Message, Repository, Request, Response, TestReport
 from cogworks.services.python.answering import PythonService
+from cogworks.services.python.machine import Machine
 from cogworks.services.python.testrun import Wanted, run_tests
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.probing import strongest
 from cogworks.services.sandbox.walls import NO_WALLS, Walls
+from tests.services.asking import answered, repository
 from tests.services.processes import running
 
 HERE = strongest(os.environ["PATH"])
@@ -171,6 +174,127 @@ def test_one_test_over_its_time_limit_fails_and_the_others_run(tmp_path: Path) -
     assert not report.timed_out
 
 
+def test_what_cannot_be_stopped_costs_its_own_result_and_no_other(tmp_path: Path) -> None:
+    text = (
+        "import ctypes, os, time\n"
+        "def test_before(): pass\n"
+        "def test_in_c():\n"
+        "    mutex = ctypes.create_string_buffer(64)\n"
+        "    for _ in range(2):\n"
+        "        ctypes.CDLL(None).pthread_mutex_lock(mutex)\n"
+        "def test_goes_on():\n"
+        "    while True:\n"
+        "        try:\n"
+        "            time.sleep(60)\n"
+        "        except BaseException:\n"
+        "            pass\n"
+        "def test_forks_and_both_come_back(): os.fork()\n"
+        "def test_leaves(): os._exit(0)\n"
+        "def test_after(): pass\n"
+    )
+
+    report = suite(tmp_path / "r", text, Wanted(timeout_s=60, test_timeout_s=0.5))
+
+    over = (
+        "the test process ended during this test (over the time limit of one test, and it could not be stopped "
+        "otherwise)"
+    )
+    found = [(case.id.removeprefix("test_a.py::test_"), case.outcome, case.message) for case in report.cases]
+    assert found == [
+        ("before", "passed", ""),
+        ("in_c", "error", over),
+        ("goes_on", "error", over),
+        ("forks_and_both_come_back", "passed", ""),
+        ("leaves", "error", "the test process ended during this test (exit code 0)"),
+        ("after", "passed", ""),
+    ]
+    assert (report.collection_errors, report.timed_out) == ((), False)
+
+
+def test_processes_that_die_one_after_another_are_not_replaced_without_end(tmp_path: Path) -> None:
+    text = "import os, pytest\n@pytest.mark.parametrize('n', range(9))\ndef test_a(n): os._exit(3)\n"
+
+    report = suite(tmp_path / "r", text, Wanted(max_processes=2))
+
+    assert [case.id for case in report.cases] == ["test_a.py::test_a[0]", "test_a.py::test_a[1]"]
+    assert report.collection_errors == ("pytest ended early (exit code 3):",)
+
+
+FORGER = """
+import os, sys
+
+def test_a():
+    (number,) = [int(word.split("=")[1]) for word in sys.argv if word.startswith("--cogworks-report-fd=")]
+    for line in (
+        '"words"', '[]', '{}', '{"kind": 1}', '{"kind": "phase", "id": "x"}', '{"kind": "next"}', '{"kind": "next"}',
+        '{"kind": "start", "id": "forged"}', '{"kind": "finish", "id": "unknown"}', "[" * 100_000, "\\xff",
+        '{"kind": "lines", "id": "test_a.py::test_a", "lines": {"a.py": [[1]]}}',
+        '{"kind": "step", "event": "jump", "artifact": "a.py", "symbol": "f"}',
+    ):
+        os.write(number, line.encode("latin-1") + b"\\n")
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("simulate", SimulateParams()),
+        ("coverage", CoverageParams()),
+        ("trace", TraceParams(test="test_a.py::test_a")),
+    ],
+    ids=["simulate", "coverage", "trace"],
+)
+def test_what_a_test_writes_in_place_of_the_report_is_survived(
+    method: str, params: Message, tmp_path: Path
+) -> None:
+    response = answered(method, repository(tmp_path, {"test_a.py": FORGER}), params)
+
+    assert response.status in ("failure", "error")
+    assert response.error is None or response.error.code == "invalid_request"
+
+
+ORDERED = "import pytest\n@pytest.mark.parametrize('n', range(8))\ndef test_a(n): pass\n"
+
+
+def order(report: TestReport) -> list[int]:
+    return [int(case.id[-2]) for case in report.cases]
+
+
+def test_a_seed_shuffles_the_same_way_also_when_tests_are_left_out(tmp_path: Path) -> None:
+    as_collected = order(suite(tmp_path / "r", ORDERED, Wanted()))
+    shuffled = order(suite(tmp_path / "r", ORDERED, Wanted(seed=7)))
+    fewer = order(
+        suite(tmp_path / "r", ORDERED, Wanted(seed=7, tests=[f"test_a.py::test_a[{n}]" for n in (1, 6, 3)]))
+    )
+
+    assert as_collected == sorted(shuffled) == list(range(8))
+    assert shuffled not in (as_collected, order(suite(tmp_path / "r", ORDERED, Wanted(seed=8))))
+    assert fewer == [n for n in shuffled if n in (1, 3, 6)]
+
+
+def simulated(folder: Path, text: str, params: SimulateParams) -> Response:
+    copy = repository(folder, {"test_a.py": text})
+    return answered("simulate", copy, params)
+
+
+def test_variables_of_the_request_reach_the_tests(tmp_path: Path) -> None:
+    text = "import os\ndef test_a(): assert (os.environ['MODE'], os.environ['TZ']) == ('fast', 'CET')\n"
+
+    response = simulated(tmp_path, text, SimulateParams(environment={"MODE": "fast", "TZ": "CET"}))
+
+    assert response.status == "success"
+
+
+def test_variables_by_which_the_run_finds_its_way_are_refused(tmp_path: Path) -> None:
+    response = simulated(tmp_path, "", SimulateParams(environment={"PYTHONPATH": "/x", "HOME": "/y"}))
+
+    assert response.error is not None
+    assert (response.error.code, response.error.message) == (
+        "invalid_request",
+        "environment: 'PYTHONPATH' is set by the service itself; environment: 'HOME' is set by the service itself",
+    )
+
+
 def asked(walls: Walls, folder: Path, *, needs_walls: bool) -> Response:
     (folder / "test_a.py").write_text("def test_a(): pass\n")
     request = Request(
@@ -180,7 +304,7 @@ def asked(walls: Walls, folder: Path, *, needs_walls: bool) -> Response:
         repository=Repository(path=str(folder)),
         params=SimulateParams().model_dump(),
     )
-    service = PythonService(search_path=os.environ["PATH"], walls=walls)
+    service = PythonService(Machine(os.environ["PATH"], walls))
     return service.answer(request.model_dump_json().encode())
 
 

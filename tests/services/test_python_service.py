@@ -12,11 +12,20 @@ from pathlib import Path
 
 import pytest
 
+from cogworks.domain_services.answers import Answer
+from cogworks.domain_services.checking import (
+    Artifacts,
+    NormalisedFile,
+    ReviewRulesParams,
+    ValidateDepsParams,
+)
 from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.limits import Limits
 from cogworks.domain_services.messages import Diagnostic, ErrorCode, TestCase, TestReport
+from cogworks.domain_services.operations import NORMALISE, OPERATIONS, REVIEW_RULES, VALIDATE_DEPS
 from cogworks.services.python.answering import PythonService
+from cogworks.services.python.machine import Machine
 from cogworks.services.python.testrun import Wanted, run_tests
 from cogworks.services.sandbox.probing import strongest
 from cogworks.services.sandbox.walls import NO_WALLS, Walls
@@ -76,11 +85,8 @@ SAMPLE = {
 def test_the_handshake_says_what_it_can_do_and_how_well_tests_are_walled_in(service: ProcessService) -> None:
     handshake = service.handshake()
 
-    assert (handshake.name, handshake.domain, handshake.capabilities) == (
-        "python",
-        "python",
-        ("validate", "simulate"),
-    )
+    assert (handshake.name, handshake.domain) == ("python", "python")
+    assert set(handshake.capabilities) == set(OPERATIONS) - {"handshake"}
     assert handshake.isolation == HERE.layers
 
 
@@ -104,6 +110,26 @@ def test_validate_reports_each_problem_and_runs_nothing(service: ProcessService,
             message="there is no such file in the working copy",
         ),
     )
+
+
+def test_formatting_rules_and_dependencies_are_asked_over_the_wire(
+    service: ProcessService, tmp_path: Path
+) -> None:
+    copy = repository(tmp_path, {"ruff.toml": "[format]\n", "a.py": "import yaml\nx = eval( '1' )\n"})
+    artifacts = ("a.py",)
+
+    tidied = service.call(NORMALISE, copy, Artifacts(artifacts=artifacts))
+    reviewed = service.call(REVIEW_RULES, copy, ReviewRulesParams(artifacts=artifacts))
+    depending = service.call(VALIDATE_DEPS, copy, ValidateDepsParams(artifacts=artifacts))
+
+    assert isinstance(tidied, Answer)
+    assert tidied.result.files == (
+        NormalisedFile(artifact="a.py", changed=True, content='import yaml\n\nx = eval("1")\n'),
+    )
+    assert isinstance(reviewed, Answer)
+    assert [(each.line, each.message.split(":")[0]) for each in reviewed.diagnostics] == [(2, "S307")]
+    assert isinstance(depending, Answer)
+    assert [(each.name, each.status) for each in depending.result.dependencies] == [("pyyaml", "not_checked")]
 
 
 def test_every_test_is_reported_by_its_own_id(service: ProcessService, tmp_path: Path) -> None:
@@ -223,7 +249,9 @@ def test_tests_see_no_secret_and_no_home(service: ProcessService, tmp_path: Path
     assert "'HOME'" in case.message
 
 
-def test_a_test_that_kills_its_process_is_named(service: ProcessService, tmp_path: Path) -> None:
+def test_a_test_that_kills_its_process_is_named_and_the_others_run(
+    service: ProcessService, tmp_path: Path
+) -> None:
     copy = repository(
         tmp_path,
         {
@@ -236,9 +264,20 @@ def test_a_test_that_kills_its_process_is_named(service: ProcessService, tmp_pat
     assert [(case.id, case.outcome) for case in report.cases] == [
         ("test_a.py::test_a", "passed"),
         ("test_a.py::test_b", "error"),
+        ("test_a.py::test_c", "passed"),
     ]
     assert "signal 9" in report.cases[1].message
     assert not report.passed
+
+
+def test_what_is_no_text_in_a_message_does_not_keep_it_from_arriving(
+    service: ProcessService, tmp_path: Path
+) -> None:
+    text = "def test_a(): raise ValueError('a\\ud800b')\n"
+
+    (case,) = service.simulate(repository(tmp_path, {"test_a.py": text})).cases
+
+    assert case.message.endswith("E   ValueError: a?b")
 
 
 @pytest.mark.parametrize("walls", [HERE, NO_WALLS], ids=["strongest", "plain"])
@@ -258,7 +297,7 @@ def test_a_suite_over_its_time_limit_is_ended_with_what_it_started(walls: Walls,
         },
     )
 
-    report = run_tests(folder, Wanted(timeout_s=5), walls=walls, search_path=os.environ["PATH"])
+    report = run_tests(folder, Wanted(timeout_s=8), walls=walls, search_path=os.environ["PATH"])
 
     assert report.timed_out
     assert report.cases[0] == TestCase(id="test_a.py::test_a", outcome="passed")
@@ -312,7 +351,7 @@ def test_a_test_id_that_leads_elsewhere_is_refused(
     ],
 )
 def test_a_request_it_cannot_serve_is_answered_with_a_code(request_line: bytes, code: str) -> None:
-    response = PythonService(search_path=os.defpath, walls=NO_WALLS).answer(request_line)
+    response = PythonService(Machine(os.defpath, NO_WALLS)).answer(request_line)
 
     assert response.status == "error"
     assert response.error is not None

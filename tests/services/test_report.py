@@ -1,16 +1,23 @@
 """How the events of a pytest run become a report whose words do not vary."""
 
 import json
+import signal
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.services.python.report import MAX_LINES, read_run, stable
+from cogworks.services.python.report import MAX_LINES, NEXT, may_go_on, read_records, read_run, stable
 from cogworks.services.sandbox.running import Ended
 
+OVER_ITS_TIME = signal.SIGRTMIN + 12
 ROOTS = {"/scratch/copy": "", "/scratch/tmp": "<tmp>/", "/usr/lib/python3.11": "<python>/"}
+
+
+def report_of(lines: Sequence[str], *ended: Ended) -> TestReport:
+    return read_run(read_records(line.encode() for line in lines), ended, ROOTS)
 
 
 def event(kind: str, **fields: object) -> str:
@@ -41,13 +48,13 @@ def phases(test: str, *outcomes: tuple[str, str, str]) -> list[str]:
 def test_the_phases_of_a_test_make_one_result(outcomes: list[tuple[str, str, str]], case: TestCase) -> None:
     lines = [*phases("t", *outcomes), event("end", code=0)]
 
-    assert read_run(lines, Ended(0, ""), ROOTS) == TestReport(cases=(case,))
+    assert report_of(lines, Ended(0, "")) == TestReport(cases=(case,))
 
 
 def test_collection_errors_are_kept_apart() -> None:
     lines = [event("collection", id="tests/test_b.py", text="E  no module"), event("end", code=2)]
 
-    report = read_run(lines, Ended(2, "noise"), ROOTS)
+    report = report_of(lines, Ended(2, "noise"))
 
     assert report == TestReport(cases=(), collection_errors=("tests/test_b.py: E  no module",))
     assert not report.passed
@@ -56,27 +63,88 @@ def test_collection_errors_are_kept_apart() -> None:
 def test_a_run_cut_off_names_the_test_that_was_running() -> None:
     lines = [*phases("a", ("call", "passed", "")), event("start", id="b"), '{"kind": "pha']
 
-    assert read_run(lines, Ended(None, "", timed_out=True), ROOTS) == TestReport(
+    assert report_of(lines, Ended(None, "", timed_out=True)) == TestReport(
         cases=(
             TestCase(id="a", outcome="passed"),
             TestCase(id="b", outcome="error", message="still running at the time limit of the whole run"),
         ),
         timed_out=True,
     )
-    died = read_run(lines, Ended(-11, "Segmentation fault"), ROOTS)
+    died = report_of(lines, Ended(-11, "Segmentation fault"))
     assert died.cases[1].message == "the test process ended during this test (signal 11)"
     assert died.collection_errors == ("pytest ended early (signal 11):\nSegmentation fault",)
+
+
+@pytest.mark.parametrize(
+    ("lines", "ended", "goes_on"),
+    [
+        ([event("start", id="a")], Ended(-9, ""), True),
+        ([event("start", id="a")], Ended(0, ""), True),
+        ([event("start", id="a")], Ended(None, "", timed_out=True), False),
+        ([event("start", id="a")], Ended(None, "", blocked=("too much",)), False),
+        ([*phases("a"), event("end", code=0)], Ended(0, ""), False),
+        (phases("a"), Ended(-9, ""), False),
+        ([event("start", id="a"), json.dumps(NEXT)], Ended(-9, ""), False),
+        ([event("start", id="a"), json.dumps(NEXT), event("start", id="b")], Ended(-9, ""), True),
+        ([], Ended(-9, ""), False),
+    ],
+    ids=[
+        "killed",
+        "left",
+        "out-of-time",
+        "out-of-room",
+        "complete",
+        "between-tests",
+        "no-progress",
+        "progress",
+        "before-tests",
+    ],
+)
+def test_another_process_goes_on_where_one_died_in_a_test(
+    lines: Sequence[str], ended: Ended, goes_on: bool
+) -> None:
+    assert may_go_on(read_records(line.encode() for line in lines), ended) is goes_on
+
+
+def test_each_test_that_took_its_process_along_says_how() -> None:
+    lines = [
+        event("collection", id="b.py", text="E  no module"),
+        event("start", id="a"),
+        json.dumps(NEXT),
+        event("collection", id="b.py", text="E  no module"),
+        event("start", id="b"),
+        json.dumps(NEXT),
+        *phases("c", ("call", "passed", "")),
+        event("end", code=0),
+    ]
+
+    assert report_of(
+        lines, Ended(-9, ""), Ended(-OVER_ITS_TIME, ""), Ended(0, "", blocked=("b",))
+    ) == TestReport(
+        cases=(
+            TestCase(id="a", outcome="error", message="the test process ended during this test (signal 9)"),
+            TestCase(
+                id="b",
+                outcome="error",
+                message="the test process ended during this test (over the time limit of one test, and it could "
+                "not be stopped otherwise)",
+            ),
+            TestCase(id="c", outcome="passed"),
+        ),
+        collection_errors=("b.py: E  no module",),
+        blocked=("b",),
+    )
 
 
 @pytest.mark.parametrize("code", [2, 3, 4, -9])
 def test_a_run_that_failed_as_a_whole_does_not_pass(code: int) -> None:
     lines = [*phases("a", ("call", "passed", "")), event("end", code=code)]
 
-    assert not read_run(lines, Ended(code, "/scratch/copy/conftest.py: bad"), ROOTS).passed
+    assert not report_of(lines, Ended(code, "/scratch/copy/conftest.py: bad")).passed
 
 
 def test_an_end_without_a_report_does_not_pass() -> None:
-    assert not read_run(phases("a", ("call", "passed", "")), Ended(0, ""), ROOTS).passed
+    assert not report_of(phases("a", ("call", "passed", "")), Ended(0, "")).passed
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,9 @@ from cogworks.cli import cli
 from cogworks.domain_services.client import ServiceClient
 from cogworks.domain_services.configuration import ServiceConfig
 from cogworks.domain_services.failures import ServiceFailed
-from cogworks.domain_services.messages import MAX_MESSAGE_BYTES
+from cogworks.domain_services.messages import MAX_MESSAGE_BYTES, ErrorCode, Response, frame
 from cogworks.domain_services.opening import open_client
-from cogworks.services.serving import MAX_CALLERS
+from cogworks.services.serving import MAX_CALLERS, sendable
 
 TOKEN = "COGWORKS_SERVICE_TEST_TOKEN"
 
@@ -55,7 +55,7 @@ def running(folder: Path, *options: str) -> Iterator[Running]:
             yield Running(path, addresses[1], process)
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(10)
+            process.wait(60)
 
 
 @pytest.fixture(scope="module")
@@ -114,16 +114,19 @@ def test_the_python_service_passes_the_conformance_suite(
     assert result.return_value == 0
 
 
-def test_the_findings_are_a_table_with_what_to_do(service: Running) -> None:
-    result = invoke("service", "conformance", service.url, "--profile", "firmware", "--only", "profile")
+def test_the_findings_are_a_table_with_what_to_do(service: Running, tmp_path: Path) -> None:
+    (tmp_path / "sound.py").write_text("x = 1\n")
+    sample = ("--repository", str(tmp_path), "--broken", "sound.py")
+
+    result = invoke("service", "conformance", service.url, *sample, "--only", "broken-file")
 
     assert result.return_value == 1
     assert result.stdout.splitlines() == [
-        "result  check      finding, and what to do",
-        "ok      handshake  who the service is and what it can do",
-        "FAILED  profile    the profile's methods are announced",
-        "                   the profile requires extract_interfaces, which is not announced",
-        "                   -> Implement extract_interfaces, or choose a smaller profile.",
+        "result  check        finding, and what to do",
+        "ok      handshake    who the service is and what it can do",
+        "FAILED  broken-file  a broken file is found",
+        "                     validate of the broken file 'sound.py' is answered with status `success`",
+        "                     -> Say `failure` with a blocking diagnostic.",
         "",
         "subject: 1 passed, 1 failed, of 2",
     ]
@@ -160,6 +163,7 @@ def test_health_of_the_far_service_by_the_operator_s_own_file(service: Running, 
 
     assert result.return_value == 0
     assert result.stdout.splitlines()[1].split()[:2] == ["far", "primary"]
+    assert "far: the environments of repositories are made by " in result.stdout
     assert "far runs tests apart by: " in result.stdout or "does not say how" in result.stderr
 
 
@@ -241,3 +245,17 @@ def test_where_a_service_does_not_listen(options: list[str], words: str) -> None
 
 def test_a_service_is_found_by_the_socket_only_by_its_user(service: Running) -> None:
     assert service.socket.stat().st_mode & 0o777 == 0o600
+
+
+def test_an_answer_that_nobody_would_read_to_its_end_is_an_error() -> None:
+    short = Response(request_id="1", status="success", result={"text": "x"})
+    room = MAX_MESSAGE_BYTES - len(frame(short))
+    longest = short.model_copy(update={"result": {"text": "x" * (room + 1)}})
+    too_long = short.model_copy(update={"result": {"text": "x" * (room + 2)}})
+
+    assert sendable(longest) == frame(longest)
+    refused = Response.model_validate_json(sendable(too_long))
+    assert (refused.request_id, refused.status) == ("1", "error")
+    assert refused.error is not None
+    assert refused.error.code is ErrorCode.TOOL_FAILED
+    assert "ask about fewer artifacts" in refused.error.message

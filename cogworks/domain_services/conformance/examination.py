@@ -49,6 +49,7 @@ class Exam:
     subject: Subject
     limit_s: float
     """For every method but the handshake."""
+    handshake_limit_s: float = HANDSHAKE_LIMIT_S
     sample: Sample | None = None
     profile: Profile | None = None
     handshake: Handshake | None = None
@@ -90,7 +91,7 @@ class Exam:
 
     def limit_of(self, method: str) -> float:
         """How long to wait."""
-        return HANDSHAKE_LIMIT_S if method == "handshake" else self.limit_s
+        return self.handshake_limit_s if method == "handshake" else self.limit_s
 
     def is_alive(self) -> bool:
         """Whether a handshake works."""

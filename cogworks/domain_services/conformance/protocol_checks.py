@@ -3,7 +3,6 @@
 import socket
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from cogworks.domain_services.answers import Unusable, read_handshake, read_response
@@ -139,8 +138,10 @@ def several_callers(exam: Exam) -> Iterator[Finding]:
     """A caller that is silent holds up nobody, and each caller gets the answer to its own request."""
     exam.capabilities()
     requests = [exam.request("handshake") for _ in range(_CALLERS)]
-    with exam.subject.connected(limit_s=exam.limit_s), ThreadPoolExecutor(_CALLERS) as pool:
-        for request, heard in zip(requests, pool.map(exam.ask, requests), strict=True):
+    with exam.subject.connected(limit_s=exam.limit_s):
+        limit_s = exam.limit_of("handshake")
+        told = exam.subject.ask_together("handshake", [frame(each) for each in requests], limit_s=limit_s)
+        for request, heard in zip(requests, told, strict=True):
             response = response_of(heard, request)
             if isinstance(response, Finding):
                 yield Finding(

@@ -3,7 +3,8 @@
 import os
 import socket
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
@@ -17,6 +18,7 @@ from cogworks.vocabulary import Value
 
 _FAREWELL_S = 3.0
 _DYING_S = 0.2
+_FAILURES = (ServiceGone, ServiceSlow, ServiceRefused)
 
 
 class Heard(Value):
@@ -40,17 +42,21 @@ class Subject:
 
     def ask(self, method: str, line: bytes, *, limit_s: float) -> Heard:
         """Send one line, whatever it holds."""
-        try:
-            heard = Heard(kind="answer", line=self._reached().exchange(method, line, limit_s=limit_s))
-        except ServiceGone as error:
-            heard = Heard(kind="closed", why=str(error), has_died=self._has_died())
-        except ServiceSlow as error:
-            heard = Heard(kind="silent", why=str(error))
-        except ServiceRefused as error:
-            heard = Heard(kind="refused", why=str(error))
-        if heard.kind in ("closed", "silent"):
-            self.close()
+        (heard,) = self.ask_together(method, [line], limit_s=limit_s)
         return heard
+
+    def ask_together(self, method: str, lines: Sequence[bytes], *, limit_s: float) -> list[Heard]:
+        """Send several lines at once, each as a caller of its own."""
+        try:
+            transport = self._reached()
+        except _FAILURES as error:
+            return [_unheard(error)] * len(lines)
+        with ThreadPoolExecutor(len(lines)) as pool:
+            found = list(pool.map(lambda line: _heard(transport, method, line, limit_s), lines))
+        # Not before everybody has heard something: a started service ends by it, and all its callers would hear that.
+        if any(heard.kind in ("closed", "silent") for heard in found):
+            self.close()
+        return found
 
     def close(self) -> None:
         """Let go of it; a started service ends."""
@@ -109,11 +115,27 @@ class Subject:
         self.close()
         return code, left
 
-    def _has_died(self) -> bool:
-        transport = self._transport
-        return isinstance(transport, ServiceProcess) and transport.has_ended(within_s=_DYING_S)
-
     def _reached(self) -> Transport:
         if self._transport is None:
             self._transport = self._open()
         return self._transport
+
+
+def _heard(transport: Transport, method: str, line: bytes, limit_s: float) -> Heard:
+    try:
+        return Heard(kind="answer", line=transport.exchange(method, line, limit_s=limit_s))
+    except _FAILURES as error:
+        heard = _unheard(error)
+    if heard.kind == "closed" and isinstance(transport, ServiceProcess):
+        return heard.model_copy(update={"has_died": transport.has_ended(within_s=_DYING_S)})
+    return heard
+
+
+def _unheard(error: ServiceGone | ServiceSlow | ServiceRefused) -> Heard:
+    match error:
+        case ServiceGone():
+            return Heard(kind="closed", why=str(error))
+        case ServiceSlow():
+            return Heard(kind="silent", why=str(error))
+        case ServiceRefused():
+            return Heard(kind="refused", why=str(error))

@@ -4,10 +4,15 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from cogworks.services.python.answering import PythonService
+from cogworks.services.python.cloning import Clones
+from cogworks.services.python.code.gathering import gather
+from cogworks.services.python.code.shelf import Shelf
+from cogworks.services.python.environments import Environments
+from cogworks.services.python.machine import Machine
 from cogworks.services.sandbox.probing import strongest
 from cogworks.services.serving import HttpAddress, end_with_standard_input, serve
 
@@ -16,12 +21,17 @@ def run(
     socket: Path | None,
     *,
     http: HttpAddress | None = None,
+    environments: Environments | None = None,
+    clones_from: Sequence[str] = (),
+    clone_token: str | None = None,
     until_stdin_closes: bool,
     listening: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Serve until SIGTERM, or until standard input closes; a test run that is under way ends with the process.
 
     Args:
+        environments: of the repositories; None: tests run with the packages of this process.
+        clones_from: the URLs below which repositories may be cloned, with `clone_token`.
         listening: is told each address as soon as callers are let in.
     """
     # As an exception it passes through the `finally` that ends a running pytest.
@@ -30,13 +40,21 @@ def run(
         end_with_standard_input()
     search_path = os.environ.get("PATH", os.defpath)
     walls = strongest(search_path)
-    service = PythonService(search_path=search_path, walls=walls)
-    serve(
-        service.answer,
-        socket_path=socket,
-        http=http,
-        listening=listening,
-    )
+    with Clones(clones_from, token=clone_token, environment=os.environ) as clones:
+        service = PythonService(
+            Machine(search_path, walls, environments, facts_of=Shelf(gather).facts, clones=clones)
+        )
+        serve(
+            service.answer,
+            socket_path=socket,
+            http=http,
+            listening=listening,
+        )
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
 
 
 def main() -> None:
@@ -45,8 +63,11 @@ def main() -> None:
     parser.add_argument(
         "--until-stdin-closes", action="store_true", help="end with the process that started this one"
     )
+    parser.add_argument("--environments", type=Path, help="where the environments of repositories are kept")
     arguments = parser.parse_args()
-    run(arguments.socket, until_stdin_closes=arguments.until_stdin_closes)
+    folder = arguments.environments
+    environments = None if folder is None else Environments(folder, settings=dict(os.environ), say=_say)
+    run(arguments.socket, environments=environments, until_stdin_closes=arguments.until_stdin_closes)
 
 
 if __name__ == "__main__":

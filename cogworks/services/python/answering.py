@@ -1,62 +1,85 @@
 """What the Python service answers to each method of the Extension API."""
 
-import platform
 import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
 
-import pytest
 from pydantic import ValidationError
 
 from cogworks import __version__
-from cogworks.codebase.changes import path_problem
-from cogworks.codebase.confined import read_file
-from cogworks.domain_services.checking import SimulateParams, ValidateParams
 from cogworks.domain_services.messages import (
     API_VERSION,
+    MAX_MESSAGE_BYTES,
     ConstraintResult,
-    Diagnostic,
     ErrorCode,
     Handshake,
-    Metadata,
     Request,
     Response,
-    ServiceError,
-    TestCase,
-    TestReport,
     compatible,
-    reported,
+    frame,
 )
-from cogworks.services.python.syntax import is_python, missing, syntax_problems
-from cogworks.services.python.testrun import Wanted, run_tests
-from cogworks.services.sandbox.walls import Walls, refusal
-from cogworks.vocabulary import Severity
+from cogworks.services.python.call_graphing import call_graph
+from cogworks.services.python.cloning import Clones, NoRepository
+from cogworks.services.python.covering import coverage
+from cogworks.services.python.dependency_graphing import dependency_graph
+from cogworks.services.python.depending import validate_deps
+from cogworks.services.python.indexing import index
+from cogworks.services.python.interfaces import extract_interfaces
+from cogworks.services.python.interpreters import NotBuilt
+from cogworks.services.python.machine import Machine
+from cogworks.services.python.normalising import normalise
+from cogworks.services.python.responses import listed, refused
+from cogworks.services.python.reviewing import review_rules
+from cogworks.services.python.signing import signatures
+from cogworks.services.python.simulating import simulate
+from cogworks.services.python.tracing import trace
+from cogworks.services.python.validating import validate
 
-_METHODS = ("validate", "simulate")
+METHODS: Mapping[str, Callable[[Request, Path, Machine], Response]] = MappingProxyType(
+    {
+        "validate": validate,
+        "normalise": normalise,
+        "review_rules": review_rules,
+        "simulate": simulate,
+        "extract_interfaces": extract_interfaces,
+        "dependency_graph": dependency_graph,
+        "index": index,
+        "call_graph": call_graph,
+        "signatures": signatures,
+        "validate_deps": validate_deps,
+        "coverage": coverage,
+        "trace": trace,
+    }
+)
+"""Who answers what; each is handed the request, the repository's directory and the machine, and may raise `OSError`,
+`NotBuilt` and the `ValidationError` of its parameters."""
 
 
 class PythonService:
-    """Checks and tests Python repositories on this machine; holds nothing between two requests."""
+    """Checks and tests Python repositories on this machine; holds nothing between two requests but what files say."""
 
-    def __init__(self, *, search_path: str, walls: Walls) -> None:
-        self._search_path = search_path
-        self._walls = walls
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
 
     def answer(self, line: bytes) -> Response:
         """The response to one line of the wire, whatever it holds."""
         try:
             request = Request.model_validate_json(line)
         except ValidationError as error:
-            return _error(
-                "", ErrorCode.INVALID_REQUEST, f"the request does not fit the schema: {_listed(error)}"
-            )
+            text = f"the request does not fit the schema: {listed(error)}"
+            return refused("", ErrorCode.INVALID_REQUEST, text)
         if not compatible(request.api_version, API_VERSION):
             text = f"this service speaks API {API_VERSION}, the request {request.api_version}"
-            return _error(request.request_id, ErrorCode.API_VERSION_MISMATCH, text)
+            return refused(request.request_id, ErrorCode.API_VERSION_MISMATCH, text)
         started = time.monotonic()
         response = self._dispatch(request)
         if response.error is None and request.interface_contracts:
             response = response.model_copy(update={"constraint_results": _not_checked(request)})
+        if (size := len(frame(response))) > MAX_MESSAGE_BYTES:
+            text = f"the answer has {size} bytes, a message at most {MAX_MESSAGE_BYTES}; ask about fewer tests or files"
+            response = refused(request.request_id, ErrorCode.TOOL_FAILED, text)
         duration_ms = round((time.monotonic() - started) * 1000)
         metadata = response.metadata.model_copy(update={"duration_ms": duration_ms})
         return response.model_copy(update={"metadata": metadata})
@@ -68,118 +91,50 @@ class PythonService:
                 status="success",
                 result=self._handshake().model_dump(mode="json"),
             )
-        if request.method not in _METHODS:
-            text = f"{request.method!r} is none of {', '.join(_METHODS)}"
-            return _error(request.request_id, ErrorCode.UNSUPPORTED_METHOD, text)
-        if request.repository is None or not (folder := Path(request.repository.path)).is_dir():
-            text = f"repository.path must be a directory of this machine, not {request.repository and request.repository.path!r}"
-            return _error(request.request_id, ErrorCode.ARTIFACT_NOT_FOUND, text)
+        if request.method not in METHODS:
+            text = f"{request.method!r} is none of {', '.join(METHODS)}"
+            return refused(request.request_id, ErrorCode.UNSUPPORTED_METHOD, text)
+        if request.repository is None:
+            text = "repository is missing; give the path of a directory or a clone URL with a ref"
+            return refused(request.request_id, ErrorCode.INVALID_REQUEST, text)
         try:
-            if request.method == "validate":
-                return _validate(request, folder, ValidateParams.model_validate(request.params))
-            return self._simulate(request, folder, SimulateParams.model_validate(request.params))
+            with ExitStack() as stack:
+                clones = self._machine.clones or stack.enter_context(Clones())
+                folder = stack.enter_context(clones.folder_of(request.repository))
+                return METHODS[request.method](request, folder, self._machine)
         except ValidationError as error:
-            return _error(request.request_id, ErrorCode.INVALID_REQUEST, f"params: {_listed(error)}")
+            return refused(request.request_id, ErrorCode.INVALID_REQUEST, f"params: {listed(error)}")
+        except NotBuilt as error:
+            return refused(request.request_id, error.code, str(error), recoverable=error.is_recoverable)
+        except NoRepository as error:
+            return refused(
+                request.request_id,
+                error.code,
+                str(error),
+                recoverable=error.is_passing,
+                details=error.details,
+            )
         except OSError as error:
-            return _error(request.request_id, ErrorCode.TOOL_FAILED, str(error), recoverable=True)
+            return refused(request.request_id, ErrorCode.TOOL_FAILED, str(error), recoverable=True)
 
     def _handshake(self) -> Handshake:
+        walls = self._machine.walls
         return Handshake(
             name="python",
             service_version=__version__,
             api_version=API_VERSION,
             domain="python",
-            capabilities=_METHODS,
+            capabilities=tuple(METHODS),
             artifact_types=("python",),
             artifact_patterns=("*.py", "*.pyi"),
-            status="ready" if self._walls.is_complete else "degraded",
-            isolation=self._walls.layers,
+            status="ready" if walls.is_complete else "degraded",
+            isolation=walls.layers,
+            environments=_environments(self._machine),
         )
 
-    def _simulate(self, request: Request, folder: Path, params: SimulateParams) -> Response:
-        problems = [
-            f"{test!r}: {problem}" for test in params.tests if (problem := _test_problem(test)) is not None
-        ]
-        if problems:
-            return _error(request.request_id, ErrorCode.INVALID_REQUEST, "; ".join(problems))
-        if request.caller.needs_walls and (reason := refusal(self._walls)) is not None:
-            return _error(request.request_id, ErrorCode.TOOL_NOT_FOUND, reason)
-        wanted = Wanted(params.tests, params.timeout_s, params.test_timeout_s)
-        report = run_tests(folder, wanted, walls=self._walls, search_path=self._search_path)
-        counts = dict.fromkeys(("passed", "failed", "error", "skipped"), 0)
-        for case in report.cases:
-            counts[case.outcome] += 1
-        return _found(request, _test_diagnostics(report), report.model_dump(mode="json"), counts)
 
-
-def _validate(request: Request, folder: Path, params: ValidateParams) -> Response:
-    problems = [
-        f"{path!r}: {problem}" for path in params.artifacts if (problem := path_problem(path)) is not None
-    ]
-    if problems:
-        return _error(request.request_id, ErrorCode.INVALID_REQUEST, "; ".join(problems))
-    ours = [path for path in params.artifacts if is_python(path)]
-    found: list[Diagnostic] = []
-    for path in ours:
-        file = read_file(folder, path)
-        found += [missing(path)] if file is None else syntax_problems(path, file.data)
-    return _found(request, found, {}, {"artifacts": len(ours), "skipped": len(params.artifacts) - len(ours)})
-
-
-def _found(
-    request: Request, found: list[Diagnostic], result: dict[str, Any], counts: dict[str, int]
-) -> Response:
-    blocking = any(diagnostic.severity is Severity.BLOCKING for diagnostic in found)
-    versions = {"python": platform.python_version(), "pytest": pytest.__version__}
-    return Response(
-        request_id=request.request_id,
-        status="failure" if blocking else "success",
-        result=result,
-        diagnostics=tuple(reported(diagnostic) for diagnostic in found),
-        metadata=Metadata(tool_versions=versions, counts=counts),
-    )
-
-
-def _test_diagnostics(report: TestReport) -> list[Diagnostic]:
-    """The report's bad news as diagnostics, so that the status of the response follows from them alone."""
-    found = [_test_failure(case) for case in report.cases if case.outcome in ("failed", "error")]
-    for text in report.collection_errors:
-        artifact, _, message = text.partition(": ")
-        found.append(_blocking(artifact, "test_failure", message.splitlines()[-1] if message else text))
-    if report.timed_out:
-        found.append(_blocking(".", "test_failure", "the run was ended at its time limit"))
-    if not found and not report.passed:
-        found.append(_blocking(".", "completeness", "no test ran"))
-    return found + _wall_diagnostics(report)
-
-
-def _wall_diagnostics(report: TestReport) -> list[Diagnostic]:
-    """What the walls met, and what they could not keep the tests from."""
-    found = [
-        Diagnostic(artifact=".", severity=Severity.WARNING, category="safety_concern", message=text)
-        for text in report.blocked
-    ]
-    if report.unprotected:
-        text = f"nothing kept the tests from this: {'; '.join(report.unprotected)}"
-        found.append(
-            Diagnostic(artifact=".", severity=Severity.WARNING, category="safety_concern", message=text)
-        )
-    return found
-
-
-def _test_failure(case: TestCase) -> Diagnostic:
-    lines = case.message.splitlines() or [case.outcome]
-    return _blocking(case.id.split("::")[0], "test_failure", f"{case.id}: {lines[-1]}")
-
-
-def _blocking(artifact: str, category: str, message: str) -> Diagnostic:
-    return Diagnostic(artifact=artifact, severity=Severity.BLOCKING, category=category, message=message)
-
-
-def _test_problem(test: str) -> str | None:
-    """Why a test id may not be handed to pytest: it could be taken for an option, or leads out of the copy."""
-    path = test.split("::", maxsplit=1)[0].rstrip("/")
-    return "an id does not begin with '-'" if test.startswith("-") else path_problem(path)
+def _environments(machine: Machine) -> str:
+    return machine.environments.described(machine.search_path) if machine.environments else ""
 
 
 def _not_checked(request: Request) -> tuple[ConstraintResult, ...]:
@@ -189,15 +144,4 @@ def _not_checked(request: Request) -> tuple[ConstraintResult, ...]:
             contract=contract.id, status="not_checked", message="Python code carries no such values"
         )
         for contract in request.interface_contracts
-    )
-
-
-def _error(request_id: str, code: ErrorCode, message: str, *, recoverable: bool = False) -> Response:
-    error = ServiceError(code=code, message=message, recoverable=recoverable)
-    return Response(request_id=request_id, status="error", error=error)
-
-
-def _listed(error: ValidationError) -> str:
-    return "; ".join(
-        f"{'.'.join(map(str, item['loc'])) or 'message'}: {item['msg']}" for item in error.errors()[:5]
     )

@@ -2,7 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+import signal
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal
 
 from cogworks.domain_services.messages import TestCase, TestReport
@@ -22,31 +24,89 @@ _FRAME = re.compile(r"(?P<place>\S+):\d+: in ")
 _FOREIGN = ("<python>/", "<library>/")
 _CARETS = re.compile(r"\s*[~^]+\s*")
 
+NEXT = {"kind": "next"}
+"""Stands between the records of two processes of one run."""
+_OVER_ITS_TIME = -(signal.SIGRTMIN + 12)
+"""How a process ends whose test cannot be stopped; see `inside/cogworks_time.py`."""
+
+_FIELDS: Mapping[str, Mapping[str, type]] = {
+    "start": {"id": str},
+    "phase": {"id": str, "when": str, "outcome": str, "text": str},
+    "finish": {"id": str},
+    "collection": {"id": str, "text": str},
+    "internal": {"text": str},
+    "attempt": {"id": str, "text": str},
+    "end": {"code": int},
+    "next": {},
+    "unmeasured": {"text": str},
+    "lines": {"id": str, "lines": dict},
+    "step": {"event": str, "artifact": str, "symbol": str},
+    "steps-end": {"is_whole": bool},
+}
+
 Outcome = Literal["passed", "failed", "error", "skipped"]
 
 
-def read_run(lines: Iterable[str], ended: Ended, roots: Mapping[str, str]) -> TestReport:
+def read_run(
+    records: Sequence[Mapping[str, Any]], ended: Sequence[Ended], roots: Mapping[str, str]
+) -> TestReport:
     """The report of a run from what the plugin wrote, complete or not.
 
     Args:
-        lines: one JSON object each; a half-written last one is left out.
+        records: as `read_records` gives them.
+        ended: how each process of the run ended, at least one; `NEXT` stands between their records.
         roots: absolute directory -> what to print instead.
     """
-    records = _records(lines)
-    cases = _cases(records, ended, roots)
     errors = [
         f"{record['id']}: {stable(record['text'], roots)}"
         for record in records
         if record["kind"] == "collection"
     ]
-    if (complaint := _complaint(records, ended, collected=bool(errors))) is not None:
+    if (complaint := _complaint(records, ended[-1], collected=bool(errors))) is not None:
         errors.append(stable(complaint, roots))
     return TestReport(
-        cases=cases,
-        collection_errors=tuple(errors),
-        timed_out=ended.timed_out,
-        blocked=(*_attempts(records, roots), *ended.blocked),
+        cases=_cases(records, ended, roots),
+        # Each process of a run meets them again.
+        collection_errors=tuple(dict.fromkeys(errors)),
+        timed_out=ended[-1].timed_out,
+        blocked=(*_attempts(records, roots), *(text for each in ended for text in each.blocked)),
     )
+
+
+def read_records(lines: Iterable[bytes]) -> list[dict[str, Any]]:
+    """What the plugins wrote: one JSON object per line.
+
+    The tests can write there too. Of a record one may rely on what `_FIELDS` says; anything else is left out, and so is a
+    half-written last line.
+    """
+    records = []
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            record = json.loads(line)
+            if _is_sound(record):
+                records.append(record)
+    return records
+
+
+def _is_sound(record: Any) -> bool:
+    fields = _FIELDS.get(str(record.get("kind"))) if isinstance(record, dict) else None
+    return fields is not None and all(isinstance(record.get(name), kind) for name, kind in fields.items())
+
+
+def may_go_on(records: Sequence[Mapping[str, Any]], ended: Ended) -> bool:
+    """Whether the process died in the middle of a test, so that another one may run those after it."""
+    last = records[-1]["kind"] if records else ""
+    finished = {record["id"] for record in records if record["kind"] == "finish"}
+    unfinished = any(
+        record["kind"] == "start" and record["id"] not in finished for record in _latest(records)
+    )
+    return ended.code is not None and not ended.timed_out and last != "end" and unfinished
+
+
+def _latest(records: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The records of the last process."""
+    begun = max((place for place, record in enumerate(records, 1) if record == NEXT), default=0)
+    return records[begun:]
 
 
 def stable(text: str, roots: Mapping[str, str]) -> str:
@@ -87,18 +147,7 @@ def _capped(lines: list[str]) -> list[str]:
     return lines
 
 
-def _records(lines: Iterable[str]) -> list[dict[str, Any]]:
-    records = []
-    for line in lines:
-        try:
-            records.append(json.loads(line))
-        except json.JSONDecodeError:
-            # Only the line being written when the process was killed can be broken.
-            break
-    return records
-
-
-def _attempts(records: list[dict[str, Any]], roots: Mapping[str, str]) -> list[str]:
+def _attempts(records: Sequence[Mapping[str, Any]], roots: Mapping[str, str]) -> list[str]:
     """What the tests tried beyond their walls."""
     return [
         f"{record['id'] or 'while collecting'}: tried to {_placed(record['text'], roots)}"
@@ -107,20 +156,29 @@ def _attempts(records: list[dict[str, Any]], roots: Mapping[str, str]) -> list[s
     ]
 
 
-def _cases(records: list[dict[str, Any]], ended: Ended, roots: Mapping[str, str]) -> tuple[TestCase, ...]:
-    started = [record["id"] for record in records if record["kind"] == "start"]
-    finished = {record["id"] for record in records if record["kind"] == "finish"}
-    phases: dict[str, list[dict[str, Any]]] = {test: [] for test in started}
+def _cases(
+    records: Sequence[Mapping[str, Any]], ended: Sequence[Ended], roots: Mapping[str, str]
+) -> tuple[TestCase, ...]:
+    process = 0
+    died_with: dict[str, Ended] = {}
+    phases: dict[str, list[Mapping[str, Any]]] = {}
     for record in records:
-        if record["kind"] == "phase":
+        if record == NEXT:
+            process = min(process + 1, len(ended) - 1)
+        elif record["kind"] == "start":
+            died_with[record["id"]] = ended[process]
+            phases.setdefault(record["id"], [])
+        elif record["kind"] == "phase":
             phases.setdefault(record["id"], []).append(record)
+        elif record["kind"] == "finish":
+            died_with.pop(record["id"], None)
     return tuple(
-        _case(test, found, roots) if test in finished else _unfinished(test, ended)
+        _unfinished(test, died_with[test]) if test in died_with else _case(test, found, roots)
         for test, found in phases.items()
     )
 
 
-def _case(test: str, phases: list[dict[str, Any]], roots: Mapping[str, str]) -> TestCase:
+def _case(test: str, phases: Sequence[Mapping[str, Any]], roots: Mapping[str, str]) -> TestCase:
     for phase in phases:
         if phase["outcome"] == "failed":
             outcome: Outcome = "failed" if phase["when"] == "call" else "error"
@@ -139,7 +197,7 @@ def _unfinished(test: str, ended: Ended) -> TestCase:
     )
 
 
-def _complaint(records: list[dict[str, Any]], ended: Ended, *, collected: bool) -> str | None:
+def _complaint(records: Sequence[Mapping[str, Any]], ended: Ended, *, collected: bool) -> str | None:
     """What went wrong with the run as a whole, None when the tests speak for themselves."""
     internal = [record["text"] for record in records if record["kind"] == "internal"]
     if internal:
@@ -153,4 +211,6 @@ def _complaint(records: list[dict[str, Any]], ended: Ended, *, collected: bool) 
 def _end(ended: Ended) -> str:
     if ended.code is None:
         return "; ".join(ended.blocked)
+    if ended.code == _OVER_ITS_TIME:
+        return "over the time limit of one test, and it could not be stopped otherwise"
     return f"signal {-ended.code}" if ended.code < 0 else f"exit code {ended.code}"

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Protocol
 
 import cogworks
 from cogworks.services.sandbox.disk import DiskWatch
@@ -57,16 +57,22 @@ class Ended(NamedTuple):
     """The limits that were reached, and what else had to be ended, in words."""
 
 
+class Open(Protocol):
+    """An open file or socket."""
+
+    def fileno(self) -> int: ...
+
+
 class NotStarted(OSError):
     """The walls could not be built or the command could not be started."""
 
 
-def run(confined: Confined, walls: Walls, *, scratch: Path, kept: Sequence[BinaryIO] = ()) -> Ended:
+def run(confined: Confined, walls: Walls, *, scratch: Path, kept: Sequence[Open] = ()) -> Ended:
     """Run a command to its end, or to that of its time or of its limits.
 
     Args:
         scratch: an empty directory out of the command's reach.
-        kept: open files that the command inherits under the same numbers.
+        kept: open files and sockets that the command inherits under the same numbers.
 
     Raises:
         NotStarted: see there.

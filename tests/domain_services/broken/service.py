@@ -25,13 +25,17 @@ HANDSHAKES: dict[str, dict[str, Any]] = {
     "wrong-version": HANDSHAKE | {"api_version": "2.0"},
     "no-simulate": HANDSHAKE | {"capabilities": ["validate"]},
     "odd-handshake": {"name": "x"},
+    "with-rules": HANDSHAKE | {"capabilities": [*METHODS, "review_rules"], "artifact_types": ["rule"]},
     "only-text": HANDSHAKE | {"artifact_patterns": ["*.txt"]},
+    "no-walls": HANDSHAKE | {"domain": "other"},
     "only-pictures": HANDSHAKE | {"artifact_types": ["picture"], "artifact_patterns": ["*.png"]},
 }
 BLOCKING = {"artifact": "a", "severity": "blocking", "category": "type_error", "message": "m"}
 PASSED = {"cases": [{"id": "a.txt::works", "outcome": "passed"}]}
 FAILED = {"cases": [{"id": "a.txt::fails", "outcome": "failed"}]}
+UNWALLED = {"blocked": ["t: tried to read /key"], "unprotected": ["reach the network"]}
 CHANGES: dict[str, dict[str, Any]] = {
+    "no-walls": {"result": PASSED | UNWALLED},
     "wrong-id": {"request_id": "other"},
     "contradiction": {"status": "success", "diagnostics": [BLOCKING]},
     "unfounded-failure": {"status": "failure", "diagnostics": []},
@@ -58,6 +62,7 @@ BYTES = {
 }
 LENIENT = {
     "knows-everything": "unsupported_method",
+    "with-rules": "unsupported_method",
     "any-version": "api_version_mismatch",
     "any-parameters": "invalid_request",
     "any-repository": "artifact_not_found",
@@ -158,6 +163,12 @@ def refused(request: dict[str, Any]) -> str | None:
     )
 
 
+def formatted(artifact: str) -> dict[str, Any]:
+    """Only files whose name says so are not in order."""
+    rough = "rough" in artifact
+    return {"artifact": artifact, "changed": rough, **({"content": "formatted\n"} if rough else {})}
+
+
 def judged(request: dict[str, Any], *, blind: bool) -> dict[str, Any]:
     """The response of a service in order."""
     params = request.get("params", {})
@@ -169,7 +180,7 @@ def judged(request: dict[str, Any], *, blind: bool) -> dict[str, Any]:
     if request["method"] == "simulate":
         result = FAILED if bad else PASSED
     if request["method"] == "normalise":
-        result = {"files": [{"artifact": each, "changed": False} for each in artifacts]}
+        result = {"files": [formatted(each) for each in artifacts]}
     return {
         "request_id": request["request_id"],
         "status": "failure" if bad else "success",

@@ -29,18 +29,33 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Reporter:
-    """Each line is written at once: a process that is killed leaves behind what it knew."""
+    """Each line is written at once: a process that is killed leaves behind what it knew.
+
+    What the file holds already was written by a process that died: its tests are not run again.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self._process = os.getpid()
+        self._run_before = _started(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
         self.test = ""
         """The one that runs, empty between two."""
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        if self._run_before:
+            left_out = [item for item in items if _written(item.nodeid) in self._run_before]
+            config.hook.pytest_deselected(items=left_out)
+            items[:] = [item for item in items if _written(item.nodeid) not in self._run_before]
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.test = nodeid
         self.write(kind="start", id=nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        # A subtest speaks under its test's id; the test has a word of its own where no subtest fails.
+        if type(report) is not pytest.TestReport and not report.failed:
+            return
         self.write(
             kind="phase", id=report.nodeid, when=report.when, outcome=report.outcome, text=_text(report)
         )
@@ -60,10 +75,22 @@ class Reporter:
         self.write(kind="end", code=int(exitstatus))
 
     def write(self, **record: Any) -> None:
-        # Escapes keep lone surrogates and line separators of test names on one valid line.
-        line = (json.dumps(record) + "\n").encode()
+        if os.getpid() != self._process:
+            # A test forked, and its child came out of the test as well.
+            return
+        # A lone surrogate is text to Python and to nobody else.
+        line = (json.dumps(record, ensure_ascii=False) + "\n").encode(errors="replace")
         while line:
             line = line[os.write(self._descriptor, line) :]
+
+
+def _written(nodeid: str) -> str:
+    return nodeid.encode(errors="replace").decode()
+
+
+def _started(text: bytes) -> frozenset[str]:
+    records = map(json.loads, text.split(b"\n")[:-1])
+    return frozenset(record["id"] for record in records if record["kind"] == "start")
 
 
 def _text(report: pytest.TestReport | pytest.CollectReport) -> str:

@@ -1,17 +1,21 @@
 """A pytest plugin that ends a test at its time limit; imports nothing of cogworks.
 
-A timer of its own and a signal that hardly anybody uses: SIGALRM belongs to the tests, and a thread would be seen by them.
+Timers of its own and signals that hardly anybody uses: SIGALRM belongs to the tests, and a thread would be seen by them.
 """
 
 import ctypes
 import signal
 import struct
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 import pytest
 
 _NUMBER = signal.SIGRTMIN + 11
+_LAST_NUMBER = signal.SIGRTMIN + 12
+"""Nobody handles it, so it ends the process: that of a test in C code, which sees no Python signal, or one that goes on."""
+_LONGEST_GRACE_S = 10.0
 _MONOTONIC = 1
 
 
@@ -26,21 +30,31 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
     limit_s = item.config.getoption("--cogworks-test-timeout")
     if not limit_s:
         return (yield)
-    library = ctypes.CDLL(None)
-    timer = ctypes.c_void_p()
 
     def end(_number: int, _frame: FrameType | None) -> None:
         pytest.fail(f"over the time limit of one test, {limit_s:g} seconds")
 
     before = signal.signal(_NUMBER, end)
+    try:
+        # What a fixture has to tear down gets as long again, but not longer than this.
+        with _timer(_NUMBER, limit_s), _timer(_LAST_NUMBER, limit_s + min(limit_s, _LONGEST_GRACE_S)):
+            return (yield)
+    finally:
+        signal.signal(_NUMBER, before)
+
+
+@contextmanager
+def _timer(number: int, seconds: float) -> Iterator[None]:
+    """The signal reaches this process after so many seconds, unless the block is over by then."""
+    library = ctypes.CDLL(None)
+    timer = ctypes.c_void_p()
     # struct sigevent: value, signal, SIGEV_SIGNAL, and room for what this kind does not use.
-    event = ctypes.create_string_buffer(struct.pack("Pii48x", 0, _NUMBER, 0))
+    event = ctypes.create_string_buffer(struct.pack("Pii48x", 0, number, 0))
     library.timer_create(_MONOTONIC, event, ctypes.byref(timer))
-    seconds, rest = divmod(limit_s, 1)
-    spec = ctypes.create_string_buffer(struct.pack("llll", 0, 0, int(seconds), int(rest * 1e9)))
+    whole, rest = divmod(seconds, 1)
+    spec = ctypes.create_string_buffer(struct.pack("llll", 0, 0, int(whole), int(rest * 1e9)))
     library.timer_settime(timer, 0, spec, None)
     try:
-        return (yield)
+        yield
     finally:
         library.timer_delete(timer)
-        signal.signal(_NUMBER, before)

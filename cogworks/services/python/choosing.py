@@ -1,0 +1,43 @@
+"""Chooses the Python for one request: the repository's own environment, or the service's where that does as well."""
+
+from pathlib import Path
+
+from cogworks.codebase.failures import GitFailed
+from cogworks.domain_services.messages import ErrorCode, Request
+from cogworks.services.python.interpreters import Interpreter, NotBuilt, own, python_problem, suffices
+from cogworks.services.python.machine import Machine
+from cogworks.services.python.manifest_files import base_problem, manifest_of
+from cogworks.services.sandbox.walls import refusal
+
+
+def interpreter_for(request: Request, folder: Path, machine: Machine, *, limit_s: float) -> Interpreter:
+    """With which Python code of the repository in `folder` is run for this request.
+
+    What has to be installed is read from the manifest of `repository.base`, never from what a change made of it.
+
+    Args:
+        limit_s: how long making an environment may take.
+
+    Raises:
+        NotBuilt: there is none, and the text says why.
+    """
+    base = request.repository.base if request.repository else None
+    if (problem := base_problem(base)) is not None:
+        raise NotBuilt(problem, ErrorCode.INVALID_REQUEST)
+    if machine.environments is None:
+        return own()
+    try:
+        manifest = manifest_of(folder, base, search_path=machine.search_path)
+    except GitFailed as error:
+        raise NotBuilt(
+            f"the manifest of the repository cannot be read: {error}", ErrorCode.ARTIFACT_NOT_FOUND
+        ) from error
+    if suffices(manifest.requirements):
+        return own(manifest.left_out)
+    if (problem := python_problem(manifest.requires_python)) is not None:
+        raise NotBuilt(problem, ErrorCode.TOOL_NOT_FOUND)
+    if request.caller.needs_walls and (reason := refusal(machine.walls)) is not None:
+        raise NotBuilt(reason, ErrorCode.TOOL_NOT_FOUND)
+    return machine.environments.interpreter(
+        manifest, walls=machine.walls, search_path=machine.search_path, limit_s=limit_s
+    )

@@ -1,0 +1,39 @@
+"""What lies within some steps of some symbols, breadth first and never more than asked for."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from cogworks.services.python.code.relations import Relation
+
+
+class Neighbourhood(NamedTuple):
+    """The symbols near the seeds."""
+
+    hops: Mapping[str, int]
+    """Id -> distance from the nearest seed; by distance, then by id."""
+    is_truncated: bool
+    """Whether more lie within the distance."""
+
+
+def neighbours_of(relations: Iterable[Relation]) -> Mapping[str, Collection[str]]:
+    """Who is one step away from whom, whichever way the relation goes."""
+    found: dict[str, set[str]] = {}
+    for source, target, _ in relations:
+        found.setdefault(source, set()).add(target)
+        found.setdefault(target, set()).add(source)
+    return found
+
+
+def neighbourhood(
+    neighbours: Mapping[str, Collection[str]], seeds: Iterable[str], *, hops: int, max_nodes: int
+) -> Neighbourhood:
+    """Breadth first from the seeds; of one distance the first by id are taken while there is room."""
+    found: dict[str, int] = {}
+    layer = sorted(set(seeds))
+    for hop in range(hops + 1):
+        room = max_nodes - len(found)
+        found |= dict.fromkeys(layer[:room], hop)
+        if len(layer) > room:
+            return Neighbourhood(found, is_truncated=True)
+        layer = sorted({each for near in layer for each in neighbours.get(near, ())} - found.keys())
+    return Neighbourhood(found, is_truncated=False)

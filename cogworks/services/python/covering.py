@@ -1,0 +1,92 @@
+"""The operation `coverage`: the lines each test executes."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from cogworks.codebase.changes import path_problem
+from cogworks.domain_services.exploring import Coverage, CoverageParams, Lines, TestCoverage
+from cogworks.domain_services.messages import ErrorCode, Request, Response
+from cogworks.services.python.machine import Machine
+from cogworks.services.python.responses import found, outside, refused
+from cogworks.services.python.simulating import (
+    equipped,
+    left_out,
+    outcome_counts,
+    refused_run,
+    test_diagnostics,
+    wanted,
+)
+from cogworks.services.python.testfiles import is_test_file
+from cogworks.services.python.testrun import Observed, Plugin, observe_tests
+
+_STRETCHES: TypeAdapter[dict[str, tuple[Lines, ...]]] = TypeAdapter(dict[str, tuple[Lines, ...]])
+_RAN = frozenset({"passed", "failed", "error"})
+
+
+def coverage(request: Request, folder: Path, machine: Machine) -> Response:
+    """The answer to a request whose repository is in `folder`."""
+    params = CoverageParams.model_validate(request.params)
+    if (no := outside(request, params.artifacts)) is not None:
+        return no
+    if (no := refused_run(request, params.tests, params.environment, machine.walls)) is not None:
+        return no
+    asked = equipped(wanted(params)._replace(plugins=(_plugin(),)), request, folder, machine)
+    run = observe_tests(folder, asked, walls=machine.walls, search_path=machine.search_path)
+    if lacking := [record["text"] for record in run.records if record["kind"] == "unmeasured"]:
+        text = f"coverage: lines cannot be measured in this project's environment: {lacking[0]}"
+        return refused(request.request_id, ErrorCode.TOOL_NOT_FOUND, text)
+    result = Coverage(report=run.report, tests=_tests(run, _wanted_artifact(params.artifacts, folder)))
+    return found(
+        request,
+        test_diagnostics(run.report) + left_out(asked.interpreter),
+        result.model_dump(mode="json"),
+        counts=outcome_counts(run.report),
+        tools={"coverage": version("coverage")},
+    )
+
+
+def _plugin() -> Plugin:
+    """By its path alone: nothing else of this service's packages comes into the tests' sight."""
+    spec = find_spec("coverage")
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError("coverage: the package is missing from the service's own installation")
+    package = Path(spec.origin).parent
+    return Plugin("cogworks_lines", (f"--cogworks-lines={package.parent}",), (package,))
+
+
+def _tests(run: Observed, is_wanted: Callable[[str], bool]) -> tuple[TestCoverage, ...]:
+    """One for each test that ran, in the report's order; without lines where its process died."""
+    lines = {record["id"]: record["lines"] for record in run.records if record["kind"] == "lines"}
+    return tuple(
+        TestCoverage(test=case.id, lines=_of_interest(lines.get(case.id, {}), is_wanted))
+        for case in run.report.cases
+        if case.outcome in _RAN
+    )
+
+
+def _of_interest(lines: Mapping[str, Any], is_wanted: Callable[[str], bool]) -> dict[str, tuple[Lines, ...]]:
+    """The lines of wanted artifacts; none where a test wrote something else in their place."""
+    try:
+        found = _STRETCHES.validate_python(lines)
+    except ValidationError:
+        return {}
+    return {artifact: found[artifact] for artifact in sorted(found) if is_wanted(artifact)}
+
+
+def _wanted_artifact(artifacts: tuple[str, ...], folder: Path) -> Callable[[str], bool]:
+    asked = frozenset(artifacts)
+
+    @cache
+    def is_wanted(artifact: str) -> bool:
+        if asked:
+            return artifact in asked
+        # What a test wrote into its copy is no file of the repository.
+        return path_problem(artifact) is None and (folder / artifact).is_file() and not is_test_file(artifact)
+
+    return is_wanted

@@ -1,0 +1,16 @@
+"""A pytest plugin that keeps a measured run in one process and free of other measurements; imports nothing of cogworks."""
+
+import pytest
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    # pytest-cov and we would take the tracing from each other.
+    early_config.known_args_namespace.no_cov = True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    # The workers of pytest-xdist are other processes.
+    if hasattr(config.option, "dist"):
+        config.option.dist, config.option.tx = "no", []

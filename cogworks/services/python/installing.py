@@ -1,0 +1,211 @@
+"""Makes one environment: a virtual environment, and packages put into it behind walls with only the index to reach."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from cogworks.domain_services.messages import ErrorCode
+from cogworks.services.python.index_gateway import Door, Gateway
+from cogworks.services.python.installer import Installer, Requirements, Surroundings
+from cogworks.services.python.interpreters import NotBuilt
+from cogworks.services.python.package_index import Indexes, default_index, read_indexes
+from cogworks.services.sandbox.inside.order import Limits
+from cogworks.services.sandbox.running import Confined, Ended, run
+
+_INSIDE = Path(__file__).with_name("inside") / "cogworks_index.py"
+_LIMITS = Limits(disk_bytes=4 * 1024**3, file_bytes=2 * 1024**3, disk_entries=400_000)
+_PIP_LIMIT_S = 60.0
+_CPU_FACTOR = 4
+_CONFLICT = re.compile(r"The conflict is caused by:\n((?:[ \t]+\S.*\n)+)")
+_TOLD_LINES = 6
+_TOLD_CHARS = 600
+
+
+def install(
+    requirements: Requirements, place: Path, installer: Installer, surroundings: Surroundings
+) -> None:
+    """Make an environment with these packages; nothing is removed when it fails.
+
+    Args:
+        place: where; does not exist yet.
+
+    Raises:
+        NotBuilt: a package cannot be had, the index cannot be reached, or time or room ended.
+    """
+    # Only the standard library runs here: no code of the repository, none of the packages.
+    venv.EnvBuilder(with_pip=False, symlinks=True).create(place)
+    indexes = configured_indexes(surroundings.settings)
+    gateway = Gateway(indexes)
+    try:
+        ended = _installed(requirements, place, installer, surroundings, gateway)
+    finally:
+        gateway.close()
+    if ended.code != 0:
+        raise _not_built(requirements, ended, gateway.problems, installer)
+
+
+def configured_indexes(settings: Mapping[str, str]) -> Indexes:
+    """The package indexes of this machine, as pip is configured.
+
+    Raises:
+        NotBuilt: pip does not say.
+    """
+    listed = _pip(settings, "config", "list")
+    return read_indexes(listed, settings, default=lambda: default_index(_pip(settings, "install", "--help")))
+
+
+def _pip(settings: Mapping[str, str], *arguments: str) -> str:
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments]
+    environment = {**settings, "COLUMNS": "500", "LC_ALL": "C.UTF-8"}
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, check=True, text=True, timeout=_PIP_LIMIT_S
+        )
+    except (subprocess.SubprocessError, OSError) as error:
+        raise NotBuilt(
+            f"`pip {' '.join(arguments)}` failed, which says where packages come from: {error}"
+        ) from error
+    return done.stdout
+
+
+def _installed(
+    requirements: Requirements,
+    place: Path,
+    installer: Installer,
+    surroundings: Surroundings,
+    gateway: Gateway,
+) -> Ended:
+    with (
+        tempfile.TemporaryDirectory(prefix="cogworks-install-", ignore_cleanup_errors=True) as name,
+        Door(gateway) as door,
+    ):
+        folder = Path(name).resolve()
+        home, temporary, scratch, lists = (folder / each for each in ("home", "tmp", "scratch", "lists"))
+        for each in (home, temporary, scratch, lists):
+            each.mkdir()
+        (lists / "requirements.txt").write_text("\n".join(requirements.wanted) + "\n", encoding="utf-8")
+        (lists / "constraints.txt").write_text("\n".join(requirements.constraints) + "\n", encoding="utf-8")
+        indexes = gateway.indexes
+        constraints = [str(lists / "constraints.txt"), *indexes.constraints]
+        options = [
+            f"--requirement={lists / 'requirements.txt'}",
+            *(f"--constraint={each}" for each in constraints),
+        ]
+        options += [f"--find-links={each}" for each in indexes.find_links]
+        command = [sys.executable, "-I", str(_INSIDE), str(door.theirs.fileno())]
+        walls = surroundings.walls
+        confined = Confined(
+            command=[*command, *_installing(installer, place), *options],
+            directory=home,
+            environment=_environment(home, temporary),
+            readable=[*_own(installer), lists, *map(Path, (*indexes.find_links, *indexes.constraints))],
+            writable=(place, home, temporary),
+            timeout_s=surroundings.limit_s,
+            limits=replace(_LIMITS, cpu_s=int(surroundings.limit_s * _CPU_FACTOR) + 1),
+            # Without a network of its own it has to be let into ours to reach even the index; a filter would stop that.
+            has_network=walls.engine == "none",
+        )
+        return run(confined, walls, scratch=scratch, kept=(door.theirs,))
+
+
+def _installing(installer: Installer, place: Path) -> list[str]:
+    python = str(place / "bin" / "python")
+    if installer.name == "uv":
+        options = ["--no-config", "--link-mode=copy", "--compile-bytecode", f"--python={python}"]
+        return [
+            installer.program,
+            "pip",
+            "install",
+            *options,
+            *([] if installer.may_build else ["--no-build"]),
+        ]
+    pip = [installer.program, "-m", "pip", "--python", python, "--no-input", "--disable-pip-version-check"]
+    wheels_only = [] if installer.may_build else ["--only-binary=:all:"]
+    return [
+        *pip,
+        "install",
+        # Whoever offers the index tries again itself.
+        "--retries=0",
+        "--no-cache-dir",
+        "--progress-bar=off",
+        "--no-warn-script-location",
+        *wheels_only,
+    ]
+
+
+def _own(installer: Installer) -> list[Path]:
+    """The installer, and the Python that the environment is made of."""
+    prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.base_prefix).resolve()}
+    return [*sorted(prefixes), Path(sys.executable).resolve(), Path(installer.program).resolve(), _INSIDE]
+
+
+def _environment(home: Path, temporary: Path) -> dict[str, str]:
+    return {
+        "PATH": os.defpath,
+        "HOME": str(home),
+        "TMPDIR": str(temporary),
+        "LC_ALL": "C.UTF-8",
+        "NO_COLOR": "1",
+        "COLUMNS": "500",
+        "PIP_CONFIG_FILE": os.devnull,
+        "UV_PYTHON_DOWNLOADS": "never",
+        "UV_HTTP_RETRIES": "0",
+    }
+
+
+def _not_built(
+    requirements: Requirements, ended: Ended, problems: Sequence[str], installer: Installer
+) -> NotBuilt:
+    """What went wrong, for the one who can do something about it."""
+    if problems:
+        listed = "; ".join(dict.fromkeys(problems))
+        text = f"the package index could not be used: {listed}. Check pip's configuration and the network of this machine."
+        return NotBuilt(text, is_recoverable=True)
+    if ended.timed_out:
+        text = f"installing {len(requirements.wanted)} requirement(s) took longer than it may; raise the time limit of the operation."
+        return NotBuilt(text, ErrorCode.TIMEOUT)
+    if ended.blocked:
+        return NotBuilt(
+            f"installing the requirements of the repository was ended: {'; '.join(ended.blocked)}"
+        )
+    said = complaint(ended.output)
+    named = concerned(said, requirements.wanted)
+    which = f"requirement(s) {', '.join(named)}" if named else "the requirements of the repository"
+    remedy = "Correct the manifest on the base branch."
+    if not installer.may_build:
+        remedy += (
+            " What comes only as source is built when the service is started with `--build-from-source`."
+        )
+    return NotBuilt(f"{which} cannot be installed: {said} {remedy}")
+
+
+def complaint(output: str) -> str:
+    """What an installer says went wrong, in one line."""
+    if (conflict := _CONFLICT.search(output)) is not None:
+        listed = "; ".join(line.strip() for line in conflict[1].splitlines())
+        return f"these exclude each other: {listed[:_TOLD_CHARS]}."
+    lines = [line.strip(" ×╰│├─▶╭") for line in output.splitlines()]
+    errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
+    told = errors or [
+        line for line in lines if line and not line.startswith(("Using ", "Resolved ", "warning:"))
+    ]
+    text = " ".join(told[-_TOLD_LINES:])[:_TOLD_CHARS].strip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def concerned(said: str, wanted: Sequence[str]) -> list[str]:
+    """The requirements that a complaint names."""
+    names = {each: Requirement(each).name for each in wanted}
+    words = {
+        canonicalize_name(word.rstrip(".-_")) for word in re.findall(r"[A-Za-z0-9][A-Za-z0-9._-]*", said)
+    }
+    return [each for each, name in names.items() if canonicalize_name(name) in words]

@@ -1,0 +1,89 @@
+"""With which Python, and which packages, code of a repository is run."""
+
+import platform
+import sys
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+
+from packaging.requirements import Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
+
+from cogworks.domain_services.messages import ErrorCode
+
+_BROUGHT = frozenset({"pytest"})
+"""What our own interpreter is known to have."""
+
+
+class Interpreter(NamedTuple):
+    """A Python and the packages it finds."""
+
+    python: Path
+    prefix: Path
+    """Where its packages and programs are."""
+    described: str
+    """For people."""
+    programs: tuple[Path, ...] = ()
+    """Directories of the commands that its packages bring; of our own none, for they are nobody else's."""
+    notes: tuple[str, ...] = ()
+    """What of the manifest it does not have, and what else must not go unsaid."""
+
+    unprotected: tuple[str, ...] = ()
+    """What nothing keeps the one from that puts the packages there."""
+
+    @property
+    def readable(self) -> tuple[Path, ...]:
+        """What a command behind walls must see to run it; not where it was installed from."""
+        bases = {Path(sys.base_prefix), Path(sys.base_prefix).resolve()}
+        return (*sorted({self.prefix, *bases}), self.python.resolve())
+
+
+class NotBuilt(Exception):
+    """There is no environment that the repository's code could be run in; the text says why and what to do."""
+
+    def __init__(
+        self, message: str, code: ErrorCode = ErrorCode.TOOL_FAILED, *, is_recoverable: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.is_recoverable = is_recoverable
+
+
+def own(notes: Iterable[str] = ()) -> Interpreter:
+    """The service's own."""
+    return Interpreter(Path(sys.executable), Path(sys.prefix), "the service's own Python", notes=tuple(notes))
+
+
+def suffices(requirements: Iterable[str]) -> bool:
+    """Whether our own interpreter has all of them: none, or nothing but what it is known to have."""
+    return all(_is_here(Requirement(text)) for text in requirements)
+
+
+def python_problem(requires_python: str) -> str | None:
+    """Why this version of Python does not do, None when it does."""
+    try:
+        wanted = SpecifierSet(requires_python)
+    except InvalidSpecifier:
+        # Nobody can keep what nobody can read; the installer says so where it matters.
+        return None
+    here = platform.python_version()
+    if wanted.contains(here, prereleases=True):
+        return None
+    return (
+        f"the repository wants Python {requires_python}, and this service runs Python {here}. Start it with another one: "
+        "install cogworks there, and name that program in `command` of `.cogworks/services.toml`."
+    )
+
+
+def _is_here(requirement: Requirement) -> bool:
+    if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+        return True
+    name = canonicalize_name(requirement.name)
+    if name not in _BROUGHT or requirement.extras:
+        return False
+    try:
+        return requirement.specifier.contains(version(name), prereleases=True)
+    except PackageNotFoundError:
+        return False

@@ -1,0 +1,92 @@
+"""Runs ruff over files of a repository, with the repository's own settings where it has some."""
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+
+from cogworks.domain_services.checking import ToolRun
+from cogworks.domain_services.messages import Diagnostic
+from cogworks.services.python.checked import Checked, left_out, skipped
+from cogworks.services.python.machine import Machine
+from cogworks.services.python.ruff_rules import BUGS, Judging, findings_in, severity_of, unread_in
+from cogworks.services.python.settings_files import by_settings
+from cogworks.services.python.workroom import ToolCall, Workroom, workroom
+
+# Without what stands in its directory: a `ruff.py` of the repository is not ruff.
+RUFF = (sys.executable, "-I", "-m", "ruff")
+# Whatever the settings say: nothing is mended, and nothing written but the report.
+_CHECK = (*RUFF, "check", "--no-cache", "--no-fix", "--no-fix-only", "--output-format=json", "--quiet")
+_LIST = "files.txt"
+
+
+class RuffRun(NamedTuple):
+    """One run of ruff."""
+
+    options: Sequence[str]
+    severity: Judging = severity_of
+
+
+class RuffFailed(Exception):
+    """Ruff could not do its work; the text says why."""
+
+
+def installed_version(name: str) -> str | None:
+    """The version of a package beside cogworks; None when it is not there."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def lint(root: Path, paths: Sequence[str], machine: Machine) -> tuple[Checked, ...]:
+    """What ruff says of files, each by the settings nearest above it, else by a few rules of our own.
+
+    Settings that cannot be used are named and replaced by those rules.
+    """
+    found_version = installed_version("ruff")
+    if found_version is None:
+        return (skipped("ruff", "it is not installed beside cogworks"),)
+    plain: list[str] = []
+    findings: list[Diagnostic] = []
+    unusable: list[Checked] = []
+    with workroom() as room:
+        for settings, group in by_settings(root, paths).items():
+            if settings is None:
+                plain += group
+                continue
+            try:
+                if settings.problem:
+                    raise RuffFailed(settings.problem)
+                findings += ruff_findings(room, root, group, RuffRun(["--force-exclude"]), machine)
+            except RuffFailed as error:
+                unusable.append(skipped(f"ruff with {settings.path}", str(error), place=settings.path))
+                plain += group
+        try:
+            run = RuffRun(["--isolated", f"--select={BUGS}"])
+            findings += ruff_findings(room, root, plain, run, machine) if plain else ()
+        except RuffFailed as error:
+            return (skipped("ruff", str(error), place="."), *unusable)
+    ran = Checked(run=ToolRun(tool="ruff"), version=found_version, findings=tuple(findings))
+    return (ran, *unusable)
+
+
+def ruff_findings(
+    room: Workroom, root: Path, paths: Sequence[str], run: RuffRun, machine: Machine
+) -> tuple[Diagnostic, ...]:
+    """The findings of one run over files that ruff only reads.
+
+    Raises:
+        RuffFailed: see there.
+    """
+    room.put(_LIST, "".join(f"{root / path}\n" for path in paths).encode())
+    said = room.run(ToolCall((*_CHECK, *run.options, f"@{_LIST}"), readable=(root,)), machine)
+    findings = findings_in(said.output, root, severity=run.severity) if said.code in (0, 1) else None
+    if findings is None:
+        raise RuffFailed(said.complaint or f"it ended with {said.code}")
+    unread = [
+        left_out(path, "ruff was left out: it cannot read the file, which may not be in UTF-8")
+        for path in unread_in(said.output, root)
+    ]
+    return (*findings, *unread)

@@ -1,0 +1,193 @@
+"""What a package index says of a project, and which indexes this machine is configured for."""
+
+import ast
+import json
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+from cogworks.vocabulary import Value
+
+JSON_PAGE = "application/vnd.pypi.simple.v1+json"
+ACCEPTED = f"{JSON_PAGE}, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01"
+_SETTING = re.compile(r"(?:(?P<section>global|install)|:env:)\.(?P<name>[a-z-]+)=(?P<value>.+)")
+_DEFAULT = re.compile(r"--index-url\b.*?\(default\s+(\S+?)\)", re.DOTALL)
+
+
+class Indexes(Value):
+    """Where packages come from."""
+
+    urls: tuple[str, ...] = ()
+    """Of simple indexes, each ending with a slash; may hold credentials."""
+    find_links: tuple[str, ...] = ()
+    """Directories of this machine with package files."""
+    constraints: tuple[str, ...] = ()
+    """Files of this machine with constraints of the operator's."""
+    certificates: str = ""
+    """PEM file to trust instead of the system's certificates."""
+
+
+class PackageFile(Value):
+    """One file of a project as its index names it."""
+
+    filename: str
+    url: str
+    described: Mapping[str, Any]
+    """What else the index says of it: hashes and the like, as in the JSON form of a page."""
+
+
+def read_indexes(listed: str, environment: Mapping[str, str], *, default: Callable[[], str]) -> Indexes:
+    """The indexes of this machine: pip's own configuration, and what uv's variables say instead.
+
+    Args:
+        listed: what `pip config list` prints.
+        default: tells the index that pip takes when none is configured; asked only then.
+    """
+    settings = _settings(listed)
+    further = environment.get("UV_EXTRA_INDEX_URL") or settings.get("extra-index-url", "")
+    links = environment.get("UV_FIND_LINKS", "").replace(",", " ") or settings.get("find-links", "")
+    has_index = settings.get("no-index", "").lower() not in ("1", "true", "yes", "on")
+    urls: list[str] = []
+    if has_index:
+        named = (environment.get(name) for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL"))
+        first = next(filter(None, named), "") or settings.get("index-url") or default()
+        urls = [first.strip(), *further.split()]
+    return Indexes(
+        urls=tuple(dict.fromkeys(url.rstrip("/") + "/" for url in urls if url)),
+        find_links=tuple(place for each in links.split() if (place := _local(each))),
+        constraints=tuple(settings.get("constraint", "").split()),
+        certificates=environment.get("SSL_CERT_FILE") or settings.get("cert", ""),
+    )
+
+
+def default_index(help_text: str) -> str:
+    """The index that `pip install --help` says it takes; empty when it says none."""
+    found = _DEFAULT.search(help_text)
+    return found[1] if found else ""
+
+
+def without_credentials(url: str) -> str:
+    """The address as it may be shown."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def read_page(body: bytes, *, kind: str, url: str) -> tuple[PackageFile, ...]:
+    """The files that a page of a simple index names; what is neither form names none.
+
+    Args:
+        kind: the content type.
+        url: of the page, after redirects.
+    """
+    if kind.split(";", maxsplit=1)[0].strip().endswith("json"):
+        return _json_page(body, url)
+    reader = _Links(url)
+    reader.feed(body.decode(errors="replace"))
+    return tuple(reader.found)
+
+
+def merged(pages: Iterable[Sequence[PackageFile]]) -> tuple[PackageFile, ...]:
+    """The files of several indexes as those of one; where two have a file of the same name, the first index wins."""
+    found: dict[str, PackageFile] = {}
+    for page in pages:
+        for file in page:
+            found.setdefault(file.filename, file)
+    return tuple(found.values())
+
+
+def page_of(project: str, files: Sequence[PackageFile], places: Mapping[str, str]) -> bytes:
+    """A page in the JSON form.
+
+    Args:
+        places: filename -> where it is offered.
+    """
+    told = [{**file.described, "filename": file.filename, "url": places[file.filename]} for file in files]
+    return json.dumps({"meta": {"api-version": "1.0"}, "name": project, "files": told}).encode()
+
+
+def _settings(listed: str) -> dict[str, str]:
+    """pip's settings: of the command before those of all commands, of the environment before those of files."""
+    found: dict[str, tuple[int, str]] = {}
+    for line in listed.splitlines():
+        match = _SETTING.fullmatch(line.strip())
+        if match is None:
+            continue
+        rank = {"global": 0, "install": 1}.get(match["section"], 2)
+        if match["name"] not in found or found[match["name"]][0] <= rank:
+            found[match["name"]] = (rank, str(ast.literal_eval(match["value"])))
+    return {name: value for name, (_, value) in found.items()}
+
+
+def _local(place: str) -> str:
+    """The directory behind a place with package files; empty for one elsewhere."""
+    parts = urlsplit(place)
+    return unquote(parts.path) if parts.scheme == "file" else "" if parts.scheme else place
+
+
+_KEPT = (
+    "hashes",
+    "requires-python",
+    "yanked",
+    "core-metadata",
+    "dist-info-metadata",
+    "gpg-sig",
+    "size",
+    "upload-time",
+)
+
+
+def _json_page(body: bytes, url: str) -> tuple[PackageFile, ...]:
+    try:
+        listed = json.loads(body)["files"]
+        return tuple(
+            PackageFile(
+                filename=_plain_name(each["filename"]),
+                url=urljoin(url, each["url"]),
+                described={"hashes": {}, **{key: each[key] for key in _KEPT if each.get(key) is not None}},
+            )
+            for each in listed
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ()
+
+
+class _Links(HTMLParser):
+    """The links of a page in HTML."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self._base = url
+        self.found: list[PackageFile] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        target = given.get("href")
+        if target is None or tag not in ("a", "base"):
+            return
+        try:
+            address, fragment = urldefrag(urljoin(self._base, target))
+            name = _plain_name(unquote(urlsplit(address).path))
+        except ValueError:
+            # An address that nobody can read leads to no file.
+            return
+        if tag == "base":
+            self._base = address
+            return
+        described: dict[str, Any] = {"hashes": _hashes(fragment)}
+        if python := given.get("data-requires-python"):
+            described["requires-python"] = python
+        if "data-yanked" in given:
+            described["yanked"] = given["data-yanked"] or True
+        self.found.append(PackageFile(filename=name, url=address, described=described))
+
+
+def _hashes(fragment: str) -> dict[str, str]:
+    name, _, value = fragment.partition("=")
+    return {name: value} if value else {}
+
+
+def _plain_name(path: str) -> str:
+    return posixpath.basename(path.rstrip("/"))

@@ -1,0 +1,132 @@
+"""The operation `simulate`: run tests, one result for each."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from cogworks.codebase.changes import path_problem
+from cogworks.domain_services.checking import SimulateParams
+from cogworks.domain_services.messages import (
+    Diagnostic,
+    ErrorCode,
+    Request,
+    Response,
+    TestCase,
+    TestReport,
+)
+from cogworks.services.python.choosing import interpreter_for
+from cogworks.services.python.interpreters import Interpreter
+from cogworks.services.python.machine import Machine
+from cogworks.services.python.responses import blocking, found, refused
+from cogworks.services.python.testrun import Wanted, run_tests
+from cogworks.services.sandbox.walls import Walls, refusal
+from cogworks.vocabulary import Severity
+
+_RESERVED = ("PATH", "HOME", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
+"""Variables by which the run itself finds its way."""
+
+
+def simulate(request: Request, folder: Path, machine: Machine) -> Response:
+    """The answer to a request whose repository is in `folder`."""
+    params = SimulateParams.model_validate(request.params)
+    if (no := refused_run(request, params.tests, params.environment, machine.walls)) is not None:
+        return no
+    run = equipped(wanted(params), request, folder, machine)
+    report = run_tests(folder, run, walls=machine.walls, search_path=machine.search_path)
+    told = test_diagnostics(report) + left_out(run.interpreter)
+    return found(request, told, report.model_dump(mode="json"), counts=outcome_counts(report))
+
+
+def refused_run(
+    request: Request, tests: Sequence[str], environment: Mapping[str, str], walls: Walls
+) -> Response | None:
+    """Why these tests are not run at all; None: they may be."""
+    problems = [f"{test!r}: {problem}" for test in tests if (problem := _test_problem(test)) is not None]
+    problems += [
+        f"environment: {name!r} is set by the service itself" for name in environment if name in _RESERVED
+    ]
+    if problems:
+        return refused(request.request_id, ErrorCode.INVALID_REQUEST, "; ".join(problems))
+    if request.caller.needs_walls and (reason := refusal(walls)) is not None:
+        return refused(request.request_id, ErrorCode.TOOL_NOT_FOUND, reason)
+    return None
+
+
+def wanted(params: SimulateParams) -> Wanted:
+    """The run that is asked for."""
+    return Wanted(
+        params.tests,
+        params.timeout_s,
+        params.test_timeout_s,
+        seed=params.seed,
+        environment=params.environment,
+    )
+
+
+def equipped(asked: Wanted, request: Request, folder: Path, machine: Machine) -> Wanted:
+    """The run with the Python of the repository's environment, which is made if it is not there.
+
+    Raises:
+        NotBuilt: it cannot be made.
+    """
+    started_s = time.monotonic()
+    interpreter = interpreter_for(request, folder, machine, limit_s=asked.timeout_s)
+    # What making an environment took is no longer there for the tests.
+    left_s = max(asked.timeout_s - (time.monotonic() - started_s), min(asked.timeout_s, 1.0))
+    return asked._replace(timeout_s=left_s, interpreter=interpreter)
+
+
+def outcome_counts(report: TestReport) -> dict[str, int]:
+    """How many tests came out how."""
+    counts = dict.fromkeys(("passed", "failed", "error", "skipped"), 0)
+    for case in report.cases:
+        counts[case.outcome] += 1
+    return counts
+
+
+def test_diagnostics(report: TestReport) -> list[Diagnostic]:
+    """The report's bad news as diagnostics, so that the status of the response follows from them alone."""
+    bad = [_test_failure(case) for case in report.cases if case.outcome in ("failed", "error")]
+    for text in report.collection_errors:
+        artifact, _, message = text.partition(": ")
+        bad.append(blocking(artifact, "test_failure", message.splitlines()[-1] if message else text))
+    if report.timed_out:
+        bad.append(blocking(".", "test_failure", "the run was ended at its time limit"))
+    if not bad and not report.passed:
+        bad.append(blocking(".", "completeness", "no test ran"))
+    return bad + _wall_diagnostics(report)
+
+
+def _wall_diagnostics(report: TestReport) -> list[Diagnostic]:
+    """What the walls met, and what they could not keep the tests from."""
+    told = list(report.blocked)
+    if report.unprotected:
+        told.append(f"nothing kept the tests from this: {'; '.join(report.unprotected)}")
+    return [
+        Diagnostic(artifact=".", severity=Severity.WARNING, category="safety_concern", message=text)
+        for text in told
+    ]
+
+
+def left_out(interpreter: Interpreter) -> list[Diagnostic]:
+    """What of the manifest the tests had to do without."""
+    return [
+        Diagnostic(
+            artifact=text.split(maxsplit=1)[0].rstrip(",:"),
+            severity=Severity.WARNING,
+            category="dependency_error",
+            message=text,
+        )
+        for text in interpreter.notes
+    ]
+
+
+def _test_failure(case: TestCase) -> Diagnostic:
+    lines = case.message.splitlines() or [case.outcome]
+    return blocking(case.id.split("::")[0], "test_failure", f"{case.id}: {lines[-1]}")
+
+
+def _test_problem(test: str) -> str | None:
+    """Why a test id may not be handed to pytest: it could be taken for an option, or leads out of the copy."""
+    path = test.split("::", maxsplit=1)[0].rstrip("/")
+    return "an id does not begin with '-'" if test.startswith("-") else path_problem(path)

@@ -1,0 +1,81 @@
+"""The operation `trace`: one test's execution, step by step with values."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from cogworks.domain_services.exploring import Trace, TraceEvent, TraceParams
+from cogworks.domain_services.messages import ErrorCode, Request, Response, TestCase, TestReport
+from cogworks.services.python.machine import Machine
+from cogworks.services.python.responses import found, outside, refused
+from cogworks.services.python.simulating import (
+    equipped,
+    left_out,
+    outcome_counts,
+    refused_run,
+    test_diagnostics,
+)
+from cogworks.services.python.testrun import Plugin, Wanted, observe_tests
+
+
+def trace(request: Request, folder: Path, machine: Machine) -> Response:
+    """The answer to a request whose repository is in `folder`."""
+    params = TraceParams.model_validate(request.params)
+    if (no := outside(request, params.artifacts)) is not None:
+        return no
+    if (no := refused_run(request, (params.test,), {}, machine.walls)) is not None:
+        return no
+    asked = Wanted((params.test,), params.timeout_s, test_timeout_s=0, plugins=(_plugin(params),))
+    asked = equipped(asked, request, folder, machine)
+    run = observe_tests(folder, asked, walls=machine.walls, search_path=machine.search_path)
+    case = _case(params.test, run.report)
+    if case is None:
+        text = f"{params.test!r} is {len(run.report.cases)} tests; name one, as a report does"
+        return refused(request.request_id, ErrorCode.INVALID_REQUEST, text)
+    events = tuple(_events([record for record in run.records if record["kind"] == "step"]))
+    is_whole = any(record["kind"] == "steps-end" and record["is_whole"] for record in run.records)
+    result = Trace(case=case, events=events, truncated=bool(events) and not is_whole)
+    return found(
+        request,
+        test_diagnostics(run.report) + left_out(asked.interpreter),
+        result.model_dump(mode="json"),
+        counts={**outcome_counts(run.report), "events": len(events)},
+    )
+
+
+def _plugin(params: TraceParams) -> Plugin:
+    wish = {
+        "artifacts": params.artifacts,
+        "lines": params.lines,
+        "max_events": params.max_events,
+        "max_value_chars": params.max_value_chars,
+    }
+    return Plugin("cogworks_steps", (f"--cogworks-steps={json.dumps(wish)}",))
+
+
+def _case(test: str, report: TestReport) -> TestCase | None:
+    """The one test's result; an error when it did not come to run, None when several did."""
+    if len(report.cases) > 1:
+        return None
+    if report.cases:
+        return report.cases[0]
+    told = "the time limit was reached before the test began" if report.timed_out else "no such test"
+    return TestCase(id=test, outcome="error", message="\n".join(report.collection_errors) or told)
+
+
+def _events(records: Sequence[Mapping[str, Any]]) -> Iterator[TraceEvent]:
+    for record in records:
+        symbol = _symbol(record["artifact"], record["symbol"])
+        # The test can write records of its own making.
+        with suppress(ValidationError):
+            yield TraceEvent.model_validate({**record, "kind": record["event"], "symbol": symbol})
+
+
+def _symbol(artifact: str, name: str) -> str:
+    """Dotted from the module on, which has its name from below the repository or its `src`."""
+    module = artifact.removeprefix("src/").removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+    return f"{module}.{name.replace('<locals>.', '')}".removesuffix(".<module>")

@@ -1,0 +1,105 @@
+"""Asks the Python service in this process, with real tools behind the strongest walls of this machine."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cogworks.domain_services.answers import fields_of
+from cogworks.domain_services.messages import (
+    Diagnostic,
+    ErrorCode,
+    Message,
+    Repository,
+    Request,
+    Response,
+    frame,
+)
+from cogworks.services.python.answering import PythonService
+from cogworks.services.python.machine import Machine
+from cogworks.services.sandbox.probing import strongest
+from cogworks.services.sandbox.walls import Walls
+
+HERE = strongest(os.environ["PATH"])
+MACHINE = Machine(os.environ["PATH"], HERE)
+
+
+def laid_out(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    """A repository with these files."""
+    for path, text in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder
+
+
+def ask(
+    method: str, folder: Path, *, walls: Walls = HERE, needs_walls: bool = False, **params: Any
+) -> Response:
+    """The service's answer."""
+    request = {
+        "request_id": "1",
+        "method": method,
+        "repository": {"path": str(folder)},
+        "caller": {"needs_walls": needs_walls},
+        "params": params,
+    }
+    service = PythonService(Machine(os.environ["PATH"], walls))
+    return service.answer(json.dumps(request).encode())
+
+
+def lines(response: Response) -> list[str]:
+    """Each diagnostic in one line: place, severity, category, message."""
+    return [
+        f"{each.artifact}:{each.location.line or '-'} {each.severity.value} {each.category} {each.message}"
+        for each in response.diagnostics
+    ]
+
+
+def diagnostic(place: str, severity: str, category: str, message: str) -> Diagnostic:
+    """A diagnostic, its place written as `a.py:3`."""
+    artifact, _, line = place.partition(":")
+    return Diagnostic.model_validate(
+        {
+            "artifact": artifact,
+            "line": int(line) if line else None,
+            "severity": severity,
+            "category": category,
+            "message": message,
+        }
+    )
+
+
+class Copy:
+    """A directory as the client wants it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+
+def repository(folder: Path, files: Mapping[str, str]) -> Copy:
+    """These files in a directory, as the client wants it."""
+    return Copy(laid_out(folder, files))
+
+
+def answered(method: str, copy: Copy, params: Message) -> Response:
+    """What the service says to a request."""
+    request = Request(
+        request_id="1", method=method, repository=Repository(path=str(copy.path)), params=fields_of(params)
+    )
+    return PythonService(MACHINE).answer(frame(request))
+
+
+def result_of(method: str, copy: Copy, params: Message) -> dict[str, Any]:
+    """The result of an operation that could be carried out."""
+    response = answered(method, copy, params)
+    assert response.error is None, response.error
+    return response.result
+
+
+def refusal_of(method: str, copy: Copy, params: Message) -> tuple[ErrorCode, str]:
+    """Why an operation was not carried out."""
+    response = answered(method, copy, params)
+    assert response.error is not None
+    return response.error.code, response.error.message

@@ -1,0 +1,208 @@
+"""Packages as they are published: every operation answers, and their own tests come out as plain pytest says.
+
+Sources come from the index that pip is configured for, by name, version and hash; they and their environments are kept in a
+cache of this machine. Run with `-s` to see the table.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import ssl
+import subprocess
+import tarfile
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urljoin
+
+import httpx
+import pytest
+
+from cogworks.domain_services import operations
+from cogworks.domain_services.answers import Answer
+from cogworks.domain_services.checking import (
+    Artifacts,
+    ReviewRulesParams,
+    SimulateParams,
+    ValidateDepsParams,
+    ValidateParams,
+)
+from cogworks.domain_services.client import ServiceClient
+from cogworks.domain_services.exploring import CallGraphParams, CoverageParams, ExploreParams, TraceParams
+from cogworks.domain_services.messages import Message, Request, TestReport
+from cogworks.domain_services.opening import BUNDLED, open_client
+from cogworks.services.python.choosing import interpreter_for
+from cogworks.services.python.environments import Environments
+from cogworks.services.python.installing import configured_indexes
+from cogworks.services.python.interpreters import Interpreter
+from cogworks.services.python.machine import Machine
+from cogworks.services.python.package_index import ACCEPTED, read_page
+from tests.services.pythons import HERE, WITH_UV
+
+HERE_LIE = Path(__file__).parent
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cogworks-tests" / "packages"
+LIMIT_S = 240.0
+
+
+class Package(NamedTuple):
+    """One published package; how it is known is in `real_packages.toml`."""
+
+    name: str
+    version: str
+    sha256: str
+    differ: dict[str, str]
+    """Test -> why it comes out otherwise behind walls."""
+
+    @property
+    def filename(self) -> str:
+        return f"{self.name.replace('-', '_')}-{self.version}.tar.gz"
+
+
+PACKAGES = [
+    Package(each["name"], each["version"], each["sha256"], each.get("differ", {}))
+    for each in tomllib.loads((HERE_LIE / "real_packages.toml").read_text(encoding="utf-8"))["packages"]
+]
+
+
+class Copy:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+
+def source_of(package: Package, folder: Path) -> Path:
+    """The package's files, from the index or from an earlier run."""
+    archive = CACHE / package.filename
+    if not archive.is_file() or hashlib.sha256(archive.read_bytes()).hexdigest() != package.sha256:
+        CACHE.mkdir(parents=True, exist_ok=True)
+        fresh = archive.with_suffix(f".{os.getpid()}")
+        fresh.write_bytes(_downloaded(package))
+        fresh.rename(archive)
+    with tarfile.open(archive) as opened:
+        opened.extractall(folder, filter="data")
+    (root,) = folder.iterdir()
+    return root
+
+
+def _downloaded(package: Package) -> bytes:
+    indexes = configured_indexes(dict(os.environ))
+    context = ssl.create_default_context(cafile=indexes.certificates or None)
+    with httpx.Client(verify=context, timeout=60, follow_redirects=True) as client:
+        for index in (each for each in indexes.urls if each.startswith("http")):
+            url = urljoin(index, f"{package.name}/")
+            page = client.get(url, headers={"Accept": ACCEPTED})
+            files = read_page(page.content, kind=page.headers["Content-Type"], url=str(page.url))
+            for file in files:
+                if file.filename == package.filename:
+                    content = client.get(file.url).content
+                    assert hashlib.sha256(content).hexdigest() == package.sha256
+                    return content
+    pytest.fail(f"no index has {package.filename}")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[ServiceClient]:
+    service = BUNDLED.model_copy(
+        update={
+            "command": (*BUNDLED.command, "--environments", str(CACHE / "environments")),
+            "timeouts": {"simulate": LIMIT_S, "coverage": LIMIT_S, "trace": LIMIT_S},
+        }
+    )
+    with open_client(service, environment={**os.environ, "PATH": WITH_UV}) as opened:
+        yield opened
+
+
+def interpreter_of(root: Path) -> Interpreter:
+    """The one that the service takes."""
+    environments = Environments(CACHE / "environments", settings=dict(os.environ))
+    request = Request(request_id="1", method="simulate")
+    return interpreter_for(request, root, Machine(WITH_UV, HERE, environments), limit_s=LIMIT_S)
+
+
+def plain_run(root: Path, interpreter: Interpreter) -> dict[str, str]:
+    """The outcome of every test as pytest itself reports it, without cogworks."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        copy, report = folder / "copy", folder / "report.json"
+        shutil.copytree(root, copy, symlinks=True)
+        sources = copy / "src" if (copy / "src").is_dir() else copy
+        environment = {
+            "PATH": os.pathsep.join([*map(str, interpreter.programs), os.environ["PATH"]]),
+            "HOME": name,
+            "LC_ALL": "C.UTF-8",
+            "TZ": "UTC",
+            "PYTHONHASHSEED": "0",
+            "PYTHONPATH": os.pathsep.join([str(HERE_LIE), str(sources)]),
+            "PLAIN_REPORT": str(report),
+        }
+        command = [interpreter.python, "-m", "pytest", "-q", "-p", "plain_report", "-p", "no:cacheprovider"]
+        done = subprocess.run(
+            command, check=False, cwd=copy, env=environment, capture_output=True, text=True, timeout=LIMIT_S
+        )
+        assert report.is_file(), done.stdout + done.stderr
+        found: dict[str, str] = json.loads(report.read_text(encoding="utf-8"))
+    return found
+
+
+def params_of(root: Path, report: TestReport) -> dict[str, Message]:
+    """What each operation is asked of a package."""
+    files = tuple(sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py")))
+    test = next(case.id for case in report.cases if case.outcome == "passed")
+    return {
+        "validate": ValidateParams(artifacts=files),
+        "normalise": Artifacts(artifacts=files),
+        "review_rules": ReviewRulesParams(artifacts=files),
+        "validate_deps": ValidateDepsParams(),
+        "extract_interfaces": Artifacts(artifacts=files),
+        "dependency_graph": Artifacts(artifacts=files),
+        "index": ExploreParams(),
+        "call_graph": CallGraphParams(seeds=(f"{files[0]}:1",)),
+        "coverage": CoverageParams(tests=(test,)),
+        "trace": TraceParams(test=test),
+        "signatures": ExploreParams(),
+    }
+
+
+def simulated(client: ServiceClient, root: Path) -> Answer[TestReport]:
+    answer = client.call(operations.SIMULATE, Copy(root), SimulateParams(timeout_s=LIMIT_S))
+    assert isinstance(answer, Answer)
+    return answer
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("package", PACKAGES, ids=[each.name for each in PACKAGES])
+def test_a_published_package_is_understood_and_its_tests_come_out_as_plain_pytest_says(
+    package: Package, client: ServiceClient, tmp_path: Path, record_property: Any
+) -> None:
+    root = source_of(package, tmp_path)
+
+    started_s = time.monotonic()
+    report = simulated(client, root).result
+    taken_s = time.monotonic() - started_s
+    plain = plain_run(root, interpreter_of(root))
+    answers = {
+        method: client.call(operations.OPERATIONS[method], Copy(root), params)
+        for method, params in params_of(root, report).items()
+        if client.offers(method)
+    }
+
+    ours = {case.id: case.outcome for case in report.cases}
+    differ = {test for test in ours.keys() | plain.keys() if ours.get(test) != plain.get(test)}
+    agree = len(ours.keys() | plain.keys()) - len(differ)
+    row = f"{package.name} {package.version}: {len(ours)} tests, {agree} agree, {len(differ)} differ, {taken_s:.1f} s"
+    record_property("package", row)
+    print(f"\n{row}; also answered: {', '.join(answers)}")  # noqa: T201  # the table that `-s` shows
+    assert report.collection_errors == ()
+    assert differ == package.differ.keys()
+    assert all(isinstance(answer, Answer) for answer in answers.values())
+    assert {"simulate", *answers} == set(client.handshake().capabilities)
+
+
+def test_enough_packages_are_tried_and_hardly_any_test_is_excused() -> None:
+    assert len(PACKAGES) >= 10
+    assert sum(len(package.differ) for package in PACKAGES) <= 5
+    assert all(reason for package in PACKAGES for reason in package.differ.values())
