@@ -30,6 +30,7 @@ from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import CommentRef, Lease, RunState
 from cogworks.upkeep.event_checks import check_events
 from cogworks.upkeep.surface_checks import Existing, Found, check_surface, unseen
+from cogworks.upkeep.tool_checks import check_tool_audits
 from cogworks.vocabulary import CommitOid, RunId, Value, VisitKey
 
 
@@ -98,6 +99,7 @@ def check(shell: CheckShell, *, repair: bool) -> Checked:
             *unreadable,
             *check_history(chain, root=snapshot.root_oid, state=state),
             *check_events(copy.files),
+            *check_tool_audits(copy.files),
         ),
         commits=len(chain),
         visits=len(state.visits) if state else 0,

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.upkeep.checking import check
@@ -127,6 +127,10 @@ LEDGER: dict[str, tuple[Damage, str]] = {
     "a negative reservation": (lease(reserved_usd=-1.0), "lease"),
     "a lease nobody claimed": (lease(visit_key="1" * 64), "history"),
     "a commit of yesterday": (set_back, "line"),
+    "an audit that is none": (
+        lambda world: world.files.update({"visits/0001-intake/tools-1.ndjson": "{}\n"}),
+        "tools",
+    ),
     "another issue": (rewrite(lambda s: s.update(issue=8)), "identity"),
     "another run": (rewrite(lambda s: s.update(run_id="run-2")), "run"),
     "money gone": (rewrite(lambda s: s["visits"][0]["spend"].update(cost_usd=0.0)), "spend"),
@@ -176,7 +180,7 @@ def test_every_moment_of_a_run_is_clean_once_its_views_are_up_to_date() -> None:
             Runner(world).step()
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(names=st.lists(st.sampled_from(sorted(VIEWS)), min_size=1, max_size=4), is_finished=st.booleans())
 def test_damaged_views_and_links_are_repaired(names: list[str], is_finished: bool) -> None:
     world = fresh(is_finished=is_finished)
@@ -198,7 +202,7 @@ def test_damaged_views_and_links_are_repaired(names: list[str], is_finished: boo
     assert until_done(world)[-1].outcome == "done"
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(
     names=st.lists(st.sampled_from(sorted(LEDGER)), min_size=1, max_size=3, unique=True),
     views=st.lists(st.sampled_from(sorted(VIEWS)), max_size=2),

@@ -1,0 +1,86 @@
+"""The options that `tools` commands share, and how they show what they found."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cogworks.errors import UsageError
+from cogworks.tools.plans import Goal, Preferences
+
+DIRECTORY = click.option(
+    "--directory",
+    type=click.Path(path_type=Path, file_okay=False, exists=True, resolve_path=True),
+    default=Path(),
+    help="The repository [default: here].",
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+OUTPUT = click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False, resolve_path=True),
+    help="Also write the JSON object to this file.",
+)
+PROFILE = click.option("--profile", default="local", show_default=True, help="Whose tools and policy.")
+NEEDS = click.option(
+    "--need", "needs", multiple=True, help="A capability (repeatable) [default: those that GOAL names]."
+)
+INPUT = click.option("--input", "given", metavar="JSON", default="{}", help="What is known, as an object.")
+METADATA = click.option(
+    "--metadata", metavar="JSON", default="{}", help="What the policy wants to know of a run."
+)
+ALSO = click.option(
+    "--also", multiple=True, metavar="PROFILE", help="Use tools of this profile too (repeatable)."
+)
+OPTIMISE = click.option(
+    "--optimise", type=click.Choice(["balanced", "cost", "latency"]), default="balanced", show_default=True
+)
+MAX_STEPS = click.option("--max-steps", type=click.IntRange(1, 50), default=50, show_default=True)
+MAX_COST = click.option(
+    "--max-cost", type=click.FloatRange(0), help="Less than the policy allows [default: as the policy]."
+)
+
+
+def goal_of(text: str, needs: Sequence[str], given: str, also: Sequence[str]) -> Goal:
+    """The goal that the options describe.
+
+    Raises:
+        UsageError: `--input` is no JSON object.
+    """
+    return Goal(text=text, needs=tuple(needs), inputs=object_of(given, "--input"), profiles=tuple(also))
+
+
+def preferences_of(optimise: Any, max_steps: int, max_cost: float | None = None) -> Preferences:
+    """The preferences that the options describe."""
+    return Preferences(optimise=optimise, max_steps=max_steps, max_cost=max_cost)
+
+
+def object_of(text: str, option: str) -> dict[str, Any]:
+    """The JSON object in an option.
+
+    Raises:
+        UsageError: there is none.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise UsageError(f'`{option}` is {text[:80]!r}; wanted is a JSON object, e.g. \'{{"path": "src"}}\'.')
+    return value
+
+
+def show(told: Mapping[str, Any], *, lines: Sequence[str], output: Path | None, as_json: bool) -> None:
+    """Print an object or its lines, and write the object to the file if one is wanted.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    text = json.dumps(told)
+    if output is not None:
+        try:
+            output.write_text(f"{text}\n", encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"`--output`: {error}") from error
+    click.echo(text if as_json else "\n".join(lines) or "nothing")

@@ -1,0 +1,105 @@
+"""`cogworks tools`: the tools of a directory, plans over them, runs, and replays of what was run."""
+
+import json
+from pathlib import Path
+
+import click
+
+from cogworks.commands.tool_options import DIRECTORY, JSON, OUTPUT, show
+from cogworks.commands.tools_plan import plan
+from cogworks.commands.tools_run import run
+from cogworks.errors import UsageError
+from cogworks.tools.records import read_records
+from cogworks.tools.registry import Tool
+from cogworks.tools.replay import replay as replayed
+from cogworks.wiring_tools import Workshop, open_workshop
+
+
+@click.group("tools")
+def tools() -> None:
+    """Governed tools: what a repository declares in .cogworks/tools, under the policies in .cogworks/policies.
+
+    Example: cogworks tools list
+    """
+
+
+tools.add_command(plan)
+tools.add_command(run)
+
+
+@tools.command("list")
+@DIRECTORY
+@click.option("--profile", help="Only the tools of this profile.")
+@OUTPUT
+@JSON
+def listed(directory: Path, profile: str | None, output: Path | None, as_json: bool) -> int:
+    """List the tools of a directory, whether their policy allows them, and the files that declare none.
+
+    \b
+    Examples:
+      cogworks tools list
+      cogworks tools list --directory ../hello --profile local --json
+    """
+    workshop = open_workshop(directory)
+    profiles = workshop.registry.profiles
+    if profile and profile not in profiles:
+        raise UsageError(
+            f"`--profile {profile}`: no tool of {directory} is in it; there are {', '.join(profiles) or 'none'}."
+        )
+    profiles = (profile,) if profile else profiles
+    found = [tool for name in profiles for tool in workshop.registry.sandbox(name)]
+    told = {
+        "outcome": "ok",
+        "tools": [_told(tool, workshop) for tool in found],
+        "refused": [each.model_dump() for each in workshop.loaded.refused],
+    }
+    show(told, lines=[_line(tool, workshop) for tool in found], output=output, as_json=as_json)
+    for each in workshop.loaded.refused:
+        click.echo(f"{each.file} was left out: {each.reason}", err=True)
+    return 0
+
+
+@tools.command("replay")
+@click.argument("audit", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@DIRECTORY
+@JSON
+def replay(audit: Path, directory: Path, as_json: bool) -> int:
+    """Check the AUDIT of a run, then plan and carry it out again with what is on record: no tool is called. Ends with 0 when
+    everything comes out as it was recorded, else with 1 and the first line that does not.
+
+    \b
+    Examples:
+      cogworks tools replay ../lint.ndjson
+    """
+    try:
+        text = audit.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{audit} cannot be read: {error}") from error
+    records = read_records(text)
+    workshop = open_workshop(directory)
+    every = [tool for name in workshop.registry.profiles for tool in workshop.registry.sandbox(name)]
+    found = replayed(records, every, workshop.enforcer)
+    if as_json:
+        click.echo(json.dumps(found.model_dump(mode="json")))
+    else:
+        end = "" if found.is_complete else "; not to the end"
+        click.echo(f"{audit}: {found.outcome} ({found.records} records{end})")
+        if found.problem:
+            click.echo(f"    line {found.line}: {found.problem}")
+    return 0 if found.outcome == "identical" else 1
+
+
+def _told(tool: Tool, workshop: Workshop) -> dict[str, object]:
+    denial = workshop.enforcer.tool_denial(tool)
+    return {
+        **tool.model_dump(mode="json"),
+        "denied": denial.model_dump(mode="json") if denial else None,
+        "needs_approval": denial is None and workshop.enforcer.needs_approval(tool),
+    }
+
+
+def _line(tool: Tool, workshop: Workshop) -> str:
+    denial = workshop.enforcer.tool_denial(tool)
+    person = denial is None and workshop.enforcer.needs_approval(tool)
+    note = f"denied: {denial.code}" if denial else "needs approval" if person else "allowed"
+    return f"{tool.profile}/{tool.name} ({tool.effects}, {note}): {tool.description}"

@@ -1,0 +1,96 @@
+"""`cogworks tools plan`: which tools would serve a goal, and why not the others."""
+
+from pathlib import Path
+
+import click
+
+from cogworks.commands.tool_options import (
+    ALSO,
+    DIRECTORY,
+    INPUT,
+    JSON,
+    MAX_STEPS,
+    METADATA,
+    NEEDS,
+    OPTIMISE,
+    OUTPUT,
+    PROFILE,
+    goal_of,
+    object_of,
+    preferences_of,
+    show,
+)
+from cogworks.tools.controller import Planned
+from cogworks.tools.plans import Considered
+from cogworks.tools.policy import Denial
+from cogworks.tools.records import Record
+from cogworks.wiring_tools import open_controller, open_workshop
+
+
+@click.command("plan")
+@click.argument("goal")
+@PROFILE
+@ALSO
+@NEEDS
+@INPUT
+@METADATA
+@OPTIMISE
+@MAX_STEPS
+@DIRECTORY
+@OUTPUT
+@JSON
+def plan(
+    goal: str,
+    profile: str,
+    also: tuple[str, ...],
+    needs: tuple[str, ...],
+    given: str,
+    metadata: str,
+    optimise: str,
+    max_steps: int,
+    directory: Path,
+    output: Path | None,
+    as_json: bool,
+) -> int:
+    """Plan for GOAL over the tools of a directory and run nothing. Ends with 1 where there is no plan, and says why.
+
+    \b
+    Examples:
+      cogworks tools plan "count the words" --input '{"path": "README.md"}'
+      cogworks tools plan check --need lint --need types --optimise latency --json
+    """
+    controller = open_controller(open_workshop(directory), seed="plan", keep=_keep_nowhere)
+    planned = controller.plan(
+        goal_of(goal, needs, given, also),
+        profile,
+        metadata=object_of(metadata, "--metadata"),
+        preferences=preferences_of(optimise, max_steps),
+    )
+    denial = planned if isinstance(planned, Denial) else planned.plan.denial
+    told = {
+        "outcome": "refused" if denial else "planned",
+        "plan": None if isinstance(planned, Denial) else planned.plan.model_dump(mode="json"),
+        "denial": denial.model_dump(mode="json") if denial else None,
+    }
+    show(told, lines=_lines(planned), output=output, as_json=as_json)
+    return 1 if denial else 0
+
+
+def _lines(planned: Planned | Denial) -> list[str]:
+    if isinstance(planned, Denial):
+        return [f"no plan: {planned.message}"]
+    made = planned.plan
+    lines = [
+        f"{step.name} ({step.profile}): serves {', '.join(step.serves) or 'a later step'}"
+        for step in made.steps
+    ]
+    lines += [_considered(each) for each in made.considered]
+    return [*lines, f"no plan: {made.denial.message}"] if made.denial else lines
+
+
+def _considered(each: Considered) -> str:
+    return f"    {each.tool}: score {each.score:.2f}" + (f"; {each.excluded}" if each.excluded else "")
+
+
+def _keep_nowhere(record: Record) -> None:
+    del record

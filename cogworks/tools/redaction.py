@@ -1,0 +1,58 @@
+"""Takes secrets out of what is kept and shown: by the names of keys, by the shapes of tokens, by known values."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+HIDDEN = "***"
+_KEYS = re.compile(
+    r"secret|token|passw(or)?d|api[_-]?key|private[_-]?key|authorization|cookie|credential", re.IGNORECASE
+)
+_SHAPES = re.compile(
+    r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|sk-[A-Za-z0-9_-]{16,}"
+    r"|xox[abprs]-[A-Za-z0-9-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{35}"
+    r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+    r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)|(?i:(?<=bearer )|(?<=basic ))[A-Za-z0-9._~+/=-]{8,}"
+)
+_MIN_SECRET_CHARS = 6
+"""A shorter value of a declared secret would hide half of every text."""
+
+
+class Redactor:
+    """Hides secrets; hiding twice changes nothing."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        """Args:
+        secrets: values that are known to be secret.
+        """
+        known = {secret for secret in secrets if len(secret) >= _MIN_SECRET_CHARS}
+        self._known = sorted(known, key=lambda secret: (-len(secret), secret))
+
+    def text(self, text: str) -> str:
+        """The text with `***` in the place of each secret."""
+        for secret in self._known:
+            text = text.replace(secret, HIDDEN)
+        return _SHAPES.sub(HIDDEN, text)
+
+    def data(self, value: Any) -> Any:
+        """The same for every text in a JSON document, and for everything under a key that tells of a secret."""
+        match value:
+            case str():
+                return self.text(value)
+            case Mapping():
+                return {
+                    self.text(str(key)): HIDDEN if _is_telling(str(key), each) else self.data(each)
+                    for key, each in value.items()
+                }
+            case list() | tuple():
+                return [self.data(each) for each in value]
+            case _:
+                return value
+
+
+def _is_telling(key: str, value: Any) -> bool:
+    if _KEYS.search(key) is None or isinstance(value, bool | None):
+        return False
+    # `max_tokens: 500` counts; `token: 500` may open something.
+    return not (isinstance(value, int | float) and "tokens" in key.lower())

@@ -1,0 +1,113 @@
+"""Does a value fit a JSON Schema, and where exactly does it not?"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import jsonschema
+
+Schema = Mapping[str, Any]
+MAX_PROBLEMS = 20
+_MAX_SHOWN_CHARS = 80
+_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+
+
+def schema_problem(schema: Schema) -> str | None:
+    """Why a document is not a schema that can be used here, None when it is one."""
+    if (path := _reference(schema, "$")) is not None:
+        # A reference can lead to the network or into a circle.
+        return f"{path} is a reference; write that part of the schema out"
+    try:
+        jsonschema.Draft202012Validator.check_schema(dict(schema))
+    except jsonschema.SchemaError as error:
+        return f"{error.json_path} {error.message}"
+    return None
+
+
+def misfits(value: object, schema: Schema) -> tuple[str, ...]:
+    """Where a value does not fit, in the order of its fields: the path, what is wanted, what is there.
+
+    No text of the value is repeated: it may be a secret. True and false are no integers.
+    """
+    found = jsonschema.Draft202012Validator(dict(schema)).iter_errors(value)
+    problems = sorted({_told(error) for error in found})
+    more = len(problems) - MAX_PROBLEMS
+    return (*problems[:MAX_PROBLEMS], f"and {more} more") if more > 0 else tuple(problems)
+
+
+def fields(schema: Schema) -> frozenset[str]:
+    """The keys that an object of the schema may have by name."""
+    return frozenset(schema.get("properties", {}))
+
+
+def required(schema: Schema) -> frozenset[str]:
+    """The keys that an object of the schema must have."""
+    return frozenset(schema.get("required", ()))
+
+
+def without(schema: Schema, names: Collection[str]) -> dict[str, Any]:
+    """The schema as it holds for objects whose keys `names` are not known yet."""
+    less = dict(schema)
+    if "required" in less:
+        less["required"] = [name for name in less["required"] if name not in names]
+    if "allOf" in less:
+        less["allOf"] = [without(part, names) for part in less["allOf"]]
+    return less
+
+
+def both(first: Schema | None, second: Schema | None) -> dict[str, Any] | None:
+    """What fits both; a schema that is not there refuses nothing."""
+    given = [dict(each) for each in (first, second) if each is not None]
+    return {"allOf": given} if len(given) > 1 else next(iter(given), None)
+
+
+def _told(error: jsonschema.ValidationError) -> str:
+    path = error.json_path
+    match error.validator:
+        case "required":
+            # The message alone knows which of the required keys it is about.
+            return f"{path}: {error.message.partition(' ')[0]} is wanted and missing"
+        case "additionalProperties" | "unevaluatedProperties":
+            schema = error.schema if isinstance(error.schema, Mapping) else {}
+            known = ", ".join(sorted(fields(schema))) or "none"
+            return f"{path}: has a key that is not known; known are {known}"
+        case "type":
+            return f"{path}: wanted {_shown(error.validator_value)}, got {_kind(error.instance)}"
+        case _:
+            wanted = f"{error.validator} {_shown(error.validator_value)}"
+            return f"{path}: wanted {wanted}, got {_kind(error.instance)}"
+
+
+def _shown(wanted: object) -> str:
+    text = str(wanted)
+    return text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}…"
+
+
+def _kind(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return f"boolean {str(value).lower()}"
+        case int() | float():
+            return f"number {_shown(value)}"
+        case str():
+            return f"string of {len(value)} characters"
+        case Mapping():
+            return f"object with {len(value)} keys"
+        case _:
+            return "array" if isinstance(value, Sequence) else type(value).__name__
+
+
+def _reference(part: object, path: str) -> str | None:
+    return next(_references(part, path), None)
+
+
+def _references(part: object, path: str) -> Iterator[str]:
+    if isinstance(part, Mapping):
+        for key, value in part.items():
+            if key in _REFERENCES:
+                yield f"{path}.{key}"
+            yield from _references(value, f"{path}.{key}")
+    elif isinstance(part, list):
+        for number, value in enumerate(part):
+            yield from _references(value, f"{path}[{number}]")
