@@ -1,0 +1,136 @@
+"""What domain services say of the worktree that is being repaired, in the words of localisation and of transactions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from cogworks.codebase.changes import path_problem
+from cogworks.codebase.confined import read_file
+from cogworks.codebase.shadow import shadow_of
+from cogworks.domain_services.answers import Answer, NotOffered
+from cogworks.domain_services.exploring import (
+    CallGraph,
+    CallGraphParams,
+    Coverage,
+    CoverageParams,
+    ExploreParams,
+    Signatures,
+    SymbolIndex,
+)
+from cogworks.domain_services.failures import ServiceFailed
+from cogworks.domain_services.messages import Diagnostic, Message, TestReport
+from cogworks.domain_services.operations import CALL_GRAPH, COVERAGE, INDEX, SIGNATURES, Operation
+from cogworks.repair.violations import Reading
+
+Params = TypeVar("Params", bound=Message)
+Result = TypeVar("Result", bound=Message)
+
+
+class HasPath(Protocol):
+    """A tree on this machine."""
+
+    @property
+    def path(self) -> Path: ...
+
+
+class Services(Protocol):
+    """The domain services of a repository; `cogworks.domain_services.panel.ServicePanel`.
+
+    Raises: ServiceFailed or TryAgainLater when a primary service cannot be used.
+    """
+
+    def validate(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]: ...
+    def simulate(
+        self, workspace: HasPath, tests: Sequence[str] = (), *, timeout_s: float | None = None
+    ) -> TestReport: ...
+    def call(
+        self, operation: Operation[Params, Result], workspace: HasPath, params: Params
+    ) -> tuple[Answer[Result], ...] | NotOffered: ...
+
+
+class Consulted:
+    """One worktree and the services that know it; obeys `transaction.Checks` and `localising.Explorer`."""
+
+    def __init__(
+        self,
+        tree: HasPath,
+        services: Services,
+        *,
+        suite: Sequence[str] = (),
+        warn: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Args:
+        suite: files and folders whose tests are the whole suite; none: what the runner finds.
+        warn: is told of each signal that is left out because a service failed at it.
+        """
+        self._tree = tree
+        self._services = services
+        self._suite = tuple(suite)
+        self._warn = warn
+
+    def static(self, paths: Sequence[str]) -> Sequence[Diagnostic]:
+        return self._services.validate(self._tree, paths) if paths else ()
+
+    def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
+        return self._services.simulate(self._tree, tuple(tests) or self._suite, timeout_s=timeout_s)
+
+    def read(self, images: Mapping[str, str | None]) -> Reading:
+        """What the language says of these files as they lie there and with these texts (None: deleted)."""
+        present = [path for path in images if self.text(path) is not None]
+        left = [path for path, text in images.items() if text is not None]
+        with shadow_of(self._tree.path, images) as after:
+            found = self._services.validate(after, left) if left else ()
+            return Reading(
+                before=self._signatures(self._tree, present),
+                after=self._signatures(after, left),
+                syntax=tuple(each for each in found if each.category == "syntax_error"),
+            )
+
+    def text(self, path: str) -> str | None:
+        """A file as it lies there; None when there is none that is text."""
+        found = read_file(self._tree.path, path) if path_problem(path) is None else None
+        try:
+            return found.data.decode() if found else None
+        except UnicodeDecodeError:
+            return None
+
+    def coverage(self, *, timeout_s: float) -> Coverage | None:
+        """Which lines each test of the suite executes."""
+        found = self._explored(COVERAGE, CoverageParams(tests=self._suite, timeout_s=timeout_s))
+        if not found:
+            return None
+        report = TestReport(cases=tuple(case for each in found for case in each.report.cases))
+        return Coverage(report=report, tests=tuple(test for each in found for test in each.tests))
+
+    def call_graph(self, seeds: Sequence[str], *, hops: int, most: int) -> CallGraph | None:
+        """What is called, inherited and tested around the seeds; of several services the first that knows any of them."""
+        found = self._explored(CALL_GRAPH, CallGraphParams(seeds=tuple(seeds), hops=hops, max_nodes=most))
+        return next((each for each in found if each.nodes), found[0] if found else None)
+
+    def index(self, artifacts: Sequence[str]) -> SymbolIndex | None:
+        """The definitions in these files."""
+        found = self._explored(INDEX, ExploreParams(artifacts=tuple(artifacts)))
+        if not found:
+            return None
+        return SymbolIndex(
+            symbols=tuple(symbol for each in found for symbol in each.symbols),
+            unread=tuple(unread for each in found for unread in each.unread),
+        )
+
+    def _signatures(self, tree: HasPath, paths: Sequence[str]) -> Signatures:
+        if not paths:
+            return Signatures(signatures=())
+        found = _results(self._services.call(SIGNATURES, tree, ExploreParams(artifacts=tuple(paths))))
+        return Signatures(signatures=tuple(each for answer in found for each in answer.signatures))
+
+    def _explored(self, operation: Operation[Params, Result], params: Params) -> Sequence[Result]:
+        """Localisation does without what cannot be had; a rule would not."""
+        try:
+            return _results(self._services.call(operation, self._tree, params))
+        except ServiceFailed as error:
+            self._warn(f"{operation.method} was left out: {error}")
+            return ()
+
+
+def _results(answers: tuple[Answer[Result], ...] | NotOffered) -> Sequence[Result]:
+    return () if isinstance(answers, NotOffered) else [answer.result for answer in answers]

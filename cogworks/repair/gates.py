@@ -1,0 +1,125 @@
+"""The gates a change passes in the order of their cost, and what each of them asks."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from cogworks.domain_services.messages import TestReport
+from cogworks.repair.measure import Measurement, Worse, is_of, refusal, worse, worse_in_words
+from cogworks.vocabulary import Value
+
+GateName = Literal["static", "landmark", "targeted", "regression", "smoke", "full"]
+
+
+class Limits(Value):
+    """How long each gate may take, in seconds."""
+
+    baseline_s: float = 1800.0
+    """Of all tests of the selection, before the change."""
+    landmark_s: float = 120.0
+    targeted_s: float = 300.0
+    regression_s: float = 300.0
+    smoke_s: float = 120.0
+    full_s: float = 1800.0
+
+
+class Selection(Value):
+    """Which tests stand between a change and its commit, by id; the same before and after."""
+
+    landmark: tuple[str, ...] = ()
+    """Have to pass after this change."""
+    targeted: tuple[str, ...] = ()
+    """The tests the whole task is about; have to pass after the last landmark."""
+    regression: tuple[str, ...] = ()
+    """Tests that reach what is touched, and those of finished work."""
+    smoke: tuple[str, ...] = ()
+    full: bool = False
+    """Whether the whole suite runs as well; once, before the end."""
+    is_last: bool = False
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """Every test of every gate, each once; empty where the whole suite is among them."""
+        if self.full:
+            return ()
+        return tuple(dict.fromkeys([*self.landmark, *self.targeted, *self.regression, *self.smoke]))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no gate would run a test: nothing could be proven then."""
+        return not self.full and not self.tests
+
+
+class Gate(Value):
+    """One gate that runs tests."""
+
+    name: GateName
+    tests: tuple[str, ...]
+    """None: the whole suite."""
+    timeout_s: float
+    must_pass: tuple[str, ...] = ()
+
+
+def gates_of(selection: Selection, limits: Limits) -> tuple[Gate, ...]:
+    """The gates with tests of their own, the cheapest first; each test belongs to the first gate that names it."""
+    wanted: tuple[tuple[GateName, tuple[str, ...], float, tuple[str, ...]], ...] = (
+        ("landmark", selection.landmark, limits.landmark_s, selection.landmark),
+        (
+            "targeted",
+            selection.targeted,
+            limits.targeted_s,
+            selection.targeted if selection.is_last else (),
+        ),
+        ("regression", selection.regression, limits.regression_s, ()),
+        ("smoke", selection.smoke, limits.smoke_s, ()),
+    )
+    gates, seen = list[Gate](), set[str]()
+    for name, tests, timeout_s, must_pass in wanted:
+        own = tuple(test for test in dict.fromkeys(tests) if test not in seen)
+        if own:
+            kept = tuple(test for test in must_pass if test in own)
+            gates.append(Gate(name=name, tests=own, timeout_s=timeout_s, must_pass=kept))
+        seen.update(own)
+    if selection.full:
+        gates.append(Gate(name="full", tests=(), timeout_s=limits.full_s))
+    return tuple(gates)
+
+
+def gate_refusal(gate: Gate, report: TestReport, *, before: Measurement, after: Measurement) -> str | None:
+    """Why a change does not pass this gate, None when it does.
+
+    Args:
+        before: of the whole selection, at the checkpoint.
+        after: of this gate's tests, new failures tried again.
+    """
+    if report.timed_out:
+        return f"the tests did not finish within {gate.timeout_s:g} s"
+    if not any(case.outcome != "skipped" for case in report.cases) and not report.collection_errors:
+        return "no test ran; an empty selection proves nothing"
+    own = before.model_copy(
+        update={
+            "passing": _reached(before.passing, gate.tests),
+            "failing": _reached(before.failing, gate.tests),
+        }
+    )
+    if gate.must_pass:
+        return refusal(own, after, landmark=gate.must_pass)
+    found = worse(own, after)
+    return worse_in_words(found) if found else None
+
+
+def static_refusal(before: Measurement, after: Measurement) -> str | None:
+    """Why a change does not pass the static gate, None when it does; neither measurement needs to know tests."""
+    added = Worse((), (), (), worse(before, after).static)
+    return worse_in_words(added) if added else None
+
+
+def newly_failing(before: Measurement, after: Measurement) -> tuple[str, ...]:
+    """The tests to try again before their failure counts."""
+    return tuple(sorted(after.failing - before.failing))
+
+
+def _reached(known: frozenset[str], tests: Sequence[str]) -> frozenset[str]:
+    """Those of the known tests that a gate with these files and ids runs."""
+    if not tests:
+        return known
+    return frozenset(test for test in known if any(is_of(test, each) for each in tests))

@@ -1,0 +1,38 @@
+"""What is tried next when changes keep failing: each rung once."""
+
+from enum import StrEnum
+
+from cogworks.vocabulary import Value
+
+
+class Rung(StrEnum):
+    """A way to go on, from the nearest to the last."""
+
+    PROPOSE_AGAIN = "propose_again"
+    """Other diffs for the same landmark, told why the last ones failed."""
+    PLAN_AGAIN = "plan_again"
+    """Other landmarks, told which one failed and why."""
+    COMBINE_AGAIN = "combine_again"
+    """Another failure pattern, from all that was found out meanwhile."""
+    WIDEN = "widen"
+    """A larger neighbourhood of the failing tests."""
+    GIVE_UP = "give_up"
+
+
+_ORDER = (Rung.PROPOSE_AGAIN, Rung.PLAN_AGAIN, Rung.COMBINE_AGAIN, Rung.WIDEN)
+
+
+class Ladder(Value):
+    """How often each rung was climbed."""
+
+    most: int = 1
+    """Times each rung may be climbed."""
+    climbed: tuple[Rung, ...] = ()
+
+    def next_rung(self) -> Rung:
+        """The nearest rung that is left."""
+        return next((rung for rung in _ORDER if self.climbed.count(rung) < self.most), Rung.GIVE_UP)
+
+    def after(self, rung: Rung) -> "Ladder":
+        """When a rung was climbed; it stays used up, whatever came after it."""
+        return self.model_copy(update={"climbed": (*self.climbed, rung)})

@@ -1,0 +1,162 @@
+"""What is believed to be wrong, and the one to three changes that shall mend it, in an order that works."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from cogworks.domain_services.exploring import Lines
+from cogworks.repair.slices import Slice
+from cogworks.repair.suspects import Suspect
+from cogworks.vocabulary import Value
+
+MOST_LANDMARKS = 4
+RollbackReason = Literal["static", "landmark", "targeted", "regression", "mu", "timeout"]
+
+
+class Span(Value):
+    """A stretch of a file that a change may touch."""
+
+    artifact: str
+    lines: Lines
+    symbol: str = ""
+
+
+class Alternative(Value):
+    """Another place where the fault may be."""
+
+    span: Span
+    why: str
+
+
+class FailurePattern(Value):
+    """What is believed to be wrong, and where."""
+
+    summary: str
+    primary_location: Span
+    alternatives: tuple[Alternative, ...] = ()
+    invariants: tuple[str, ...] = ()
+    confidence: float = Field(ge=0, le=1)
+    assumptions_to_check: tuple[str, ...] = ()
+
+
+class Landmark(Value):
+    """One small change of the plan, and how to tell that it is done."""
+
+    id: str
+    intent: str
+    target_spans: tuple[Span, ...] = Field(min_length=1)
+    constraints: tuple[str, ...] = ()
+    """E.g. `allow_api:shop.cart.Cart.add`."""
+    landmark_test: str = ""
+    """A test's id; empty: whatever fails must become less."""
+    rollback_on: tuple[RollbackReason, ...] = ()
+    risk: float = Field(default=0.5, ge=0, le=1)
+    confidence: float = Field(default=0.5, ge=0, le=1)
+    try_after: tuple[str, ...] = ()
+    """Landmarks that have to be reached before."""
+
+
+def pattern_problems(pattern: FailurePattern, slices: Sequence[Slice]) -> tuple[str, ...]:
+    """Why a pattern cannot be used, in words for whoever wrote it: places nobody has seen."""
+    spans = (pattern.primary_location, *(each.span for each in pattern.alternatives))
+    return tuple(_unseen("the pattern", span) for span in spans if not is_seen(span, slices))
+
+
+def fallback_pattern(suspects: Sequence[Suspect]) -> FailurePattern:
+    """Without a model: the first suspect is the place, as sure as its share of all suspicion.
+
+    Raises:
+        ValueError: there is no suspect.
+    """
+    if not suspects:
+        raise ValueError("a failure pattern needs at least one suspect")
+    total = sum(each.suspicion for each in suspects)
+    first, *others = suspects
+    return FailurePattern(
+        summary=f"{first.symbol.id} is the most suspicious place; no model was asked",
+        primary_location=_span(first),
+        alternatives=tuple(Alternative(span=_span(each), why="next in the ranking") for each in others),
+        confidence=first.suspicion / total if total else 0.0,
+    )
+
+
+def landmark_problems(
+    landmarks: Sequence[Landmark],
+    slices: Sequence[Slice],
+    *,
+    tests: Collection[str],
+    most: int = MOST_LANDMARKS,
+) -> tuple[str, ...]:
+    """Every reason why a plan cannot be carried out, in words for whoever wrote it.
+
+    Args:
+        tests: the ids that a landmark may name as its test.
+    """
+    problems = (
+        [] if 1 <= len(landmarks) <= most else [f"a plan has 1 to {most} landmarks, not {len(landmarks)}"]
+    )
+    ids = [landmark.id for landmark in landmarks]
+    problems += [
+        f"landmark {each!r} is there {ids.count(each)} times"
+        for each in sorted({*ids})
+        if ids.count(each) > 1
+    ]
+    for landmark in landmarks:
+        problems += [
+            _unseen(f"landmark {landmark.id!r}", span)
+            for span in landmark.target_spans
+            if not is_seen(span, slices)
+        ]
+        problems += [
+            f"landmark {landmark.id!r} comes after {other!r}, which is none of {', '.join(ids)}"
+            for other in landmark.try_after
+            if other not in ids
+        ]
+        if landmark.landmark_test and landmark.landmark_test not in tests:
+            problems.append(
+                f"landmark {landmark.id!r} names the test {landmark.landmark_test!r}, which is none of those that ran"
+            )
+    if not problems and ordered(landmarks) is None:
+        problems.append("the landmarks wait for each other in a circle; take one `try_after` away")
+    return tuple(problems)
+
+
+def ordered(landmarks: Sequence[Landmark]) -> tuple[Landmark, ...] | None:
+    """The landmarks, each after those it waits for, else in the order given; None when they wait in a circle."""
+    left, done = list(landmarks), list[Landmark]()
+    while left:
+        reached = {landmark.id for landmark in done}
+        ready = next((landmark for landmark in left if reached.issuperset(landmark.try_after)), None)
+        if ready is None:
+            return None
+        left.remove(ready)
+        done.append(ready)
+    return tuple(done)
+
+
+def dependants(landmarks: Sequence[Landmark], failed: str) -> tuple[str, ...]:
+    """The landmarks that cannot be reached when one has failed, directly or through others, in the order given."""
+    lost = {failed}
+    waits: Mapping[str, Collection[str]] = {each.id: each.try_after for each in landmarks}
+    for _ in landmarks:
+        lost |= {each for each, before in waits.items() if lost.intersection(before)}
+    return tuple(each.id for each in landmarks if each.id in lost and each.id != failed)
+
+
+def is_seen(span: Span, slices: Sequence[Slice]) -> bool:
+    """Whether the whole span was shown."""
+    first, last = span.lines
+    return any(
+        each.artifact == span.artifact and each.lines[0] <= first <= last <= each.lines[1] for each in slices
+    )
+
+
+def _span(suspect: Suspect) -> Span:
+    symbol = suspect.symbol
+    return Span(artifact=symbol.artifact, lines=symbol.lines, symbol=symbol.id)
+
+
+def _unseen(who: str, span: Span) -> str:
+    first, last = span.lines
+    return f"{who} names {span.artifact}:{first}-{last}, which is in none of the windows that were shown"

@@ -1,0 +1,188 @@
+"""How bad a tree is, as sets of what fails, cannot be collected or is refused: fewer is not better, a subset is."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from cogworks.domain_services.messages import Diagnostic, TestReport
+from cogworks.vocabulary import Severity, Value
+
+BAD = frozenset({"failed", "error"})
+RERUNS = 2
+"""How often a new failure is tried again before it counts."""
+_NUMBER = re.compile(r"\d+")
+
+
+class StaticError(NamedTuple):
+    """A finding of a static check, told apart without its line: lines move."""
+
+    path: str
+    category: str
+    message: str
+    """Without its numbers."""
+
+
+class Measurement(Value):
+    """The state of one tree under one selection of tests."""
+
+    failing: frozenset[str] = frozenset()
+    """Tests that failed or ended with an error, in every run of them."""
+    uncollected: frozenset[str] = frozenset()
+    """Files whose tests could not be loaded."""
+    static: frozenset[StaticError] = frozenset()
+    passing: frozenset[str] = frozenset()
+    flaky: frozenset[str] = frozenset()
+    """Tests that failed in some runs and passed in others; they decide nothing and are reported."""
+    churn: float = 0.0
+    """From the commit the run started from."""
+
+    @property
+    def scalar(self) -> float:
+        """One number for reports and for a choice between equals; it never decides a commit."""
+        return 100 * len(self.failing) + 100 * len(self.uncollected) + 50 * len(self.static) + self.churn
+
+
+class Worse(NamedTuple):
+    """What a change made worse; nothing when all of it is empty."""
+
+    failing: tuple[str, ...]
+    vanished: tuple[str, ...]
+    """Tests that ran and do not run any more: deleting a test is not a repair, be it one that failed."""
+    uncollected: tuple[str, ...]
+    static: tuple[StaticError, ...]
+
+    def __bool__(self) -> bool:
+        return any(self)
+
+
+def measured(
+    report: TestReport, diagnostics: Iterable[Diagnostic] = (), *, churn: float = 0.0
+) -> Measurement:
+    """What one run of the tests and one of the static checks say of a tree."""
+    return Measurement(
+        failing=ids(report, BAD),
+        passing=ids(report, {"passed"}),
+        uncollected=frozenset(_file_of(error) for error in report.collection_errors),
+        static=static_errors(diagnostics),
+        churn=churn,
+    )
+
+
+def static_errors(diagnostics: Iterable[Diagnostic]) -> frozenset[StaticError]:
+    """The blocking findings; the others stop nothing and are not measured."""
+    return frozenset(
+        StaticError(found.artifact, found.category, _NUMBER.sub("#", found.message))
+        for found in diagnostics
+        if found.severity is Severity.BLOCKING
+    )
+
+
+def worse(before: Measurement, after: Measurement) -> Worse:
+    """What is bad now and was not: sets, so that two repaired tests do not pay for a broken one."""
+    spared = before.flaky | after.flaky
+    ran = before.passing | before.failing
+    # What could not be loaded says nothing about the tests in it; it counts as itself.
+    lost = frozenset() if after.uncollected - before.uncollected else ran - after.passing
+    return Worse(
+        failing=tuple(sorted(after.failing - before.failing - spared)),
+        vanished=tuple(sorted(lost - after.failing - spared)),
+        uncollected=tuple(sorted(after.uncollected - before.uncollected)),
+        static=tuple(sorted(after.static - before.static)),
+    )
+
+
+def improved(before: Measurement, after: Measurement) -> bool:
+    """Whether something bad is gone and nothing bad has come."""
+    spared = before.flaky | after.flaky
+    return not worse(before, after) and _bad(after) - spared < _bad(before) - spared
+
+
+def refusal(
+    before: Measurement,
+    after: Measurement,
+    *,
+    landmark: Collection[str] = (),
+    must_pass: Collection[str] = (),
+) -> str | None:
+    """Why a change may not be kept, None when it may.
+
+    Args:
+        landmark: tests this change shall make pass; none: it has to improve something.
+        must_pass: tests that have to pass besides; the targeted ones when this is the last landmark.
+    """
+    if found := worse(before, after):
+        return worse_in_words(found)
+    wanted = {*landmark, *must_pass}
+    if unsteady := sorted(test for test in wanted if any(is_of(each, test) for each in before.flaky)):
+        return f"cannot be judged by tests that were flaky before: {_listed(unsteady)}"
+    if unmet := sorted(test for test in wanted if not _passes(test, after)):
+        return f"does not make these tests pass: {_listed(unmet)}"
+    if not landmark and not improved(before, after):
+        return "improves nothing: the same tests fail, and the same static checks"
+    return None
+
+
+def confirmed(first: Measurement, reruns: Sequence[TestReport], tests: Collection[str]) -> Measurement:
+    """The measurement after `tests` ran again: those that passed in some run are flaky and fail no more.
+
+    A test that a rerun does not even mention stays as it was found first.
+    """
+    unsteady = {test for test in tests if any(test in ids(report, {"passed"}) for report in reruns)}
+    return first.model_copy(
+        update={"failing": first.failing - unsteady, "flaky": first.flaky | frozenset(unsteady)}
+    )
+
+
+def joined(parts: Sequence[Measurement]) -> Measurement:
+    """What several runs say together of one tree; the churn is the largest they name."""
+    flaky = frozenset[str]().union(*(part.flaky for part in parts))
+    return Measurement(
+        failing=frozenset[str]().union(*(part.failing for part in parts)) - flaky,
+        passing=frozenset[str]().union(*(part.passing for part in parts)) - flaky,
+        uncollected=frozenset[str]().union(*(part.uncollected for part in parts)),
+        static=frozenset[StaticError]().union(*(part.static for part in parts)),
+        flaky=flaky,
+        churn=max((part.churn for part in parts), default=0.0),
+    )
+
+
+def ids(report: TestReport, outcomes: Collection[str]) -> frozenset[str]:
+    """The tests of a report with one of these outcomes."""
+    return frozenset(case.id for case in report.cases if case.outcome in outcomes)
+
+
+def worse_in_words(found: Worse) -> str:
+    """Every kind of regression with its names, for the log and for the next proposal."""
+    parts = {
+        "breaks": found.failing,
+        "makes disappear": found.vanished,
+        "makes uncollectable": found.uncollected,
+        "adds to the static checks": tuple(": ".join(error) for error in found.static),
+    }
+    return "; ".join(f"{verb} {_listed(names)}" for verb, names in parts.items() if names)
+
+
+def _passes(wanted: str, after: Measurement) -> bool:
+    """Whether a test passes; a file passes when one of its tests does and none fails or is unsteady."""
+    own = {test for test in after.passing if is_of(test, wanted)}
+    bad = {test for test in after.failing | after.flaky if is_of(test, wanted)}
+    return bool(own) and not bad and wanted not in after.uncollected
+
+
+def is_of(test: str, wanted: str) -> bool:
+    """Whether a test is the wanted one, or belongs to the wanted file or class."""
+    return test == wanted or test.startswith(f"{wanted}::")
+
+
+def _bad(found: Measurement) -> frozenset[object]:
+    return frozenset((*found.failing, *found.uncollected, *found.static))
+
+
+def _file_of(error: str) -> str:
+    """Collection errors start with the file or test they are about."""
+    return error.split(":", 1)[0]
+
+
+def _listed(names: Sequence[str], most: int = 10) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,0 +1,133 @@
+"""The configuration of the patch loop: TOML tables `[codegen.*]`, or the same keys in YAML."""
+
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from cogworks.errors import ConfigurationError
+from cogworks.vocabulary import Value
+
+_SUFFIXES = (".toml", ".yaml", ".yml")
+
+
+class Search(Value):
+    """`search`: how long and how widely is looked."""
+
+    max_steps: int = Field(default=3, ge=1, le=4)
+    """Landmarks of one plan that are followed."""
+    diffs_per_step: int = Field(default=3, ge=1, le=10)
+    finalists: int = Field(default=2, ge=1, le=10)
+    retries_per_step: int = Field(default=1, ge=0, le=5)
+    """Further requests for diffs after one that gave nothing valid."""
+    investigations_enabled: Literal[False] = False
+    """Probing is not there yet."""
+    use_landmarks: bool = True
+    """False: the model is asked for diffs only, place by place in the order of suspicion."""
+
+
+class Sizes(Value):
+    """`limits`: how large one diff, and all together, may be."""
+
+    max_loc_changes: int = Field(default=12, ge=1, le=500)
+    max_files_per_diff: int = Field(default=2, ge=1, le=15)
+    slice_padding_lines: int = Field(default=60, ge=0, le=400)
+    max_total_churn: float = Field(default=500.0, ge=1, le=10_000)
+
+
+class Transactions(Value):
+    """`tnr`: the transaction."""
+
+    actions_per_txn: int = Field(default=3, ge=1, le=10)
+    require_mu_nonworsening: Literal[True] = True
+    """What makes anything worse is never kept."""
+
+
+class Gates(Value):
+    """`gates`: what a change passes before it is kept."""
+
+    static: Literal[True] = True
+    targeted_tests: bool = True
+    """Whether the last change of a plan needs all failing tests to pass, rather than fewer to fail."""
+    smoke: tuple[str, ...] | Literal[False] = False
+    """Ids of tests that always run as well."""
+    regression: bool = True
+    """Whether the tests that reach what is touched run in each transaction, not only at the end."""
+    full_before_finalize: Literal[True] = True
+
+
+class Logging(Value):
+    """`logging`: where artifacts go, and whether events are shown as they come."""
+
+    dir: str = ""
+    stream: bool = False
+
+
+class ModelChoice(Value):
+    """`model`: who is asked; empty: as the repository's `.cogworks/config.toml` says."""
+
+    provider: Literal["", "anthropic", "cassette"] = ""
+    name: str = ""
+
+
+class Options(Value):
+    """All of it."""
+
+    search: Search = Search()
+    limits: Sizes = Sizes()
+    tnr: Transactions = Transactions()
+    gates: Gates = Gates()
+    logging: Logging = Logging()
+    model: ModelChoice = ModelChoice()
+
+
+def parse_options(text: str, *, source: str) -> Options:
+    """Read a configuration; the name's suffix says in which form.
+
+    Raises:
+        ConfigurationError: every problem at once.
+    """
+    data = _read(text, source)
+    if not isinstance(data, dict):
+        raise ConfigurationError(source, [f"is {type(data).__name__}, wanted tables"])
+    if set(data) == {"codegen"} and isinstance(data["codegen"], dict):
+        data = data["codegen"]
+    try:
+        return Options.model_validate(data)
+    except ValidationError as error:
+        problems = dict.fromkeys(_problem(dict(item)) for item in error.errors())
+        raise ConfigurationError(source, list(problems)) from None
+
+
+def _read(text: str, source: str) -> Any:
+    if not source.endswith(_SUFFIXES):
+        raise ConfigurationError(source, [f"ends with none of {', '.join(_SUFFIXES)}"])
+    try:
+        return tomllib.loads(text) if source.endswith(".toml") else (yaml.safe_load(text) or {})
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
+        form = "TOML" if source.endswith(".toml") else "YAML"
+        raise ConfigurationError(source, [f"is not {form}: {' '.join(str(error).split())}"]) from None
+
+
+def _problem(item: Mapping[str, Any]) -> str:
+    place = ".".join(str(part) for part in item["loc"])
+    if item["type"] == "extra_forbidden":
+        known = _keys(item["loc"][:-1])
+        close = get_close_matches(str(item["loc"][-1]), known, n=1)
+        hint = f"did you mean `{close[0]}`?" if close else f"known here: {', '.join(known)}"
+        return f"`{place}` is not a key of the patch loop; {hint}"
+    if item["loc"][0] == "gates" and "smoke" in item["loc"]:
+        return f"`gates.smoke` is {item['input']!r}; name the tests in a list, or leave it out"
+    if item["type"] == "literal_error":
+        return f"`{place}` is {item['input']!r}; only {item['ctx']['expected']} is possible"
+    return f"`{place}` is {item['input']!r}: {item['msg']}"
+
+
+def _keys(tables: tuple[Any, ...]) -> list[str]:
+    model: Any = Options
+    for table in tables:
+        model = model.model_fields[table].annotation
+    return sorted(model.model_fields)

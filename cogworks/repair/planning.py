@@ -1,0 +1,211 @@
+"""What is believed to be wrong and which small changes shall mend it: by a model, or from the ranking alone."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from cogworks.domain_services.messages import TestReport
+from cogworks.errors import InvalidReply
+from cogworks.repair.landmarks import (
+    Alternative,
+    FailurePattern,
+    Landmark,
+    Span,
+    fallback_pattern,
+    landmark_problems,
+    ordered,
+    pattern_problems,
+)
+from cogworks.repair.replies import LandmarksReply, PatternReply, Place
+from cogworks.repair.slices import Slice
+from cogworks.repair.suspects import Suspect
+from cogworks.vocabulary import Value
+
+Reply = TypeVar("Reply", bound=BaseModel)
+MOST_PLANNED = 3
+ROUNDS = 2
+"""The question, and once more with what was wrong with the answer."""
+MAX_MESSAGE_CHARS = 3_000
+MAX_FAILURES = 10
+_BAD = ("failed", "error")
+
+
+class Model(Protocol):
+    """Asks a model one question; `cogworks.llm.gateway.Gateway`.
+
+    Raises: InvalidReply when no answer fits; BudgetReached before a call that could cost too much.
+    """
+
+    def ask(
+        self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
+    ) -> Reply: ...
+
+
+class Situation(Value):
+    """What a plan is made from."""
+
+    failing: TestReport
+    suspects: tuple[Suspect, ...]
+    slices: tuple[Slice, ...]
+    targets: tuple[str, ...]
+    """Tests that shall pass in the end."""
+    reasons: tuple[str, ...] = ()
+    """Why earlier changes were not kept."""
+
+    def failures(self) -> list[dict[str, str]]:
+        """What the tests printed, shortened from the front: the end says what failed."""
+        found = [
+            {"test": case.id, "text": case.message[-MAX_MESSAGE_CHARS:]}
+            for case in self.failing.cases
+            if case.outcome in _BAD
+        ]
+        found += [
+            {"test": "while loading the tests", "text": text[-MAX_MESSAGE_CHARS:]}
+            for text in self.failing.collection_errors
+        ]
+        return found[:MAX_FAILURES]
+
+
+class Planned(Value):
+    """A pattern or a plan, and where it comes from."""
+
+    pattern: FailurePattern
+    landmarks: tuple[Landmark, ...] = ()
+    """In an order that works."""
+    problems: tuple[str, ...] = ()
+    """Why the model's own answer was not taken; empty when it was."""
+
+
+def combined(situation: Situation, model: Model, *, purpose: str) -> Planned:
+    """The failure pattern by the model; by the ranking where its answers cannot be used.
+
+    Raises:
+        ValueError: there is no suspect.
+    """
+    problems: tuple[str, ...] = ()
+    previous = ""
+    for number in range(1, ROUNDS + 1):
+        given = {**_shown(situation), "problems": problems, "previous": previous}
+        try:
+            reply = model.ask("combine", given, PatternReply, purpose=_numbered(purpose, number))
+        except InvalidReply as error:
+            problems = (str(error),)
+            break
+        found, problems = _pattern(reply, situation)
+        if found is not None:
+            return Planned(pattern=found)
+        previous = reply.model_dump_json(indent=2)
+    return Planned(pattern=fallback_pattern(situation.suspects), problems=problems)
+
+
+def planned(situation: Situation, pattern: FailurePattern, model: Model, *, purpose: str) -> Planned:
+    """Landmarks by the model, in an order that works; none where its answers cannot be used."""
+    problems: tuple[str, ...] = ()
+    previous = ""
+    for number in range(1, ROUNDS + 1):
+        given = {
+            **_shown(situation),
+            "pattern": pattern.model_dump(mode="json"),
+            "most": MOST_PLANNED,
+            "problems": problems,
+            "previous": previous,
+        }
+        try:
+            reply = model.ask("landmarks", given, LandmarksReply, purpose=_numbered(purpose, number))
+        except InvalidReply as error:
+            return Planned(pattern=pattern, problems=(str(error),))
+        found, problems = _landmarks(reply, situation)
+        if not problems:
+            return Planned(pattern=pattern, landmarks=ordered(found) or ())
+        previous = reply.model_dump_json(indent=2)
+    return Planned(pattern=pattern, problems=problems)
+
+
+def fallback_landmarks(suspects: Sequence[Suspect]) -> tuple[Landmark, ...]:
+    """One landmark for each suspect, best first: alternatives, each of which has to improve something by itself."""
+    return tuple(
+        Landmark(
+            id=f"suspect-{number}",
+            intent=f"Repair {suspect.symbol.id}, so that less fails.",
+            target_spans=(
+                Span(artifact=suspect.symbol.artifact, lines=suspect.symbol.lines, symbol=suspect.symbol.id),
+            ),
+            confidence=suspect.suspicion,
+        )
+        for number, suspect in enumerate(suspects, 1)
+    )
+
+
+def _shown(situation: Situation) -> dict[str, Any]:
+    return {
+        "failures": situation.failures(),
+        "targets": list(situation.targets),
+        "suspects": [
+            f"{each.symbol.artifact}:{each.symbol.lines[0]}-{each.symbol.lines[1]} {each.symbol.id} "
+            f"({each.suspicion:.2f})"
+            for each in situation.suspects
+        ],
+        "windows": [
+            {"path": each.artifact, "first": each.lines[0], "last": each.lines[1], "text": each.numbered()}
+            for each in situation.slices
+        ],
+        "reasons": list(situation.reasons),
+    }
+
+
+def _numbered(purpose: str, number: int) -> str:
+    return purpose if number == 1 else f"{purpose}-again"
+
+
+def _pattern(reply: PatternReply, situation: Situation) -> tuple[FailurePattern | None, tuple[str, ...]]:
+    places = (reply.primary, *(each.place for each in reply.alternatives))
+    if backwards := tuple(_backwards(place) for place in places if place.last_line < place.first_line):
+        return None, backwards
+    found = FailurePattern(
+        summary=reply.summary,
+        primary_location=_span(reply.primary, situation.suspects),
+        alternatives=tuple(
+            Alternative(span=_span(each.place, situation.suspects), why=each.why)
+            for each in reply.alternatives
+        ),
+        invariants=reply.invariants,
+        confidence=reply.confidence,
+        assumptions_to_check=reply.assumptions_to_check,
+    )
+    problems = pattern_problems(found, situation.slices)
+    return (None, problems) if problems else (found, ())
+
+
+def _landmarks(reply: LandmarksReply, situation: Situation) -> tuple[list[Landmark], tuple[str, ...]]:
+    places = [place for each in reply.landmarks for place in each.places]
+    if backwards := tuple(_backwards(place) for place in places if place.last_line < place.first_line):
+        return [], backwards
+    found = [
+        Landmark(
+            id=each.id,
+            intent=each.intent,
+            target_spans=tuple(_span(place, situation.suspects) for place in each.places),
+            constraints=tuple(f"allow_api:{name}" for name in each.allow_api),
+            landmark_test=each.test,
+            try_after=each.after,
+        )
+        for each in reply.landmarks
+    ]
+    problems = landmark_problems(found, situation.slices, tests=situation.targets, most=MOST_PLANNED)
+    return found, problems
+
+
+def _span(place: Place, suspects: Sequence[Suspect]) -> Span:
+    lines = (place.first_line, place.last_line)
+    symbols = [
+        each.symbol.id
+        for each in suspects
+        if each.symbol.artifact == place.path
+        and each.symbol.lines[0] <= lines[0] <= lines[1] <= each.symbol.lines[1]
+    ]
+    return Span(artifact=place.path, lines=lines, symbol=symbols[0] if symbols else "")
+
+
+def _backwards(place: Place) -> str:
+    return f"{place.path}:{place.first_line}-{place.last_line} ends before it begins"

@@ -1,0 +1,221 @@
+"""Small diffs for one landmark: asked for, brought into git's form, judged by every rule, and put in order."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+from cogworks.codebase.diffmodel import Diff, render
+from cogworks.codebase.diffparsing import parse_diff
+from cogworks.codebase.diffplacing import (
+    Normalised,
+    Replacement,
+    normalised_diff,
+    normalised_replacements,
+    recounted,
+)
+from cogworks.repair.diffrules import fingerprint
+from cogworks.repair.landmarks import FailurePattern, Landmark
+from cogworks.repair.planning import Model, Situation
+from cogworks.repair.replies import DiffReply, DiffsReply
+from cogworks.repair.reranking import Traits, in_order, score
+from cogworks.repair.slices import Slice
+from cogworks.repair.sources import lines_of
+from cogworks.repair.transaction import Bench, ruled
+from cogworks.repair.violations import Span as StepSpan
+from cogworks.repair.violations import Step, TestRules
+from cogworks.vocabulary import Value
+
+DIFFS = 3
+MAX_REASONS = 12
+MAX_REASON_CHARS = 2_000
+MAX_RATIONALE_WORDS = 40
+_API = "allow_api:"
+
+
+class Caps(Value):
+    """How large one diff may be."""
+
+    changed_lines: int = 12
+    files: int = 2
+    padding_lines: int = 60
+
+
+class Request(Value):
+    """What is asked of a proposer."""
+
+    landmark: Landmark
+    pattern: FailurePattern
+    situation: Situation
+    windows: tuple[Slice, ...]
+    """Of the tree as it is now, around the landmark's spans."""
+    step: Step
+    most: int = DIFFS
+    purpose: str
+    """Unique within the run."""
+
+
+class Proposer(Protocol):
+    """Who proposes diffs.
+
+    Raises: InvalidReply when nothing usable comes; BudgetReached before a call that could cost too much.
+    """
+
+    def propose(self, request: Request) -> Sequence[DiffReply]: ...
+
+
+class Proposal(Value):
+    """One diff that breaks no rule."""
+
+    id: str
+    """Its fingerprint."""
+    diff: str
+    """As git writes it."""
+    rationale: str
+    score: float
+
+
+class Proposals(Value):
+    """What is worth a transaction, best first, and why the others are not."""
+
+    kept: tuple[Proposal, ...]
+    refused: tuple[str, ...] = ()
+    """In words for the next proposal."""
+
+
+class ModelProposer:
+    """Asks the model; obeys `Proposer`."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def propose(self, request: Request) -> Sequence[DiffReply]:
+        step, landmark = request.step, request.landmark
+        variables = {
+            "failures": request.situation.failures(),
+            "pattern": request.pattern.summary,
+            "invariants": list(request.pattern.invariants),
+            "landmark": landmark.intent,
+            "test": landmark.landmark_test,
+            "spans": [f"{span.artifact}:{span.lines[0]}-{span.lines[1]}" for span in landmark.target_spans],
+            "files": list(step.files),
+            "allow_api": list(step.allow_api),
+            "caps": {
+                "changed_lines": step.max_changed_lines,
+                "files": step.max_files,
+                "distance": step.padding_lines,
+            },
+            "most": request.most,
+            "windows": [
+                {"path": each.artifact, "text": each.numbered(), "first": each.lines[0]}
+                for each in request.windows
+            ],
+            "reasons": [reason[-MAX_REASON_CHARS:] for reason in request.situation.reasons[-MAX_REASONS:]],
+        }
+        return self._model.ask("propose_diffs", variables, DiffsReply, purpose=request.purpose).diffs
+
+
+def step_of(
+    landmark: Landmark, caps: Caps, *, handed_over: Sequence[str] = (), rules: TestRules | None = None
+) -> Step:
+    """What a change for this landmark may touch."""
+    return Step(
+        id=landmark.id,
+        files=tuple(dict.fromkeys(span.artifact for span in landmark.target_spans)),
+        spans=tuple(StepSpan(span.artifact, *span.lines) for span in landmark.target_spans),
+        padding_lines=caps.padding_lines,
+        max_files=caps.files,
+        max_changed_lines=caps.changed_lines,
+        allow_api=tuple(each.removeprefix(_API) for each in landmark.constraints if each.startswith(_API)),
+        handed_over=tuple(handed_over),
+        tests=rules or TestRules(),
+    )
+
+
+def windows_of(landmark: Landmark, texts: Mapping[str, str], *, padding: int) -> tuple[Slice, ...]:
+    """What stands around the spans of a landmark, one window for each of them."""
+    found = []
+    for span in landmark.target_spans:
+        lines = lines_of(texts.get(span.artifact, ""))
+        if not lines:
+            continue
+        first = max(1, min(span.lines[0], len(lines)) - padding)
+        last = min(len(lines), span.lines[1] + padding)
+        text = "".join(lines[first - 1 : last])
+        found.append(Slice(artifact=span.artifact, lines=(first, last), text=text))
+    return tuple(found)
+
+
+def judged(
+    replies: Sequence[DiffReply], request: Request, bench: Bench, *, tried: Collection[str] = ()
+) -> Proposals:
+    """Those of the first K replies that break no rule, most promising first; nothing is written.
+
+    Args:
+        tried: fingerprints of diffs that failed on this tree before.
+    """
+    kept: dict[str, tuple[Proposal, Traits]] = {}
+    refused: list[str] = []
+    sources = bench.tree.surroundings([*request.step.files, *_named(replies)]).sources
+    for number, reply in enumerate(replies[: request.most], 1):
+        found = _normalised(reply, sources)
+        if found.diff is None:
+            refused += [f"diff {number}: {problem}" for problem in found.problems]
+            continue
+        text, name = render(found.diff), fingerprint(found.diff)
+        if name in kept:
+            refused.append(f"diff {number}: is the same as an earlier one")
+            continue
+        verdict = ruled(text, request.step, bench, tried=frozenset(tried))
+        if verdict.violations:
+            refused += [f"diff {number}: {each.code}: {each.text}" for each in verdict.violations]
+            continue
+        traits = _traits(found.diff, name, request)
+        points = score(traits, most_lines=request.step.max_changed_lines, most_files=request.step.max_files)
+        rationale = " ".join(reply.rationale.split()[:MAX_RATIONALE_WORDS])
+        kept[name] = (Proposal(id=name, diff=text, rationale=rationale, score=points), traits)
+    order = in_order(
+        [traits for _, traits in kept.values()],
+        most_lines=request.step.max_changed_lines,
+        most_files=request.step.max_files,
+    )
+    return Proposals(kept=tuple(kept[traits.id][0] for traits in order), refused=tuple(refused))
+
+
+def _named(replies: Sequence[DiffReply]) -> list[str]:
+    """Every file the replies name: one that is not theirs to change is refused by its rule, not as unknown."""
+    edited = [edit.path for reply in replies for edit in reply.edits]
+    return edited + [
+        path for reply in replies for path in parse_diff(recounted(reply.unified_diff)).diff.paths
+    ]
+
+
+def _normalised(reply: DiffReply, sources: Mapping[str, str]) -> Normalised:
+    if reply.edits and reply.unified_diff.strip():
+        return Normalised(None, ("has edits and a unified diff; give one of them",))
+    if reply.edits:
+        edits = [
+            Replacement(path=each.path, search=each.search, replace=each.replace) for each in reply.edits
+        ]
+        return normalised_replacements(edits, sources)
+    return normalised_diff(reply.unified_diff, sources)
+
+
+def _traits(diff: Diff, name: str, request: Request) -> Traits:
+    primary = request.pattern.primary_location
+    near = [
+        _distance(hunk.old_start, primary.lines)
+        for file in diff.files
+        if file.path == primary.artifact
+        for hunk in file.hunks
+    ]
+    return Traits(
+        id=name,
+        distance_lines=min(near, default=None),
+        changed_lines=sum(file.added + file.removed for file in diff.files),
+        files=len(diff.files),
+        # What does not parse was refused by its rule; what else a linter says waits for the static gate.
+        is_lint_clean=True,
+    )
+
+
+def _distance(line: int, lines: tuple[int, int]) -> int:
+    return max(0, lines[0] - line, line - lines[1])

@@ -1,0 +1,180 @@
+"""Which functions most likely hold the fault: four signals, weighed and ranked."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from cogworks.domain_services.exploring import CallNode, Lines, Symbol
+from cogworks.repair.sources import lines_of
+from cogworks.repair.spectrum import Spectrum
+from cogworks.vocabulary import Value
+
+Signal = Literal["coverage", "stack", "token", "hop"]
+WEIGHTS: Mapping[Signal, float] = {"coverage": 0.45, "stack": 0.25, "token": 0.15, "hop": 0.15}
+FEWEST = 5
+MOST = 7
+_GAP = 0.5
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
+
+
+class Frame(Value):
+    """A place in a stack trace."""
+
+    artifact: str
+    line: int
+
+
+class Suspect(Value):
+    """A definition, and what speaks for the fault being in it."""
+
+    symbol: Symbol
+    own: tuple[Lines, ...]
+    """Its lines without those of definitions inside it."""
+    signals: dict[Signal, float]
+    """Each from 0 to 1; a signal that is missing for the whole ranking is not in it."""
+    suspicion: float
+    """The weighted sum, 0 to 1."""
+
+
+class Evidence(Value):
+    """What is known of the failures."""
+
+    spectrum: dict[str, dict[int, float]] | None = None
+    """None: no coverage could be had."""
+    traces: tuple[tuple[Frame, ...], ...] | None = None
+    """One for each failure, where it was raised first; None: no stack could be read."""
+    text: str = ""
+    """What the failing tests printed."""
+    knows_hops: bool = True
+    """False: nobody could tell how far a definition is from the failure; the `hop` of the nodes means nothing."""
+
+
+class Ranking(Value):
+    """Suspects, best first, and how far they can be trusted."""
+
+    suspects: tuple[Suspect, ...]
+    weights: dict[Signal, float]
+    """Those used; they sum to 1."""
+    missing: tuple[Signal, ...]
+    """Signals that could not be had."""
+
+
+def rank(nodes: Sequence[CallNode], evidence: Evidence, *, texts: Mapping[str, str]) -> Ranking:
+    """Every definition near the failing tests, most suspicious first; equal ones by distance and id.
+
+    Tests are no suspects. A signal that could not be had is left out and the weights of the others are
+    raised in proportion, so that suspicion stays between 0 and 1.
+
+    Args:
+        texts: artifact -> source, for the definitions' words.
+    """
+    missing = tuple(signal for signal in WEIGHTS if not _is_there(signal, evidence))
+    kept = {signal: weight for signal, weight in WEIGHTS.items() if signal not in missing}
+    weights = {signal: weight / sum(kept.values()) for signal, weight in kept.items()}
+    words = _words(evidence.text)
+    found = [
+        _suspect(node, nodes, evidence, weights=weights, words=words, text=texts.get(node.symbol.artifact))
+        for node in nodes
+        if not node.symbol.is_test and node.symbol.kind != "variable"
+    ]
+    hops = {node.symbol.id: node.hop for node in nodes}
+    found.sort(key=lambda each: (-each.suspicion, hops[each.symbol.id], each.symbol.id))
+    return Ranking(suspects=tuple(found), weights=weights, missing=missing)
+
+
+def select(ranking: Ranking) -> tuple[Suspect, ...]:
+    """The first seven suspects; five when the sixth is less than half as suspicious as the fifth."""
+    best = ranking.suspects[:MOST]
+    if len(best) > FEWEST and best[FEWEST].suspicion < best[FEWEST - 1].suspicion * _GAP:
+        return best[:FEWEST]
+    return best
+
+
+def own_lines(symbol: Symbol, others: Iterable[Symbol]) -> tuple[Lines, ...]:
+    """A definition's lines without those of the definitions inside it, as stretches in ascending order."""
+    first, last = symbol.lines
+    inner = sorted(
+        other.lines
+        for other in others
+        if other.artifact == symbol.artifact and other.id != symbol.id and _is_inside(other, symbol)
+    )
+    stretches: list[Lines] = []
+    for begins, ends in inner:
+        if first < begins:
+            stretches.append((first, begins - 1))
+        first = max(first, ends + 1)
+    return (*stretches, (first, last)) if first <= last else tuple(stretches)
+
+
+def _is_inside(other: Symbol, symbol: Symbol) -> bool:
+    if other.kind == "variable":
+        return False
+    within = symbol.lines[0] <= other.lines[0] and other.lines[1] <= symbol.lines[1]
+    return within and (other.lines != symbol.lines or other.parent == symbol.id)
+
+
+def _is_there(signal: Signal, evidence: Evidence) -> bool:
+    match signal:
+        case "coverage":
+            return evidence.spectrum is not None
+        case "stack":
+            return evidence.traces is not None
+        case "token":
+            return bool(evidence.text)
+        case "hop":
+            return evidence.knows_hops
+
+
+def _suspect(
+    node: CallNode,
+    nodes: Sequence[CallNode],
+    evidence: Evidence,
+    *,
+    weights: Mapping[Signal, float],
+    words: frozenset[str],
+    text: str | None,
+) -> Suspect:
+    own = own_lines(node.symbol, (other.symbol for other in nodes))
+    values: dict[Signal, float] = {
+        "coverage": _coverage(node.symbol.artifact, own, evidence.spectrum or {}),
+        "stack": _stack(node.symbol.artifact, own, evidence.traces or ()),
+        "token": _overlap(words, _words(_excerpt(text or "", own))),
+        "hop": 1 / (1 + node.hop),
+    }
+    signals = {signal: values[signal] for signal in weights}
+    suspicion = sum(weights[signal] * value for signal, value in signals.items())
+    return Suspect(symbol=node.symbol, own=own, signals=signals, suspicion=suspicion)
+
+
+def _coverage(artifact: str, own: Sequence[Lines], spectrum: Spectrum) -> float:
+    scores = spectrum.get(artifact, {})
+    return max((score for line, score in scores.items() if _holds(own, line)), default=0.0)
+
+
+def _stack(artifact: str, own: Sequence[Lines], traces: Sequence[Sequence[Frame]]) -> float:
+    """1 where a failure was raised, less the further up the stack."""
+    depths = [
+        depth
+        for trace in traces
+        for depth, frame in enumerate(trace)
+        if frame.artifact == artifact and _holds(own, frame.line)
+    ]
+    return 1 / (1 + min(depths)) if depths else 0.0
+
+
+def _holds(stretches: Sequence[Lines], line: int) -> bool:
+    return any(first <= line <= last for first, last in stretches)
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """Jaccard's index."""
+    return len(one & other) / len(one | other) if one | other else 0.0
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text))
+
+
+def _excerpt(text: str, stretches: Sequence[Lines]) -> str:
+    lines = lines_of(text)
+    return "".join(line for first, last in stretches for line in lines[first - 1 : last])

@@ -1,0 +1,54 @@
+"""V12: a repair does not touch the tests that judge it, nor what decides which tests run and how."""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from cogworks.codebase.changes import matching
+from cogworks.codebase.diffmodel import Diff, FileDiff, edits_of, lines_of
+from cogworks.repair.violations import Ground, Step, TestRules, Violation
+
+_TABLE = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
+
+
+def judging_violations(diff: Diff, step: Step, ground: Ground) -> Iterator[Violation]:
+    """Handed-over and existing tests stay as they are, their configuration too, and no added line weakens a test."""
+    for file in diff.files:
+        path, rules = file.old_path, step.tests
+        if path in step.handed_over:
+            yield Violation("tests", f"{path!r} was handed over; a repair may not change it")
+        elif file.kind != "create" and matching(path, rules.files) is not None:
+            yield Violation("tests", f"{path!r} is an existing test; a repair may not change it")
+        if PurePosixPath(path).name in rules.configuration:
+            yield Violation("tests", f"{path!r} decides how tests run; a repair may not change it")
+        if (table := _configured_table(file, ground, rules)) is not None:
+            yield Violation("tests", f"{path!r}: the table [{table}] decides how tests run")
+        yield from _weakened(file, rules)
+
+
+def _weakened(file: FileDiff, rules: TestRules) -> Iterator[Violation]:
+    added = [line.text for hunk in file.hunks for line in hunk.lines if line.sign == "+"]
+    for pattern in rules.weakening:
+        found = next((text.strip() for text in added if re.search(pattern, text)), None)
+        if found is not None:
+            yield Violation("tests", f"{file.path!r}: {found[:80]!r} makes a test say less; do not add it")
+
+
+def _configured_table(file: FileDiff, ground: Ground, rules: TestRules) -> str | None:
+    """The table that decides how tests run and that a change lies in, or brings in."""
+    wanted = rules.sections.get(PurePosixPath(file.old_path).name, ())
+    if not wanted:
+        return None
+    there = lines_of(ground.sources.get(file.old_path, ""))
+    for edit in (edit for hunk in file.hunks for edit in edits_of(hunk)):
+        around = next((name for line in reversed(there[: edit.start]) if (name := _table(line))), "")
+        touched = [around, *filter(None, (_table(line) for line in (*edit.removed, *edit.added)))]
+        found = next((name for name in touched if name.startswith(wanted)), None)
+        if found is not None:
+            return found
+    return None
+
+
+def _table(line: str) -> str | None:
+    found = _TABLE.match(line)
+    return None if found is None else found[1]

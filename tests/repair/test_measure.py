@@ -1,0 +1,182 @@
+"""Worse is a matter of sets: what is repaired never pays for what is broken."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
+from cogworks.repair.measure import (
+    Measurement,
+    StaticError,
+    confirmed,
+    improved,
+    joined,
+    measured,
+    refusal,
+    worse,
+)
+from cogworks.vocabulary import Severity
+
+TESTS = tuple(f"tests/t.py::{name}" for name in "abcdef")
+SETS = st.frozensets(st.sampled_from(TESTS))
+
+
+def report(passed: str = "", failed: str = "", skipped: str = "", errors: tuple[str, ...] = ()) -> TestReport:
+    """One letter per test."""
+    outcomes = {"passed": passed, "failed": failed, "skipped": skipped}
+    cases = tuple(
+        TestCase(id=f"tests/t.py::{name}", outcome=outcome)  # type: ignore[arg-type]  # a key of `outcomes`
+        for outcome, names in outcomes.items()
+        for name in names
+    )
+    return TestReport(cases=cases, collection_errors=errors)
+
+
+def state(passed: str = "", failed: str = "", **more: object) -> Measurement:
+    return measured(report(passed, failed)).model_copy(update=more)
+
+
+def a(name: str) -> str:
+    return f"tests/t.py::{name}"
+
+
+STATIC = StaticError("a.py", "syntax_error", "no")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        (state("c", "ab"), state("abc"), None),
+        (state("c", "ab"), state("ab", "c"), f"breaks {a('c')}"),
+        (state("c", "ab"), state("c", "ab"), "improves nothing"),
+        (state("c", "ab"), state("ac", "b"), None),
+        (state("c", "ab"), state("ab"), f"makes disappear {a('c')}"),
+        (state("c", "ab"), state("ca"), f"makes disappear {a('b')}"),
+        (state("c", "a"), state("ca", "d"), f"breaks {a('d')}"),
+        (state("c", "a"), state("ca", uncollected=frozenset({"tests/u.py"})), "uncollectable tests/u.py"),
+        (state("c", uncollected=frozenset({"u"})), state("cd"), None),
+        (state("c", "a"), state("ca", static=frozenset({STATIC})), "adds to the static checks a.py"),
+        (state("c", static=frozenset({STATIC})), state("c"), None),
+        (state("c", "a"), state("a", "c", flaky=frozenset({a("c")})), None),
+        (state("c", "a"), state("ca", churn=500.0), None),
+    ],
+    ids=[
+        "fixes two",
+        "fixes two and breaks one",
+        "nothing",
+        "fixes one of two",
+        "loses a good test",
+        "loses a bad test",
+        "new test fails",
+        "cannot be collected",
+        "can be collected again",
+        "static error",
+        "static error gone",
+        "flaky",
+        "churn alone refuses nothing",
+    ],
+)
+def test_when_a_change_is_refused(before: Measurement, after: Measurement, reason: str | None) -> None:
+    found = refusal(before, after)
+
+    assert found is None if reason is None else reason in (found or "")
+
+
+@pytest.mark.parametrize(
+    ("landmark", "must_pass", "after", "reason"),
+    [
+        (("a",), (), state("ac", "b"), None),
+        (("b",), (), state("ac", "b"), f"does not make these tests pass: {a('b')}"),
+        (("a",), ("a", "b"), state("ac", "b"), f"does not make these tests pass: {a('b')}"),
+        (("a",), ("b",), state("abc"), None),
+        (("a",), (), state("c", "b", flaky=frozenset({a("a")})), f"does not make these tests pass: {a('a')}"),
+    ],
+    ids=["landmark passes", "landmark fails", "last one fails", "last one passes", "landmark is flaky"],
+)
+def test_the_landmark_and_at_the_end_all_targets_have_to_pass(
+    landmark: tuple[str, ...], must_pass: tuple[str, ...], after: Measurement, reason: str | None
+) -> None:
+    before = state("c", "ab")
+
+    found = refusal(before, after, landmark=[a(n) for n in landmark], must_pass=[a(n) for n in must_pass])
+
+    assert found == reason
+
+
+@pytest.mark.parametrize("wanted", [a("a"), "tests/t.py"])
+def test_a_target_that_was_flaky_before_proves_nothing(wanted: str) -> None:
+    before = state("c", "b", flaky=frozenset({a("a")}))
+
+    found = refusal(before, state("abc"), must_pass=[wanted])
+
+    assert found == f"cannot be judged by tests that were flaky before: {wanted}"
+
+
+def test_a_landmark_may_be_a_whole_file() -> None:
+    before = state("", "ab")
+
+    assert refusal(before, state("ab"), landmark=["tests/t.py"]) is None
+    assert "tests/t.py" in (refusal(before, state("a", "b"), landmark=["tests/t.py"]) or "")
+
+
+@settings(deadline=None)
+@given(before=SETS, after=SETS)
+def test_what_is_kept_never_breaks_what_passed(before: frozenset[str], after: frozenset[str]) -> None:
+    everything = frozenset(TESTS)
+    first = Measurement(failing=before, passing=everything - before)
+    second = Measurement(failing=after, passing=everything - after)
+
+    assert (refusal(first, second) is None) == (after < before)
+    assert improved(first, second) == (after < before)
+    assert bool(worse(first, second)) == bool(after - before)
+
+
+@pytest.mark.parametrize(
+    ("reruns", "failing", "flaky"),
+    [
+        (("", ""), "ab", ""),
+        (("a", ""), "b", "a"),
+        (("ab", "ab"), "", "ab"),
+    ],
+    ids=["fails three times", "passes once", "passes twice"],
+)
+def test_a_test_that_passes_in_a_rerun_is_flaky(reruns: tuple[str, str], failing: str, flaky: str) -> None:
+    again = [report(passed, "".join(set("ab") - set(passed))) for passed in reruns]
+
+    found = confirmed(state("c", "ab"), again, [a("a"), a("b")])
+
+    assert found.failing == {a(name) for name in failing}
+    assert found.flaky == {a(name) for name in flaky}
+
+
+def test_the_scalar_is_the_sum_of_its_parts() -> None:
+    found = Measurement(
+        failing=frozenset("ab"), uncollected=frozenset("u"), static=frozenset({STATIC}), churn=3.5
+    )
+
+    assert found.scalar == 2 * 100 + 100 + 50 + 3.5
+
+
+def test_static_errors_are_told_apart_without_their_lines() -> None:
+    def finding(line: int, severity: Severity = Severity.BLOCKING) -> Diagnostic:
+        return Diagnostic(
+            artifact="a.py", line=line, severity=severity, category="syntax_error", message=f"line {line}: no"
+        )
+
+    before = measured(report(), [finding(3)])
+    moved = measured(report(), [finding(30), finding(31, Severity.WARNING)])
+
+    assert before.static == moved.static
+    assert not worse(before, moved)
+
+
+def test_a_file_that_cannot_be_collected_is_known_by_its_path() -> None:
+    found = measured(report("a", errors=("tests/u.py: ModuleNotFoundError: No module named 'x'",)))
+
+    assert found.uncollected == {"tests/u.py"}
+
+
+def test_parts_of_a_suite_are_joined() -> None:
+    found = joined([state("a", "b", churn=2.0), state("c", flaky=frozenset({a("b")})), Measurement()])
+
+    assert found == state("ac", flaky=frozenset({a("b")}), churn=2.0)

@@ -1,0 +1,145 @@
+"""A proof says of every test what it did before and after, and what speaks against the change."""
+
+import pytest
+
+from cogworks.codebase.diffmodel import Diff
+from cogworks.codebase.diffplacing import between
+from cogworks.domain_services.messages import TestCase, TestReport
+from cogworks.repair.proof import (
+    Outcome,
+    Proof,
+    Runs,
+    Tree,
+    Verdict,
+    Weakened,
+    markdown,
+    proven_tests,
+    weakened_lines,
+)
+from cogworks.repair.violations import TestRules
+from cogworks.vocabulary import CommitOid
+
+
+def report(**outcomes: str) -> TestReport:
+    cases = [{"id": test, "outcome": outcome} for test, outcome in outcomes.items() if outcome != "absent"]
+    return TestReport(cases=tuple(TestCase.model_validate(case) for case in cases))
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "reruns", "verdict"),
+    [
+        ("failed", "passed", (), "fail_to_pass"),
+        ("error", "passed", (), "fail_to_pass"),
+        ("passed", "passed", (), "pass_to_pass"),
+        ("absent", "passed", (), "new_and_passes"),
+        ("skipped", "passed", (), "new_and_passes"),
+        ("failed", "failed", (), "still_fails"),
+        ("passed", "failed", (), "broken"),
+        ("passed", "error", (), "broken"),
+        ("absent", "failed", (), "broken"),
+        ("skipped", "failed", (), "broken"),
+        ("passed", "absent", (), "deleted"),
+        ("failed", "absent", (), "deleted"),
+        ("passed", "skipped", (), "skipped_now"),
+        ("skipped", "skipped", (), "skipped_before"),
+        ("failed", "passed", ("passed", "passed"), "fail_to_pass"),
+        ("failed", "passed", ("failed",), "flaky"),
+        ("passed", "failed", ("failed", "passed"), "flaky"),
+        ("passed", "failed", ("failed", "failed"), "broken"),
+    ],
+)
+def test_the_verdict_of_one_test(
+    base: Outcome, head: Outcome, reruns: tuple[Outcome, ...], verdict: Verdict
+) -> None:
+    runs = Runs(report(t=base), report(t=head), [report(t=outcome) for outcome in reruns])
+
+    (found,) = proven_tests(runs)
+
+    assert (found.base, found.head, found.reruns, found.verdict) == (base, head, reruns, verdict)
+
+
+def proof(runs: Runs, **more: object) -> Proof:
+    return Proof(
+        base=Tree(commit=CommitOid("b" * 40), tree="1" * 40),
+        head=Tree(commit=CommitOid("c" * 40), tree="2" * 40),
+        commands=("python -m pytest -q",),
+        versions={"pytest": "8.3", "python": "3.11"},
+        tests=proven_tests(runs),
+    ).model_copy(update=more)
+
+
+GOOD = Runs(report(a="failed", b="passed"), report(a="passed", b="passed"))
+
+
+@pytest.mark.parametrize(
+    ("found", "is_proven"),
+    [
+        (proof(GOOD), True),
+        (proof(Runs(report(b="passed"), report(b="passed"))), False),
+        (proof(Runs(GOOD.base, report(a="passed", b="failed"))), False),
+        (proof(Runs(GOOD.base, report(a="passed"))), False),
+        (proof(Runs(GOOD.base, report(a="passed", b="skipped"))), False),
+        (proof(GOOD, weakened=(Weakened("tests/t.py", "assert x"),)), False),
+        (proof(GOOD, uncollected=("tests/u.py: no",)), False),
+        (proof(Runs(GOOD.base, GOOD.head, [report(a="failed")])), False),
+    ],
+    ids=["good", "nothing fixed", "broken", "deleted", "skipped", "weakened", "uncollected", "flaky"],
+)
+def test_when_a_change_is_proven(found: Proof, is_proven: bool) -> None:
+    assert found.is_proven is is_proven
+
+
+def test_a_proof_survives_its_file() -> None:
+    found = proof(GOOD, weakened=(Weakened("tests/t.py", "assert x"),))
+
+    assert Proof.model_validate_json(found.model_dump_json()) == found
+
+
+TEST = "def test_a():\n    assert x == 1\n    assert y\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "after", "wanted"),
+    [
+        ("tests/test_a.py", TEST.replace("    assert y\n", ""), ["assert y"]),
+        ("tests/test_a.py", TEST.replace("x == 1", "x"), ["assert x == 1"]),
+        ("tests/test_a.py", f"import pytest\n@pytest.mark.skip\n{TEST}", ["@pytest.mark.skip"]),
+        ("tests/test_a.py", TEST.replace("    assert y", "        assert y"), []),
+        ("tests/test_a.py", TEST + "    assert z\n", []),
+        ("src/a.py", TEST.replace("    assert y\n", ""), []),
+    ],
+    ids=["assertion gone", "assertion changed", "skip", "moved", "more", "no test file"],
+)
+def test_what_weakens_a_test(path: str, after: str, wanted: list[str]) -> None:
+    found = weakened_lines(Diff(files=(between(path, TEST, after),)), TestRules())
+
+    assert [each.line for each in found] == wanted
+    assert {each.path for each in found} <= {path}
+
+
+def test_the_table_shows_what_changed_and_stays_a_table() -> None:
+    runs = Runs(
+        report(**{"t::a[x|y]": "failed", "t::b": "passed", "t::c`": "passed"}),
+        report(**{"t::a[x|y]": "passed", "t::b": "passed", "t::c`": "failed"}),
+        [report(**{"t::c`": "failed"})],
+    )
+
+    assert markdown(proof(runs)) == (
+        "**Not proven**: 1 test(s) failed before and pass now, 1 passed before and still do, 1 speak against the change.\n"
+        "\n"
+        "| test | before | after | verdict |\n"
+        "|---|---|---|---|\n"
+        "| `t::a[x\\|y]` | failed | passed | fail to pass |\n"
+        "| `t::c'` | passed | failed, failed | broken |\n"
+        "\n"
+        "Tree 111111111111 → 222222222222; `python -m pytest -q` (pytest 8.3, python 3.11).\n"
+    )
+
+
+def test_a_long_table_is_cut_and_says_so() -> None:
+    names = {f"t::{number:03}": "failed" for number in range(60)}
+
+    text = markdown(proof(Runs(report(**names), report(**dict.fromkeys(names, "passed")))))
+
+    assert "| and 10 more | | | |" in text
+    assert text.count("fail to pass") == 50

@@ -1,0 +1,132 @@
+from pathlib import Path
+
+import pytest
+
+from cogworks.codebase.diffmodel import Diff, render
+from cogworks.codebase.diffplacing import between
+from cogworks.domain_services.messages import TestReport
+from cogworks.repair.landmarks import FailurePattern, Landmark, Span
+from cogworks.repair.planning import Situation
+from cogworks.repair.proposing import Caps, ModelProposer, Request, judged, step_of, windows_of
+from cogworks.repair.replies import DiffReply, DiffsReply
+from cogworks.repair.transaction import Bench
+from tests.fixing import diffs
+from tests.repair.benches import FILES, FactChecks, make_worktree, on_disk, patch_tree
+from tests.repair.scripted_model import Answers
+
+SPAN = Span(artifact="a.txt", lines=(1, 2))
+LANDMARK = Landmark(
+    id="fix-a",
+    intent="Mend a.",
+    target_spans=(SPAN,),
+    constraints=("allow_api:shop.a",),
+    landmark_test="a.txt::a",
+)
+PATTERN = FailurePattern(summary="a is bad", primary_location=SPAN, invariants=("b stays",), confidence=0.5)
+
+
+def request(most: int = 3) -> Request:
+    return Request(
+        landmark=LANDMARK,
+        pattern=PATTERN,
+        situation=Situation(
+            failing=TestReport(cases=()),
+            suspects=(),
+            slices=(),
+            targets=("a.txt::a",),
+            reasons=("breaks b.txt",),
+        ),
+        windows=windows_of(LANDMARK, FILES, padding=1),
+        step=step_of(LANDMARK, Caps(changed_lines=4, files=1, padding_lines=1)),
+        most=most,
+        purpose="fix-diffs-1",
+    )
+
+
+def replies(text: str) -> tuple[DiffReply, ...]:
+    return DiffsReply.model_validate_json(text).diffs
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    tree = make_worktree(tmp_path)
+    return Bench(patch_tree(tree), FactChecks(tree))
+
+
+def test_the_request_shows_windows_with_numbers_the_allow_list_the_caps_and_earlier_reasons() -> None:
+    model = Answers(diffs({"a.txt": ("a = bad", "a = good")}))
+
+    found = ModelProposer(model).propose(request())
+
+    assert len(found) == 1
+    shown = model.asked[0][2]
+    for text in (
+        "1 a = bad",
+        "3 c = good",
+        "a.txt::a",
+        "At most 4 changed lines in at most 1 file",
+        "breaks b.txt",
+    ):
+        assert text in shown
+    assert "shop.a" in shown
+    assert "4 d = bad" not in shown
+
+
+def test_edits_and_unified_diffs_become_the_same_form_of_git(bench: Bench) -> None:
+    wanted = render(
+        Diff(files=(between("a.txt", FILES["a.txt"], FILES["a.txt"].replace("a = bad", "a = good")),))
+    )
+    text = f"```diff\n{wanted.replace('@@ -1,4 +1,4 @@', '@@ -9 +9 @@')}```"
+
+    by_edit = judged(replies(diffs({"a.txt": ("a = bad", "a = good")})), request(), bench)
+    by_diff = judged(replies(diffs(text)), request(), bench)
+
+    assert [each.diff for each in by_edit.kept] == [each.diff for each in by_diff.kept] == [wanted]
+
+
+def test_the_nearer_and_smaller_diff_goes_first_and_what_is_beyond_k_is_cut_off(bench: Bench) -> None:
+    far = {"a.txt": ("b = good\nc = good", "b = right\nc = right")}
+    near = {"a.txt": ("a = bad", "a = good")}
+
+    found = judged(replies(diffs(far, near, {"a.txt": ("a = bad", "a = better")})), request(most=2), bench)
+
+    assert ["a = good" in each.diff for each in found.kept] == [True, False]
+    assert found.refused == ()
+
+
+def test_every_reason_of_every_refused_diff_is_told_and_nothing_is_written(
+    bench: Bench, tmp_path: Path
+) -> None:
+    before = on_disk(tmp_path / "tree")
+    bad = [
+        diffs({"b.txt": ("line 1\n", "line one\n")}, {"a.txt": ("= good", "= bad")}, "no diff at all"),
+        diffs({"../evil.txt": ("", "evil\n")}),
+        diffs({"a.txt": ("d = bad", "d = good")}),
+    ]
+
+    found = [judged(replies(text), request(), bench) for text in bad]
+
+    assert [each.kept for each in found] == [(), (), ()]
+    told = " ".join(reason for each in found for reason in each.refused)
+    for text in ("allowlist", "stands 2 times", "path", "range"):
+        assert text in told
+    assert on_disk(tmp_path / "tree") == before
+
+
+def test_the_same_diff_twice_and_one_that_was_tried_are_refused(bench: Bench) -> None:
+    once = {"a.txt": ("a = bad", "a = good")}
+
+    first = judged(replies(diffs(once, once)), request(), bench)
+    again = judged(replies(diffs(once)), request(), bench, tried={first.kept[0].id})
+
+    assert first.refused == ("diff 2: is the same as an earlier one",)
+    assert again.kept == ()
+    assert "repeat" in again.refused[0]
+
+
+def test_edits_together_with_a_diff_are_refused(bench: Bench) -> None:
+    both = replies(diffs({"a.txt": ("a = bad", "a = good")}))[0].model_copy(update={"unified_diff": "x"})
+
+    assert judged([both], request(), bench).refused == (
+        "diff 1: has edits and a unified diff; give one of them",
+    )
