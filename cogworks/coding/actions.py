@@ -70,6 +70,7 @@ class Outcome(StrEnum):
     PROPOSED = "proposed"
     """At least one valid change to try."""
     NONE_VALID = "none_valid"
+    """No change to try, or no tests that could be handed over."""
     COMMITTED = "committed"
     ROLLED_BACK = "rolled_back"
     GREEN = "green"
@@ -81,6 +82,7 @@ class Outcome(StrEnum):
 
 _OWN: Mapping[Action, tuple[Outcome, ...]] = {
     Action.RUN_TESTS: (Outcome.PASSED, Outcome.FAILED, Outcome.REGRESSED, Outcome.UNCOLLECTED),
+    Action.WRITE_TESTS: (Outcome.DONE, Outcome.NONE_VALID),
     Action.ANALYZE_FAILURE: (Outcome.FOUND, Outcome.NOTHING_FOUND),
     Action.GENERATE_PATCH: (Outcome.PROPOSED, Outcome.NONE_VALID),
     Action.APPLY_PATCH: (Outcome.COMMITTED, Outcome.ROLLED_BACK),

@@ -1,8 +1,9 @@
 """Is the test suite no worse than before, and is the change proven? A comparison of sets, never of counts."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
-from cogworks.domain_services.messages import TestCase, TestReport
+from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
 from cogworks.vocabulary import Value
 
 _BAD = frozenset({"failed", "error"})
@@ -54,6 +55,22 @@ def compare(
     )
 
 
+def added_diagnostics(before: Sequence[Diagnostic], after: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """What is found after a change and was not before; a fault that only moved to another line is an old one."""
+    old = Counter(_fault(each) for each in before)
+    added = []
+    for each in after:
+        if old[_fault(each)] > 0:
+            old[_fault(each)] -= 1
+        else:
+            added.append(each)
+    return tuple(added)
+
+
 def file_of(test_id: str) -> str:
     """The file of a test id such as `tests/test_a.py::test_b[c]`."""
     return test_id.split("::", 1)[0]
+
+
+def _fault(found: Diagnostic) -> tuple[str, str, str]:
+    return found.artifact, found.category, found.message

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import Field
 
+from cogworks.canonical import canonical, sha256
 from cogworks.coding.actions import SIDE, Action, Outcome
-from cogworks.coding.canonical import canonical, sha256
 from cogworks.coding.feedback import Attempt
 from cogworks.coding.results import ActionResult, Candidate, Payload
 from cogworks.vocabulary import Value
@@ -50,6 +50,8 @@ class CycleContext(Value):
     """The tree on which the last full run of the tests passed."""
     validated_tree: str | None = None
     are_tests_written: bool = False
+    refused_tests: int = 0
+    """How often the gate sent tests back to their writer."""
     failing: tuple[str, ...] = ()
     signatures: tuple[str, ...] = ()
     """Digests of what failed in the latest runs of the tests; emptied by a run that passes."""
@@ -109,8 +111,8 @@ def _own(
     match payload.action:
         case Action.RUN_TESTS:
             return _after_tests(context, result, tree)
-        case Action.WRITE_TESTS if result.is_success:
-            return {"are_tests_written": True}
+        case Action.WRITE_TESTS:
+            return _after_test_writing(context, result)
         case Action.ANALYZE_FAILURE:
             return _after_analysis(context, payload, result)
         case Action.GENERATE_PATCH:
@@ -143,6 +145,12 @@ def _after_tests(context: CycleContext, result: ActionResult, tree: str) -> Mapp
         "signatures": (*context.signatures, signature)[-MAX_SIGNATURES:],
         "reasons": result.reasons,
     }
+
+
+def _after_test_writing(context: CycleContext, result: ActionResult) -> Mapping[str, Any]:
+    if result.outcome is Outcome.NONE_VALID:
+        return {"refused_tests": context.refused_tests + 1, "reasons": result.reasons}
+    return {"are_tests_written": True, "reasons": ()} if result.is_success else {}
 
 
 def _after_analysis(context: CycleContext, payload: Payload, result: ActionResult) -> Mapping[str, Any]:

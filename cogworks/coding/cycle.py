@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cogworks.canonical import digest
 from cogworks.coding.actions import TERMINAL, Action
-from cogworks.coding.canonical import digest
 from cogworks.coding.context import CycleContext, fold
 from cogworks.coding.eventlog import GENESIS, chained
 from cogworks.coding.events import (

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from cogworks.coding.canonical import canonical, sha256
+from cogworks.canonical import canonical, sha256
 from cogworks.coding.events import KINDS, Body, Event
 from cogworks.errors import CogworksError
 

@@ -36,6 +36,7 @@ class Header(Body):
     generators: tuple[str, ...] = ()
     """Those that are asked beside the built-in ones, in their order."""
     prompt_digests: dict[str, str] = Field(default_factory=dict)
+    """Question -> what names the words it is asked in."""
 
 
 class CycleStart(Body):

@@ -3,7 +3,7 @@
 No state is a dead end: wherever this table proposes nothing, `watchdogs` ends the run.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,8 @@ from cogworks.coding.context import CycleContext
 
 GENERATION_MODES = ("replan", "recombine")
 """How the failure is analysed anew when no valid change comes, one after the other."""
+TEST_WRITINGS = 2
+"""How often tests are asked for before the run ends without any."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,15 @@ def next_step(context: CycleContext, *, generation_retries: int) -> Draft | None
 def _after_tests(context: CycleContext, retries: int) -> Draft | None:
     del retries
     wants_tests = context.task.writes_tests and not context.are_tests_written
+    if wants_tests:
+        # Nobody is asked for a change before there are tests for it, whatever state the suite was found in.
+        return _write_tests("tests_first")
     match context.outcome:
         case Outcome.UNCOLLECTED:
             focus = {"focus": "traceback"}
             return Draft(Action.ANALYZE_FAILURE, 0.85, 0.9, 0.3, reason="not_collected", parameters=focus)
         case Outcome.REGRESSED if context.commits:
             return Draft(Action.REVERT_PATCH, 0.95, 0.85, 0.3, reason="regression")
-        case Outcome.PASSED | Outcome.FAILED | Outcome.REGRESSED if wants_tests:
-            return Draft(Action.WRITE_TESTS, 0.9, 0.55, reason="tests_first")
         case Outcome.PASSED:
             return _after_success(context)
         case _:
@@ -64,8 +67,10 @@ def _after_success(context: CycleContext) -> Draft:
 
 
 def _after_test_writing(context: CycleContext, retries: int) -> Draft | None:
-    del context, retries
-    return Draft(Action.RUN_TESTS, 0.9, 0.7, reason="tests_written")
+    del retries
+    if context.outcome is not Outcome.NONE_VALID:
+        return Draft(Action.RUN_TESTS, 0.9, 0.7, reason="tests_written")
+    return _write_tests("refused", context.reasons) if context.refused_tests < TEST_WRITINGS else None
 
 
 def _after_analysis(context: CycleContext, retries: int) -> Draft | None:
@@ -115,6 +120,11 @@ def _after_validation(context: CycleContext, retries: int) -> Draft | None:
     if not context.tests_passing:
         return Draft(Action.RUN_TESTS, 0.9, 0.7, reason="validated")
     return _after_success(context)
+
+
+def _write_tests(reason: str, reasons: Sequence[str] = ()) -> Draft:
+    told = {"reasons": list(reasons)} if reasons else {}
+    return Draft(Action.WRITE_TESTS, 0.9, 0.55, reason=reason, parameters=told)
 
 
 def _generate(context: CycleContext, reason: str) -> Draft:

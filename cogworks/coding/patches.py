@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
+from cogworks.canonical import sha256
+
 Action = Literal["create", "modify", "delete"]
 
 _FILE = re.compile(r'^diff --git "?a/.+ ("?b/.+)\n(new file|deleted file)?', re.MULTILINE)
@@ -24,6 +26,11 @@ def added_files(diff: str) -> frozenset[str]:
 def without_object_names(diff: str) -> str:
     """The diff without its `index` lines: how far git abbreviates them depends on the repository."""
     return _INDEX.sub("", diff)
+
+
+def tree_name(diff: str) -> str:
+    """64 hex digits naming the files as they are by their diff to a known base; the same on every machine."""
+    return sha256(without_object_names(diff))
 
 
 def _plain(name: str) -> str:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from cogworks.canonical import canonical, digest
 from cogworks.coding.actions import Action, priority
-from cogworks.coding.canonical import canonical, digest
 from cogworks.coding.events import MAX_PAYLOAD_CHARS, Proposed
 from cogworks.coding.flow import Draft
 from cogworks.coding.generators import PLANNER

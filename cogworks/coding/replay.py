@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from cogworks.canonical import digest
 from cogworks.coding.actions import Action, priority
-from cogworks.coding.canonical import digest
 from cogworks.coding.context import CycleContext
 from cogworks.coding.cycle import TERMINAL_REFUSED, WATCHDOG, CodingCycle, Surroundings
 from cogworks.coding.eventlog import comparable

@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import Field
 
+from cogworks.canonical import canonical
 from cogworks.coding.actions import Action, Outcome, outcomes
-from cogworks.coding.canonical import canonical
 from cogworks.coding.feedback import Attempt
 from cogworks.vocabulary import Value
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from cogworks.coding.actions import TERMINAL, Action, Outcome
 from cogworks.coding.context import MAX_SIGNATURES, CycleContext
 from cogworks.coding.feedback import Stop, history, reason_to_stop
-from cogworks.coding.flow import GENERATION_MODES, next_step
+from cogworks.coding.flow import GENERATION_MODES, TEST_WRITINGS, next_step
 from cogworks.coding.limits import Limits
 from cogworks.vocabulary import Value
 
@@ -45,6 +45,8 @@ def _troubles(context: CycleContext, limits: Limits) -> Iterator[Alarm]:
         yield Alarm(code="stalled", reason=f"{MAX_SIGNATURES} runs of the tests failed alike ({failing})")
     if context.outcome is Outcome.NOTHING_FOUND and context.blanks > 1:
         yield Alarm(code="no_suspects", reason="the failure points at no place in the code")
+    if context.action is Action.WRITE_TESTS and context.refused_tests >= TEST_WRITINGS:
+        yield Alarm(code="no_valid_tests", reason="; ".join(context.reasons))
     if context.outcome is Outcome.NONE_VALID and _is_generation_exhausted(context, limits):
         yield Alarm(code="no_valid_patch", reason="; ".join(context.reasons))
     if context.idle_in_row >= MAX_IDLE:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from cogworks.coding.governed import coding_policy
 from cogworks.errors import CogworksError
 from cogworks.ledger.keeper import Keeper
 from cogworks.nodes.considering import Considered, work_item
@@ -105,5 +106,9 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
         sub_item_label=seen.config.labels.sub_work_item,
         max_retries=per_item if node.max_retries is None else node.max_retries,
         own_labels=tuple(seen.config.labels.model_dump().values()),
+        manifests=seen.config.dependencies.asked_about,
+        test_writer=seen.config.tests.writer,
+        test_warnings=seen.config.tests.warn_only,
         pipelines={name: each.description for name, each in choices.items()} if len(choices) > 1 else {},
+        coding_policy=coding_policy(seen.snapshot.repository.config_files),
     )

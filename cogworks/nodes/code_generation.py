@@ -2,20 +2,25 @@
 
 from typing import Any
 
-from cogworks.coding.canonical import digest
+from cogworks.canonical import canonical, digest
 from cogworks.coding.comparison import file_of
 from cogworks.coding.context import Task
 from cogworks.coding.cycle import CodingCycle, Surroundings
 from cogworks.coding.eventlog import segments
 from cogworks.coding.events import CycleEnd, Event, Header
 from cogworks.coding.feedback import history, reason_to_stop
+from cogworks.coding.governed import GovernedActions
 from cogworks.coding.limits import Limits
 from cogworks.coding.outcome import RunResult
 from cogworks.coding.patches import file_actions
+from cogworks.errors import ApprovalNeeded
 from cogworks.github.effects import PushBranch
+from cogworks.nodes.coding_audit import CodingAudit
 from cogworks.nodes.coding_work import CodingWork, Kept
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.guarded_actions import guarded, wishes
 from cogworks.nodes.interface_design import left_out
+from cogworks.tools.approvals import Approval
 
 LIMITS = Limits(
     finalists=1,
@@ -27,13 +32,30 @@ LIMITS = Limits(
 )
 
 
-def run(task: NodeTask, shell: NodeShell) -> Outcome:
+def within(limits: Limits) -> NodeProcedure:
+    """The node, with these limits of its run and its actions."""
+    return lambda task, shell: _run(task, shell, limits)
+
+
+def _run(task: NodeTask, shell: NodeShell, limits: Limits) -> Outcome:
     """Ask for a change, try it, keep it or ask again with what went wrong; the branch is pushed when it is kept.
 
     Runs the coding cycle. Each attempt is a transaction on the same clean tree. A change to a protected path and a
     missing capability end the node at once: a person has to decide on them. The log of events is kept beside the replies.
+
+    Raises:
+        VisitStopped: a person wants it; the cycle was ended by a signal, and its log says why.
+        ApprovalNeeded: the repository's policy wants a person for an action; the next claim goes on from the replies.
     """
     work = CodingWork(task, shell)
+    audit = CodingAudit(task, shell)
+    actions = GovernedActions(
+        guarded(work.handlers(), shell),
+        policy=task.conventions.coding_policy,
+        trail=audit.trail,
+        tree=work.workspace.tree_name,
+        approved=frozenset(task.approved_calls),
+    )
     cycle: CodingCycle | None = None
 
     def keep(event: Event) -> None:
@@ -41,9 +63,10 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
             _keep_log(task, shell, cycle)
 
     cycle = CodingCycle(
-        _header(task, work),
+        _header(task, work, limits=limits, prompts={name: shell.model.digest(name) for name in work.prompts}),
         Surroundings(
-            handlers=work.handlers(),
+            handlers=actions.handlers(),
+            signals=lambda _: wishes(shell),
             now=shell.now,
             listeners=(keep,),
             identity={"visit_key": task.visit.visit_key, "attempt": task.visit.attempt},
@@ -52,26 +75,47 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
     try:
         result = cycle.run_until_done()
     finally:
+        audit.close(success=cycle.result().success)
         _keep_log(task, shell, cycle)
+    # What people stopped has not failed: the visit is given back, and goes on from its replies when they let it.
+    shell.check()
+    if actions.waiting_for is not None:
+        raise _needed(work, actions.waiting_for)
     if result.success and work.kept is not None:
         return _succeeded(task, work, work.kept, _told(cycle, result), dict(left_out(shell)))
     return _failed(task, work, cycle, result)
 
 
-def _header(task: NodeTask, work: CodingWork) -> Header:
+def _needed(work: CodingWork, call: Approval) -> ApprovalNeeded:
+    return ApprovalNeeded(
+        f"{work.item.key}: the policy `{call.profile}` wants a person to approve {call.tool}, call {call.hash}",
+        tool=call.tool,
+        call_hash=call.hash,
+        shown=canonical(call.input_redacted),
+    )
+
+
+def _header(task: NodeTask, work: CodingWork, *, limits: Limits, prompts: dict[str, str]) -> Header:
     return Header(
         item=f"{task.item.repository}#{task.item.number}",
         sub_item=work.item.key,
-        task=Task(goal=f"{work.item.key}: {work.item.title}", wants_change=True, has_validators=True),
-        limits=LIMITS.model_copy(update={"max_patches": task.conventions.max_retries + 1}),
+        task=Task(
+            goal=f"{work.item.key}: {work.item.title}",
+            wants_change=work.tests is None or not work.tests.is_all,
+            has_validators=True,
+            writes_tests=work.tests is not None and work.tests.is_due,
+        ),
+        limits=limits.model_copy(update={"max_patches": task.conventions.max_retries + 1}),
         config_digest=digest(task.conventions),
+        prompt_digests=prompts,
     )
 
 
 def _keep_log(task: NodeTask, shell: NodeShell, cycle: CodingCycle) -> None:
     texts = segments(cycle.events)
-    # A dead runner may have got further and left a longer log: an empty segment ends ours before the rest of it.
-    end = ("",) if task.visit.attempt > 1 else ()
+    # A dead runner may have got further and left a longer log, as may one that asked about a call: an empty segment ends
+    # ours before the rest of it.
+    end = ("",) if task.visit.attempt > 1 or task.approved_calls else ()
     for number, text in enumerate((*texts, *end), 1):
         shell.keep(f"events-{number}.ndjson", text)
 
@@ -105,13 +149,23 @@ def _succeeded(
                 "added": added,
                 "failed_before": sum(1 for case in before if case.outcome in ("failed", "error")),
             },
-            "attempts": work.requests,
+            "attempts": work.coder.requests,
+            **_handed_over(work, kept),
             "cycle": cycle,
             **gaps,
         },
         effects=(PushBranch(branch=task.branch, oid=kept.head),),
-        summary=f"{len(files)} files, {len(passed)} tests pass ({len(added)} new), attempt {work.requests}",
+        summary=f"{len(files)} files, {len(passed)} tests pass ({len(added)} new), attempt {max(1, work.coder.requests)}",
     )
+
+
+def _handed_over(work: CodingWork, kept: Kept) -> dict[str, Any]:
+    handoff = work.tests.handoff if work.tests else None
+    if handoff is None:
+        return {}
+    # Now that the code is there, every test can be collected.
+    ids = tuple(case.id for case in kept.after.cases if file_of(case.id) in handoff.paths)
+    return {"test_handoff": handoff.model_copy(update={"test_ids": ids}).as_json()}
 
 
 def _failed(task: NodeTask, work: CodingWork, cycle: CodingCycle, result: RunResult) -> Failed:
@@ -121,6 +175,9 @@ def _failed(task: NodeTask, work: CodingWork, cycle: CodingCycle, result: RunRes
     output: dict[str, Any] = {"sub_item": work.item.key, "attempts": list(lines), "cycle": told}
     if work.refusal is not None:
         return work.refusal.model_copy(update={"output": output})
+    if work.tests is not None and work.tests.sent_back is not None:
+        given_up = work.tests.stopped("\n".join(work.tests.sent_back.problems))
+        return given_up.model_copy(update={"output": output})
     item = work.item
     if not attempts:
         return Failed(
@@ -139,3 +196,6 @@ def _failed(task: NodeTask, work: CodingWork, cycle: CodingCycle, result: RunRes
         category="retry_exhausted",
         output=output,
     )
+
+
+run = within(LIMITS)

@@ -1,35 +1,99 @@
-"""What the model is told when it writes the code of a sub-work-item."""
+"""What the model is told when it writes the tests and the code of a sub-work-item."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pydantic import Field
+
+from cogworks.coding.handoff import is_test_path
 from cogworks.nodes.artifacts import interface_files, planned_items, spec_path, specification_text
 from cogworks.nodes.contract import NodeTask, Workspace
 from cogworks.nodes.excerpts import survey
 from cogworks.nodes.intake import issue
 from cogworks.nodes.replies import PlannedItem
-from cogworks.vocabulary import Severity, SubItemKey
+from cogworks.vocabulary import Severity, SubItemKey, Value
+
+
+class ShownFile(Value):
+    """One file, whole."""
+
+    path: str
+    text: str
+
+
+class HandedOver(Value):
+    """The tests as whoever makes them pass is shown them; there is no asking for code without."""
+
+    test_path: str = Field(min_length=1)
+    files: tuple[ShownFile, ...] = Field(min_length=1)
+    """The test file and all that belongs to it."""
+    missing: tuple[str, ...] = ()
+    """What keeps them from being loaded, and is still to be written."""
+    notes: str = ""
 
 
 def coding_variables(task: NodeTask, workspace: Workspace, item: PlannedItem) -> dict[str, Any]:
-    """The variables that stay the same over all attempts of one visit."""
-    specification = specification_text(task, workspace)
-    interfaces = interface_files(task, workspace)
-    dependencies = _dependencies(task, item)
-    wanted = [*item.files, *(path for each in dependencies for path in each["files"])]
-    shown_apart = [spec_path(task), *(file.path for file in interfaces)]
-    view = survey(workspace, wanted=wanted, text=f"{item.description}\n{specification}", without=shown_apart)
+    """The variables that stay the same over all attempts of one visit, for the tests or for code with its tests."""
+    known = _known(task, workspace, item)
+    return {
+        **known,
+        "sub_item": item.model_dump(mode="json"),
+        "findings": findings_to_resolve(task),
+        **_view(task, workspace, item, known),
+    }
+
+
+def implementation_variables(
+    task: NodeTask, workspace: Workspace, item: PlannedItem, handed_over: HandedOver
+) -> dict[str, Any]:
+    """The same for code whose tests are handed over: those are shown, and the path of no other test."""
+    known = _known(task, workspace, item)
+    paths = {file.path for file in handed_over.files}
+    others = [path for path in workspace.files() if is_test_path(path) and path not in paths]
+    plan = item.model_dump(mode="json", exclude={"test_specification"})
+    return {
+        **known,
+        "sub_item": {**plan, "files": _without_tests(item.files)},
+        "dependencies": [{**each, "files": _without_tests(each["files"])} for each in known["dependencies"]],
+        "findings": [found for found in findings_to_resolve(task) if found["file"] not in paths],
+        "handed_over": handed_over.model_dump(mode="json"),
+        **_view(task, workspace, item, known, apart=sorted(paths), hidden=others),
+    }
+
+
+def _known(task: NodeTask, workspace: Workspace, item: PlannedItem) -> dict[str, Any]:
     return {
         "item": issue(task.item),
-        "sub_item": item.model_dump(mode="json"),
         "other_items": [
             {"key": other.key, "title": other.title} for other in planned_items(task) if other.key != item.key
         ],
-        "specification": specification,
-        "interfaces": [file.model_dump() for file in interfaces],
-        "dependencies": dependencies,
-        "findings": findings_to_resolve(task),
-        **view.variables(),
+        "specification": specification_text(task, workspace),
+        "interfaces": [file.model_dump() for file in interface_files(task, workspace)],
+        "dependencies": _dependencies(task, item),
     }
+
+
+def _view(
+    task: NodeTask,
+    workspace: Workspace,
+    item: PlannedItem,
+    known: Mapping[str, Any],
+    *,
+    apart: Sequence[str] = (),
+    hidden: Sequence[str] = (),
+) -> dict[str, Any]:
+    wanted = [*item.files, *(path for each in known["dependencies"] for path in each["files"])]
+    return survey(
+        workspace,
+        wanted=wanted,
+        text=f"{item.description}\n{known['specification']}",
+        without=[spec_path(task), *(file["path"] for file in known["interfaces"]), *apart],
+        hidden=hidden,
+    ).variables()
+
+
+def _without_tests(paths: Sequence[str]) -> list[str]:
+    return [path for path in paths if not is_test_path(path)]
 
 
 def findings_to_resolve(task: NodeTask) -> list[dict[str, Any]]:

@@ -1,33 +1,36 @@
 """What each action of the coding cycle does to one sub-work-item's working copy."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from cogworks.codebase.changes import normalised
 from cogworks.coding.actions import Action, Outcome
-from cogworks.coding.canonical import sha256
-from cogworks.coding.comparison import compare
+from cogworks.coding.comparison import compare, file_of
 from cogworks.coding.context import CycleContext
 from cogworks.coding.executor import Handler
 from cogworks.coding.feedback import (
     Attempt,
     Trial,
     fingerprint,
-    history,
     judge_comparison,
     judge_diagnostics,
 )
-from cogworks.coding.patches import added_files, without_object_names
-from cogworks.coding.results import ActionResult, Candidate, Payload, TraceEntry
+from cogworks.coding.handoff import TestHandoff, regression_paths
+from cogworks.coding.patches import added_files, tree_name
+from cogworks.coding.results import ActionResult, Candidate, Payload, TraceEntry, failed
 from cogworks.coding.testfacts import facts_of
+from cogworks.coding.testgate import without_handed_over
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.artifacts import planned_item
-from cogworks.nodes.asking import as_previous, purpose_of, retry_variables
-from cogworks.nodes.coding_prompt import coding_variables
+from cogworks.nodes.change_on_trial import ChangeOnTrial, FilesAsFound
+from cogworks.nodes.coder import Coder
+from cogworks.nodes.coding_asides import Asides
+from cogworks.nodes.commit_texts import commit_message
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
-from cogworks.nodes.deciding import changes, reason_for_a_person
+from cogworks.nodes.deciding import changes
 from cogworks.nodes.replies import CodeChange, PlannedItem
 from cogworks.nodes.suite import run_suite
+from cogworks.nodes.test_writing import TestWriting, hands_over
 from cogworks.vocabulary import CommitOid
 
 
@@ -40,6 +43,10 @@ class Kept:
     after: TestReport
     """The suite with the change in it."""
     tree: str
+    parent: CommitOid | None = None
+    """Where the working copy stood before it; None for handed-over tests, which are not taken back."""
+    earlier: "Kept | None" = None
+    """The change that was kept before it in this visit."""
 
 
 class CodingWork:
@@ -55,21 +62,34 @@ class CodingWork:
         """Files that only this sub-work-item brought in, on an earlier visit."""
         self.before: TestReport | None = None
         """The suite as it was found; None until it ran."""
+        self.latest: TestReport | None = None
+        """The suite as it ran last."""
         self.kept: Kept | None = None
-        self.requests = 0
+        self._found = FilesAsFound(shell.service, self.workspace)
         self.refusal: Failed | None = None
         """What a person has to decide."""
-        self._variables: Mapping[str, Any] | None = None
-        self._previous: CodeChange | None = None
+        self.tests = (
+            TestWriting(task, shell, workspace=self.workspace, item=self.item) if hands_over(task) else None
+        )
+        """The tests that are handed over; None where they come with the code."""
+        self.coder = Coder(task, shell, workspace=self.workspace, item=self.item, tests=self.tests)
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The questions that this visit may ask; the header of its log says in which words."""
+        return ("code_generation",) if self.tests is None else ("write_tests", "implementation")
 
     def handlers(self) -> dict[Action, Handler]:
         """Who carries out which action."""
         return {
             Action.RUN_TESTS: self._run_tests,
+            Action.WRITE_TESTS: self._write_tests,
             Action.ANALYZE_FAILURE: self._analyze,
             Action.GENERATE_PATCH: self._generate,
             Action.APPLY_PATCH: self._transact,
+            Action.REVERT_PATCH: self._revert,
             Action.VALIDATE: self._validate,
+            **Asides(self._shell, self.workspace, lambda: self.latest).handlers(),
         }
 
     def _run_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
@@ -77,7 +97,7 @@ class CodingWork:
         tree = self._tree()
         if self.before is None:
             self._shell.say(f"{self.item.key}: running the test suite as it is")
-            self.before = run_suite(self._shell, self.workspace, who=self.item.key)
+            self.latest = self.before = run_suite(self._shell, self.workspace, who=self.item.key)
             return self._first_run(self.before, tree)
         if self.kept is not None and self.kept.tree == tree:
             # The transaction ran the whole suite on these very files.
@@ -85,7 +105,8 @@ class CodingWork:
         else:
             self._shell.say(f"{self.item.key}: running the test suite")
             report = run_suite(self._shell, self.workspace, who=self.item.key)
-        facts = facts_of(report, before=self.before)
+        self.latest = report
+        facts = facts_of(report, before=self._suite_found)
         return ActionResult(outcome=facts.outcome, tests=facts, tree=tree)
 
     def _first_run(self, report: TestReport, tree: str) -> ActionResult:
@@ -99,6 +120,35 @@ class CodingWork:
         facts = facts_of(report)
         return ActionResult(outcome=facts.outcome, tests=facts, tree=tree)
 
+    @property
+    def _suite_found(self) -> TestReport:
+        """The suite as it was found; what was handed over may not go on failing."""
+        before = self.before or TestReport(cases=())
+        return without_handed_over(before, self._handed_paths)
+
+    @property
+    def _handed_paths(self) -> tuple[str, ...]:
+        handoff = self.tests.handoff if self.tests else None
+        return handoff.paths if handoff else ()
+
+    def _write_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del context, deadline_ms
+        if self.tests is None or self.before is None:
+            return ActionResult(outcome=Outcome.ERROR, error_code="out_of_turn", summary="no tests are due")
+        result = self.tests.write(self.before, payload.parameters.get("reasons", ()), own=self.own)
+        if self.tests.refusal is not None:
+            self.refusal = self.tests.refusal
+        if result.outcome is not Outcome.DONE or self.tests.handoff is None:
+            return result
+        self.kept = self._tests_alone(self.tests, self.tests.handoff)
+        return result.model_copy(update={"tree": self.kept.tree})
+
+    def _tests_alone(self, tests: TestWriting, handoff: TestHandoff) -> Kept:
+        """What is kept when the tests turn out to be all that was missing: the code of the earlier visit stays."""
+        code = self._task.earlier.get("code") or {"summary": self.item.title[:72], "notes": ""}
+        reply = CodeChange(summary=code["summary"], files=(), tests=tests.announced, notes=code["notes"])
+        return Kept(reply=reply, head=CommitOid(handoff.commit), after=tests.report, tree=self._tree())
+
     def _analyze(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         # The sub-work-item is the one place to work on: the plan has made it small.
         del payload, context, deadline_ms
@@ -106,32 +156,19 @@ class CodingWork:
 
     def _generate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del payload, deadline_ms
-        self.requests += 1
-        self._shell.say(f"{self.item.key}: writing code and tests (attempt {self.requests})")
-        reply = self._shell.model.ask(
-            "code_generation",
-            {**self._asked(), **self._again(context), "history": history(context.attempts)},
-            CodeChange,
-            purpose=purpose_of("code_generation", self._task.visit, self.requests),
-        )
-        self._previous = reply
-        if refused := _reason_for_a_person(reply):
-            self.refusal = refused
-            return ActionResult(outcome=Outcome.NONE_VALID, halt=refused.reason)
+        if self.tests is not None and (problem := self.tests.problem()) is not None:
+            self.refusal = self.tests.stopped(problem.message)
+            return ActionResult(
+                outcome=Outcome.NONE_VALID, halt=self.refusal.reason, trace=(self.tests.told(problem),)
+            )
+        reply = self.coder.ask(context)
+        if isinstance(reply, Failed):
+            self.refusal = reply
+            return ActionResult(outcome=Outcome.NONE_VALID, halt=reply.reason)
         change = reply.model_dump(mode="json")
         return ActionResult(
             outcome=Outcome.PROPOSED, candidates=(Candidate(id=_fingerprint(reply), change=change),)
         )
-
-    def _asked(self) -> Mapping[str, Any]:
-        if self._variables is None:
-            self._variables = coding_variables(self._task, self.workspace, self.item)
-        return self._variables
-
-    def _again(self, context: CycleContext) -> Mapping[str, Any]:
-        if self._previous is None or not context.attempts:
-            return retry_variables()
-        return retry_variables(as_previous(self._previous), context.attempts[-1].trial.problems)
 
     def _transact(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         """One transaction: the change is committed when nothing is worse, else the tree is as it was."""
@@ -142,8 +179,12 @@ class CodingWork:
         trial, after = self._try(reply)
         begun = TraceEntry(kind="txn.applied", data={"files": [file.path for file in reply.files]})
         if trial.is_kept and after is not None:
-            head = self.workspace.commit(self._commit_message(reply))
-            self.kept = Kept(reply=reply, head=head, after=after, tree=self._tree())
+            parent = self.workspace.head
+            message = commit_message(self._task, self.item, subject=reply.summary, notes=reply.notes)
+            head = self.workspace.commit(message)
+            self.kept = Kept(
+                reply=reply, head=head, after=after, tree=self._tree(), parent=parent, earlier=self.kept
+            )
             return ActionResult(
                 outcome=Outcome.COMMITTED,
                 tree=self.kept.tree,
@@ -152,10 +193,11 @@ class CodingWork:
             )
         self.workspace.roll_back()
         first = trial.problems[0].splitlines()[0]
-        self._shell.say(f"{self.item.key}: attempt {self.requests} refused: {first}")
+        self._shell.say(f"{self.item.key}: attempt {self.coder.requests} refused: {first}")
         return ActionResult(
             outcome=Outcome.ROLLED_BACK,
             summary=first,
+            halt=self.refusal.reason if self.refusal else "",
             attempt=Attempt(fingerprint=_fingerprint(reply), trial=trial),
             reasons=trial.problems,
             trace=(begun, TraceEntry(kind="txn.rollback", data={"category": trial.category})),
@@ -166,21 +208,59 @@ class CodingWork:
 
         Returns the verdict, and the run of the suite if it came so far.
         """
-        if reason := self.workspace.apply(changes(reply.files)):
+        if touched := [file.path for file in reply.files if normalised(file.path) in self._handed_paths]:
+            return Trial(category="handed_over_tests", problems=tuple(map(_hands_off, touched))), None
+        wanted = changes(reply.files)
+        if reason := self.workspace.apply(wanted):
             return Trial(category="refused_change", problems=(reason,)), None
         if problems := _missing_tests(reply, self.workspace):
             return Trial(category="missing_tests", problems=tuple(problems)), None
+        change = ChangeOnTrial(wanted, self._found)
+        if tidied := change.tidy():
+            self._shell.say(f"{self.item.key}: formatted {', '.join(tidied)}")
         if self.workspace.diff("HEAD") == "":
             return Trial(
                 category="no_change", problems=("the files are the same as before; nothing would change",)
             ), None
-        verdict = self._diagnosed(reply)
+        verdict = judge_diagnostics(change.new_findings())
         if not verdict.is_kept:
             return verdict, None
         self._shell.say(f"{self.item.key}: running the test suite")
         after = run_suite(self._shell, self.workspace, who=self.item.key)
-        before = self.before or TestReport(cases=())
-        return judge_comparison(compare(before, after, announced=reply.tests, own=self.own)), after
+        found = compare(
+            self._suite_found, after, announced=(*reply.tests, *self._regressions()), own=self.own
+        )
+        if lost := [test for test in found.vanished if file_of(test) in self._handed_paths]:
+            # The coder could do nothing about it: the tests cannot be loaded without its change, so the gate never saw them.
+            self.refusal = self._dropped(lost)
+        return judge_comparison(found), after
+
+    def _regressions(self) -> tuple[str, ...]:
+        """The tests of finished sub-work-items whose code is in the tree, where their hand-offs say."""
+        outputs = [each["code"] for each in self._task.dependency_outputs.values() if "code" in each]
+        return tuple(path for path in regression_paths(outputs) if self.workspace.read(path) is not None)
+
+    def _dropped(self, lost: Sequence[str]) -> Failed:
+        return Failed(
+            reason=f"code_generation: {self.item.key} ({self.item.title}): the tests that were handed over no longer hold "
+            f"{', '.join(lost)}, which passed before. Nothing was changed. If they may go, say so in the specification; then "
+            "remove the trigger label and set it again.",
+            category="escalated",
+        )
+
+    def _revert(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        """Take the last kept change back: the tree is what it was before that transaction."""
+        del payload, context, deadline_ms
+        undone = self.kept
+        if undone is None or undone.parent is None:
+            return failed("nothing_kept", "REVERT_PATCH: no change was kept in this visit")
+        self.workspace.settle(undone.parent)
+        self.kept = undone.earlier
+        return ActionResult(
+            outcome=Outcome.DONE,
+            tree=self._tree(),
+            trace=(TraceEntry(kind="txn.revert", data={"head": undone.head}),),
+        )
 
     def _validate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del payload, context, deadline_ms
@@ -191,19 +271,12 @@ class CodingWork:
 
     def _diagnosed(self, reply: CodeChange) -> Trial:
         written = sorted(file.path for file in reply.files if file.action != "delete")
-        return judge_diagnostics(self._shell.service.validate(self.workspace, written))
+        found = self._shell.service.validate(self.workspace, written) if written else ()
+        return judge_diagnostics(self._found.new_among(found))
 
     def _tree(self) -> str:
         """A name for the files as they are; the same on every machine."""
-        return sha256(without_object_names(self.workspace.diff(self._task.base_branch)))
-
-    def _commit_message(self, reply: CodeChange) -> str:
-        body = [
-            f"Sub-work-item {self.item.key} of #{self._task.item.number}: {self.item.title}",
-            reply.notes,
-            f"Cogworks-Visit: {self._task.visit.visit_key}",
-        ]
-        return "\n\n".join([reply.summary, *(part.strip() for part in body if part.strip())]) + "\n"
+        return tree_name(self.workspace.diff(self._task.base_branch))
 
 
 def _own_files(task: NodeTask, workspace: Workspace, item: PlannedItem) -> frozenset[str]:
@@ -224,12 +297,10 @@ def _missing_tests(reply: CodeChange, workspace: Workspace) -> list[str]:
     ]
 
 
-def _reason_for_a_person(reply: CodeChange) -> Failed | None:
-    return reason_for_a_person(
-        "code_generation",
-        reply.files,
-        missing_capability=reply.missing_capability,
-        bounds="specification and interfaces do",
+def _hands_off(path: str) -> str:
+    return (
+        f"{path} was handed over with the tests and may not be changed; leave it out of `files`, and make its tests pass. "
+        "If one of them is wrong, answer with `test_dispute`"
     )
 
 

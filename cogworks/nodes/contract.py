@@ -5,6 +5,7 @@ shell, and never writes to GitHub: what it wants published it returns as effects
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -12,8 +13,12 @@ from pydantic import BaseModel, Field
 
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.scripts import ScriptRun
+from cogworks.coding.governed import POLICY
+from cogworks.domain_services.answers import NotOffered
+from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.github.effects import Effect
+from cogworks.tools.policy import Policy
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -73,10 +78,18 @@ class Conventions(Value):
     sub_item_label: str = "cogworks:sub-work-item"
     max_retries: int = 5
     """Attempts of this node after the first."""
+    test_writer: Literal["separate", "none"] = "separate"
+    """Whether tests are written, and handed over, before the code; `none`: they come with it."""
+    test_warnings: tuple[str, ...] = ()
+    """Codes of the checks of handed-over tests that only warn."""
     own_labels: tuple[str, ...] = ()
     """Labels by which people and the program steer work items; no node sets one."""
+    manifests: tuple[str, ...] = ()
+    """Patterns of files that say what is installed, and that only a person changes."""
     pipelines: Mapping[str, str] = {}
     """The pipelines that a classification may choose: name -> description; empty where there is no choice."""
+    coding_policy: Policy = POLICY
+    """What the actions of the coding cycle may do."""
 
 
 class NodeTask(Value):
@@ -88,6 +101,9 @@ class NodeTask(Value):
     """Declared input slot -> output JSON of the latest visit that produced it (the same sub-item's first)."""
     dependency_outputs: Mapping[SubItemKey, Mapping[str, Any]]
     """For a sub-item: what its dependencies' nodes produced, slot -> JSON."""
+    earlier: Mapping[str, Any] = {}
+    """What the latest successful visit of this node (and sub-item) put out, slot -> JSON, also where rework has
+    discarded it; empty on a first visit."""
     sub_item: SubItemRef | None
     sub_items: tuple[SubItemRef, ...]
     pull_requests: tuple[PullRequestRef, ...]
@@ -98,6 +114,8 @@ class NodeTask(Value):
     merge_branches: tuple[BranchName, ...]
     """Further unmerged dependencies to merge into the working copy before starting."""
     conventions: Conventions = Conventions()
+    approved_calls: tuple[str, ...] = ()
+    """Hashes of the calls of tools that people approved for this visit."""
 
 
 class Workspace(Protocol):
@@ -123,6 +141,16 @@ class Workspace(Protocol):
     def commit(self, message: str) -> CommitOid:
         """Commit everything; returns the head when there is nothing to commit."""
 
+    def tree_name(self) -> str:
+        """Hex digits; others for any changed, new or deleted file, and the same for equal files on every machine."""
+
+    @property
+    def head(self) -> CommitOid:
+        """The commit the working copy stands on."""
+
+    def settle(self, oid: CommitOid) -> None:
+        """Stand on a commit, byte-identical to it, whatever was there before."""
+
 
 class DomainService(Protocol):
     """The language's own process: checks and tests run there, never in ours."""
@@ -131,9 +159,22 @@ class DomainService(Protocol):
     def simulate(self, workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
         """Run the given test files or ids (none = the whole suite)."""
 
+    def interfaces(self, workspace: Workspace, paths: Sequence[str]) -> InterfaceMap | NotOffered:
+        """The names, types and signatures that files offer; files of no service are passed over."""
+
+    def normalised(self, workspace: Workspace, paths: Sequence[str]) -> Mapping[str, str]:
+        """The new texts of those files that are not in the project's formatting; nothing is written."""
+
+    def review(self, workspace: Workspace, paths: Sequence[str]) -> Sequence[Diagnostic]:
+        """What rules of security and of likely bugs find in these files."""
+
+    def dependencies(self, workspace: Workspace, paths: Sequence[str]) -> Sequence[Diagnostic]:
+        """What is wrong with the dependencies that these files use."""
+
     @property
     def warnings(self) -> Sequence[str]:
-        """Checks of secondary services that were left out so far, in words for a reviewer."""
+        """Checks that were left out so far, in words for a reviewer: those of a secondary service that cannot be used, and
+        those that no service offers."""
 
 
 class Asks(Protocol):
@@ -148,6 +189,9 @@ class Asks(Protocol):
         purpose: `<node>[-<sub-item>][-<n>]`, stable between runs, unique within the run.
         """
 
+    def digest(self, prompt: str) -> str:
+        """64 hex digits that change with the words of a template or of any part it may include; empty: no such template."""
+
 
 class NodeShell(Protocol):
     """The world as a node may use it."""
@@ -158,6 +202,16 @@ class NodeShell(Protocol):
     def service(self) -> DomainService: ...
     def say(self, line: str, /) -> None:
         """One line of progress for the person who watches; raises when the visit has to stop."""
+
+    def check(self) -> None:
+        """Raise when the visit has to stop: VisitStopped when a person wants it, with the reason."""
+
+    def checkpoint(self) -> None:
+        """Have what was paid for and kept put into the ledger now, and see what people want; raises as `check`."""
+
+    def within(self, limit_s: float, /) -> AbstractContextManager[None]:
+        """Inside the block nothing is waited for longer than until so many seconds from now: what takes longer is ended
+        with everything it started, and raises."""
 
     def now(self) -> float:
         """Seconds of a clock that only runs forward; for limits, never for content."""

@@ -2,19 +2,25 @@
 
 from collections.abc import Sequence
 
-from cogworks.codebase.changes import FileChange, protected_touched
+from cogworks.codebase.changes import FileChange, matching, protected_touched
 from cogworks.nodes.contract import Failed
 from cogworks.nodes.replies import ProposedFile
 
 
 def reason_for_a_person(
-    node: str, files: Sequence[ProposedFile], *, missing_capability: str, bounds: str
+    node: str,
+    files: Sequence[ProposedFile],
+    *,
+    missing_capability: str,
+    bounds: str,
+    manifests: Sequence[str] = (),
 ) -> Failed | None:
-    """Why nothing of a reply is used: it needs more than it may have, or it touches a protected path.
+    """Why nothing of a reply is used: it needs more than it may have, or touches a protected path or a manifest.
 
     Args:
         missing_capability: what the model says it needs; empty = nothing.
         bounds: the documents that do not allow it, e.g. `the specification does`.
+        manifests: patterns of the files that only a person changes, for they decide what is installed.
     """
     if missing_capability:
         return Failed(
@@ -26,6 +32,13 @@ def reason_for_a_person(
         return Failed(
             reason=f"{node} proposed to change protected path(s) {', '.join(touched)}; nothing was written. "
             "If that change is wanted, make it by hand.",
+            category="refused_change",
+        )
+    if edited := [file.path for file in files if matching(file.path, manifests)]:
+        return Failed(
+            reason=f"{node} proposed to change {', '.join(edited)}, which says what is installed and run; nothing was "
+            "written. If that change is wanted, make it by hand on the base branch, then remove the trigger label and set "
+            'it again. `dependencies.changes = "allow"` in `.cogworks/config.toml` lets every such change pass.',
             category="refused_change",
         )
     return None

@@ -56,7 +56,12 @@ class RepositoryView(Value):
 
 
 def survey(
-    workspace: Workspace, *, wanted: Sequence[str] = (), text: str = "", without: Iterable[str] = ()
+    workspace: Workspace,
+    *,
+    wanted: Sequence[str] = (),
+    text: str = "",
+    without: Iterable[str] = (),
+    hidden: Iterable[str] = (),
 ) -> RepositoryView:
     """The repository as a prompt shows it.
 
@@ -64,10 +69,11 @@ def survey(
         wanted: paths and module names that matter most, most important first.
         text: what the work is about; files it names come next.
         without: paths that the prompt shows elsewhere.
+        hidden: paths that the prompt does not even name.
     """
-    hidden = frozenset(without)
-    files = [path for path in workspace.files() if not path.startswith(_HIDDEN)]
-    candidates = rank([path for path in files if path not in hidden], wanted=wanted, text=text)
+    apart, unnamed = frozenset(without), frozenset(hidden)
+    files = [path for path in _visible(workspace) if path not in unnamed]
+    candidates = rank([path for path in files if path not in apart], wanted=wanted, text=text)
     excerpts, left_out = _fill(workspace, candidates)
     return RepositoryView(
         files=tuple(files[:MAX_LISTED_FILES]),
@@ -75,6 +81,14 @@ def survey(
         excerpts=excerpts,
         left_out=left_out,
     )
+
+
+def unshown(
+    workspace: Workspace, view: RepositoryView, *, wanted: Sequence[str] = (), text: str = ""
+) -> tuple[str, ...]:
+    """The files that a view does not show whole, those that matter most first."""
+    shown = frozenset(excerpt.path for excerpt in view.excerpts)
+    return tuple(path for path in rank(_visible(workspace), wanted=wanted, text=text) if path not in shown)
 
 
 def rank(files: Sequence[str], *, wanted: Sequence[str], text: str) -> Mapping[str, int]:
@@ -96,6 +110,10 @@ def rank(files: Sequence[str], *, wanted: Sequence[str], text: str) -> Mapping[s
         if path not in tiers:
             tiers[path] = _remaining_tier(path, subjects)
     return dict(sorted(tiers.items(), key=lambda item: (item[1], item[0])))
+
+
+def _visible(workspace: Workspace) -> list[str]:
+    return [path for path in workspace.files() if not path.startswith(_HIDDEN)]
 
 
 def _remaining_tier(path: str, subjects: Iterable[str]) -> int:

@@ -4,8 +4,10 @@ from cogworks.domain_services.messages import Diagnostic
 from cogworks.github.effects import FileText
 from cogworks.nodes.artifacts import output_of, put_to_people, spec_path, specification_text
 from cogworks.nodes.asking import Question, ask_until_sound
+from cogworks.nodes.change_on_trial import ChangeOnTrial, FilesAsFound
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded, Workspace
 from cogworks.nodes.deciding import changes, reason_for_a_person
+from cogworks.nodes.declared import further_interfaces, undeclared
 from cogworks.nodes.excerpts import survey
 from cogworks.nodes.intake import issue
 from cogworks.nodes.pull_request_texts import interfaces_body
@@ -21,10 +23,16 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
     specification = specification_text(task, workspace)
     modules = [module["name"] for module in output_of(task, "specification")["affected_modules"]]
     view = survey(workspace, wanted=modules, text=specification, without=[spec_path(task)])
+    found = further_interfaces(workspace, shell, view, wanted=modules, text=specification)
     shell.say("designing the interfaces")
     question = Question(
         prompt="interface_design",
-        variables={"item": issue(task.item), "specification": specification, **view.variables()},
+        variables={
+            "item": issue(task.item),
+            "specification": specification,
+            **view.variables(),
+            **found.variables(),
+        },
         reply_type=Interfaces,
         check=lambda reply: problems_of(reply, workspace, shell),
     )
@@ -84,13 +92,16 @@ def diagnostic_line(found: Diagnostic) -> str:
 
 def _checked_in_place(reply: Interfaces, workspace: Workspace, shell: NodeShell) -> list[str]:
     workspace.roll_back()
-    if reason := workspace.apply(changes(reply.files)):
+    wanted = changes(reply.files)
+    if reason := workspace.apply(wanted):
         return [reason]
+    trial = ChangeOnTrial(wanted, FilesAsFound(shell.service, workspace))
     try:
-        found = shell.service.validate(workspace, sorted(file.path for file in reply.files))
+        found = trial.new_findings()
+        blocking = [diagnostic_line(each) for each in found if each.severity is Severity.BLOCKING]
+        return blocking or undeclared(reply.interfaces, shell.service.interfaces(workspace, trial.paths))
     finally:
         workspace.roll_back()
-    return [diagnostic_line(each) for each in found if each.severity is Severity.BLOCKING]
 
 
 def _reason_for_a_person(reply: Interfaces) -> Failed | None:

@@ -72,7 +72,7 @@ def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], revi
         f"### Changes\n\n{_bullets(files)}",
         _section("Notes for the reviewer", code["notes"]),
         f"### Tests\n\n{_test_figures(code)}",
-        _left_out(code.get("left_out", ())),
+        _left_out(list(dict.fromkeys([*code.get("left_out", ()), *review.get("left_out", ())]))),
         f"### Review\n\n{_findings(review)}",
         "### What to do with it\n\nReview it like any other pull request and merge it when you are content; it is "
         "never merged by the program that wrote it.",

@@ -6,15 +6,11 @@ apply is empty, so that a reply can be kept as a readable file.
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from cogworks.vocabulary import Severity, Value
-
-
-class Part(Value):
-    """A value whose attribute docstrings are shown to the model in the JSON Schema."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
+from cogworks.llm.schemas import Part
+from cogworks.repair.replies import PATCH_REPLIES
+from cogworks.vocabulary import Severity
 
 
 class Scope(Part):
@@ -146,12 +142,51 @@ class Plan(Part):
     sub_work_items: tuple[PlannedItem, ...]
 
 
+class WrittenTests(Part):
+    """The tests of one sub-work-item, written before its code."""
+
+    test_path: str
+    """Path of the file with the tests: among `files`, or there already. Empty only when the plan names exactly one
+    test file and it is that one."""
+    extra_paths: tuple[str, ...] = ()
+    """Paths of all further files that belong to the tests: more test files, data."""
+    files: tuple[ProposedFile, ...]
+    """Every test file that is created or changed; none when the tests that are there shall stay as they are."""
+    notes: str = ""
+    """What whoever writes the code should know and the tests do not say."""
+    missing_capability: str = ""
+    """What the tests need that specification and interfaces do not allow; empty when nothing is missing."""
+
+
+class DisputedTest(Part):
+    """A handed-over test that its reader holds to be wrong."""
+
+    test_id: str
+    """Empty when no test is disputed."""
+    reason: str
+    """Which sentence of specification or interfaces it contradicts."""
+
+
+class Implementation(Part):
+    """The code that makes handed-over tests pass."""
+
+    summary: str = Field(min_length=1, max_length=72)
+    """What the change does, imperative, as the subject of its commit."""
+    files: tuple[ProposedFile, ...]
+    notes: str = ""
+    """What a reviewer should know and the code does not say."""
+    test_dispute: DisputedTest = DisputedTest(test_id="", reason="")
+    """The handed-over test that cannot be right; ends the work until a person has decided."""
+    missing_capability: str = ""
+    """What the work needs that specification and interfaces do not allow; empty when nothing is missing."""
+
+
 class CodeChange(Part):
     """Code and tests for one sub-work-item."""
 
     summary: str = Field(min_length=1, max_length=72)
     """What the change does, imperative, as the subject of its commit."""
-    files: tuple[ProposedFile, ...] = Field(min_length=1)
+    files: tuple[ProposedFile, ...]
     tests: tuple[str, ...]
     """Paths of the test files, among `files`, that prove the change."""
     notes: str = ""
@@ -201,11 +236,14 @@ REPLIES: dict[str, type[BaseModel]] = {
     "architecture": Specification,
     "code_generation": CodeChange,
     "condition": ConditionReply,
+    "implementation": Implementation,
     "intake": Classification,
     "interface_design": Interfaces,
     "planning": Plan,
     "review_architecture": ReviewPass,
     "review_quality": ReviewPass,
     "review_security": ReviewPass,
+    "write_tests": WrittenTests,
+    **PATCH_REPLIES,
 }
 """Stem of a prompt -> type of its reply."""

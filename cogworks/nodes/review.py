@@ -3,17 +3,22 @@
 from collections.abc import Sequence
 from typing import Any
 
+from cogworks.coding.handoff import TestHandoff
 from cogworks.coding.patches import file_actions, without_object_names
+from cogworks.domain_services.messages import Diagnostic
 from cogworks.nodes.artifacts import interface_files, planned_item, proposed_paths, specification_text
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded, Workspace
 from cogworks.nodes.intake import issue
+from cogworks.nodes.interface_design import diagnostic_line, left_out
 from cogworks.nodes.replies import PlannedItem, ReviewPass
 from cogworks.vocabulary import Severity
 
 PASSES = ("quality", "architecture", "security")
 """In this order, each with a prompt of its own, never merged."""
 MAX_DIFF_CHARS = 200_000
+MAX_RULE_FINDINGS = 50
+"""So many findings of rules the security pass is shown."""
 
 
 def run(task: NodeTask, shell: NodeShell) -> Outcome:
@@ -29,13 +34,15 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
         )
     files = tuple(file_actions(diff))
     variables = review_variables(task, workspace, item, diff)
-    findings = scope_findings(task, item, files)
+    found = shell.service.review(workspace, _there(workspace, files))
+    rules = [rule_line(each) for each in found[:MAX_RULE_FINDINGS]]
+    findings = [*scope_findings(task, item, files), *blocking_findings(found)]
     passes = [scope_pass()]
     for name in PASSES:
         shell.say(f"{item.key}: review of {name}")
         question = Question(
             prompt=f"review_{name}",
-            variables=variables,
+            variables=variables if name != "security" else {**variables, "rule_findings": rules},
             reply_type=ReviewPass,
             check=lambda reply: problems_of(reply, workspace, files),
         )
@@ -44,7 +51,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
             return reply
         passes.append({"name": name, **reply.model_dump(mode="json", include={"passed", "criteria"})})
         findings += [{"pass": name, **finding.model_dump(mode="json")} for finding in reply.findings]
-    return _verdict(item, passes, findings)
+    return _verdict(item, passes, findings, left_out(shell))
 
 
 def review_variables(task: NodeTask, workspace: Workspace, item: PlannedItem, diff: str) -> dict[str, Any]:
@@ -91,8 +98,8 @@ def scope_pass() -> dict[str, Any]:
 
 
 def scope_findings(task: NodeTask, item: PlannedItem, files: Sequence[str]) -> list[dict[str, Any]]:
-    """A warning for every changed file that the plan does not list."""
-    planned = {*item.files, *proposed_paths(task)}
+    """A warning for every changed file that neither the plan nor the hand-off of the tests lists."""
+    planned = {*item.files, *proposed_paths(task), *_handed_over(task)}
     return [
         {
             "pass": "scope",
@@ -107,6 +114,39 @@ def scope_findings(task: NodeTask, item: PlannedItem, files: Sequence[str]) -> l
     ]
 
 
+def _handed_over(task: NodeTask) -> tuple[str, ...]:
+    code = task.inputs.get("code") or {}
+    stored = code.get("test_handoff")
+    return TestHandoff.model_validate(stored).paths if stored else ()
+
+
+def rule_line(found: Diagnostic) -> str:
+    """One finding of a rule in one line, with how much it matters."""
+    return f"{diagnostic_line(found)} ({found.severity.value})"
+
+
+def blocking_findings(found: Sequence[Diagnostic]) -> list[dict[str, Any]]:
+    """The findings of rules that the services let block; the others are only shown to the security pass."""
+    return [
+        {
+            "pass": "rules",
+            "file": each.artifact,
+            "line": each.line or 0,
+            "severity": each.severity.value,
+            "criterion": each.category,
+            "explanation": each.message,
+        }
+        for each in found
+        if each.severity is Severity.BLOCKING
+    ]
+
+
+def _there(workspace: Workspace, files: Sequence[str]) -> list[str]:
+    """The files that the change did not delete."""
+    existing = set(workspace.files())
+    return [path for path in files if path in existing]
+
+
 def _place_problems(path: str, line: int, workspace: Workspace, files: Sequence[str]) -> list[str]:
     text = workspace.read(path)
     if path not in files:
@@ -116,11 +156,22 @@ def _place_problems(path: str, line: int, workspace: Workspace, files: Sequence[
     return []
 
 
-def _verdict(item: PlannedItem, passes: list[dict[str, Any]], findings: list[dict[str, Any]]) -> Succeeded:
+def _verdict(
+    item: PlannedItem,
+    passes: list[dict[str, Any]],
+    findings: list[dict[str, Any]],
+    gaps: dict[str, list[str]],
+) -> Succeeded:
     blocking = sum(1 for finding in findings if finding["severity"] == Severity.BLOCKING)
     rest = len(findings) - blocking
     said = f"{blocking} blocking finding(s), {rest} other(s)" if blocking else f"passed with {rest} remark(s)"
     return Succeeded(
-        output={"sub_item": item.key, "passed": blocking == 0, "passes": passes, "findings": findings},
+        output={
+            "sub_item": item.key,
+            "passed": blocking == 0,
+            "passes": passes,
+            "findings": findings,
+            **gaps,
+        },
         summary=f"{item.key}: {said}",
     )

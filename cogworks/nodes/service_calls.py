@@ -1,11 +1,12 @@
 """Nodes that ask the domain service: what it says of the code, as an output that edges can decide on."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cogworks.coding.patches import file_actions
 from cogworks.domain_services.failures import ServiceFailed
+from cogworks.domain_services.messages import Diagnostic
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded, Workspace
 from cogworks.nodes.interface_design import diagnostic_line, left_out
 from cogworks.pipeline.graph import Node
@@ -13,6 +14,7 @@ from cogworks.vocabulary import Severity
 
 MAX_FAILURES = 50
 """So many failed tests are told one by one."""
+Asking = Callable[[Workspace, Sequence[str]], Sequence[Diagnostic]]
 _HIDDEN = (".cogworks/", ".git/")
 
 
@@ -33,11 +35,23 @@ def procedure_of_service(node: Node) -> NodeProcedure:
 
 
 def _validate(task: NodeTask, shell: NodeShell, workspace: Workspace) -> Succeeded:
+    return _diagnosed(task, shell, workspace, shell.service.validate)
+
+
+def _review_rules(task: NodeTask, shell: NodeShell, workspace: Workspace) -> Succeeded:
+    return _diagnosed(task, shell, workspace, shell.service.review)
+
+
+def _validate_deps(task: NodeTask, shell: NodeShell, workspace: Workspace) -> Succeeded:
+    return _diagnosed(task, shell, workspace, shell.service.dependencies)
+
+
+def _diagnosed(task: NodeTask, shell: NodeShell, workspace: Workspace, ask: Asking) -> Succeeded:
     """Of the files that the branch changes; where it changes none, of the whole repository."""
     actions = file_actions(workspace.diff(task.base_branch))
     changed = [path for path, action in actions.items() if action != "delete"]
     paths = changed or [path for path in workspace.files() if not path.startswith(_HIDDEN)]
-    found = shell.service.validate(workspace, sorted(paths))
+    found = ask(workspace, sorted(paths))
     blocking = [each for each in found if each.severity is Severity.BLOCKING]
     output = {
         "passed": not blocking,
@@ -75,6 +89,8 @@ def _simulate(task: NodeTask, shell: NodeShell, workspace: Workspace) -> Succeed
 
 OPERATIONS: Mapping[str, Callable[[NodeTask, NodeShell, Workspace], Succeeded]] = {
     "validate": _validate,
+    "review_rules": _review_rules,
+    "validate_deps": _validate_deps,
     "simulate": _simulate,
 }
 """Every operation of a domain service that a node may call."""

@@ -26,6 +26,8 @@ class Source(Value):
     path: str
     is_whole: bool
     """The file is the slot's value; False: the slot is one key of it."""
+    is_earlier: bool = False
+    """It is what an earlier visit of the same node put out."""
 
 
 def sources_of(
@@ -43,6 +45,11 @@ def sources_of(
         for slot in wanted
     ]
     sources = [source for source in found if source is not None]
+    if ordinal > 1:
+        own = [
+            _source(state, pipeline, slot, instance.sub_item, may_be_discarded=True) for slot in node.outputs
+        ]
+        sources += [each.model_copy(update={"is_earlier": True}) for each in own if each is not None]
     if instance.sub_item is not None:
         for dependency in state.sub_item(instance.sub_item).depends_on:
             for slot in node.outputs:
@@ -56,7 +63,7 @@ def missing_inputs(pipeline: Pipeline, instance: Instance, sources: tuple[Source
     """Declared inputs that no finished visit has produced although one before it should have."""
     if is_routing(instance):
         return () if sources else (VIEW,)
-    there = {source.slot for source in sources if source.dependency is None}
+    there = {source.slot for source in sources if source.dependency is None and not source.is_earlier}
     return tuple(slot for slot in pipeline.required_inputs(instance.node) if slot not in there)
 
 
@@ -81,12 +88,16 @@ def task_for(
     """
     node, sub_item = move.instance
     inputs: dict[str, Any] = {}
+    earlier: dict[str, Any] = {}
     dependencies: dict[SubItemKey, dict[str, Any]] = {}
     for source in sources_of(state, pipeline, move.instance, ordinal=move.ordinal):
         data = json.loads(_text_of(files, source.path, state))
         value = data if source.is_whole else data.get(source.slot)
-        target = inputs if source.dependency is None else dependencies.setdefault(source.dependency, {})
-        target[source.slot] = value
+        if source.dependency is not None:
+            dependencies.setdefault(source.dependency, {})[source.slot] = value
+        else:
+            (earlier if source.is_earlier else inputs)[source.slot] = value
+    lease = state.lease_of(move.instance)
     unmerged = _unmerged_branches(state, pipeline, pulls, sub_item)
     base, *merges = unmerged or [item.default_branch]
     return NodeTask(
@@ -101,6 +112,7 @@ def task_for(
         item=item,
         inputs=inputs,
         dependency_outputs=dependencies,
+        earlier=earlier,
         sub_item=_sub_item_ref(state, sub_item) if sub_item else None,
         sub_items=tuple(_sub_item_ref(state, planned.key) for planned in state.sub_items or ()),
         pull_requests=tuple(
@@ -111,6 +123,7 @@ def task_for(
         base_branch=base,
         merge_branches=tuple(merges),
         conventions=conventions,
+        approved_calls=lease.approved_calls if lease else (),
     )
 
 

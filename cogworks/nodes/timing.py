@@ -1,12 +1,47 @@
 """How a node is kept within its time: asked between its moves, and what it waits for ends when its time does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from cogworks.errors import BudgetReached, CogworksError, Interrupted, InvalidReply, LostRace, NodeFailed
+from cogworks.errors import (
+    ApprovalNeeded,
+    BudgetReached,
+    CogworksError,
+    Interrupted,
+    InvalidReply,
+    LostRace,
+    NodeFailed,
+)
 from cogworks.nodes.contract import Failed, Outcome
 from cogworks.pipeline.graph import Node, Pipeline
 
 MAX_LAST_WORDS = 500
+
+
+class Patience:
+    """How long what a node waits for may take at this moment: what its visit has left, and less inside `within`."""
+
+    def __init__(self, left_s: Callable[[], float | None], *, monotonic: Callable[[], float]) -> None:
+        self._visit_left_s = left_s
+        self._monotonic = monotonic
+        self._ends_s: float | None = None
+
+    @contextmanager
+    def within(self, limit_s: float) -> Iterator[None]:
+        """Inside the block nothing is waited for longer than until so many seconds from now; not to be nested."""
+        self._ends_s = self._monotonic() + limit_s
+        try:
+            yield
+        finally:
+            self._ends_s = None
+
+    def left_s(self) -> float | None:
+        """Seconds left, never below zero; None: as long as it takes."""
+        left_s = self._visit_left_s()
+        if self._ends_s is None:
+            return left_s
+        inner_s = max(0.0, self._ends_s - self._monotonic())
+        return inner_s if left_s is None else min(left_s, inner_s)
 
 
 class Deadline:
@@ -58,7 +93,7 @@ def outcome_within(deadline: Deadline, run: Callable[[], Outcome]) -> Outcome:
     """
     try:
         outcome = run()
-    except (BudgetReached, LostRace, Interrupted):
+    except (ApprovalNeeded, BudgetReached, LostRace, Interrupted):
         raise
     except CogworksError as error:
         if deadline.is_over:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from cogworks.errors import BudgetReached
+from cogworks.errors import ApprovalNeeded, BudgetReached
 from cogworks.github.effects import Effect, PostComment
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
@@ -17,7 +17,7 @@ from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
-from cogworks.nodes.giving_back import give_back, short_of
+from cogworks.nodes.giving_back import asked_call, give_back, short_of
 from cogworks.nodes.learning import with_published
 from cogworks.nodes.recording import (
     Claimed,
@@ -36,6 +36,7 @@ from cogworks.nodes.trust import needs_walls
 from cogworks.pipeline.edge_audit import edges_line
 from cogworks.pipeline.graph import Node, Pipeline
 from cogworks.pipeline.limits import overdrawn, session_budget
+from cogworks.pipeline.people import AskedCall
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import Facts
 from cogworks.pipeline.resting import rest_line
@@ -76,6 +77,8 @@ class SessionOrder:
     """How many seconds the node still has; None: as long as it takes. Nothing it waits for may take longer."""
     check: Callable[[], None]
     """Raises when the visit has to stop; called between the node's moves."""
+    checkpoint: Callable[[], None]
+    """Has what was paid for and kept put into the ledger; raises as `check`."""
     needs_walls: Callable[[], bool]
     """Whether code of the repository may run only behind complete walls; may cost a request."""
 
@@ -125,6 +128,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
 
     Raises:
         LostRace: another runner has the visit, or a person stopped the item; nothing was recorded.
+        ApprovalNeeded: a person has to approve a call first; nobody may claim it before that.
         CogworksError: what the node, the model or GitHub raised.
     """
     keeper = claimed.keeper
@@ -133,6 +137,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
     deadline = Deadline(claimed.pipeline, node, monotonic=shell.monotonic)
     is_recorded = False
     unaffordable: NextCall | None = None
+    asks: AskedCall | None = None
     try:
         snapshot = _adopted(shell, claimed)
         renew = _renewal(claimed)
@@ -173,14 +178,18 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
     except BudgetReached as error:
         unaffordable = short_of(error)
         raise
+    except ApprovalNeeded as error:
+        asks = asked_call(error)
+        raise
     finally:
         if not is_recorded and not keeper.is_lost:
             give_back(
                 keeper,
                 shell.say,
                 short_of=unaffordable,
+                asks=asks,
                 waits_for=lambda state: (
-                    rest_line(state, claimed.facts, claimed.pipeline) if unaffordable else ""
+                    rest_line(state, claimed.facts, claimed.pipeline) if unaffordable or asks else ""
                 ),
             )
 
@@ -263,6 +272,10 @@ def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadli
         if not is_routing(claimed.move.instance):
             deadline.check()
 
+    def checkpoint() -> None:
+        renew()
+        check()
+
     budget_usd, budget_tokens = session_budget(state, facts, claimed.pipeline, claimed.move.instance)
     return SessionOrder(
         run_id=state.run_id,
@@ -276,6 +289,7 @@ def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadli
         keep=lambda name, text: keeper.keep({f"{folder}/{name}": text}),
         left_s=deadline.left_s,
         check=check,
+        checkpoint=checkpoint,
         needs_walls=lambda: needs_walls(
             tracker,
             claimed.snapshot,

@@ -5,6 +5,7 @@ from typing import Any
 
 from cogworks.codebase.changes import FileChange, protected_touched
 from cogworks.github.effects import CommitFiles, Effect, FileText, OpenPullRequest
+from cogworks.nodes.change_on_trial import ChangeOnTrial, FilesAsFound
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
 from cogworks.nodes.interface_design import diagnostic_line
 from cogworks.pipeline.graph import Node
@@ -46,7 +47,8 @@ def file_problems(node: Node, output: Mapping[str, Any], workspace: Workspace, s
     try:
         if node.validation != "domain-service":
             return []
-        found = shell.service.validate(workspace, sorted(change.path for change in changes))
+        as_found = FilesAsFound(shell.service, workspace)
+        found = ChangeOnTrial(changes, as_found).new_findings()
     finally:
         workspace.roll_back()
     return [diagnostic_line(each) for each in found if each.severity is Severity.BLOCKING]

@@ -1,11 +1,17 @@
 """What happens next to one work item: the same facts and the same state give the same answer."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from cogworks.pipeline.affording import shortage
+from cogworks.pipeline.arbiter import MAX_PROPOSALS, Proposal, Signal, choose
+from cogworks.pipeline.calls import rejected_visits
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.limits import calls_model, too_many_visits
 from cogworks.pipeline.people import INPUTS_NODE
+from cogworks.pipeline.places import is_routing
 from cogworks.pipeline.position import (
     Facts,
     Position,
@@ -38,7 +44,7 @@ class Run(Value):
 
 
 class GiveUpOn(Value):
-    """Too many runners died on this visit: record it as failed."""
+    """Too many runners died on this visit, or a person rejected what it wants: record it as failed."""
 
     lease: Lease
     reason: str
@@ -87,21 +93,46 @@ class Stop(Value):
 Decision = Run | GiveUpOn | Finish | Answer | Wait | BackOff | Nothing | Stop
 
 
+@dataclass(frozen=True)
+class Candidate:
+    """One move that could be made now."""
+
+    claim: Signal | Proposal
+    """What the arbiter sees of it."""
+    move: Decision
+
+
 def decide(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision:
     """Choose the next move for one work item.
 
+    The arbiter chooses: what people and the item's own end demand are signals, everything else is proposed with a score.
     Order of precedence: what people are owed, an ended or closed item, what people stopped, a changed graph, a dead runner's visit,
     the nodes that are ready, a live lease, what failed for good, gates; so a failure stops only what comes after it.
     Never raises: a state that cannot move on is a `Wait` or a `Stop` with a reason an operator can act on.
     """
+    found = candidates(state, facts, pipeline)
+    signals = [each.claim for each in found if isinstance(each.claim, Signal)]
+    choice = choose(signals, [each.claim for each in found if isinstance(each.claim, Proposal)])
+    if choice is None:
+        return _stuck(state, facts, pipeline, locate(state, facts, pipeline))
+    return next(each.move for each in found if each.claim is choice.winner)
+
+
+def candidates(state: RunState, facts: Facts, pipeline: Pipeline) -> tuple[Candidate, ...]:
+    """Every move that could be made now; only the signals where there are any, and none where nothing can start.
+
+    Their order tells nothing but which signal is the older one.
+    """
+    demanded = tuple(_demanded(state, facts, pipeline))
+    # A stopped item is asked for no proposals: its graph may not even be the one that it began with.
+    return demanded or tuple(_proposed(state, facts, pipeline))
+
+
+def _demanded(state: RunState, facts: Facts, pipeline: Pipeline) -> Iterator[Candidate]:
     if answer := _answer(state, facts):
-        return answer
+        yield Candidate(Signal("forced/answer", "people", "answer", "people are owed an answer"), answer)
     if forced := _forced(state, facts, pipeline):
-        return forced
-    position = locate(state, facts, pipeline)
-    if position.frontier.finished:
-        return Finish()
-    return _claimable(state, facts, pipeline, position) or _stuck(state, facts, pipeline, position)
+        yield Candidate(Signal("forced/rest", "item", "rest", "the item may not go on"), forced)
 
 
 def _forced(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision | None:
@@ -152,51 +183,101 @@ def _answer(state: RunState, facts: Facts) -> Answer | None:
     return Answer(visit_key=dead.visit_key, attempt=dead.attempt + 1, taken_over_from=dead)
 
 
-def _claimable(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> Decision | None:
-    if left := _left_behind(state, facts, position):
-        return left
-    refused = ""
+def _proposed(state: RunState, facts: Facts, pipeline: Pipeline) -> Iterator[Candidate]:
+    position = locate(state, facts, pipeline)
+    if position.frontier.finished:
+        yield _candidate("finish", "finish", Finish(), saliency=1.0, urgency=1.0)
+    yield from _left_behind(state, facts, position)
+    yield from _ready(state, facts, pipeline, position)
+
+
+def _candidate(
+    slot_id: str, action: str, move: Decision, *, saliency: float, urgency: float = 0.0, priority: int = 0
+) -> Candidate:
+    proposal = Proposal(
+        slot_id=slot_id,
+        source="graph",
+        action=action,
+        saliency=saliency,
+        urgency=urgency,
+        payload_hash=slot_id,
+        priority=priority,
+    )
+    return Candidate(proposal, move)
+
+
+def _ready(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> Iterator[Candidate]:
+    """The nodes that may start and can be paid for; the reason where none can be paid for."""
+    refused: list[str] = []
+    many = too_many_visits(state)
+
+    def affordable() -> Iterator[Candidate]:
+        for place, instance in enumerate(_startable(state, facts, pipeline, position)):
+            name = instance_name(instance)
+            unfinished = state.unfinished(instance)
+            move: Decision
+            if unfinished is None and many:
+                move = Stop(outcome="failed", reason=many)
+            elif reason := shortage(state, facts, pipeline, instance):
+                # Another ready node may need less.
+                refused.append(reason)
+                continue
+            else:
+                move = _visit(state, instance, unfinished)
+            # Routing opens the way for others; nodes of equal score go in the order of the run.
+            saliency = 0.9 if is_routing(instance) else 0.8
+            yield _candidate(f"ready/{name}", "run", move, saliency=saliency, priority=place)
+
+    # They come best first, and no more than these take part in a choice.
+    found = tuple(islice(affordable(), MAX_PROPOSALS))
+    yield from found
+    if refused and not found:
+        stop = Stop(outcome="budget_reached", reason=refused[0])
+        yield _candidate("budget", "stop", stop, saliency=0.1)
+
+
+def _startable(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> Iterator[Instance]:
     is_changed = is_request_changed(state, facts)
     is_full = _asking_now(state, facts, pipeline) >= pipeline.settings.max_concurrent_llm_calls
     for instance in position.ready:
         if facts.wanted not in (None, instance):
             continue
         # What people get is not made from a request that is no longer theirs.
-        if (is_changed and is_last(instance, pipeline)) or (is_full and calls_model(instance, pipeline)):
-            continue
-        unfinished = state.unfinished(instance)
-        if unfinished is None and (many := too_many_visits(state)):
-            return Stop(outcome="failed", reason=many)
-        if reason := shortage(state, facts, pipeline, instance):
-            # Another ready node may need less.
-            refused = refused or reason
-            continue
-        return _visit(state, instance, unfinished)
-    return Stop(outcome="budget_reached", reason=refused) if refused else None
-
-
-def _left_behind(state: RunState, facts: Facts, position: Position) -> Decision | None:
-    """What to do about a dead runner's visit."""
-    for lease in state.leases:
-        if (
-            lease.node == INPUTS_NODE
-            or facts.wanted not in (None, lease.instance)
-            or not _is_stealable(lease, facts)
+        if not (is_changed and is_last(instance, pipeline)) and not (
+            is_full and calls_model(instance, pipeline)
         ):
-            continue
-        if aborted := aborted_by(lease.instance, position):
-            return GiveUpOn(lease=lease, reason=aborted)
-        if lease.attempt >= MAX_ATTEMPTS:
-            return GiveUpOn(lease=lease, reason=f"its runner died {lease.attempt} times")
-        return Run(
-            instance=lease.instance,
-            index=lease.index,
-            ordinal=lease.ordinal,
-            visit_key=lease.visit_key,
-            attempt=lease.attempt + 1,
-            taken_over_from=lease,
-        )
-    return None
+            yield instance
+
+
+def _left_behind(state: RunState, facts: Facts, position: Position) -> Iterator[Candidate]:
+    """What to do about the visits of dead runners, and those whose call a person rejected."""
+    for left in rejected_visits(state):
+        if left.asks and facts.wanted in (None, left.instance):
+            move = GiveUpOn(lease=left, reason=left.asks.rejected_because)
+            slot_id = f"rejected/{left.index:04d}-{instance_name(left.instance)}"
+            yield _candidate(slot_id, "give-up", move, saliency=1.0, urgency=1.0, priority=left.index)
+    for lease in state.leases:
+        is_meant = lease.node != INPUTS_NODE and facts.wanted in (None, lease.instance)
+        if is_meant and _is_stealable(lease, facts):
+            slot_id = f"left/{lease.index:04d}-{instance_name(lease.instance)}"
+            yield _candidate(
+                slot_id, "inherit", _inheritance(lease, position), saliency=1.0, priority=lease.index
+            )
+
+
+def _inheritance(lease: Lease, position: Position) -> Run | GiveUpOn:
+    if aborted := aborted_by(lease.instance, position):
+        return GiveUpOn(lease=lease, reason=aborted)
+    if lease.attempt >= MAX_ATTEMPTS:
+        return GiveUpOn(lease=lease, reason=f"its runner died {lease.attempt} times")
+    return Run(
+        instance=lease.instance,
+        index=lease.index,
+        ordinal=lease.ordinal,
+        visit_key=lease.visit_key,
+        attempt=lease.attempt + 1,
+        taken_over_from=lease,
+    )
 
 
 def _asking_now(state: RunState, facts: Facts, pipeline: Pipeline) -> int:

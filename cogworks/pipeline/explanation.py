@@ -2,7 +2,20 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from cogworks.pipeline.decision import Answer, BackOff, Decision, Finish, GiveUpOn, Nothing, Run, Stop, Wait
+from cogworks.pipeline.arbiter import Signal
+from cogworks.pipeline.calls import asking_visit
+from cogworks.pipeline.decision import (
+    Answer,
+    BackOff,
+    Decision,
+    Finish,
+    GiveUpOn,
+    Nothing,
+    Run,
+    Stop,
+    Wait,
+    candidates,
+)
 from cogworks.pipeline.frontier import InstanceStatus, instances
 from cogworks.pipeline.gates import boundary_line
 from cogworks.pipeline.graph import Edge, Instance, Pipeline
@@ -143,6 +156,18 @@ def _facts(state: RunState, facts: Facts, pipeline: Pipeline) -> Iterable[Fact]:
             name=f"pull request #{known.number} ({known.slug})",
             value="not found" if pull is None else f"{pull.state}{approved}",
         )
+    yield Fact(name="arbiter", value=_competition(state, facts, pipeline))
+
+
+def _competition(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
+    """What took part in the choice of the next move, the older signal or the better score first."""
+    claims = [each.claim for each in candidates(state, facts, pipeline)]
+    forced = [claim.reason for claim in claims if isinstance(claim, Signal)]
+    proposed = sorted(
+        (-claim.score, claim.priority, claim.slot_id) for claim in claims if not isinstance(claim, Signal)
+    )
+    scored = [f"{slot_id} {-score / 1_000_000:.3f}" for score, _, slot_id in proposed]
+    return f"forced: {'; '.join(forced)}" if forced else ", ".join(scored) or "nothing is proposed"
 
 
 def _not_now(
@@ -178,6 +203,8 @@ def _of_started(place: Instance, known: InstanceStatus, state: RunState, positio
             lease = state.lease_of(place)
             return f"{lease.holder} works on it" if lease else "somebody works on it"
         case InstanceStatus.WAITING_GATE:
+            if (left := asking_visit(state, place)) and left.asks:
+                return f"a person has yet to approve its call {left.asks.hash} of {left.asks.tool}"
             return "finished; a person has yet to look at the result"
         case InstanceStatus.ROUTING:
             lease = state.lease_of(routing_of(place))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Literal
 
+from cogworks.pipeline.calls import approval_line, asking_visit, with_approved_call, with_rejected_call
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import (
     INPUTS_NODE,
@@ -17,7 +18,6 @@ from cogworks.pipeline.people import (
 from cogworks.pipeline.places import place_of
 from cogworks.pipeline.position import (
     Facts,
-    approval_line,
     artifact_of,
     dependents_of,
     instance_name,
@@ -202,7 +202,15 @@ def named_instance(name: str, state: RunState, pipeline: Pipeline) -> Instance |
 
 
 def _approved(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> RunState:
-    visit = _finished(state, asked, pipeline)
+    at = _named(state, asked, pipeline)
+    if (left := asking_visit(state, at)) and left.asks:
+        if left.asks.hash.startswith(asked.artifact):
+            return with_approved_call(state, left)
+        line = approval_line(instance_name(at), left.asks.hash)
+        raise NotNow(
+            f"`{asked.artifact[:12]}` is not the call that {instance_name(at)} asks about now. Look at it, then paste: `{line}`"
+        )
+    visit = _finished(state, at)
     name = instance_name(visit.instance)
     if not is_gated(state, facts, pipeline, pipeline.node(visit.node)):
         raise NotNow(f"{name} does not wait for an approval")
@@ -224,7 +232,11 @@ def _approved(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -
 
 
 def _rejected(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> RunState:
-    visit = _finished(state, asked, pipeline)
+    at = _named(state, asked, pipeline)
+    reason = f"rejected by {asked.by}: {asked.why}"
+    if left := asking_visit(state, at):
+        return with_rejected_call(state, left, reason)
+    visit = _finished(state, at)
     name = instance_name(visit.instance)
     gates = locate(state, facts, pipeline).gates
     if any((gate.node, gate.sub_item, gate.how) == (*visit.instance, "merged") for gate in gates):
@@ -232,21 +244,23 @@ def _rejected(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -
     if visit.sub_item is None and state.sub_items is not None and _is_before_plan(visit.node, pipeline):
         raise NotNow(f"the plan is already made from {name}; `/cogworks restart` begins anew")
     visits = tuple(
-        v.model_copy(update={"status": "failed", "summary": f"rejected by {asked.by}: {asked.why}"})
-        if v is visit
-        else v
+        v.model_copy(update={"status": "failed", "summary": reason}) if v is visit else v
         for v in state.visits
     )
     return state.model_copy(update={"visits": visits, "status": "running"})
 
 
-def _finished(state: RunState, asked: Asked, pipeline: Pipeline) -> VisitRecord:
+def _named(state: RunState, asked: Asked, pipeline: Pipeline) -> Instance:
     at = named_instance(asked.node, state, pipeline)
     if at is None:
         known = ", ".join(node.id for node in pipeline.nodes)
         raise NotNow(
             f"`{asked.node}` names no node of this item (a node per sub-work-item is written <node>@<number>); there are: {known}"
         )
+    return at
+
+
+def _finished(state: RunState, at: Instance) -> VisitRecord:
     visit = state.latest(at)
     if visit is None or visit.status == "failed" or state.lease_of(at) is not None:
         now = "is being worked on" if state.lease_of(at) else "has no finished result"
@@ -265,7 +279,9 @@ def _retried(state: RunState, facts: Facts, pipeline: Pipeline, *, must_exist: b
     # Where no way led on from a node, asking again leads nowhere: the node itself is done again.
     wrong = failed | {place_of(at) for at in failed} | rejected.keys()
     stopped = any(left.stopped_short_of for left in state.given_back)
-    state = state.trying_again()
+    # Visits that stopped short of a call may be claimed once more.
+    tried = tuple(left.model_copy(update={"stopped_short_of": None}) for left in state.given_back)
+    state = state.model_copy(update={"given_back": tried})
     if not wrong:
         if must_exist and not stopped:
             raise NotNow("nothing has failed, so there is nothing to do again")

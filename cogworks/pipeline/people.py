@@ -33,6 +33,18 @@ class Approval(Value):
     comment_id: int
 
 
+class AskedCall(Value):
+    """A call of a tool that a visit makes only when somebody approves it."""
+
+    tool: str
+    hash: str
+    """Of tool, profile, input and tree; an approval of anything else counts for nothing."""
+    shown: str
+    """The input without secrets, cut short; fit to stand between backticks."""
+    rejected_because: str = ""
+    """A person refused it, for this reason: the visit fails."""
+
+
 class Owed(Value):
     """A comment that has to be posted once, under a lease."""
 

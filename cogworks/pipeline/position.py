@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Literal
 
+from cogworks.pipeline.calls import approval_line, asking_visits, question, rejected_visits
 from cogworks.pipeline.frontier import EdgeMark, EdgeRef, Frontier, InstanceStatus, frontier, instances
 from cogworks.pipeline.gates import gate_of, work_class
 from cogworks.pipeline.graph import Instance, Node, Pipeline, WorkClass
@@ -113,9 +114,13 @@ def locate(state: RunState, facts: Facts, pipeline: Pipeline) -> Position:
     statuses.update(_routing(state, statuses))
     outdated = _outdated(state, statuses)
     statuses.update(dict.fromkeys(outdated, InstanceStatus.FAILED))
-    for lease in state.leases:
-        if lease.instance in places:
-            statuses[lease.instance] = InstanceStatus.RUNNING
+    held = (
+        (asking_visits(state), InstanceStatus.WAITING_GATE),
+        (rejected_visits(state), InstanceStatus.FAILED),
+        (state.leases, InstanceStatus.RUNNING),
+    )
+    for leases, known in held:
+        statuses.update((lease.instance, known) for lease in leases if lease.instance in places)
     ahead = frontier(pipeline, _marks(state, pipeline), statuses, state.schedule)
     shut = {at for at, known in statuses.items() if known is InstanceStatus.WAITING_GATE} | rejected.keys()
     ahead = replace(ahead, ready=tuple(at for at in ahead.ready if not _is_behind(at, shut, pipeline)))
@@ -360,16 +365,13 @@ def _ask(state: RunState, facts: Facts, node: Node, sub_item: SubItemKey | None)
     known = facts.pulls.get(pull.number) if pull else None
     name = instance_name(Instance(node.id, sub_item))
     who = "anyone with write permission"
-    if pull is None:
+    call = question(state, Instance(node.id, sub_item), name)
+    if call or pull is None:
         visit = state.latest(Instance(node.id, sub_item))
-        return WaitingFor(
-            kind="approval",
-            node=node.id,
-            sub_item=sub_item,
-            who=who,
-            ask=f"look at the result of {name} and approve it",
-            paste=approval_line(name, visit.output_sha256 if visit else ""),
-        )
+        ask = f"look at the result of {name} and approve it"
+        paste = approval_line(name, visit.output_sha256 if visit else "")
+        ask, paste = call or (ask, paste)
+        return WaitingFor(kind="approval", node=node.id, sub_item=sub_item, who=who, ask=ask, paste=paste)
     if known is not None and known.state == "closed":
         return WaitingFor(
             kind="reopen",
@@ -390,8 +392,3 @@ def _ask(state: RunState, facts: Facts, node: Node, sub_item: SubItemKey | None)
         ask=f"merge or approve pull request #{pull.number}, or close it to reject it",
         paste=approval_line(name, known.head_oid if known else ""),
     )
-
-
-def approval_line(name: str, artifact: str) -> str:
-    """The comment that approves this artifact of a node; empty where its hash is not known."""
-    return f"/cogworks approve {name} {artifact[:12]}" if artifact else ""

@@ -9,7 +9,7 @@ from pydantic import Field
 from cogworks.pipeline.elements import ConditionAnswer
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.graph import SubItem as ScheduledItem
-from cogworks.pipeline.people import INPUTS_NODE, Approval, Held, Inputs, Owed
+from cogworks.pipeline.people import INPUTS_NODE, Approval, AskedCall, Held, Inputs, Owed
 from cogworks.vocabulary import (
     BranchName,
     CommitOid,
@@ -111,6 +111,12 @@ class Lease(Value):
     """What this visit has cost so far, earlier attempts and their lost reservations included."""
     stopped_short_of: NextCall | None = None
     """Given back because this call did not fit into the budget; it is claimed again when it does, or people ask."""
+    stopped_because: str = ""
+    """Given back because a person stopped it in its midst: the reason."""
+    asks: AskedCall | None = None
+    """Given back because this call needs a person; it is claimed again when somebody approves the call."""
+    approved_calls: tuple[str, ...] = ()
+    """Hashes of the calls that people approved for this visit."""
     graph_hash: str
     input_digest: str
 
@@ -310,12 +316,12 @@ class RunState(Value):
         A lease on the same instance goes: the caller has made sure that it is stale.
         """
         unfinished = self.unfinished(lease.instance)
-        if dead := self.lease_of(lease.instance):
-            lease = lease.model_copy(update={"spent": dead.spent_at_most})
-        elif unfinished is not None:
-            lease = lease.model_copy(update={"spent": unfinished.spent})
+        if left := self.lease_of(lease.instance) or unfinished:
+            # Nothing is reserved for a visit that was given back.
+            kept = {"spent": left.spent_at_most, "approved_calls": left.approved_calls}
+            lease = lease.model_copy(update=kept)
         others = tuple(held for held in self.leases if held.instance != lease.instance)
-        waiting = tuple(left for left in self.given_back if left is not unfinished)
+        waiting = tuple(each for each in self.given_back if each is not unfinished)
         known = self.identities if identity in self.identities else (*self.identities, identity)
         return self.model_copy(
             update={"leases": (*others, lease), "given_back": waiting, "identities": known}
@@ -335,33 +341,28 @@ class RunState(Value):
         )
         return self.model_copy(update={"leases": leases})
 
-    def released(self, lease: Lease, spend: Spend, *, short_of: NextCall | None = None) -> "RunState":
-        """Give a visit back unfinished: its key stays, for what it has published already carries it.
-
-        Args:
-            spend: all that the visit has cost so far.
-            short_of: the call that the budget did not allow.
-        """
+    def released(
+        self,
+        lease: Lease,
+        spend: Spend,
+        *,
+        short_of: NextCall | None = None,
+        why: str = "",
+        asks: AskedCall | None = None,
+    ) -> "RunState":
+        """Give a visit back unfinished, with the call the budget did not allow, what a person stopped it with, or the call
+        that a person has to approve. Its key stays, for what it has published already carries it."""
         kept = tuple(held for held in self.leases if held.visit_key != lease.visit_key)
-        unfinished = lease.model_copy(
-            update={
-                "spent": spend,
-                "reserved_usd": 0.0,
-                "reserved_tokens": 0,
-                "stopped_short_of": short_of,
-            }
-        )
+        stopped = {"stopped_short_of": short_of, "stopped_because": why, "asks": asks}
+        nothing = {"reserved_usd": 0.0, "reserved_tokens": 0}
+        unfinished = lease.model_copy(update={"spent": spend, **nothing, **stopped})
         return self.model_copy(update={"leases": kept, "given_back": (*self.given_back, unfinished)})
-
-    def trying_again(self) -> "RunState":
-        """Let visits that stopped short of a call be claimed once more."""
-        tried = tuple(left.model_copy(update={"stopped_short_of": None}) for left in self.given_back)
-        return self.model_copy(update={"given_back": tried})
 
     def recorded(self, visit: VisitRecord) -> "RunState":
         """Finish a visit: its record is added and its lease goes."""
         kept = tuple(held for held in self.leases if held.visit_key != visit.visit_key)
-        return self.model_copy(update={"visits": (*self.visits, visit), "leases": kept})
+        left = tuple(each for each in self.given_back if each.visit_key != visit.visit_key)
+        return self.model_copy(update={"visits": (*self.visits, visit), "leases": kept, "given_back": left})
 
     def discarding(self, instances: frozenset[Instance], marks: frozenset[str]) -> "RunState":
         """Go back behind these instances: their visits no longer count and these edges are undecided again."""

@@ -2,8 +2,9 @@
 
 import pytest
 
-from cogworks.coding.comparison import Comparison, compare
-from cogworks.domain_services.messages import TestCase, TestReport
+from cogworks.coding.comparison import Comparison, added_diagnostics, compare
+from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
+from cogworks.vocabulary import Severity
 
 T = "tests/test_a.py"
 
@@ -70,3 +71,26 @@ def test_an_announced_file_without_a_passing_test_proves_nothing() -> None:
 
 def test_tests_in_files_of_its_own_may_vanish() -> None:
     assert compare(run_of("ab"), run_of("ac"), announced=(T,), own={T}) == Comparison()
+
+
+def fault(message: str, line: int = 1, artifact: str = "a.py") -> Diagnostic:
+    return Diagnostic(
+        artifact=artifact, line=line, severity=Severity.BLOCKING, category="type_error", message=message
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ([], [fault("x")], [fault("x")]),
+        ([fault("x")], [fault("x", line=9)], []),
+        ([fault("x")], [fault("x"), fault("x", line=2)], [fault("x", line=2)]),
+        ([fault("x")], [fault("x", artifact="b.py")], [fault("x", artifact="b.py")]),
+        ([fault("x"), fault("y")], [], []),
+    ],
+    ids=["new", "moved", "once-more", "other-file", "mended"],
+)
+def test_only_faults_that_were_not_there_are_new(
+    before: list[Diagnostic], after: list[Diagnostic], expected: list[Diagnostic]
+) -> None:
+    assert added_diagnostics(before, after) == tuple(expected)

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
+from cogworks.canonical import canonical
 from cogworks.coding.actions import Action
-from cogworks.coding.canonical import canonical
 from cogworks.coding.context import CycleContext, Task, fold
 from cogworks.coding.results import Payload
 from tests.coding.scripted import BROKEN, FOUND, committed, proposed, ran, rolled_back

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from cogworks.canonical import canonical, sha256
 from cogworks.coding.actions import TERMINAL, Action, Outcome, outcomes
-from cogworks.coding.canonical import canonical, sha256
 from cogworks.coding.context import CycleContext
 from cogworks.coding.cycle import CodingCycle
 from cogworks.coding.events import (
@@ -83,6 +83,16 @@ def test_the_summary_is_one_line() -> None:
     summary = run.run_until_done().summary()
 
     assert summary == "[SUCCESS] FINALIZE after 6 cycles (91.0ms). Tests passing: True. Patches applied: 1."
+
+
+def test_the_history_has_every_cycle_from_the_first_on() -> None:
+    result = cycle().run_until_done()
+
+    assert [(each.cycle, each.action.value) for each in result.history][:2] == [
+        (1, "RUN_TESTS"),
+        (2, "ANALYZE_FAILURE"),
+    ]
+    assert [each.cycle for each in result.history] == list(range(1, 7))
 
 
 def test_the_summary_of_a_failure_says_so() -> None:
@@ -563,7 +573,7 @@ def random_generator(seeds: Sequence[int]) -> Generator:
     "cases", [60, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(900)])]
 )
 def test_whatever_happens_each_cycle_has_one_commit_and_the_run_ends_within_its_limits(cases: int) -> None:
-    @settings(max_examples=cases, deadline=None)
+    @settings(max_examples=cases)
     @given(
         st.lists(RESULTS, min_size=1, max_size=12),
         LIMITS,

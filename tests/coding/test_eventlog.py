@@ -107,7 +107,7 @@ def test_a_line_chained_anew_is_found_by_the_line_after_it() -> None:
 def test_any_changed_byte_is_found_on_its_line_or_the_next(cases: int) -> None:
     data = TEXT.encode()
 
-    @settings(max_examples=cases, deadline=None)
+    @settings(max_examples=cases)
     @given(st.integers(0, len(data) - 1), st.integers(1, 255))
     def holds(at: int, flip: int) -> None:
         changed = bytearray(data)
@@ -125,7 +125,7 @@ def test_any_changed_byte_is_found_on_its_line_or_the_next(cases: int) -> None:
     "cases", [25, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(3000)])]
 )
 def test_any_mutation_that_is_chained_anew_is_found_by_the_replay(cases: int) -> None:
-    @settings(max_examples=cases, deadline=None)
+    @settings(max_examples=cases)
     @given(st.data())
     def holds(data: st.DataObject) -> None:
         log = list(LOG)

@@ -76,7 +76,13 @@ TWO_LANDMARKS = known(landmarks=("a", "b"))
             after(Action.RUN_TESTS, ran("t.py::a"), WRITING),
             (Action.WRITE_TESTS, 0.9, 0.55, 0.0, "tests_first"),
         ),
+        (
+            after(Action.RUN_TESTS, ran(collection_errors=("boom",)), WRITING),
+            (Action.WRITE_TESTS, 0.9, 0.55, 0.0, "tests_first"),
+        ),
         (after(Action.WRITE_TESTS, DONE, WRITING), (Action.RUN_TESTS, 0.9, 0.7, 0.0, "tests_written")),
+        (after(Action.WRITE_TESTS, NONE_VALID, WRITING), (Action.WRITE_TESTS, 0.9, 0.55, 0.0, "refused")),
+        (after(Action.WRITE_TESTS, BROKEN, WRITING), (Action.WRITE_TESTS, 0.8, 0.5, 0.5, "retry")),
         (
             after(Action.RUN_TESTS, ran("a", newly=("a",)), known(commits=1)),
             (Action.REVERT_PATCH, 0.95, 0.85, 0.3, "regression"),
@@ -140,6 +146,7 @@ def test_no_state_is_a_dead_end(action: Action, outcome: Outcome) -> None:
         "misses": [0, 1, 2],
         "replans": [0, 1, 2],
         "blanks": [0, 1],
+        "refused_tests": [0, 1],
         "errors_in_row": [0, 1],
         "attempts": [(), (attempt,)],
     }
@@ -169,6 +176,42 @@ def test_a_retry_is_of_the_same_thing() -> None:
         Action.ANALYZE_FAILURE, 0.8, 0.5, 0.5, "retry", {"mode": "replan"}
     )
     assert next_step(after(Action.ANALYZE_FAILURE, BROKEN, analysing), generation_retries=1) is None
+
+
+def test_tests_that_are_sent_back_twice_end_the_run_before_anybody_is_asked_for_code() -> None:
+    once = after(Action.WRITE_TESTS, NONE_VALID, WRITING)
+    twice = after(Action.WRITE_TESTS, NONE_VALID, once)
+    again = next_step(once, generation_retries=1)
+
+    assert again is not None
+    assert again.parameters == {"reasons": ["not a diff"]}
+    assert next_step(twice, generation_retries=1) is None
+    assert [str(alarm) for alarm in alarms(twice, Limits())] == ["no_valid_tests: not a diff"]
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [ran(), ran("t.py::a"), ran("t.py::a", newly=("t.py::a",)), ran(collection_errors=("boom",))],
+    ids=["pass", "fail", "regressed", "uncollected"],
+)
+def test_nothing_is_generated_before_tests_are_handed_over(tests: ActionResult) -> None:
+    found = next_step(after(Action.RUN_TESTS, tests, WRITING), generation_retries=1)
+
+    assert found is not None
+    assert found.action is Action.WRITE_TESTS
+
+
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_a_test_that_cannot_be_collected_lets_no_run_end(is_changed: bool) -> None:
+    written = after(Action.WRITE_TESTS, DONE, WRITING).model_copy(update={"commits": int(is_changed)})
+
+    found = next_step(
+        after(Action.RUN_TESTS, ran(collection_errors=("tests/test_a.py: cannot import name 'b'",)), written),
+        generation_retries=1,
+    )
+
+    assert found is not None
+    assert found.action is Action.ANALYZE_FAILURE
 
 
 def test_the_wider_search_and_the_evidence_are_in_the_payload() -> None:

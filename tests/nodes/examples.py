@@ -217,10 +217,12 @@ def shell(
     base: Mapping[str, str] | None = None,
     run_tests: Callable[[Workspace], TestReport] = suite,
     check: Callable[[Workspace, Sequence[str]], Sequence[Diagnostic]] = lambda *_: (),
+    layout: Callable[[str], str] = lambda text: text,
+    rules: Callable[[Workspace, Sequence[str]], Sequence[Diagnostic]] = lambda *_: (),
 ) -> FakeShell:
     """A shell whose model gives these answers."""
     return FakeShell(
         model=ScriptedAnswers(*answers),
-        service=ScriptedService(run_tests, check),
+        service=ScriptedService(run_tests, check, layout=layout, rules=rules),
         copy=MemoryWorkspace(files, base=base),
     )

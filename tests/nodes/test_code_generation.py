@@ -1,21 +1,24 @@
-"""Code generation: a change is kept only when the suite is no worse; else it is asked for again."""
+"""Code generation whose tests come with the code: a change is kept only when the suite is no worse; else it is asked for again."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from cogworks.coding.actions import Action
 from cogworks.coding.eventlog import read_events
-from cogworks.coding.events import Committed
+from cogworks.coding.events import Committed, CycleEnd, ExecutionComplete, ForcedInjection, Header
+from cogworks.coding.governed import coding_policy
 from cogworks.coding.monitor import verify_seriality
 from cogworks.coding.replay import verify
 from cogworks.domain_services.messages import Diagnostic, TestReport
-from cogworks.errors import LostRace
+from cogworks.errors import ApprovalNeeded, LostRace, VisitStopped
 from cogworks.github.effects import PushBranch
+from cogworks.llm.package_data import shipped_prompts
 from cogworks.nodes.code_generation import run
-from cogworks.nodes.contract import Failed, NodeTask, Succeeded, Workspace
+from cogworks.nodes.contract import Conventions, Failed, NodeTask, Succeeded, Workspace
 from cogworks.nodes.replies import CodeChange, ProposedFile
+from cogworks.settings import DependencyConfig
 from cogworks.vocabulary import BranchName, CommitOid, Severity
 from tests.fakes import FakeShell
 from tests.nodes.examples import (
@@ -33,11 +36,12 @@ from tests.nodes.examples import (
     task,
 )
 
+TESTS_COME_WITH_THE_CODE = Conventions(test_writer="none")
 WRONG = "def add(a, b):\n    return a * b\n"
 
 
 def the_task(**changes: Any) -> NodeTask:
-    return task("code_generation", sub_item="A", **changes)
+    return task("code_generation", sub_item="A", **{"conventions": TESTS_COME_WITH_THE_CODE, **changes})
 
 
 def failed(outcome: object) -> Failed:
@@ -107,6 +111,26 @@ def test_the_visit_is_a_series_of_single_decisions() -> None:
     assert world.service.runs == 3
 
 
+def test_what_the_validators_find_is_analysed_and_told_to_the_model() -> None:
+    # The transaction's own look, VALIDATE, and the same once more for the second change.
+    verdicts = iter([False, True, False, False])
+
+    def check(workspace: Workspace, paths: Sequence[str]) -> list[Diagnostic]:
+        found = Diagnostic(
+            artifact=paths[0], line=1, severity=Severity.BLOCKING, category="type_error", message="no sum"
+        )
+        return [found] if next(verdicts) else []
+
+    world = shell(change(), change(f"{FIXED}# typed\n"), check=check)
+
+    assert isinstance(run(the_task(), world), Succeeded)
+    assert actions(world) == [
+        "RUN_TESTS", "GENERATE_PATCH", "APPLY_PATCH", "RUN_TESTS", "VALIDATE", "ANALYZE_FAILURE",
+        "GENERATE_PATCH", "APPLY_PATCH", "RUN_TESTS", "VALIDATE", "FINALIZE",
+    ]  # fmt: skip
+    assert "src/adder/adding.py:1: type_error: no sum" in world.model.asked[1]
+
+
 def test_a_suite_that_fails_before_the_change_is_analysed_first() -> None:
     def with_an_old_failure(workspace: Workspace) -> TestReport:
         is_fixed = "a + b" in (workspace.read("src/adder/adding.py") or "")
@@ -140,6 +164,17 @@ def test_the_log_of_a_visit_is_kept_and_decides_itself_again(answers: list[CodeC
     assert outcome.output["cycle"]["events_head"] == log[-1].hash
 
 
+def test_the_log_says_in_which_words_the_model_was_asked() -> None:
+    world = shell(change())
+
+    run(the_task(), world)
+
+    header = read_events(world.kept["events-1.ndjson"])[0].body
+    assert isinstance(header, Header)
+    assert header.prompt_digests == {"code_generation": shipped_prompts().digest("code_generation")}
+    assert len(header.prompt_digests["code_generation"]) == 64
+
+
 def test_the_log_is_there_up_to_where_a_visit_is_broken_off() -> None:
     world = shell(change())
     finished = world.service.simulate
@@ -165,7 +200,10 @@ def test_the_log_of_an_heir_ends_before_what_a_dead_runner_may_have_left() -> No
 
     run(heir, world)
 
-    assert list(world.kept) == ["events-1.ndjson", "events-2.ndjson"]
+    assert [name for name in world.kept if name.startswith("events-")] == [
+        "events-1.ndjson",
+        "events-2.ndjson",
+    ]
     assert world.kept["events-2.ndjson"] == ""
 
 
@@ -191,6 +229,56 @@ def test_a_visit_that_takes_too_long_is_ended_and_says_so() -> None:
     assert outcome.category == "service_failed"
     assert "timeout: the run took more than 14400 s" in outcome.reason
     assert world.model.purposes == []
+
+
+def test_what_people_stop_ends_within_one_cycle_with_a_forced_abort() -> None:
+    world = shell(change())
+    simulate = world.service.simulate
+
+    def stopped_in_the_midst(workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
+        if world.model.purposes:
+            world.stop = "the label 'cogworks:hold' was set while the node ran"
+        return simulate(workspace, tests)
+
+    world.service.simulate = stopped_in_the_midst
+
+    with pytest.raises(VisitStopped, match="'cogworks:hold' was set"):
+        run(the_task(), world)
+    log = read_events(world.kept["events-1.ndjson"])
+    (signal,) = [event.body for event in log if isinstance(event.body, ForcedInjection)]
+    assert actions(world) == ["RUN_TESTS", "GENERATE_PATCH", "APPLY_PATCH", "ABORT"]
+    assert (signal.source, signal.action, signal.reason) == ("people", Action.ABORT, world.stop)
+    assert verify(log).divergence is None
+    assert verify_seriality(log) == ()
+
+
+def test_an_action_that_meets_the_stop_itself_is_the_last_but_the_abort() -> None:
+    def stopped_before_the_tests(workspace: Workspace, paths: Sequence[str]) -> list[Diagnostic]:
+        world.stop = "the issue was closed while its node ran"
+        return []
+
+    world = shell(change(), check=stopped_before_the_tests)
+
+    with pytest.raises(VisitStopped, match="the issue was closed"):
+        run(the_task(), world)
+    codes = [
+        event.body.error_code
+        for event in read_events(world.kept["events-1.ndjson"])
+        if isinstance(event.body, ExecutionComplete)
+    ]
+    assert actions(world) == ["RUN_TESTS", "GENERATE_PATCH", "APPLY_PATCH", "ABORT"]
+    assert codes == ["", "", "stopped", ""]
+    assert world.service.runs == 1
+
+
+def test_a_reply_is_in_the_ledger_before_the_tests_run_on_it() -> None:
+    world = shell(change(WRONG), change())
+
+    run(the_task(), world)
+
+    logs = [read_events(saved["events-1.ndjson"]) for saved in world.saved]
+    ends = [log[-1].body for log in logs]
+    assert [end.action for end in ends if isinstance(end, CycleEnd)] == [Action.RUN_TESTS, Action.APPLY_PATCH]
 
 
 def test_a_failing_test_is_fed_back_and_the_next_attempt_starts_clean() -> None:
@@ -272,6 +360,44 @@ def test_a_blocking_diagnostic_is_fed_back_before_any_test_runs() -> None:
     assert world.service.runs == 2
 
 
+def test_a_change_is_kept_in_the_project_s_own_formatting() -> None:
+    tidy = {path: text.replace(", ", ",") for path, text in FILES.items()}
+    world = shell(change(), files=tidy, layout=lambda text: text.replace(", ", ","))
+
+    outcome = run(the_task(), world)
+
+    assert isinstance(outcome, Succeeded)
+    ((_, tree),) = world.copy.commits
+    assert tree["src/adder/adding.py"] == FIXED.replace(", ", ",")
+    assert "A: formatted src/adder/adding.py" in world.said
+
+
+def test_a_change_of_formatting_alone_is_no_change() -> None:
+    tidy = {path: text.replace(", ", ",") for path, text in FILES.items()}
+    spaced = ProposedFile(path="src/adder/adding.py", action="modify", content=FILES["src/adder/adding.py"])
+    reply = change().model_copy(update={"files": (spaced,)})
+    world = shell(reply, change(), files=tidy, layout=lambda text: text.replace(", ", ","))
+
+    assert isinstance(run(the_task(), world), Succeeded)
+    assert "the files are the same as before" in world.model.asked[1]
+
+
+def test_an_old_fault_in_a_changed_file_does_not_block_the_change() -> None:
+    old = Diagnostic(
+        artifact="src/adder/adding.py",
+        line=1,
+        severity=Severity.BLOCKING,
+        category="type_error",
+        message="old",
+    )
+    world = shell(change(), check=lambda _, paths: [old] if "src/adder/adding.py" in paths else [])
+
+    outcome = run(the_task(), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert world.copy.tree["src/adder/adding.py"] == FIXED
+
+
 def test_a_test_that_failed_before_may_go_on_failing() -> None:
     def with_an_old_failure(workspace: Workspace) -> TestReport:
         is_fixed = "a + b" in (workspace.read("src/adder/adding.py") or "")
@@ -344,6 +470,33 @@ def test_what_a_person_has_to_decide_is_not_asked_again(reply: CodeChange, categ
     assert world.copy.tree == FILES
 
 
+@pytest.mark.parametrize("action", ["create", "modify", "delete"])
+def test_a_change_to_a_manifest_stops_for_a_person(action: Literal["create", "modify", "delete"]) -> None:
+    edit = ProposedFile(path="Requirements-dev.txt", action=action, content="evil\n")
+    world = shell(change(files=(*change().files, edit)))
+    conventions = Conventions(test_writer="none", manifests=DependencyConfig().asked_about)
+
+    outcome = failed(run(the_task(conventions=conventions), world))
+
+    assert outcome.category == "refused_change"
+    assert (
+        "code_generation proposed to change Requirements-dev.txt, which says what is installed"
+        in outcome.reason
+    )
+    assert world.copy.tree == FILES
+
+
+def test_a_repository_may_let_changes_to_manifests_pass() -> None:
+    edit = ProposedFile(path="pyproject.toml", action="create", content="[project]\n")
+    world = shell(change(files=(*change().files, edit)))
+    conventions = Conventions(test_writer="none", manifests=DependencyConfig(changes="allow").asked_about)
+
+    outcome = run(the_task(conventions=conventions), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert world.copy.tree["pyproject.toml"] == "[project]\n"
+
+
 def test_a_suite_that_does_not_finish_before_the_change_fails_the_node() -> None:
     outcome = failed(run(the_task(), shell(run_tests=lambda _: report(timed_out=True))))
 
@@ -402,7 +555,11 @@ def test_what_the_dependencies_did_is_in_the_prompt() -> None:
     plan = {"sub_work_items": [output(planned("A")), output(planned("B", depends_on=("A",)))]}
     world = shell(change())
     dependent = task(
-        "code_generation", sub_item="B", inputs={"plan": plan}, dependency_outputs={"A": {"code": CODE}}
+        "code_generation",
+        sub_item="B",
+        inputs={"plan": plan},
+        dependency_outputs={"A": {"code": CODE}},
+        conventions=TESTS_COME_WITH_THE_CODE,
     )
 
     run(dependent, world)
@@ -410,3 +567,52 @@ def test_what_the_dependencies_did_is_in_the_prompt() -> None:
     assert "What the items it depends on have done already" in world.model.asked[0]
     assert '"summary": "Let add() add"' in world.model.asked[0]
     assert "0" * 40 not in world.model.asked[0]
+
+
+ASK_FIRST = coding_policy({"policies/coding.toml": 'profile = "coding"\napproval_for = ["write"]'})
+
+
+def asked_about(*answers: CodeChange, approved: tuple[str, ...] = ()) -> tuple[str, FakeShell]:
+    """The call that the visit asks about, from the files as they were found."""
+    world = shell(*answers)
+    conventions = the_task().conventions.model_copy(update={"coding_policy": ASK_FIRST})
+
+    with pytest.raises(ApprovalNeeded) as asked:
+        run(the_task(conventions=conventions, approved_calls=approved), world)
+    assert asked.value.tool == "APPLY_PATCH"
+    return asked.value.call_hash, world
+
+
+def test_a_policy_that_wants_a_person_stops_the_visit_before_the_call() -> None:
+    call, world = asked_about(change())
+
+    log = read_events(world.kept["events-1.ndjson"])
+    assert len(call) == 12
+    assert (world.copy.commits, world.copy.tree) == ([], FILES)
+    assert actions(world)[-2:] == ["APPLY_PATCH", "ABORT"]
+    assert verify(log).divergence is None
+    assert '"event":"step_waiting"' in world.kept["tools-1.ndjson"]
+
+
+def test_an_approved_patch_is_tried_and_a_second_one_is_asked_about_by_its_own_hash() -> None:
+    first, _ = asked_about(change(WRONG))
+
+    second, world = asked_about(change(WRONG), change(), approved=(first,))
+
+    assert second != first
+    assert actions(world).count("APPLY_PATCH") == 2
+    # What the log of the earlier claim held beyond this one is cut off.
+    assert world.kept["events-2.ndjson"] == ""
+
+
+def test_a_visit_whose_calls_are_all_approved_ends_as_one_without_such_a_policy() -> None:
+    first, _ = asked_about(change(WRONG))
+    second, _ = asked_about(change(WRONG), change(), approved=(first,))
+    conventions = the_task().conventions.model_copy(update={"coding_policy": ASK_FIRST})
+
+    asked = run(the_task(conventions=conventions, approved_calls=(first, second)), shell(change(WRONG), change()))  # fmt: skip
+
+    free = run(the_task(), shell(change(WRONG), change()))
+    assert isinstance(asked, Succeeded)
+    assert isinstance(free, Succeeded)
+    assert (asked.summary, asked.effects) == (free.summary, free.effects)

@@ -1,6 +1,7 @@
 """Nodes that call the domain service, a built-in procedure or a script."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -25,14 +26,20 @@ def run(at: Desk | None = None, inputs: dict[str, Any] | None = None, **keys: An
     return procedure(task("note", inputs=inputs), at or desk())
 
 
-def test_blocking_diagnostics_are_an_output_that_did_not_pass() -> None:
+@pytest.mark.parametrize("call", ["validate", "review_rules", "validate_deps"])
+def test_blocking_diagnostics_are_an_output_that_did_not_pass(call: str) -> None:
     found = Diagnostic(
         artifact="a.py", line=1, severity=Severity.BLOCKING, category="type_error", message="no"
     )
     checked: list[str] = []
-    service = ScriptedService(lambda _: report(), lambda _, paths: checked.extend(paths) or [found])
 
-    outcome = run(desk(service=service), method="domain_service", call="validate")
+    def check(_: object, paths: Sequence[str]) -> list[Diagnostic]:
+        checked.extend(paths)
+        return [found]
+
+    service = ScriptedService(lambda _: report(), check, rules=check)
+
+    outcome = run(desk(service=service), method="domain_service", call=call)
 
     assert (outcome.output["passed"], outcome.output["blocking"]) == (False, 1)
     assert outcome.output["diagnostics"] == [found.model_dump(mode="json")]

@@ -3,11 +3,12 @@ import pytest
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.github.effects import CommitFiles, FileText, OpenPullRequest
 from cogworks.llm.prompts import delimited
-from cogworks.nodes.contract import Failed, Succeeded
+from cogworks.nodes.contract import Failed, NodeTask, Outcome, Succeeded
 from cogworks.nodes.resolution import procedure_for
+from cogworks.pipeline.graph import Node
 from cogworks.vocabulary import Severity
 from tests.fakes import MemoryWorkspace, ScriptedService
-from tests.nodes.declared import asked, declared, desk, files
+from tests.nodes.declared import Desk, asked, declared, desk, files
 from tests.nodes.examples import FILES, KEY, report, task
 
 NOTE = declared(prompt="note", schema="note", inputs=["plan"])
@@ -15,7 +16,7 @@ WRITER = declared(prompt="note", schema="written", inputs=["plan"], slug="note",
 DOCUMENT = {"path": "docs/note.md", "content": "# Note\n"}
 
 
-def run(node, at, given=None):  # type: ignore[no-untyped-def]
+def run(node: Node, at: Desk, given: NodeTask | None = None) -> Outcome:
     procedure = procedure_for(node, files(), {})
     assert procedure is not None
     return procedure(given or task("note", inputs={"plan": {"steps": ["one"]}}), at)

@@ -60,6 +60,20 @@ def test_checks_that_were_left_out_are_listed_in_words_that_address_nobody() -> 
     )
 
 
+def test_checks_that_the_review_left_out_are_listed_once() -> None:
+    inputs = {
+        **INPUTS,
+        "code": {**CODE, "left_out": ["normalise was left out"]},
+        "review": {**REVIEW, "left_out": ["normalise was left out", "review_rules was left out"]},
+    }
+
+    body = opened(run(task("integration", sub_item="A", inputs=inputs), shell())).body
+
+    assert (
+        "### Checks that were left out\n\n- `normalise was left out`\n- `review_rules was left out`\n" in body
+    )
+
+
 def test_remarks_are_listed_in_a_table_that_their_text_cannot_break() -> None:
     remark = {"pass": "quality", **output(finding(Severity.WARNING, explanation="a | b\nand c"))}
     review = {**REVIEW, "findings": [remark]}

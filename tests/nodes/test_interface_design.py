@@ -73,6 +73,22 @@ def test_a_file_the_service_refuses_goes_back_with_its_diagnostics() -> None:
     assert world.copy.tree == FILES
 
 
+def test_an_old_fault_in_a_changed_file_does_not_send_it_back() -> None:
+    changed = ProposedFile(path="src/adder/adding.py", action="modify", content="class Adds: ...\n")
+    reply = INTERFACES.model_copy(update={"files": (*INTERFACES.files, changed)})
+    old = Diagnostic(
+        artifact="src/adder/adding.py",
+        line=1,
+        severity=Severity.BLOCKING,
+        category="type_error",
+        message="old",
+    )
+    world = shell(reply, check=lambda _, paths: [old] if "src/adder/adding.py" in paths else [])
+
+    assert isinstance(run(task("interface_design"), world), Succeeded)
+    assert world.copy.tree == FILES
+
+
 def test_a_merged_specification_counts_as_it_was_merged() -> None:
     world = shell(INTERFACES, files={**FILES, "docs/specs/7.md": "# As a person changed it\n"})
 

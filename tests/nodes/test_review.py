@@ -2,10 +2,12 @@
 
 import pytest
 
+from cogworks.domain_services.messages import Diagnostic
 from cogworks.nodes.contract import Failed, Succeeded
-from cogworks.nodes.review import numbered, run
+from cogworks.nodes.review import MAX_RULE_FINDINGS, numbered, run
 from cogworks.vocabulary import Severity
-from tests.nodes.examples import FILES, FIXED, change, finding, output, shell, task, verdict
+from tests.coding.test_handoff import handoff
+from tests.nodes.examples import CODE, FILES, FIXED, change, finding, output, shell, task, verdict
 
 CHANGED = {**FILES, **{file.path: file.content for file in change().files}}
 
@@ -74,6 +76,17 @@ def test_a_file_outside_the_plan_is_a_warning() -> None:
     ]
 
 
+def test_tests_that_were_handed_over_are_no_surprise_wherever_they_are() -> None:
+    elsewhere = {**FILES, "src/adder/adding.py": FIXED, "checks/sums.py": "x\n"}
+    stored = handoff(test_path="checks/sums.py", extra_paths=(), extra_sha256=()).as_json()
+    at = task("review", sub_item="A", inputs={"code": {**CODE, "test_handoff": stored}})
+
+    outcome = run(at, shell(verdict(), verdict(), verdict(), files=elsewhere, base=FILES))
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output["findings"] == []
+
+
 def test_without_designed_interfaces_only_planned_files_are_expected() -> None:
     before = task("review", sub_item="A")
     kept = {slot: value for slot, value in before.inputs.items() if slot != "interfaces"}
@@ -125,6 +138,102 @@ def test_a_change_too_large_to_review_is_escalated_before_the_model_is_asked() -
     assert isinstance(outcome, Failed)
     assert outcome.category == "escalated"
     assert world.model.purposes == []
+
+
+def rule(severity: Severity, line: int | None = 2) -> Diagnostic:
+    return Diagnostic(
+        artifact="src/adder/adding.py",
+        line=line,
+        severity=severity,
+        category="safety_concern",
+        message="S307: eval",
+    )
+
+
+def test_what_rules_found_is_shown_to_the_security_pass_alone() -> None:
+    asked: list[str] = []
+    world = shell(
+        verdict(),
+        verdict(),
+        verdict(),
+        files=CHANGED,
+        base=FILES,
+        rules=lambda _, paths: asked.extend(paths) or [rule(Severity.WARNING)],
+    )
+
+    outcome = run(task("review", sub_item="A"), world)
+
+    assert asked == ["src/adder/adding.py", "tests/test_adding.py"]
+    quality, architecture, security = world.model.asked
+    assert "src/adder/adding.py:2: S307: eval (warning)\n</data-" in security
+    assert "S307" not in quality + architecture
+    assert isinstance(outcome, Succeeded)
+    assert (outcome.output["passed"], outcome.output["findings"]) == (True, [])
+
+
+def test_without_findings_of_rules_the_security_pass_is_asked_as_ever() -> None:
+    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
+
+    run(task("review", sub_item="A"), world)
+
+    quality, _, security = world.model.asked
+    assert security == quality.replace("quality of this", "security of this")
+
+
+def test_only_so_many_findings_of_rules_are_shown() -> None:
+    many = [rule(Severity.WARNING, line) for line in range(1, MAX_RULE_FINDINGS + 2)]
+    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES, rules=lambda *_: many)
+
+    run(task("review", sub_item="A"), world)
+
+    assert world.model.asked[2].count("S307") == MAX_RULE_FINDINGS
+
+
+def test_a_rule_that_blocks_fails_the_review() -> None:
+    found = rule(Severity.BLOCKING, None)
+    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES, rules=lambda *_: [found])
+
+    outcome = run(task("review", sub_item="A"), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output["passed"] is False
+    assert outcome.output["findings"] == [
+        {
+            "pass": "rules",
+            "file": "src/adder/adding.py",
+            "line": 0,
+            "severity": "blocking",
+            "criterion": "safety_concern",
+            "explanation": "S307: eval",
+        }
+    ]
+
+
+def test_rules_that_nobody_offers_are_named_in_the_output() -> None:
+    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
+    world.service.warnings = ("review_rules was left out",)
+
+    outcome = run(task("review", sub_item="A"), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output["left_out"] == ["review_rules was left out"]
+
+
+def test_a_deleted_file_is_not_asked_about() -> None:
+    asked: list[str] = []
+    files = {path: text for path, text in CHANGED.items() if path != "README.md"}
+    world = shell(
+        verdict(),
+        verdict(),
+        verdict(),
+        files=files,
+        base=FILES,
+        rules=lambda _, paths: asked.extend(paths) or [],
+    )
+
+    run(task("review", sub_item="A"), world)
+
+    assert "README.md" not in asked
 
 
 def test_lines_are_numbered_from_one() -> None:

@@ -1,19 +1,22 @@
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.github.effects import CreateIssue
 from cogworks.github.publication import Published, PublishedIssue, RefusedIssue
-from cogworks.nodes.contract import Conventions, Succeeded
+from cogworks.nodes.contract import Conventions, Outcome, Succeeded
 from cogworks.nodes.resolution import procedure_for
 from cogworks.nodes.spawning import with_created
-from tests.nodes.declared import declared, desk, files
+from cogworks.pipeline.graph import Node
+from tests.nodes.declared import Desk, declared, desk, files
 from tests.nodes.examples import KEY, task
 
 ENTRY = {"title": "Tell users", "body": "They wait.", "labels": ["docs"]}
 SPAWN = {"type": "spawning", "prompt": "note", "inputs": ["plan"]}
 
 
-def run(node, at, brought=None, **changes):  # type: ignore[no-untyped-def]
+def run(node: Node, at: Desk, brought: Mapping[str, str] | None = None, **changes: Any) -> Outcome:
     procedure = procedure_for(node, files() if brought is None else brought, {})
     assert procedure is not None
     return procedure(task("note", inputs={"plan": {}}, **changes), at)

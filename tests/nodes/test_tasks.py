@@ -89,8 +89,23 @@ def test_rework_brings_back_the_outputs_it_preserves_and_no_other_discarded_one(
     state = finished(new_run(), "spec", "plan", "code@A")
     reworked = settle(state, GRAPH, visit(state, "review@A"), {"review": {"passed": False}})
 
-    assert sources(reworked, "code@A") == (whole("plan", "0002-plan"), whole("review", "0004-review@21"))
+    assert sources(reworked, "code@A") == (
+        whole("plan", "0002-plan"),
+        whole("review", "0004-review@21"),
+        whole("code", "0003-code@21").model_copy(update={"is_earlier": True}),
+    )
     assert sources(finished(reworked, "code@A"), "review@A")[0] == whole("code", "0005-code@21")
+
+
+def test_rework_is_handed_what_its_own_node_put_out_before() -> None:
+    state = finished(new_run(), "spec", "plan")
+    first = task(state, "code@A")
+    done = finished(state, "code@A")
+    again = settle(done, GRAPH, visit(done, "review@A"), {"review": {"passed": False}})
+
+    assert first.earlier == {}
+    assert task(again, "code@A").earlier == {"code": {"from": "visits/0003-code@21/output.json"}}
+    assert "code" not in task(again, "code@A").inputs
 
 
 def test_a_visit_that_failed_hands_nothing_on() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from cogworks.domain_services.client import Limits, ProcessService
-from cogworks.errors import CogworksError, LostRace
+from cogworks.errors import ApprovalNeeded, CogworksError, LostRace
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
-from cogworks.nodes.timing import Deadline, outcome_within
+from cogworks.nodes.timing import Deadline, Patience, outcome_within
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document, pipeline
 from tests.step_fakes import Runner
@@ -69,13 +69,44 @@ def test_what_broke_when_time_ran_out_is_told_with_it() -> None:
     assert "It was waiting for this: git was killed" in outcome.reason
 
 
-@pytest.mark.parametrize("error", [LostRace("gone"), CogworksError("broken")])
+NEEDED = ApprovalNeeded("ask", tool="t", call_hash="0" * 12, shown="{}")
+
+
+def test_who_has_to_ask_a_person_is_never_too_late() -> None:
+    clock = Clock()
+
+    def asking() -> Outcome:
+        clock.now_s += 60
+        raise NEEDED
+
+    with pytest.raises(ApprovalNeeded):
+        outcome_within(deadline(clock), asking)
+
+
+@pytest.mark.parametrize("error", [LostRace("gone"), CogworksError("broken"), NEEDED])
 def test_what_breaks_in_time_is_raised_as_it_is(error: CogworksError) -> None:
     def broken() -> Outcome:
         raise error
 
     with pytest.raises(type(error)):
         outcome_within(deadline(Clock()), broken)
+
+
+@pytest.mark.parametrize(
+    ("visit_s", "limit_s", "left_s"),
+    [(None, 5.0, 3.0), (100.0, 5.0, 3.0), (2.0, 5.0, 2.0), (100.0, 1.0, 0.0)],
+)
+def test_inside_a_block_nothing_is_waited_for_longer_than_it_says(
+    visit_s: float | None, limit_s: float, left_s: float
+) -> None:
+    clock = Clock()
+    patience = Patience(lambda: visit_s, monotonic=clock)
+
+    with patience.within(limit_s):
+        clock.now_s += 2
+        inside_s = patience.left_s()
+
+    assert (inside_s, patience.left_s()) == (left_s, visit_s)
 
 
 def test_once_the_node_is_done_nothing_is_limited_any_more() -> None:

@@ -80,10 +80,29 @@ def test_a_hold_that_such_a_checkpoint_sees_ends_the_visit_before_it_pays_again(
 
     assert report.outcome == "backed_off"
     assert held.calls == ["read", "claim", "checkpoint", "released"]
+    (left,) = world.state.given_back
+    assert left.stopped_because == report.message
     assert world.paid.total() == 2
     world.labels.remove("cogworks:hold")
     Runner(world, nodes={PLAN: thrice}).step()
     assert dict(world.paid) == {"spec-1": 1, "thought-0": 1, "thought-1": 1, "thought-2": 1}
+
+
+def test_a_node_may_have_its_reply_put_into_the_ledger_at_once() -> None:
+    def careful(task: NodeTask, shell: NodeShell) -> Outcome:
+        shell.model.ask("thought", {}, Said, purpose="thought-0")
+        shell.checkpoint()
+        seen.append(sorted(name for name in world.files if name.startswith("visits/0002")))
+        return Succeeded(output={"text": "done"}, summary="done")
+
+    seen: list[list[str]] = []
+    world = planning()
+    runner = Runner(world, nodes={PLAN: careful})
+
+    runner.step()
+
+    assert runner.calls[:3] == ["read", "claim", "checkpoint"]
+    assert seen == [["visits/0002-plan/manifest-1.json", "visits/0002-plan/reply-1.json"]]
 
 
 def test_a_runner_that_takes_over_is_handed_the_replies_that_are_paid_for() -> None:

@@ -164,7 +164,7 @@ PROPOSALS = st.lists(
 
 @pytest.mark.parametrize("cases", [200, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_the_order_of_submission_never_changes_the_choice(cases: int) -> None:
-    @settings(max_examples=cases, deadline=None)
+    @settings(max_examples=cases)
     @given(st.data(), PROPOSALS, st.integers(0, 2))
     def holds(data: st.DataObject, proposals: list[Proposal], signals: int) -> None:
         shuffled = data.draw(st.permutations(proposals))

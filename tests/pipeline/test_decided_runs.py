@@ -291,7 +291,7 @@ def _picked(run: Play, decision: Run) -> Run:
     return named
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(st.integers(0, 2**32))
 def test_every_run_ends_within_its_caps_and_every_move_is_the_one_the_reference_allows(seed: int) -> None:
     run = begin(seed)
@@ -306,7 +306,7 @@ def test_every_run_ends_within_its_caps_and_every_move_is_the_one_the_reference_
         assert "failed" in run.status().values()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32))
 def test_a_node_that_is_not_ready_cannot_be_named(seed: int) -> None:
     run = begin(seed)

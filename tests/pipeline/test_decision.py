@@ -2,7 +2,9 @@ from typing import Any
 
 import pytest
 
+from cogworks.pipeline.arbiter import MAX_PROPOSALS, Proposal, Signal
 from cogworks.pipeline.decision import (
+    Answer,
     BackOff,
     Decision,
     Finish,
@@ -11,11 +13,14 @@ from cogworks.pipeline.decision import (
     Run,
     Stop,
     Wait,
+    candidates,
     decide,
 )
+from cogworks.pipeline.people import Owed
 from cogworks.pipeline.position import PullFacts, WaitingFor, instance_name
 from cogworks.pipeline.state import MAX_ATTEMPTS, NextCall, RunState, Spend, visit_key
 from cogworks.pipeline.transitions import settle
+from cogworks.vocabulary import VisitKey
 from tests.pipeline.graphs import pipeline
 from tests.pipeline.runs import (
     GRAPH,
@@ -343,3 +348,33 @@ def test_a_gate_that_shuts_after_later_nodes_ran_holds_everything_behind_it(
     state = finished(new_run(), "spec", "plan", "code@A")
 
     assert isinstance(decide(state, facts(seen), GRAPH), kind)
+
+
+def test_what_people_want_is_forced_and_nothing_is_proposed_beside_it() -> None:
+    owed = Owed(topic="command-9", body="no such command", visit_key=VisitKey("9" * 64))
+    state = finished(new_run(), "spec").model_copy(update={"owed": (owed,)})
+
+    found = candidates(state, facts(MERGED_SPEC, is_held=True), GRAPH)
+
+    assert [(type(each.claim), type(each.move)) for each in found] == [(Signal, Answer), (Signal, Wait)]
+
+
+def test_what_is_ready_is_proposed_with_its_score() -> None:
+    graph = pipeline("&a b c", "a>b a>c")
+    state = leased(finished(new_run(graph), "a", pipeline=graph), "b")
+
+    found = [each.claim for each in candidates(state, facts(), graph)]
+
+    assert [(claim.slot_id, claim.score) for claim in found if isinstance(claim, Proposal)] == [
+        ("left/0002-b", 500_000),
+        ("ready/c", 400_000),
+    ]
+
+
+def test_no_more_nodes_are_judged_than_take_part_in_a_choice() -> None:
+    names = [f"n{number}" for number in range(30)]
+    graph = pipeline(f"&a {' '.join(names)}", " ".join(f"a>{name}" for name in names))
+    state = finished(new_run(graph), "a", pipeline=graph)
+
+    assert len(candidates(state, facts(), graph)) == MAX_PROPOSALS
+    assert decide(state, facts(), graph) == run_of(state, "n0")

@@ -1,9 +1,12 @@
 """What holds for the decision about any state and any facts."""
 
+from random import Random
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogworks.pipeline.decision import GiveUpOn, Nothing, Run, Stop, Wait, decide
+from cogworks.pipeline.arbiter import Proposal, Signal, choose
+from cogworks.pipeline.decision import GiveUpOn, Nothing, Run, Stop, Wait, candidates, decide
 from cogworks.pipeline.inputs import HOW_TO_WRITE, Asked, Heard, Refused, obey
 from cogworks.pipeline.position import Facts
 from cogworks.pipeline.state import RunState, Spend
@@ -87,7 +90,7 @@ def anything_said(draw: st.DrawFn) -> Heard:
 
 
 @given(any_state(), any_facts(), anything_said(), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_decision_never_raises_and_the_same_input_gives_the_same_one(
     state: RunState, known: Facts, heard: Heard, is_alive: bool
 ) -> None:
@@ -108,3 +111,32 @@ def test_a_decision_never_raises_and_the_same_input_gives_the_same_one(
         assert decision.waiting_for
     if isinstance(decision, Stop | Nothing | GiveUpOn):
         assert decision.reason.strip()
+
+
+@given(any_state(), any_facts(), st.randoms(use_true_random=False))
+@settings(max_examples=150, deadline=None)
+def test_the_order_in_which_moves_are_proposed_never_changes_the_choice(
+    state: RunState, known: Facts, chance: Random
+) -> None:
+    found = list(candidates(state, known, GRAPH))
+    shuffled = chance.sample(found, k=len(found))
+    signals = [each.claim for each in found if isinstance(each.claim, Signal)]
+
+    choices = [
+        choose(signals, [each.claim for each in order if isinstance(each.claim, Proposal)])
+        for order in (found, shuffled)
+    ]
+
+    assert choices[0] == choices[1]
+    moves = [each.move for each in found if choices[0] and each.claim == choices[0].winner]
+    assert moves in ([], [decide(state, known, GRAPH)])
+
+
+@given(any_state(), any_facts(), st.randoms(use_true_random=False))
+@settings(max_examples=100, deadline=None)
+def test_the_order_in_which_leases_are_noted_never_changes_the_decision(
+    state: RunState, known: Facts, chance: Random
+) -> None:
+    leases = tuple(chance.sample(state.leases, k=len(state.leases)))
+
+    assert decide(state.model_copy(update={"leases": leases}), known, GRAPH) == decide(state, known, GRAPH)

@@ -4,8 +4,9 @@ import pytest
 
 from cogworks.nodes.considering import Considered, Wanted, consider, read_item
 from cogworks.pipeline.explanation import Explanation, explain
-from cogworks.vocabulary import IssueNumber, RunId
-from tests.step_fakes import Died, Fault, Runner, until_done
+from cogworks.vocabulary import IssueNumber, NodeId, RunId
+from tests.approving import POLICY, POLICY_FILE, RIGHT, WRONG, Coder
+from tests.step_fakes import NODES, Died, Fault, Runner, after, until_done
 from tests.world import World
 
 
@@ -40,6 +41,20 @@ def test_the_first_step_starts_where_the_pipeline_starts() -> None:
     assert found.because == "it is where the pipeline starts"
     assert reasons(found) == {"plan": ("pending", "waits for spec")}
     assert acts(found) == []
+
+
+def test_what_took_part_in_the_choice_is_told_with_its_score() -> None:
+    def competition(world: World) -> str:
+        return {fact.name: fact.value for fact in explained(world).facts}["arbiter"]
+
+    world = World()
+    begun = competition(world)
+    Runner(world).step()
+    gated = competition(world)
+    world.is_open = False
+
+    assert (begun, gated) == ("ready/spec 0.400", "nothing is proposed")
+    assert competition(world) == "forced: the item may not go on"
 
 
 def test_a_gate_says_who_has_to_do_what() -> None:
@@ -133,3 +148,19 @@ def test_a_finished_item_has_nothing_to_unblock() -> None:
 
     assert (found.because, acts(found)) == ("the run is done", [])
     assert {status for status, _ in reasons(found).values()} == {"succeeded"}
+
+
+def test_a_visit_that_asks_about_a_call_says_so() -> None:
+    world = after(2)
+    world.more_files[POLICY_FILE] = POLICY
+    Runner(world, nodes={**NODES, NodeId("code"): Coder((WRONG, RIGHT))}).step()
+    [left] = world.state.given_back
+    assert left.asks is not None
+
+    found = explained(world)
+
+    assert reasons(found)["code@A"] == (
+        "waiting_gate",
+        f"a person has yet to approve its call {left.asks.hash} of APPLY_PATCH",
+    )
+    assert [act.paste for act in found.unblocked_by] == [f"/cogworks approve code@A {left.asks.hash}"]

@@ -130,7 +130,7 @@ def _most_visits(run: Run) -> int:
     return places * (1 + traversals)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 2**32))
 def test_random_runs_end_within_their_caps_starve_nobody_and_join_when_they_should(seed: int) -> None:
     chance = random.Random(seed)
@@ -164,7 +164,7 @@ def test_random_runs_end_within_their_caps_starve_nobody_and_join_when_they_shou
     assert bool(found.blocked) <= bool(failed)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 2**32))
 def test_the_same_graph_read_twice_has_the_same_hash(seed: int) -> None:
     content = random_document(random.Random(seed))

@@ -1,0 +1,145 @@
+"""Where a repair goes to work: localisation, failure pattern and landmarks, kept from one analysis to the next."""
+
+from collections.abc import Callable, Sequence
+
+from cogworks.coding.repair_job import Job, Notes, Tools
+from cogworks.coding.suitability import failing_targets
+from cogworks.domain_services.messages import TestReport
+from cogworks.errors import CogworksError
+from cogworks.repair.landmarks import FailurePattern, Landmark, fallback_pattern
+from cogworks.repair.localising import Localised, Reach, localise
+from cogworks.repair.planning import Planned, Situation, combined, fallback_landmarks, planned
+from cogworks.repair.proposing import Caps, Request, step_of, windows_of
+from cogworks.repair.violations import Step
+
+
+class Diagnosis:
+    """What is known of one failure, and the landmarks that follow from it."""
+
+    def __init__(self, job: Job, tools: Tools, notes: Notes, tell: Callable[..., None]) -> None:
+        """Args:
+        tell: is told of every stage: its kind, and data by name.
+        """
+        self._job = job
+        self._tools = tools
+        self._notes = notes
+        self._tell = tell
+        self._analyses = 0
+        self._requests = 0
+        self._failing = TestReport(cases=())
+        self._given_up: set[str] = set()
+        self.is_fallback = False
+        """Whether the landmarks are alternatives from the ranking rather than a plan."""
+
+    def give_up(self, landmark: Landmark) -> None:
+        """No change was found for this place."""
+        self._given_up.update(span.symbol for span in landmark.target_spans)
+
+    def localise(self, reports: Sequence[TestReport], *, hops: int) -> Localised:
+        """The suspects behind the first of these reports in which a test of the task fails."""
+        found = [each for report in reports if (each := failing_targets(report, self._job.instance))]
+        self._failing = found[0] if found else TestReport(cases=())
+        reach = Reach(
+            hops=hops,
+            padding_lines=self._job.options.limits.slice_padding_lines,
+            timeout_s=self._job.limits.baseline_s,
+        )
+        localised = self._notes.localised = localise(
+            self._failing, self._tools.explorer, reach=reach, rules=self._job.rules
+        )
+        missing = list(localised.ranking.missing)
+        self._tell(
+            "subgraph.built",
+            nodes=localised.nodes,
+            hops=hops,
+            truncated=localised.truncated,
+            missing=missing,
+        )
+        self._tell("candidates.recalled", suspects=[each.symbol.id for each in localised.suspects])
+        return localised
+
+    def plan(
+        self, localised: Localised, reasons: Sequence[str], *, keep_pattern: bool
+    ) -> tuple[Landmark, ...]:
+        """The landmarks to follow; where no plan can be had, the next suspect alone, and none when all were tried."""
+        self._analyses += 1
+        options = self._job.options.search
+        if options.use_landmarks:
+            self._notes.planned = self._asked(self._situation(localised, reasons), keep_pattern=keep_pattern)
+        else:
+            self._notes.planned = Planned(pattern=fallback_pattern(localised.suspects))
+        landmarks = self._notes.planned.landmarks[: options.max_steps]
+        self.is_fallback = not landmarks
+        if self.is_fallback:
+            left = [
+                each
+                for each in fallback_landmarks(localised.suspects)
+                if each.target_spans[0].symbol not in self._given_up
+            ]
+            landmarks = tuple(left[:1])
+        self._notes.landmarks = landmarks
+        return landmarks
+
+    def request(self, landmark: Landmark, reasons: Sequence[str]) -> Request:
+        """What a proposer is asked for one landmark, with the windows of the tree as it is now."""
+        localised, plan = self._notes.localised, self._notes.planned
+        if localised is None or plan is None:
+            raise CogworksError(f"landmark {landmark.id!r} was not planned by this run")
+        self._requests += 1
+        padding, step = self._job.options.limits.slice_padding_lines, self.step(landmark)
+        texts = {path: self._tools.explorer.text(path) or "" for path in step.files}
+        return Request(
+            landmark=landmark,
+            pattern=plan.pattern,
+            situation=self._situation(localised, reasons),
+            windows=windows_of(landmark, texts, padding=padding),
+            step=step,
+            most=self._job.options.search.diffs_per_step,
+            purpose=f"fix-diffs-{self._requests}",
+        )
+
+    def step(self, landmark: Landmark) -> Step:
+        """What a change for a landmark may touch."""
+        limits = self._job.options.limits
+        caps = Caps(
+            changed_lines=limits.max_loc_changes,
+            files=limits.max_files_per_diff,
+            padding_lines=limits.slice_padding_lines,
+        )
+        return step_of(landmark, caps, handed_over=self._job.handed_over, rules=self._job.rules)
+
+    def regression(self, files: Sequence[str]) -> tuple[str, ...] | None:
+        """The tests that reach these files; None where nobody can tell."""
+        given = self._job.instance.pass_to_pass
+        covering = self._notes.localised.covering if self._notes.localised else None
+        if covering is None:
+            return given or None
+        reaching = {test for path in files for test in covering.get(path, ())}
+        return (*given, *sorted(reaching - {*given}))
+
+    def _asked(self, situation: Situation, *, keep_pattern: bool) -> Planned:
+        before = self._notes.planned
+        pattern = before.pattern if keep_pattern and before else self._combined(situation)
+        self._tell("planner.landmarks.start")
+        found = planned(situation, pattern, self._tools.model, purpose=f"fix-landmarks-{self._analyses}")
+        landmarks = [each.id for each in found.landmarks]
+        self._tell("planner.landmarks.done", landmarks=landmarks, problems=list(found.problems))
+        return found
+
+    def _combined(self, situation: Situation) -> FailurePattern:
+        self._tell("combine.start")
+        found = combined(situation, self._tools.model, purpose=f"fix-combine-{self._analyses}")
+        place = found.pattern.primary_location
+        self._tell(
+            "combine.done", artifact=place.artifact, lines=list(place.lines), problems=list(found.problems)
+        )
+        return found.pattern
+
+    def _situation(self, localised: Localised, reasons: Sequence[str]) -> Situation:
+        return Situation(
+            failing=self._failing,
+            suspects=localised.suspects,
+            slices=localised.slices,
+            targets=self._job.instance.failing_tests,
+            reasons=tuple(reasons),
+        )

@@ -1,0 +1,40 @@
+"""What a repair leaves behind for people and programs: the text of each artifact by its name."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cogworks.coding.eventlog import segments
+from cogworks.coding.events import Event
+from cogworks.coding.repair_job import Notes
+from cogworks.repair.proof import markdown
+
+
+def dossier(events: Sequence[Event], notes: Notes, *, patch: str) -> Mapping[str, str]:
+    """File name -> text; what a run did not come to is not there."""
+    found = {"events.ndjson": "".join(segments(events)), "final_patch.txt": patch}
+    if notes.localised is not None:
+        ranking = notes.localised.ranking
+        found["candidates.json"] = _json(
+            {
+                "suspects": [each.model_dump(mode="json") for each in notes.localised.suspects],
+                "weights": dict(ranking.weights),
+                "missing": list(ranking.missing),
+                "diffs": [each.model_dump(mode="json") for each in notes.proposals],
+                "refused": notes.refused,
+            }
+        )
+    if notes.planned is not None:
+        found["failure_pattern.json"] = _json(notes.planned.pattern.model_dump(mode="json"))
+    if notes.landmarks:
+        found["landmarks.json"] = _json([each.model_dump(mode="json") for each in notes.landmarks])
+    if notes.tried:
+        found["transactions.json"] = _json([each.model_dump(mode="json") for each in notes.tried])
+    if notes.proof is not None:
+        found["proof.json"] = _json(notes.proof.model_dump(mode="json"))
+        found["proof.md"] = markdown(notes.proof)
+    return found
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, sort_keys=True) + "\n"

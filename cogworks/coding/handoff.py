@@ -1,0 +1,135 @@
+"""Where the tests of a sub-work-item are: what their writer hands over to whoever makes them pass."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+from typing import Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from cogworks.vocabulary import Value
+
+Source = Literal["reported", "stored", "planned", "convention"]
+"""Who said where the tests are: their writer, an earlier hand-off, the plan, or nobody."""
+
+_TEST_DIRECTORIES = frozenset({"test", "tests", "spec", "specs", "__tests__"})
+_TEST_STEM = re.compile(r"(?:test_.+|.+_test|.+\.test|.+\.spec|conftest|[A-Z]\w*Tests?)")
+_PROSE = frozenset({"", ".md", ".rst", ".txt", ".adoc"})
+
+
+class RedRun(Value):
+    """What the tests did on the tree without the change."""
+
+    collected: int
+    failed: int
+    passed: int
+    missing: tuple[str, ...] = ()
+    """What they need and nothing declares yet, e.g. `cannot import name 'add' from 'adder'`."""
+
+
+class TestHandoff(Value):
+    """Tests that are written and committed; whoever makes them pass may not change them."""
+
+    __test__ = False
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    work_item: int
+    sub_work_item: int | None
+    """Number of the sub-issue, where there is one."""
+    feature_id: str
+    test_path: str = Field(min_length=1)
+    """Repository-relative POSIX path in the working copy of this sub-work-item."""
+    extra_paths: tuple[str, ...] = ()
+    """Further files that belong to the tests: more test files, data."""
+    source: Source
+    sha256: str
+    """Of the test file's text."""
+    extra_sha256: tuple[str, ...] = ()
+    """Of the further files, in their order."""
+    test_ids: tuple[str, ...] = ()
+    """Those that could be collected when it was made."""
+    red: RedRun
+    written_by: str
+    attempt: int
+    commit: str
+    """The commit that holds them."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every file that was handed over, the test file first."""
+        return (self.test_path, *self.extra_paths)
+
+    def as_json(self) -> dict[str, Any]:
+        """As it is kept in outputs."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+class Resolved(NamedTuple):
+    """Where the tests are, and who said so."""
+
+    path: str
+    source: Source
+    usual: str
+    """Where they would be by convention."""
+
+
+class Convention(NamedTuple):
+    """What the place of tests follows from when nobody says it."""
+
+    work_item: int
+    sub_work_item: int
+    """Number of the sub-issue, else its position in the plan."""
+    extension: str
+
+    @property
+    def feature_id(self) -> str:
+        return f"wi-{self.work_item}"
+
+
+def resolved(
+    *, reported: str, stored: str = "", planned: Sequence[str] = (), convention: Convention
+) -> Resolved:
+    """Where the tests are: as reported, else as stored, else as planned, else by convention.
+
+    Args:
+        reported: by the writer, empty when it said nothing.
+        stored: by an earlier hand-off of the same sub-work-item.
+        planned: the files of the plan; they say it when exactly one of them is a test file.
+    """
+    usual = conventional_path(convention)
+    tests = [path for path in planned if is_test_path(path)]
+    if reported:
+        return Resolved(reported, "reported", usual)
+    if stored:
+        return Resolved(stored, "stored", usual)
+    if len(tests) == 1:
+        return Resolved(tests[0], "planned", usual)
+    return Resolved(usual, "convention", usual)
+
+
+def conventional_path(convention: Convention) -> str:
+    """Where tests are when nobody says it: `tests/generated/<feature>/test_issue_<number><extension>`."""
+    name = f"test_issue_{convention.sub_work_item}{convention.extension}"
+    return f"tests/generated/{convention.feature_id}/{name}"
+
+
+def extension_of(planned: Iterable[str]) -> str:
+    """The extension of a sub-work-item's code: the one most of its planned files have, prose aside; may be empty."""
+    suffixes = [suffix for path in planned if (suffix := PurePosixPath(path).suffix) not in _PROSE]
+    return Counter(suffixes).most_common(1)[0][0] if suffixes else ""
+
+
+def is_test_path(path: str) -> bool:
+    """Whether a file belongs to the tests, as far as its name tells in the usual layouts of most languages."""
+    place = PurePosixPath(path)
+    in_tests = any(part.lower() in _TEST_DIRECTORIES for part in place.parts[:-1])
+    return in_tests or _TEST_STEM.fullmatch(place.stem) is not None
+
+
+def regression_paths(outputs: Iterable[dict[str, Any]]) -> tuple[str, ...]:
+    """The test files of finished sub-work-items as their hand-offs have them, from the outputs of their code; never
+    recomputed."""
+    handed = [
+        TestHandoff.model_validate(code["test_handoff"]) for code in outputs if code.get("test_handoff")
+    ]
+    return tuple(dict.fromkeys(handoff.test_path for handoff in handed))

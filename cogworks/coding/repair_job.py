@@ -1,0 +1,75 @@
+"""What a repair is about, who works at it, and what it found out."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from cogworks.repair.gates import Limits
+from cogworks.repair.instance import Instance
+from cogworks.repair.landmarks import Landmark
+from cogworks.repair.localising import Explorer, Localised
+from cogworks.repair.options import Options
+from cogworks.repair.outcomes import Result
+from cogworks.repair.planning import Model, Planned
+from cogworks.repair.proof import Proof
+from cogworks.repair.proposing import Proposal, Proposer
+from cogworks.repair.transaction import Checks, Tree
+from cogworks.repair.trying import Budgets
+from cogworks.repair.violations import TestRules
+from cogworks.vocabulary import CommitOid, RunId, Value
+
+
+class History(Tree, Protocol):
+    """A worktree of transactions whose last one can be taken back; `cogworks.codebase.patchtree.PatchTree`."""
+
+    def take_back(self) -> CommitOid: ...
+
+
+class Job(Value):
+    """What is to be repaired, under which options."""
+
+    run: RunId
+    instance: Instance
+    options: Options = Options()
+    handed_over: tuple[str, ...] = ()
+    """Test files that came with the task."""
+    rules: TestRules = TestRules()
+    command: str = ""
+    """How the tests are run, for the proof."""
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Who does the work."""
+
+    tree: History
+    checks: Checks
+    explorer: Explorer
+    model: Model
+    proposer: Proposer
+
+
+class Tried(Value):
+    """One transaction."""
+
+    landmark: str
+    candidate: str
+    result: Result
+
+
+class Notes:
+    """What a run found out, for its artifacts."""
+
+    def __init__(self) -> None:
+        self.localised: Localised | None = None
+        self.planned: Planned | None = None
+        self.landmarks: tuple[Landmark, ...] = ()
+        self.proposals: list[Proposal] = []
+        self.refused: list[str] = []
+        self.tried: list[Tried] = []
+        self.proof: Proof | None = None
+
+
+def budgets_of(options: Options) -> Budgets:
+    """How many diffs of one request reach the tree."""
+    return Budgets(finalists=options.search.finalists, actions_per_txn=options.tnr.actions_per_txn)

@@ -1,0 +1,273 @@
+"""The actions of a coding cycle that repairs failing tests by small diffs, each tried as one transaction."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cogworks.codebase.diffparsing import parse_diff
+from cogworks.codebase.patchtree import TreeState
+from cogworks.coding.actions import Action, Outcome
+from cogworks.coding.context import CycleContext
+from cogworks.coding.diagnosing import Diagnosis
+from cogworks.coding.executor import Handler
+from cogworks.coding.feedback import Attempt, Trial
+from cogworks.coding.repair_job import Job, Notes, Tools, Tried, budgets_of
+from cogworks.coding.results import ActionResult, Candidate, Payload, TraceEntry, failed
+from cogworks.coding.suitability import known_before, of_targets, unfit, unproven
+from cogworks.coding.testfacts import facts_of
+from cogworks.domain_services.messages import TestReport
+from cogworks.errors import InvalidReply
+from cogworks.repair.gates import Selection
+from cogworks.repair.landmarks import Landmark
+from cogworks.repair.localising import HOPS, WIDER_HOPS
+from cogworks.repair.measure import RERUNS
+from cogworks.repair.outcomes import Moment, Result, Terms
+from cogworks.repair.proof import Proof, Runs, proven_tests, weakened_lines
+from cogworks.repair.proof import Tree as ProvenTree
+from cogworks.repair.proposing import judged
+from cogworks.repair.transaction import Bench, Tree, transact
+from cogworks.vocabulary import CommitOid
+
+_FATAL = ("locked", "dirty_tree", "checkpoint_failed", "no_tests", "baseline_timeout")
+_MAX_REASONS = 12
+
+
+class PatchRun:
+    """One repair from the first run of the tests to the proof; its handlers are called one at a time."""
+
+    def __init__(self, job: Job, tools: Tools) -> None:
+        self._job = job
+        self._tools = tools
+        self._trace: list[TraceEntry] = []
+        self._bench = Bench(tree=tools.tree, checks=tools.checks, tell=self._tell_moment)
+        self._base = _state(tools.tree)
+        self._head = self._base
+        self._before: TestReport | None = None
+        self._report = TestReport(cases=())
+        self._landmarks: dict[str, Landmark] = {}
+        self._tried: set[str] = set()
+        self.notes = Notes()
+        self._diagnosis = Diagnosis(job, tools, self.notes, self._note)
+
+    @property
+    def base(self) -> CommitOid:
+        """Where the repair started."""
+        return self._base.head
+
+    def handlers(self) -> dict[Action, Handler]:
+        """Who carries out which action, for the cycle."""
+        return {
+            Action.RUN_TESTS: self._run_tests,
+            Action.ANALYZE_FAILURE: self._analyse,
+            Action.GENERATE_PATCH: self._generate,
+            Action.APPLY_PATCH: self._apply,
+            Action.REVERT_PATCH: self._revert,
+            Action.VALIDATE: self._validate,
+            Action.FINALIZE: self._finalize,
+        }
+
+    def _run_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del payload, context
+        limit_s = min(self._job.limits.baseline_s, deadline_ms / 1000)
+        report = self._report = self._run((), limit_s)
+        halt = ""
+        if self._before is None:
+            self._before = report
+            halt = unfit(report, self._job.instance)
+        facts = facts_of(report, before=known_before(self._before, self._job.instance))
+        return ActionResult(
+            outcome=facts.outcome,
+            summary=f"{facts.passed} passed, {len(facts.failing)} to repair or new, {facts.known_failures} known",
+            tree=self._head.tree,
+            tests=facts,
+            halt=halt,
+        )
+
+    def _analyse(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del deadline_ms
+        told = payload.parameters
+        reasons = tuple(told.get("reasons", ()))[-_MAX_REASONS:]
+        mode = told.get("mode", "")
+        if mode:
+            self._note("replan", mode=mode)
+            for each in context.landmarks[:1]:
+                self._diagnosis.give_up(self._landmarks[each])
+        localised = self.notes.localised
+        if mode != "replan" or localised is None:
+            is_wide = bool(told.get("widen")) or mode == "recombine"
+            reports = [self._report, *([self._before] if self._before else [])]
+            localised = self._diagnosis.localise(reports, hops=WIDER_HOPS if is_wide else HOPS)
+        if not localised.suspects:
+            return self._ended(
+                Outcome.NOTHING_FOUND, summary="the failure points at no definition", reasons=reasons
+            )
+        found = self._diagnosis.plan(localised, reasons, keep_pattern=mode == "replan")
+        if not found:
+            return self._ended(Outcome.NOTHING_FOUND, summary="no place is left to try", reasons=reasons)
+        self._landmarks = {each.id: each for each in found}
+        return self._ended(Outcome.FOUND, landmarks=tuple(self._landmarks), reasons=reasons)
+
+    def _generate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del context, deadline_ms
+        landmark = self._landmarks[payload.parameters["landmark"]]
+        request = self._diagnosis.request(landmark, tuple(payload.parameters.get("reasons", ())))
+        self._note("proposer.start", landmark=landmark.id, diffs=request.most)
+        try:
+            replies = self._tools.proposer.propose(request)
+        except InvalidReply as error:
+            return self._ended(Outcome.NONE_VALID, summary=str(error), reasons=(str(error),))
+        found = judged(replies, request, self._bench, tried=self._tried)
+        self._note("proposer.done", kept=len(found.kept), refused=list(found.refused))
+        self.notes.proposals += found.kept
+        self.notes.refused += found.refused
+        if not found.kept:
+            return self._ended(
+                Outcome.NONE_VALID, summary="no diff keeps the rules", reasons=found.refused[:_MAX_REASONS]
+            )
+        self._note("rerank.done", order=[[each.id, round(each.score, 6)] for each in found.kept])
+        budgets = budgets_of(self._job.options)
+        if len(found.kept) > budgets.most:
+            self._note("budget.reached", names=list(budgets.reached(budgets.most)))
+        candidates = tuple(
+            Candidate(id=each.id, change={"landmark": landmark.id, "diff": each.diff}) for each in found.kept
+        )
+        return self._ended(Outcome.PROPOSED, candidates=candidates)
+
+    def _apply(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del deadline_ms
+        change: Mapping[str, Any] = payload.parameters["change"]
+        landmark = self._landmarks[change["landmark"]]
+        is_last = not self._diagnosis.is_fallback and context.landmarks[-1:] == (landmark.id,)
+        self._note("txn.start", landmark=landmark.id, candidate=payload.parameters["candidate"])
+        terms = self._terms(landmark, is_last=is_last)
+        result = transact(change["diff"], terms, self._bench, tried=frozenset(self._tried))
+        self._note("txn.result", code=result.code, reasons=list(result.reasons))
+        self.notes.tried.append(Tried(landmark=landmark.id, candidate=result.proposal, result=result))
+        if result.is_kept:
+            self._moved()
+            return self._ended(Outcome.COMMITTED, tree=self._head.tree, summary=landmark.intent)
+        if result.code == "rollback_failed":
+            return self._broken(result, halt="; ".join(result.reasons))
+        if result.code in _FATAL:
+            return self._broken(result)
+        self._tried.add(result.proposal)
+        problems = result.reasons or (result.code,)
+        return self._ended(
+            Outcome.ROLLED_BACK,
+            summary="; ".join(problems),
+            attempt=Attempt(
+                fingerprint=result.proposal,
+                trial=Trial(category=f"{result.code} {' '.join(problems)}"[:200], problems=problems),
+            ),
+            reasons=tuple(f"{result.code}: {each}" for each in problems) + _printed(result),
+        )
+
+    def _revert(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del payload, context, deadline_ms
+        with self._tools.tree.hold() as is_ours:
+            if not is_ours:
+                return failed("locked", "another process works in this worktree")
+            self._tools.tree.take_back()
+        self._moved()
+        self._report = self._before or self._report
+        return self._ended(Outcome.DONE, tree=self._head.tree)
+
+    def _validate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        """Whether what the last run of the suite found makes a proof, its targets run again."""
+        del payload, context
+        targets = self._job.instance.failing_tests
+        limit_s = min(self._job.limits.targeted_s, deadline_ms / 1000)
+        reruns = [self._run(targets, limit_s) for _ in range(RERUNS)]
+        diff = parse_diff(self._tools.tree.diff_from(self.base)).diff
+        proof = self.notes.proof = Proof(
+            base=_proven(self._base),
+            head=_proven(self._head),
+            commands=(self._job.command,) if self._job.command else (),
+            tests=proven_tests(Runs(self._before or self._report, self._report, reruns)),
+            weakened=weakened_lines(diff, self._job.rules),
+            uncollected=tuple(
+                each
+                for each in self._report.collection_errors
+                if self._before is None or each not in self._before.collection_errors
+            ),
+        )
+        problems = unproven(proof, self._job.instance)
+        flaky = [test for test in proof.having("flaky") if of_targets(test, self._job.instance)]
+        halt = f"flaky, so that they prove nothing: {', '.join(flaky)}" if flaky else ""
+        if problems or flaky:
+            return self._ended(Outcome.DIAGNOSTICS, reasons=problems, halt=halt)
+        return self._ended(Outcome.GREEN, tree=self._head.tree)
+
+    def _finalize(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del payload, context, deadline_ms
+        proof = self.notes.proof
+        if proof is None or proof.head != _proven(self._head) or unproven(proof, self._job.instance):
+            return failed("unproven", "FINALIZE: nothing proves the tree as it is now")
+        return self._ended(Outcome.DONE, summary=f"{len(proof.having('fail_to_pass'))} test(s) repaired")
+
+    def _terms(self, landmark: Landmark, *, is_last: bool) -> Terms:
+        step, gates = self._diagnosis.step(landmark), self._job.options.gates
+        tests = self._diagnosis.regression(step.files) if gates.regression else ()
+        selection = Selection(
+            landmark=(landmark.landmark_test,) if landmark.landmark_test else (),
+            targeted=self._job.instance.failing_tests,
+            regression=tests or (),
+            smoke=gates.smoke or (),
+            full=tests is None,
+            is_last=is_last and gates.targeted_tests,
+        )
+        return Terms(
+            run=self._job.run,
+            sub_item=self._job.instance.instance_id,
+            step=step,
+            selection=selection,
+            base=self.base,
+            command=self._job.command,
+            limits=self._job.limits,
+            max_total_churn=self._job.options.limits.max_total_churn,
+        )
+
+    def _run(self, tests: Sequence[str], timeout_s: float) -> TestReport:
+        """One run outside of a transaction; what the tests wrote into the worktree must not stop the next one."""
+        report = self._tools.checks.run(tests, timeout_s=timeout_s)
+        if self._tools.tree.dirt():
+            with self._tools.tree.hold():
+                self._tools.tree.settle(self._head)
+        return report
+
+    def _moved(self) -> None:
+        self._head = _state(self._tools.tree)
+        self._tried.clear()
+
+    def _broken(self, result: Result, *, halt: str = "") -> ActionResult:
+        ended = failed(result.code, "; ".join(result.reasons) or result.code)
+        trace, self._trace = tuple(self._trace), []
+        return ended.model_copy(update={"halt": halt, "trace": trace})
+
+    def _ended(self, outcome: Outcome, **more: Any) -> ActionResult:
+        trace, self._trace = tuple(self._trace), []
+        return ActionResult(outcome=outcome, trace=trace, **more)
+
+    def _note(self, kind: str, **data: Any) -> None:
+        self._trace.append(TraceEntry(kind=kind, data=data))
+
+    def _tell_moment(self, moment: Moment) -> None:
+        self._note(moment.kind, step=moment.step, **moment.data)
+
+
+def _printed(result: Result) -> tuple[str, ...]:
+    """Which tests a change that was not kept left failing, as far as they ran."""
+    after = result.after
+    if after is None or not after.failing:
+        return ()
+    return (f"failing with this change: {', '.join(sorted(after.failing)[:10])}",)
+
+
+def _state(tree: Tree) -> TreeState:
+    with tree.hold():
+        state = tree.checkpoint()
+        tree.finish()
+    return state
+
+
+def _proven(state: TreeState) -> ProvenTree:
+    return ProvenTree(commit=state.head, tree=state.tree)

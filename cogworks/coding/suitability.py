@@ -1,0 +1,71 @@
+"""Whether a task fits the repository it is about, what of a report is its business, and whether a proof holds for it."""
+
+from difflib import get_close_matches
+
+from cogworks.domain_services.messages import TestReport
+from cogworks.repair.instance import Instance
+from cogworks.repair.measure import BAD, is_of
+from cogworks.repair.proof import AGAINST, Proof
+
+
+def of_targets(test: str, instance: Instance) -> bool:
+    """Whether a test, or a file that cannot be loaded, is among those to repair."""
+    return any(is_of(test, target) or is_of(target, test) for target in instance.failing_tests)
+
+
+def known_before(report: TestReport, instance: Instance) -> TestReport:
+    """The suite as it was found without the tests to repair: what fails in it may go on failing."""
+    return report.model_copy(
+        update={
+            "cases": tuple(case for case in report.cases if not of_targets(case.id, instance)),
+            "collection_errors": tuple(
+                error
+                for error in report.collection_errors
+                if not of_targets(error.split(":", 1)[0], instance)
+            ),
+        }
+    )
+
+
+def failing_targets(report: TestReport, instance: Instance) -> TestReport | None:
+    """The failures among the tests to repair; None when there is none."""
+    cases = [case for case in report.cases if case.outcome in BAD and of_targets(case.id, instance)]
+    errors = [error for error in report.collection_errors if of_targets(error.split(":", 1)[0], instance)]
+    if not cases and not errors:
+        return None
+    return TestReport(cases=tuple(cases), collection_errors=tuple(errors))
+
+
+def unfit(report: TestReport, instance: Instance) -> str:
+    """Why there is nothing to repair, from the first run of the suite; empty when there is."""
+    if report.timed_out:
+        return "the tests did not come to an end; nothing can be proven"
+    problems = [problem for target in instance.failing_tests if (problem := _unfit(target, report))]
+    return "; ".join(problems)
+
+
+def unproven(proof: Proof, instance: Instance) -> tuple[str, ...]:
+    """Why a proof does not hold for a task; nothing when it does."""
+    passing = proof.having("fail_to_pass", "pass_to_pass", "new_and_passes")
+    problems = [
+        f"{target} does not pass"
+        for target in instance.failing_tests
+        if not any(is_of(test, target) for test in passing)
+    ]
+    problems += [f"{test.id}: {test.verdict}" for test in proof.tests if test.verdict in AGAINST]
+    problems += [f"{each.path} is weakened: {each.line}" for each in proof.weakened]
+    problems += [f"cannot be loaded: {each}" for each in proof.uncollected]
+    return tuple(problems)
+
+
+def _unfit(target: str, report: TestReport) -> str:
+    own = [case for case in report.cases if is_of(case.id, target)]
+    unloaded = [error for error in report.collection_errors if is_of(target, error.split(":", 1)[0])]
+    if any(case.outcome in BAD for case in own) or unloaded:
+        return ""
+    if not own:
+        close = get_close_matches(target, [case.id for case in report.cases], n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        return f"{target} is none of the {len(report.cases)} tests that ran{hint}"
+    outcomes = ", ".join(sorted({case.outcome for case in own}))
+    return f"{target} does not fail ({outcomes}); there is nothing to repair"

@@ -1,0 +1,65 @@
+"""Calls of tools that wait for a person: which visits ask about one, and what the answer makes of the run."""
+
+from collections.abc import Mapping
+
+from cogworks.pipeline.graph import Instance
+from cogworks.pipeline.state import Lease, RunState
+
+MAX_APPROVED = 64
+"""Of one visit. Each took a comment of a person; the oldest is forgotten first and asked about again."""
+
+
+def asking_visits(state: RunState) -> tuple[Lease, ...]:
+    """The visits that were given back until somebody says whether they may make a call."""
+    return tuple(left for left in state.given_back if left.asks and not left.asks.rejected_because)
+
+
+def rejected_visits(state: RunState) -> tuple[Lease, ...]:
+    """The visits whose call somebody rejected, and that are not recorded as failed yet."""
+    return tuple(left for left in state.given_back if left.asks and left.asks.rejected_because)
+
+
+def asking_visit(state: RunState, at: Instance) -> Lease | None:
+    """The visit of this node and sub-item that asks people about a call, if any."""
+    return next((left for left in asking_visits(state) if left.instance == at), None)
+
+
+def question(state: RunState, at: Instance, name: str) -> tuple[str, str] | None:
+    """What to do about the call that a visit asks about, in one sentence for people, and the comment that approves it.
+
+    Args:
+        name: of the node, as people write it.
+    """
+    asking = asking_visit(state, at)
+    if asking is None or asking.asks is None:
+        return None
+    call, folder = asking.asks, state.folder(asking.index, at)
+    sentence = (
+        f"{name} wants to call {call.tool} (call {call.hash}) with `{call.shown}`; its replies in `{folder}` of the ledger "
+        f"hold the whole of it. Approve this call, or comment `/cogworks reject {name} <why>`"
+    )
+    return sentence, approval_line(name, call.hash)
+
+
+def approval_line(name: str, artifact: str) -> str:
+    """The comment that approves this artifact or call of a node; empty where its hash is not known."""
+    return f"/cogworks approve {name} {artifact[:12]}" if artifact else ""
+
+
+def with_approved_call(state: RunState, asking: Lease) -> RunState:
+    """The visit may be claimed again, and makes the call that it asked about without asking."""
+    new = (asking.asks.hash,) if asking.asks else ()
+    approved = (*asking.approved_calls, *new)[-MAX_APPROVED:]
+    return _changed(state, asking, {"asks": None, "approved_calls": approved})
+
+
+def with_rejected_call(state: RunState, asking: Lease, reason: str) -> RunState:
+    """The visit is to be recorded as failed, for this reason."""
+    rejected = asking.asks and asking.asks.model_copy(update={"rejected_because": reason})
+    return _changed(state, asking, {"asks": rejected})
+
+
+def _changed(state: RunState, left: Lease, update: Mapping[str, object]) -> RunState:
+    changed = left.model_copy(update=update)
+    given_back = tuple(changed if each is left else each for each in state.given_back)
+    return state.model_copy(update={"given_back": given_back})

@@ -1,0 +1,124 @@
+"""A repair in a real worktree whose tests are the facts in its files; what a model says is scripted."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from cogworks.coding.context import Task
+from cogworks.coding.cycle import CodingCycle, Surroundings
+from cogworks.coding.events import ExecutionComplete, Header
+from cogworks.coding.limits import Limits
+from cogworks.coding.outcome import RunResult
+from cogworks.coding.repair_job import Job, Tools
+from cogworks.coding.repairing import PatchRun
+from cogworks.domain_services.exploring import Coverage, Symbol, TestCoverage
+from cogworks.domain_services.messages import TestReport
+from cogworks.repair.instance import Instance
+from cogworks.repair.options import Options
+from cogworks.repair.proposing import ModelProposer
+from cogworks.vocabulary import RunId
+from tests.repair.benches import FactChecks, patch_tree
+from tests.repair.exploring import ScriptedExplorer
+from tests.repair.scripted_model import Answers
+
+TARGETS = ("a.txt::a", "a.txt::d")
+SYMBOLS = [
+    Symbol(id=f"a.{name}", kind="function", artifact="a.txt", lines=(line, line))
+    for line, name in enumerate("abcd", 1)
+]
+COVERAGE = Coverage(
+    report=TestReport(cases=()),
+    tests=tuple(
+        TestCoverage(test=f"a.txt::{name}", lines={"a.txt": ((line, line),)})
+        for line, name in enumerate("abcd", 1)
+    ),
+)
+
+
+class TracedChecks(FactChecks):
+    """Failing facts say where they stand, as a test runner would."""
+
+    def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
+        report = super().run(tests, timeout_s=timeout_s)
+        cases = [
+            case.model_copy(update={"message": f"{case.id.split('::')[0]}:1: in fact"})
+            if case.outcome == "failed"
+            else case
+            for case in report.cases
+        ]
+        return TestReport(cases=tuple(cases))
+
+
+class TreeExplorer(ScriptedExplorer):
+    """Reads the files as they lie there."""
+
+    def __init__(self, tree: Path, **known: Any) -> None:
+        super().__init__({}, **{"coverage": COVERAGE, "symbols": SYMBOLS, **known})
+        self._tree = tree
+
+    def text(self, path: str) -> str | None:
+        place = self._tree / path
+        return place.read_text() if place.is_file() else None
+
+
+class RepairScene:
+    """One run, and everything that can be asked about it afterwards."""
+
+    def __init__(
+        self,
+        tree: Path,
+        *answers: str | Exception,
+        targets: tuple[str, ...] = TARGETS,
+        options: Options | None = None,
+        spoil: Callable[[Path], None] = lambda _: None,
+        pass_to_pass: tuple[str, ...] = (),
+        **known: Any,
+    ) -> None:
+        self.model = Answers(*answers)
+        self.checks = TracedChecks(tree, spoil)
+        self.tree = patch_tree(tree)
+        instance = Instance(instance_id="facts", failing_tests=targets, pass_to_pass=pass_to_pass)
+        job = Job(run=RunId("r"), instance=instance, options=options or Options())
+        tools = Tools(
+            tree=self.tree,
+            checks=self.checks,
+            explorer=TreeExplorer(tree, **known),
+            model=self.model,
+            proposer=ModelProposer(self.model),
+        )
+        self.work = PatchRun(job, tools)
+        header = Header(
+            item="facts",
+            task=Task(goal="repair", has_validators=True),
+            limits=Limits(generation_retries=job.options.search.retries_per_step),
+            config_digest="",
+        )
+        self.cycle = CodingCycle(header, Surroundings(handlers=self.work.handlers()))
+
+    def run(self) -> RunResult:
+        return self.cycle.run_until_done()
+
+    @property
+    def patch(self) -> str:
+        return self.tree.diff_from(self.work.base)
+
+    @property
+    def course(self) -> list[str]:
+        """Each action with its outcome."""
+        return [f"{each.action}: {each.outcome}" for each in self.cycle.result().history]
+
+    @property
+    def moments(self) -> list[str]:
+        """What happened inside the actions, in its order."""
+        bodies = [event.body for event in self.cycle.events]
+        return [
+            entry.kind
+            for body in bodies
+            if isinstance(body, ExecutionComplete)
+            for entry in body.result.trace
+        ]
+
+    @property
+    def codes(self) -> list[str]:
+        """How each transaction ended."""
+        return [each.result.code for each in self.work.notes.tried]
