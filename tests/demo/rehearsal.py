@@ -17,6 +17,7 @@ from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME, ISSUE_NUMBER, sample_files, sample_issue
 from cogworks.domain_services.client import ProcessService
+from cogworks.domain_services.panel import Member, ServicePanel
 from cogworks.github.effects import CommitFiles, CreateSubIssue, OpenPullRequest, PushBranch
 from cogworks.llm.budget import Budget
 from cogworks.llm.cassette import Cassette
@@ -119,9 +120,8 @@ class Rehearsal:
             WorkingCopies(folder / "copies", identity=BOT, environment=os.environ)
         )
         command = [sys.executable, "-m", "cogworks.services.python"]
-        self._service = self._stack.enter_context(
-            ProcessService(command, name="python", environment=os.environ)
-        )
+        python = ProcessService(command, name="python", environment=os.environ)
+        self._service = self._stack.enter_context(ServicePanel([Member(python)], warn=print))
         self._config = parse_config(sample_files()[".cogworks/config.toml"])
         self._outputs: dict[tuple[str, str | None], dict[str, Any]] = {}
         self._pulls: list[PullRequestRef] = []
@@ -211,6 +211,7 @@ class Rehearsal:
             ),
             inputs=self._inputs(node, key),
             dependency_outputs=self._dependency_outputs(sub_item),
+            earlier={OUTPUTS[node]: self._outputs[OUTPUTS[node], key]} if ordinal > 1 else {},
             sub_item=sub_item,
             sub_items=self._sub_items,
             pull_requests=tuple(self._pulls),

@@ -67,6 +67,14 @@ def test_the_sample_is_solved_with_one_retry_and_one_rework(rehearsal: Rehearsal
     assert attempts == [2, 1, 1]
     verdicts = [each.outcome.output["passed"] for each in rehearsal.done if each.node == "review"]
     assert verdicts == [True, False, True]
+    handed = [
+        each.outcome.output["test_handoff"] for each in rehearsal.done if each.node == "code_generation"
+    ]
+    assert [(handoff["test_path"], handoff["source"], handoff["attempt"]) for handoff in handed] == [
+        ("tests/test_scanning.py", "reported", 1),
+        ("tests/test_iso8601.py", "reported", 1),
+        ("tests/test_iso8601.py", "reported", 1),
+    ]
 
 
 @pytest.mark.slow
@@ -87,9 +95,12 @@ def test_the_acceptance_test_passes_on_the_last_branch(rehearsal: Rehearsal, tmp
 
 @pytest.mark.slow
 def test_no_recording_is_left_over(rehearsal: Rehearsal) -> None:
-    asked = len(rehearsal.done) - 2 + 2 * sum(1 for each in rehearsal.done if each.node == "review") + 1
+    visits = [each.node for each in rehearsal.done]
+    # Integration asks nobody, review asks three times, every coding visit asks for tests first; one attempt fails.
+    asked = len(visits) - visits.count("integration") + 2 * visits.count("review")
+    asked += visits.count("code_generation") + 1
 
-    assert len(RECORDINGS) == asked
+    assert len(RECORDINGS) == asked == 20
 
 
 @pytest.mark.parametrize("page", sorted(FOLDER.glob("*.prompt.md")), ids=lambda page: page.name)
