@@ -6,10 +6,12 @@ CogworksError                 1   a failure whose text goes to the operator unch
 ├── SafetyHalt                3   a protected path, injected text, altered rules
 ├── PermissionRefused         4   GitHub or the model provider refused who we are
 ├── BudgetReached             5   the next call would cost more than what is left
+├── ApprovalNeeded            0   a person has to approve a call before the visit goes on
 ├── NodeFailed                1   a node gave up for good
 ├── InvalidReply              1   the model's reply never fitted its schema
 ├── TryAgainLater            75   rate limit, outage: the same step may succeed unchanged
 ├── LostRace                  0   another runner moved the ledger first
+│   └── VisitStopped          0   a person stopped the visit, or what others recorded did
 └── Interrupted             130   Ctrl-C
 """
 
@@ -77,6 +79,24 @@ class BudgetReached(CogworksError):
         super().__init__(message)
 
 
+class ApprovalNeeded(CogworksError):
+    """The visit goes on when a person has approved one call of a tool.
+
+    Args:
+        call_hash: what an approval has to name.
+        shown: the call's input without secrets, as JSON.
+    """
+
+    exit_code = 0
+    outcome = "waiting"
+
+    def __init__(self, message: str, *, tool: str, call_hash: str, shown: str) -> None:
+        self.tool = tool
+        self.call_hash = call_hash
+        self.shown = shown
+        super().__init__(message)
+
+
 class NodeFailed(CogworksError):
     """A node gave up for good; the text says what it tried."""
 
@@ -103,6 +123,10 @@ class LostRace(CogworksError):
 
     exit_code = 0
     outcome = "backed_off"
+
+
+class VisitStopped(LostRace):
+    """The visit is still this runner's, and has to end: a person wants it, or what others recorded meanwhile."""
 
 
 class Interrupted(CogworksError):

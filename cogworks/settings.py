@@ -16,6 +16,8 @@ CONFIG_FILE = ".cogworks/config.toml"
 PIPELINE_FILE = ".cogworks/pipeline.toml"
 INTERNAL_LABEL_PREFIX = "cogworks:node:"
 MAX_LABEL_CHARS = 50
+WaivableCheck = Literal["TEST_HASH_CHANGED", "TEST_SYNTAX", "TEST_EMPTY", "TEST_NOT_RED"]
+"""That a test file is there and lies inside the repository is always required."""
 
 
 class Price(Value):
@@ -86,6 +88,33 @@ class IsolationConfig(Value):
     """`untrusted`: safety-critical items, and those whose author may not write here."""
 
 
+class DependencyConfig(Value):
+    """`[dependencies]`: whether a model may change what is installed for the code it writes."""
+
+    changes: Literal["ask", "allow"] = "ask"
+    """`ask`: a proposed change to a manifest ends the node, and a person decides."""
+    manifests: tuple[str, ...] = (
+        "pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "*requirements.txt", "requirements/**",
+        "constraints*.txt", "Pipfile", "Pipfile.lock", "poetry.lock", "pdm.lock", "uv.lock", "pylock.toml",
+        "**/Cargo.toml", "Cargo.lock", "**/package.json", "package-lock.json", "**/go.mod", "**/go.sum",
+    )  # fmt: skip
+    """Patterns of the files that say what is installed, as for protected paths."""
+
+    @property
+    def asked_about(self) -> tuple[str, ...]:
+        """The manifests that only a person changes."""
+        return self.manifests if self.changes == "ask" else ()
+
+
+class TestsConfig(Value):
+    """`[tests]`: who writes the tests of a sub-work-item, and which checks of them only warn."""
+
+    __test__ = False
+    writer: Literal["separate", "none"] = "separate"
+    """`separate`: tests are written, checked and committed before the code; `none`: they come with the code."""
+    warn_only: tuple[WaivableCheck, ...] = ()
+
+
 class Config(Value):
     """`.cogworks/config.toml`, validated."""
 
@@ -96,6 +125,8 @@ class Config(Value):
     ledger: LedgerConfig = LedgerConfig()
     commands: CommandConfig = CommandConfig()
     isolation: IsolationConfig = IsolationConfig()
+    dependencies: DependencyConfig = DependencyConfig()
+    tests: TestsConfig = TestsConfig()
 
 
 class Environment(Value):
@@ -147,6 +178,31 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         color="NO_COLOR" not in env,
         is_ci=bool(env.get("CI")),
     )
+
+
+def environments_folder(environment: Environment) -> Path:
+    """Where the bundled services keep what they install for repositories."""
+    return Path(environment.work_dir) / "environments"
+
+
+PACKAGE_INDEX_VARIABLES = (
+    "PIP_CERT", "PIP_CONFIG_FILE", "PIP_CONSTRAINT", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL",
+    "PIP_NO_INDEX", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX_URL", "SSL_CERT_FILE",
+    "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy",
+)  # fmt: skip
+"""What says where packages come from; the bundled services get it, and nobody's code that they run."""
+
+
+def package_index_settings(environ: Mapping[str, str]) -> dict[str, str]:
+    """The part of an environment that says where packages come from, pip's file of this user included."""
+    found = {name: environ[name] for name in PACKAGE_INDEX_VARIABLES if environ.get(name)}
+    home = environ.get("HOME")
+    config_home = environ.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
+    # A service has a home of its own, where pip would look in vain.
+    own = Path(config_home) / "pip" / "pip.conf"
+    if "PIP_CONFIG_FILE" not in found and config_home and own.is_file():
+        found["PIP_CONFIG_FILE"] = str(own)
+    return found
 
 
 def _cache_home(env: Mapping[str, str]) -> Path:

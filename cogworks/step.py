@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from cogworks.errors import (
+    ApprovalNeeded,
     BudgetReached,
     CogworksError,
     ConfigurationError,
@@ -18,7 +19,7 @@ from cogworks.github.effects import Effect
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.surface import comment_difference, differences, problem_comment, project
 from cogworks.ledger.keeper import Keeper
-from cogworks.ledger.record import Change, change_for
+from cogworks.ledger.record import Change, change_for, visit_files
 from cogworks.ledger.store import LedgerCommit, StaleTip
 from cogworks.nodes.answering import MovingLedger, answer, inputs_lease
 from cogworks.nodes.claiming import claimed, lease_for, stopped_by
@@ -206,6 +207,8 @@ def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
         ended = run_visit(shell.visit, claimed)
     except LostRace as error:
         return report("backed_off", str(error), seen, claimed.keeper.state)
+    except ApprovalNeeded as error:
+        return _asking(shell, seen, run, claimed, str(error))
     except BudgetReached as error:
         state = claimed.keeper.state
         reason = shortage(state, seen.facts, seen.pipeline, run.instance)
@@ -216,6 +219,22 @@ def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
         # The visit saw only what was left for it; people know the budget of the whole item.
         raise BudgetReached(reason) from error
     return _ended(shell, seen, run, ended)
+
+
+def _asking(shell: Shell, seen: Considered, run: move.Run, claimed: Claimed, problem: str) -> StepReport:
+    """The visit was given back until a person approves one of its calls."""
+    keeper, facts = claimed.keeper, seen.facts
+    warning = _show(shell, seen, keeper.state, facts)
+    waits = waiting_for(keeper.state, facts, seen.pipeline)
+    # A node beside it may go on meanwhile.
+    is_more = bool(locate(keeper.state, facts, seen.pipeline).ready)
+    message = f"{instance_name(run.instance)}: {problem}"
+    told = report(
+        "succeeded" if is_more else "waiting", message, seen, keeper.state, waiting_for=waits, warning=warning
+    )
+    spend = keeper.spent - keeper.lease.spent
+    ours = {"node": instance_name(run.instance), "visit_key": run.visit_key, "spend": spend}
+    return told.model_copy(update=ours)
 
 
 def _check(shell: Shell, seen: Considered, run: move.Run) -> None:
@@ -299,7 +318,8 @@ def _give_up(shell: Shell, seen: Considered, lease: Lease, reason: str) -> StepR
     )
     state = seen.state.recorded(record)
     rest = rest_line(state, seen.facts, seen.pipeline)
-    _append(shell, seen, change_for(state, lease, "failed", {}, sequence=0, waits_for=rest))
+    files = visit_files(state, record, None)
+    _append(shell, seen, change_for(state, lease, "failed", files, sequence=0, waits_for=rest))
     warning = _show(shell, seen, state, seen.facts)
     return report("failed", f"{instance_name(lease.instance)}: {reason}", seen, state, warning=warning)
 

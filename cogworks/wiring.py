@@ -6,8 +6,8 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import as_file
 from importlib.resources import files as package_files
@@ -18,6 +18,7 @@ from cogworks.codebase.git import Identity
 from cogworks.codebase.scripts import ScriptRun, run_script
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
+from cogworks.coding.governed import coding_policy
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.panel import ServicePanel
 from cogworks.errors import CogworksError, NodeFailed, TryAgainLater, UsageError
@@ -35,6 +36,7 @@ from cogworks.ledger.store import LedgerStore
 from cogworks.llm.provider import Provider
 from cogworks.nodes.contract import Asks, DomainService, NodeShell, Workspace
 from cogworks.nodes.registry import NODES
+from cogworks.nodes.timing import Patience
 from cogworks.nodes.visit import Session, SessionOrder, VisitShell
 from cogworks.nodes.workability import refuse_unworkable
 from cogworks.pipeline.parser import parse_pipelines
@@ -55,6 +57,9 @@ class _NodeShell:
     model: Asks
     open_service: Callable[[], DomainService]
     tell: Callable[[str], None]
+    stop: Callable[[], None]
+    limit: Callable[[float], AbstractContextManager[None]]
+    save: Callable[[], None]
     keep_file: Callable[[str, str], None]
     open_workspace: Callable[[], Workspace]
     run: Callable[[str, str], ScriptRun]
@@ -65,6 +70,15 @@ class _NodeShell:
 
     def say(self, line: str, /) -> None:
         self.tell(line)
+
+    def check(self) -> None:
+        self.stop()
+
+    def checkpoint(self) -> None:
+        self.save()
+
+    def within(self, limit_s: float, /) -> AbstractContextManager[None]:
+        return self.limit(limit_s)
 
     def now(self) -> float:
         return _elapsed_s()
@@ -89,6 +103,7 @@ class _Session:
         provider: Provider,
         open_service: Callable[[], DomainService],
         open_copy: Callable[[], WorkingCopy],
+        limit: Callable[[float], AbstractContextManager[None]],
         say: Callable[[str], None],
     ) -> None:
         self._order = order
@@ -105,6 +120,9 @@ class _Session:
             model=gateway_for(order, provider),
             open_service=self._opened_service,
             tell=told,
+            stop=order.check,
+            limit=limit,
+            save=order.checkpoint,
             keep_file=order.keep,
             open_workspace=self._workspace,
             run=lambda name, stdin: shipped_script(name, stdin, left_s=order.left_s),
@@ -161,11 +179,11 @@ def open_shell(
                 session=lambda order: _open_session(
                     order,
                     environment,
-                    lambda stack: _open_copy(
-                        order,
+                    lambda within, stack: _open_copy(
+                        within,
                         address,
                         tokens,
-                        stack.enter_context(open_copies(environment, meter, left_s=order.left_s)),
+                        stack.enter_context(open_copies(environment, meter, left_s=within.left_s)),
                     ),
                     say,
                 ),
@@ -196,6 +214,7 @@ def _check(config: Config, files: Mapping[str, str], environment: Environment) -
         refuse_unworkable(pipelines, files, own_labels=tuple(config.labels.model_dump().values()))
     check_model(config, files, environment)
     services_of(environment, files)
+    coding_policy(files)
 
 
 def reader_of(
@@ -271,16 +290,20 @@ def _speaking(
 def _open_session(
     order: SessionOrder,
     environment: Environment,
-    open_copy: Callable[[ExitStack], WorkingCopy],
+    open_copy: Callable[[SessionOrder, ExitStack], WorkingCopy],
     say: Callable[[str], None],
 ) -> Iterator[Session]:
+    patience = Patience(order.left_s, monotonic=_elapsed_s)
+    # Whatever a node waits for asks the same clock: the model, the service, git and scripts.
+    order = replace(order, left_s=patience.left_s)
     with ExitStack() as stack:
         provider = stack.enter_context(open_provider(order.config, environment, left_s=order.left_s))
         yield _Session(
             order,
             provider=provider,
             open_service=lambda: stack.enter_context(_service_for(order, environment, say)),
-            open_copy=lambda: open_copy(stack),
+            open_copy=lambda: open_copy(order, stack),
+            limit=patience.within,
             say=say,
         )
 

@@ -14,9 +14,9 @@ from cogworks.errors import PermissionRefused, UsageError
 from cogworks.llm.anthropic import BASE_URL, AnthropicProvider
 from cogworks.llm.budget import Budget, Price, PriceList
 from cogworks.llm.cassette import CassetteProvider
-from cogworks.llm.gateway import Gateway, ModelSettings
+from cogworks.llm.gateway import Gateway, ModelSettings, ReplyRecord
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
-from cogworks.llm.provider import Provider
+from cogworks.llm.provider import ModelReply, Provider
 from cogworks.llm.repository_files import prompts_in
 from cogworks.nodes.visit import SessionOrder
 from cogworks.settings import Config, Environment
@@ -24,15 +24,41 @@ from cogworks.settings import Config, Environment
 
 def gateway_for(order: SessionOrder, provider: Provider) -> Gateway:
     """Asks the model within what is left of the budget."""
-    llm = order.config.llm
+    budget = Budget(limit_usd=_exact(order.budget_usd), limit_tokens=order.budget_tokens)
+    return _gateway(order.config, order.files, provider, budget, memory=order.memory, on_reply=order.on_reply)
+
+
+def gateway_of(config: Config, files: Mapping[str, str], provider: Provider) -> Gateway:
+    """Asks the model within the whole budget of one work item.
+
+    Args:
+        files: those below `.cogworks`; their prompts go before the built-in ones.
+    """
+    budgets = config.budgets
+    budget = Budget(
+        limit_usd=_exact(budgets.pipeline_max_cost_dollars), limit_tokens=budgets.pipeline_max_tokens
+    )
+    return _gateway(config, files, provider, budget)
+
+
+def _gateway(
+    config: Config,
+    files: Mapping[str, str],
+    provider: Provider,
+    budget: Budget,
+    *,
+    memory: Mapping[str, ModelReply] | None = None,
+    on_reply: Callable[[ReplyRecord], None] = lambda _: None,
+) -> Gateway:
+    llm = config.llm
     return Gateway(
         provider,
-        shipped_prompts(prompts_in(order.files)),
+        shipped_prompts(prompts_in(files)),
         ModelSettings(model=llm.model, max_output_tokens=llm.max_output_tokens),
-        prices=_prices(order.config),
-        budget=Budget(limit_usd=_exact(order.budget_usd), limit_tokens=order.budget_tokens),
-        memory=order.memory,
-        on_reply=order.on_reply,
+        prices=_prices(config),
+        budget=budget,
+        memory=memory,
+        on_reply=on_reply,
     )
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig
 from cogworks.domain_services.messages import Caller
-from cogworks.domain_services.opening import configured_services, open_client
+from cogworks.domain_services.opening import BUNDLED, configured_services, open_client
 from cogworks.domain_services.panel import Member, ServicePanel
 from cogworks.errors import UsageError
-from cogworks.settings import Environment, child_environment
+from cogworks.settings import Environment, child_environment, environments_folder
 
 
 def open_panel(
@@ -49,7 +49,9 @@ def services_of(environment: Environment, files: Mapping[str, str]) -> tuple[Ser
     """
     named = environment.services_config
     if not named:
-        return configured_services(files.get("services.toml"), source=SERVICES_FILE)
+        return configured_services(
+            files.get("services.toml"), source=SERVICES_FILE, bundled=_bundled(environment)
+        )
     try:
         text = Path(named).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -57,3 +59,9 @@ def services_of(environment: Environment, files: Mapping[str, str]) -> tuple[Ser
             f"COGWORKS_DOMAIN_SERVICES_CONFIG names {named!r}, which cannot be read: {error}"
         ) from error
     return configured_services(text, source=named)
+
+
+def _bundled(environment: Environment) -> ServiceConfig:
+    """The bundled service, with environments that outlive the step."""
+    folder = str(environments_folder(environment))
+    return BUNDLED.model_copy(update={"command": (*BUNDLED.command, "--environments", folder)})

@@ -1,6 +1,7 @@
 """Fakes that obey the Protocols of cogworks; each is also run through its contract in `tests/contracts/`."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from pathlib import Path
@@ -8,8 +9,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from cogworks.canonical import canonical, sha256
 from cogworks.codebase.changes import FileChange, refusal
+from cogworks.domain_services.answers import NotOffered
+from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic, TestReport
+from cogworks.errors import VisitStopped
 from cogworks.llm.package_data import shipped_prompts
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.nodes.contract import Reply, Workspace
@@ -51,7 +56,8 @@ class MemoryWorkspace:
         """
         self.tree = dict(files)
         self.commits: list[tuple[str, dict[str, str]]] = []
-        self._head = dict(files)
+        self.head = CommitOid(f"{0:040x}")
+        self._heads = {self.head: dict(files)}
         self._base = dict(files if base is None else base)
 
     @property
@@ -75,16 +81,24 @@ class MemoryWorkspace:
         return reason
 
     def roll_back(self) -> None:
-        self.tree = dict(self._head)
+        self.tree = dict(self._heads[self.head])
+
+    def settle(self, oid: CommitOid) -> None:
+        self.head = oid
+        self.roll_back()
 
     def diff(self, base: str) -> str:
-        before = self._head if base == "HEAD" else self._base
+        before = self._heads[self.head] if base == "HEAD" else self._base
         return "".join(_file_diff(path, before, self.tree) for path in sorted({*before, *self.tree}))
 
     def commit(self, message: str) -> CommitOid:
-        self._head = dict(self.tree)
         self.commits.append((message, dict(self.tree)))
-        return CommitOid(f"{len(self.commits):040x}")
+        self.head = CommitOid(f"{len(self.commits):040x}")
+        self._heads[self.head] = dict(self.tree)
+        return self.head
+
+    def tree_name(self) -> str:
+        return sha256(canonical(self.tree))
 
 
 def _file_diff(path: str, before: Mapping[str, str], after: Mapping[str, str]) -> str:
@@ -110,10 +124,21 @@ class ScriptedService:
         self,
         run_tests: Callable[[Workspace], TestReport],
         check: Callable[[Workspace, Sequence[str]], Sequence[Diagnostic]] = lambda *_: (),
+        *,
+        layout: Callable[[str], str] = lambda text: text,
+        rules: Callable[[Workspace, Sequence[str]], Sequence[Diagnostic]] = lambda *_: (),
     ) -> None:
+        """Args:
+        layout: a text in the project's formatting.
+        """
         self.warnings: tuple[str, ...] = ()
+        self.offered: InterfaceMap | NotOffered = InterfaceMap(status="complete", interfaces=())
+        """What every file offers, whichever are asked about."""
+        self.asked_for_interfaces: list[Sequence[str]] = []
         self._run_tests = run_tests
         self._check = check
+        self._layout = layout
+        self._rules = rules
         self.runs = 0
 
     def validate(self, workspace: Workspace, paths: Sequence[str]) -> Sequence[Diagnostic]:
@@ -122,6 +147,23 @@ class ScriptedService:
     def simulate(self, workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
         self.runs += 1
         return self._run_tests(workspace)
+
+    def interfaces(self, workspace: Workspace, paths: Sequence[str]) -> InterfaceMap | NotOffered:
+        self.asked_for_interfaces.append(paths)
+        if isinstance(self.offered, NotOffered):
+            return self.offered
+        kept = tuple(each for each in self.offered.interfaces if each.artifact in paths)
+        return self.offered.model_copy(update={"interfaces": kept})
+
+    def normalised(self, workspace: Workspace, paths: Sequence[str]) -> Mapping[str, str]:
+        texts = {path: workspace.read(path) or "" for path in paths}
+        return {path: self._layout(text) for path, text in texts.items() if self._layout(text) != text}
+
+    def review(self, workspace: Workspace, paths: Sequence[str]) -> Sequence[Diagnostic]:
+        return self._rules(workspace, paths)
+
+    def dependencies(self, workspace: Workspace, paths: Sequence[str]) -> Sequence[Diagnostic]:
+        return self._check(workspace, paths)
 
 
 class ScriptedAnswers:
@@ -133,6 +175,9 @@ class ScriptedAnswers:
         self.purposes: list[str] = []
         self.asked: list[str] = []
         """The user section of every prompt."""
+
+    def digest(self, prompt: str) -> str:
+        return self._prompts.digest(prompt)
 
     def ask(
         self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
@@ -157,9 +202,26 @@ class FakeShell:
     said: list[str] = field(default_factory=list)
     kept: dict[str, str] = field(default_factory=dict)
     seconds: Callable[[], float] = lambda: 0.0
+    limit: Callable[[float], AbstractContextManager[None]] = nullcontext
+    stop: str = ""
+    """Why a person wants the visit to stop, from now on."""
+    saved: list[dict[str, str]] = field(default_factory=list)
+    """What was kept at each checkpoint."""
 
     def say(self, line: str) -> None:
+        self.check()
         self.said.append(line)
+
+    def check(self) -> None:
+        if self.stop:
+            raise VisitStopped(self.stop)
+
+    def checkpoint(self) -> None:
+        self.saved.append(dict(self.kept))
+        self.check()
+
+    def within(self, limit_s: float) -> AbstractContextManager[None]:
+        return self.limit(limit_s)
 
     def now(self) -> float:
         return self.seconds()

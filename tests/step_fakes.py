@@ -5,7 +5,7 @@ The tracker and the ledger obey the Protocols of `cogworks.step`; what is adopte
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -270,6 +270,15 @@ class _NodeShell:
         self.order.check()
         self.runner.said.append(line)
 
+    def check(self) -> None:
+        self.order.check()
+
+    def checkpoint(self) -> None:
+        self.order.checkpoint()
+
+    def within(self, limit_s: float, /) -> AbstractContextManager[None]:
+        return nullcontext()
+
     def now(self) -> float:
         return self.runner.clock_s
 
@@ -286,6 +295,9 @@ class _Model:
 
     runner: Runner
     order: SessionOrder
+
+    def digest(self, prompt: str) -> str:
+        return ""
 
     def ask(
         self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str

@@ -46,6 +46,7 @@ def _every_error() -> Iterator[CogworksError]:
         "InvalidReply",
     ):
         yield getattr(errors, name)("because")
+    yield errors.ApprovalNeeded("because", tool="APPLY_PATCH", call_hash="0123456789ab", shown="{}")
     yield errors.LostRace("because")
     yield errors.Interrupted("because")
 
@@ -114,6 +115,7 @@ def test_exit_codes_say_what_kind_of_end_it_was() -> None:
         "SafetyHalt": 3,
         "PermissionRefused": 4,
         "BudgetReached": 5,
+        "ApprovalNeeded": 0,
         "NodeFailed": 1,
         "InvalidReply": 1,
         "LostRace": 0,

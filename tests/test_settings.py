@@ -1,18 +1,23 @@
 from contextlib import suppress
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cogworks.coding.testgate import WAIVABLE
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.settings import (
     Config,
     Environment,
     LabelConfig,
     LlmConfig,
+    TestsConfig,
+    WaivableCheck,
     child_environment,
     label_clashes,
+    package_index_settings,
     parse_config,
     read_environment,
     require_config,
@@ -66,6 +71,22 @@ def test_a_key_that_resembles_none_gets_the_list_of_all() -> None:
     assert _problems(f"{SMALLEST}[ledger]\nzzz = 1\n") == (
         "`ledger.zzz` is not a key cogworks knows; known here: checkpoint_usd, keep_days",
     )
+
+
+def test_who_writes_tests_and_which_checks_of_them_only_warn_are_settings() -> None:
+    text = f'{SMALLEST}[tests]\nwriter = "none"\nwarn_only = ["TEST_NOT_RED"]\n'
+
+    assert parse_config(text).tests == TestsConfig(writer="none", warn_only=("TEST_NOT_RED",))
+    assert parse_config(SMALLEST).tests == TestsConfig(writer="separate", warn_only=())
+
+
+def test_that_a_test_file_is_there_cannot_be_waived() -> None:
+    (problem,) = _problems(f'{SMALLEST}[tests]\nwarn_only = ["TEST_FILE_MISSING"]\n')
+
+    assert problem.startswith(
+        "`tests.warn_only.0` is 'TEST_FILE_MISSING': Input should be 'TEST_HASH_CHANGED'"
+    )
+    assert set(get_args(WaivableCheck)) == WAIVABLE
 
 
 def test_text_that_is_no_toml_is_named_with_its_place() -> None:
@@ -184,3 +205,39 @@ def test_a_child_gets_this_environment_and_what_is_added(monkeypatch: pytest.Mon
     found = child_environment({"CHANGED": "2"})
 
     assert (found["KEPT"], found["CHANGED"]) == ("1", "2")
+
+
+def test_what_says_where_packages_come_from_is_passed_on_and_nothing_else() -> None:
+    environ = {
+        "PIP_INDEX_URL": "https://i.example",
+        "HTTPS_PROXY": "http://p",
+        "PIP_TARGET": "/x",
+        "GH_TOKEN": "t",
+    }
+
+    assert package_index_settings(environ) == {
+        "PIP_INDEX_URL": "https://i.example",
+        "HTTPS_PROXY": "http://p",
+    }
+
+
+def test_pip_s_file_of_this_user_is_named_where_no_other_is(tmp_path: Path) -> None:
+    file = tmp_path / ".config" / "pip" / "pip.conf"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    home = {"HOME": str(tmp_path)}
+
+    assert package_index_settings(home) == {"PIP_CONFIG_FILE": str(file)}
+    assert package_index_settings({"XDG_CONFIG_HOME": str(tmp_path / ".config")}) == package_index_settings(
+        home
+    )
+    assert package_index_settings({**home, "PIP_CONFIG_FILE": "/etc/p"}) == {"PIP_CONFIG_FILE": "/etc/p"}
+    assert package_index_settings({"HOME": "/nowhere"}) == {}
+
+
+def test_every_manifest_is_asked_about_unless_the_repository_allows_changes() -> None:
+    assert "pyproject.toml" in parse_config(SMALLEST).dependencies.asked_about
+    assert parse_config(SMALLEST + '[dependencies]\nchanges = "allow"\n').dependencies.asked_about == ()
+    assert _problems(SMALLEST + '[dependencies]\nchange = "allow"\n') == (
+        "`dependencies.change` is not a key cogworks knows; did you mean `changes`?",
+    )

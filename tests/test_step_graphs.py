@@ -85,7 +85,7 @@ def worked_on(seed: int) -> Remembering:
     raise AssertionError(f"not at an end after {MAX_ROUNDS} rounds")
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 2**32))
 def test_runners_in_any_order_bring_every_graph_to_its_end_and_the_ledger_replays(seed: int) -> None:
     world = worked_on(seed)

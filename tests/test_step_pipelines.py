@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Conventions, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
 from tests.step_fakes import Runner
@@ -56,6 +56,20 @@ def test_the_classification_names_the_pipeline_that_the_run_goes_on_with() -> No
     assert "next: fix" in comment
     assert "of $2.50" in comment
     assert (second.outcome, second.node) == ("done", "fix")
+
+
+def test_a_node_is_told_who_writes_the_tests() -> None:
+    world = World(pipeline=BOTH)
+    world.config += '[tests]\nwriter = "none"\nwarn_only = ["TEST_NOT_RED"]\n'
+    told: list[Conventions] = []
+
+    def intake(task: NodeTask, shell: NodeShell) -> Outcome:
+        told.append(task.conventions)
+        return Succeeded(output={}, summary="classified")
+
+    Runner(world, nodes={NodeId("intake"): intake}).step()
+
+    assert [(each.test_writer, each.test_warnings) for each in told] == [("none", ("TEST_NOT_RED",))]
 
 
 @pytest.mark.parametrize("choice", [{}, {"pipeline": ""}, {"pipeline": "default"}, {"pipeline": "feature"}])

@@ -8,6 +8,7 @@ import pytest
 
 from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.messages import Caller
+from cogworks.domain_services.opening import is_bundled
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.settings import read_environment
 from cogworks.wiring_services import open_panel, services_of
@@ -58,6 +59,31 @@ def test_a_file_of_the_operator_that_is_not_there_or_malformed_is_named(tmp_path
         services_of(read_environment({"COGWORKS_DOMAIN_SERVICES_CONFIG": str(lost)}), {})
     with pytest.raises(ConfigurationError, match=r"malformed\.toml has 1 problem"):
         services_of(read_environment({"COGWORKS_DOMAIN_SERVICES_CONFIG": str(malformed)}), {})
+
+
+def test_environments_are_kept_below_the_work_directory(tmp_path: Path) -> None:
+    (service,) = services_of(read_environment({"COGWORKS_WORK_DIR": str(tmp_path)}), {})
+
+    assert service.command[-2:] == ("--environments", str(tmp_path / "environments"))
+    assert is_bundled(service)
+
+
+def test_no_service_but_the_bundled_one_learns_where_packages_come_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_INDEX_URL", "https://me:secret@index.example/")
+    seen, program = tmp_path / "seen", tmp_path / "service.py"
+    program.write_text("import json, os, sys\njson.dump(dict(os.environ), open(sys.argv[1], 'w'))\n")
+    command = json.dumps([sys.executable, str(program), str(seen)])
+    files = {"services.toml": f'[[services]]\nname = "nosy"\ncommand = {command}\nattempts = 1\n'}
+
+    with (
+        open_panel(files, NOTHING, caller=Caller(), warn=print) as panel,
+        pytest.raises(ServiceFailed),
+    ):
+        panel.simulate(Copy(tmp_path))
+
+    assert "PIP_INDEX_URL" not in json.loads(seen.read_text())
 
 
 def test_without_any_file_there_is_the_python_service() -> None:

@@ -3,19 +3,21 @@
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from cogworks.commands.service_checks import service_checks
+from cogworks.domain_services.configuration import SERVICES_FILE
 from cogworks.errors import CogworksError
 from cogworks.github import diagnosis
 from cogworks.github.addresses import parse_repository_url
 from cogworks.github.diagnosis import Check
-from cogworks.github.examination import examine_repository, examine_token
+from cogworks.github.examination import Examined, examine_repository, examine_token
 from cogworks.github.meter import Requests
-from cogworks.settings import Config, Environment, child_environment, read_environment
+from cogworks.settings import Environment, child_environment, environments_folder, read_environment
 
 GITHUB = "https://github.com"
 
@@ -24,18 +26,24 @@ GITHUB = "https://github.com"
 @click.argument("url", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def doctor(url: str | None, as_json: bool) -> int:
-    """Look for whatever would stop cogworks here: Python, git, the token, and with the URL of a repository or an issue
-    also its permissions, rules, clock and configuration. Writes nothing; ends with 1 when something has to be done.
+    """Look for whatever would stop cogworks here: Python, git, the token, the domain services of the repository in this
+    directory, and with the URL of a repository or an issue its permissions, rules, clock, configuration and services.
+    Writes nothing; ends with 1 when something has to be done.
 
     \b
     Example:
       cogworks doctor https://github.com/octo-org/hello
     """
     environment, meter = read_environment(), Requests()
-    checks = [diagnosis.python_check(sys.version_info[:3]), _git(environment), _isolation()]
-    on_github, config = _github(environment, url, meter)
-    checks += on_github
-    provider = environment.llm_provider or (config.llm.provider if config else "anthropic")
+    checks = [
+        diagnosis.python_check(sys.version_info[:3]),
+        _git(environment),
+        _isolation(),
+        _environments(environment),
+    ]
+    found = _github(environment, url, meter)
+    checks += [*found.checks, *service_checks(environment, _service_files(url, found))]
+    provider = environment.llm_provider or (found.config.llm.provider if found.config else "anthropic")
     checks.append(diagnosis.model_check(provider, has_key=bool(environment.llm_api_key)))
     is_well = all(check.status != "failed" for check in checks)
     if as_json:
@@ -80,21 +88,39 @@ def _isolation() -> Check:
     )
 
 
-def _github(environment: Environment, url: str | None, meter: Requests) -> tuple[list[Check], Config | None]:
+def _environments(environment: Environment) -> Check:
+    """What makes the environments that the tests of a repository run in."""
+    from cogworks.services.python.environments import Environments
+
+    settings = child_environment()
+    environments = Environments(environments_folder(environment), settings=settings)
+    found = environments.described(settings.get("PATH", os.defpath))
+    return Check(name="environments", status="ok", found=f"of repositories: {found}")
+
+
+def _service_files(url: str | None, found: Examined) -> Mapping[str, str] | None:
+    """The repository's own files that say which services it has; None: they are not known."""
+    if url:
+        return found.files
+    file = Path(SERVICES_FILE)
+    return {file.name: file.read_text(encoding="utf-8", errors="replace")} if file.is_file() else {}
+
+
+def _github(environment: Environment, url: str | None, meter: Requests) -> Examined:
     from cogworks.wiring import open_examination
 
     address = parse_repository_url(url) if url else None
     if address is None and environment.github_app_id and not environment.github_token:
-        return [diagnosis.skipped("token", "give the URL of a repository to try the GitHub App")], None
+        return Examined([diagnosis.skipped("token", "give the URL of a repository to try the GitHub App")])
     server_url = address.server_url if address else environment.github_server_url.rstrip("/") or GITHUB
     repository = address.full_name if address else ""
     try:
         with open_examination(environment, server_url, repository, meter=meter) as (client, rest, source):
             if address is None:
-                return examine_token(client, source=source, now=_now), None
+                return Examined(examine_token(client, source=source, now=_now))
             return examine_repository(client, rest, address, source=source, now=_now)
     except CogworksError as error:
-        return [diagnosis.failed("token", error)], None
+        return Examined([diagnosis.failed("token", error)])
 
 
 def _now() -> datetime:

@@ -32,7 +32,7 @@ def health(name: str | None, repository: Path, as_json: bool) -> int:
     Example: cogworks health --json
     """
     services = chosen_services(read_environment(), repository, name)
-    told = [_greeted(service) for service in services]
+    told = [greeted(service) for service in services]
     is_well = all(each["status"] != "failed" for each in told if name or each["role"] == "primary")
     if as_json:
         click.echo(json.dumps({"outcome": "succeeded" if is_well else "failed", "services": told}))
@@ -63,7 +63,8 @@ def chosen_services(
     return found
 
 
-def _greeted(service: ServiceConfig) -> dict[str, Any]:
+def greeted(service: ServiceConfig) -> dict[str, Any]:
+    """What a service says of itself; `status` is `failed`, with a `message`, where it says nothing."""
     told: dict[str, Any] = {"name": service.name, "role": service.role, "way": service.way}
     # One attempt: whoever looks wants to know how it is now.
     patient = service.model_copy(update={"attempts": 1})
@@ -106,6 +107,8 @@ def _show(told: Sequence[Mapping[str, Any]]) -> None:
     ]
     show_table([*columns, Column("ms", is_number=True)], rows)
     for each in told:
+        if each.get("environments"):
+            click.echo(f"\n{each['name']}: the environments of repositories are {each['environments']}")
         if each["status"] == "failed":
             click.echo(f"\n{each['message']}", err=True)
         elif each["isolation"]:

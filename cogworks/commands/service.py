@@ -2,12 +2,14 @@
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
 from cogworks.errors import UsageError
 
 if TYPE_CHECKING:
+    from cogworks.services.python.environments import Environments
     from cogworks.services.serving import HttpAddress
 
 
@@ -51,12 +53,38 @@ def service() -> None:
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="PEM file with certificate and key: HTTPS.",
 )
+@click.option(
+    "--environments",
+    "environments_folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where the environments of repositories are kept; default: below COGWORKS_WORK_DIR.",
+)
+@click.option(
+    "--build-from-source",
+    is_flag=True,
+    help="Build packages that come only as source, which runs code of theirs behind the walls.",
+)
+@click.option(
+    "--clones-from",
+    multiple=True,
+    metavar="URL",
+    help="A server, or a folder on it, from which repositories may be cloned for callers on other machines.",
+)
+@click.option(
+    "--clone-token-file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Holds the token for --clones-from.",
+)
 @click.option("--until-stdin-closes", is_flag=True, help="End with the process that started this one.")
 def python(
     socket_path: Path | None,
     http_address: str | None,
     token_file: Path | None,
     certificate: Path | None,
+    environments_folder: Path | None,
+    build_from_source: bool,
+    clones_from: tuple[str, ...],
+    clone_token_file: Path | None,
     until_stdin_closes: bool,
 ) -> None:
     """Check and test Python repositories, until it is ended by SIGTERM. Beyond this machine it listens only with
@@ -69,10 +97,15 @@ def python(
     if socket_path is None and http_address is None:
         raise UsageError("where should the service listen? Give --socket PATH or --http HOST:PORT.")
     http = None if http_address is None else _http(http_address, token_file, certificate)
+    environments = _environments(environments_folder, build_from_source=build_from_source)
+    clone_token = _clone_token(clones_from, clone_token_file)
     try:
         run(
             socket_path,
             http=http,
+            environments=environments,
+            clones_from=clones_from,
+            clone_token=clone_token,
             until_stdin_closes=until_stdin_closes,
             listening=lambda address: click.echo(f"listening at {address}"),
         )
@@ -84,6 +117,18 @@ def python(
         ) from error
 
 
+def _environments(folder: Path | None, *, build_from_source: bool) -> "Environments":
+    from cogworks.services.python.environments import Environments
+    from cogworks.settings import child_environment, environments_folder, read_environment
+
+    return Environments(
+        folder or environments_folder(read_environment()),
+        settings=child_environment(),
+        may_build=build_from_source,
+        say=lambda text: click.echo(text, err=True),
+    )
+
+
 def _http(address: str, token_file: Path | None, certificate: Path | None) -> "HttpAddress":
     from cogworks.domain_services.configuration import address_problem
     from cogworks.services.serving import HttpAddress
@@ -91,12 +136,30 @@ def _http(address: str, token_file: Path | None, certificate: Path | None) -> "H
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
         raise UsageError(f"--http is {address!r}; want HOST:PORT, e.g. 127.0.0.1:9100")
-    token = token_file.read_text(encoding="utf-8").strip() if token_file else ""
-    if token_file and not token:
-        raise UsageError(f"--token-file {str(token_file)!r} is empty; write the token on its first line")
+    token = _token("--token-file", token_file)
     scheme = "http" if certificate is None else "https"
     if reason := address_problem(f"{scheme}://{address}", has_token=bool(token)):
         raise UsageError(
             f"--http {address!r} {reason.split(';')[0]}; add --certificate and --token-file, or listen on 127.0.0.1"
         )
     return HttpAddress(host.strip("[]"), int(port), token, certificate)
+
+
+def _clone_token(clones_from: tuple[str, ...], file: Path | None) -> str | None:
+    places = [urlsplit(url) for url in clones_from]
+    for url, place in zip(clones_from, places, strict=True):
+        if place.scheme not in ("http", "https") or not place.netloc or place.username:
+            raise UsageError(
+                f"--clones-from is {url!r}; want the URL of a server or of a folder on it, without a user, e.g. "
+                "https://github.com/octo-org/"
+            )
+    if file is not None and len({(place.scheme, place.netloc) for place in places}) != 1:
+        raise UsageError("--clone-token-file goes to one server; name exactly that with --clones-from")
+    return _token("--clone-token-file", file) or None
+
+
+def _token(option: str, file: Path | None) -> str:
+    token = file.read_text(encoding="utf-8").strip() if file else ""
+    if file and not token:
+        raise UsageError(f"{option} {str(file)!r} is empty; write the token on its first line")
+    return token

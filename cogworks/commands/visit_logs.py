@@ -8,7 +8,7 @@ from pathlib import Path
 from cogworks.coding.eventlog import LogDamaged, read_events, segment_names, text_of
 from cogworks.coding.events import Event
 from cogworks.errors import UsageError
-from cogworks.github.addresses import parse_issue_url
+from cogworks.github.addresses import IssueAddress, parse_issue_url
 from cogworks.github.meter import Requests
 from cogworks.ledger.record import ledger_branch, read_state
 from cogworks.settings import read_environment
@@ -80,10 +80,22 @@ def _on_github(url: str, meter: Requests) -> Mapping[str, str]:
     with open_ledger(read_environment(), address, meter=meter) as ledger:
         tip = ledger.tip()
         if tip is None:
-            raise UsageError(f"{url}: the item has no ledger; nothing has happened yet.")
+            raise UsageError(_where_it_may_be(address))
         state = read_state(tip.state_text, branch=ledger_branch(address.number))
         instances = [(visit.index, visit.instance) for visit in state.visits]
         instances += [(lease.index, lease.instance) for lease in (*state.leases, *state.given_back)]
         known = {None, *(item.key for item in state.sub_items or ())}
         folders = {state.folder(*each) for each in instances if each[1].sub_item in known}
         return ledger.files(sorted(folders)) if folders else {}
+
+
+def _where_it_may_be(address: IssueAddress) -> str:
+    # GitHub's GraphQL shows branches and tags alone, so only git reaches what was put away.
+    number, folder = address.number, f"ledger-{address.number}"
+    return (
+        f"{address.url}: the item has no ledger; nothing has happened yet, or `cogworks gc` put it away. In that case:\n"
+        f"  git init {folder}\n"
+        f"  git -C {folder} fetch {address.server_url}/{address.repository}.git refs/cogworks/archive/{number}\n"
+        f"  git -C {folder} checkout FETCH_HEAD\n"
+        f"  cogworks replay {folder}"
+    )

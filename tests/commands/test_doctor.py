@@ -53,11 +53,13 @@ def test_a_healthy_repository_passes_every_check(hub: RunningHub, environment: d
 
     assert result.return_value == 0
     # How well tests can be walled in is a matter of the machine that runs this.
-    assert {status for name, status in checks(result).items() if name != "isolation"} == {"ok"}
+    of_the_machine = ("isolation", "service python")
+    assert {status for name, status in checks(result).items() if name not in of_the_machine} == {"ok"}
     names = [
         "python",
         "git",
         "isolation",
+        "environments",
         "token",
         "clock",
         "repository",
@@ -66,7 +68,7 @@ def test_a_healthy_repository_passes_every_check(hub: RunningHub, environment: d
         "rules",
         "configuration",
     ]
-    assert list(checks(result)) == [*names, "model"]
+    assert list(checks(result)) == [*names, "service python", "model"]
     assert json.loads(result.stdout)["requests"] == {"graphql": 1, "rest": 3, "git": 0}
 
 
@@ -123,7 +125,16 @@ def test_without_a_url_only_this_machine_and_the_token_are_looked_at(
     result = doctor(here, "--json")
 
     assert result.return_value == 0
-    assert list(checks(result)) == ["python", "git", "isolation", "token", "clock", "model"]
+    assert list(checks(result)) == [
+        "python",
+        "git",
+        "isolation",
+        "environments",
+        "token",
+        "clock",
+        "service python",
+        "model",
+    ]
 
 
 def test_nothing_configured_is_told_without_a_request(environment: dict[str, str | None]) -> None:
@@ -132,7 +143,14 @@ def test_nothing_configured_is_told_without_a_request(environment: dict[str, str
     assert result.return_value == 1
     found = checks(result)
     assert found.pop("isolation") in ("ok", "warning")
-    assert found == {"python": "ok", "git": "failed", "token": "failed", "model": "failed"}
+    assert found.pop("service python") in ("ok", "warning")
+    assert found == {
+        "python": "ok",
+        "git": "failed",
+        "environments": "ok",
+        "token": "failed",
+        "model": "failed",
+    }
     assert json.loads(result.stdout)["requests"]["graphql"] == 0
 
 
@@ -141,3 +159,71 @@ def test_the_token_never_goes_to_a_server_that_nobody_named(environment: dict[st
 
     assert result.return_value == 1
     assert "GITHUB_SERVER_URL=https://evil.example" in result.stdout
+
+
+SERVICES = """
+[[services]]
+name = "lost"
+command = ["no-such-program-of-anybody"]
+
+[[services]]
+name = "locked"
+url = "https://checks.example.com"
+token_env = "COGWORKS_SERVICE_LOCKED_TOKEN"
+
+[[services]]
+name = "silent"
+role = "secondary"
+socket = "/nowhere/silent.sock"
+"""
+
+
+def examined(folder: Path, text: str, environment: Mapping[str, str | None]) -> tuple[int, dict[str, Any]]:
+    file = folder / "services.toml"
+    file.write_text(text)
+    result = doctor({**environment, **KEY, "COGWORKS_DOMAIN_SERVICES_CONFIG": str(file)}, "--json")
+    told = json.loads(result.stdout)["checks"]
+    return result.return_value, {each["name"]: each for each in told if each["name"].startswith("service")}
+
+
+def test_each_service_is_tried_as_a_step_would(tmp_path: Path, environment: dict[str, str | None]) -> None:
+    code, found = examined(tmp_path, SERVICES, environment)
+
+    assert code == 1
+    assert {name: check["status"] for name, check in found.items()} == {
+        "service lost": "failed",
+        "service locked": "failed",
+        "service silent": "warning",
+    }
+    assert "no-such-program-of-anybody cannot be started" in found["service lost"]["found"]
+    assert "COGWORKS_SERVICE_LOCKED_TOKEN is not set" in found["service locked"]["found"]
+    assert "nothing answers at /nowhere/silent.sock" in found["service silent"]["found"]
+    assert "left out with a warning" in found["service silent"]["found"]
+
+
+def test_every_problem_of_the_services_file_is_told(
+    tmp_path: Path, environment: dict[str, str | None]
+) -> None:
+    code, found = examined(tmp_path, "[[services]]\nname = 'x'\n[[services]]\n", environment)
+
+    assert code == 1
+    assert list(found) == ["services"]
+    assert "2 problem(s)" in found["services"]["found"]
+
+
+def test_the_services_file_of_this_directory_is_read_without_a_url(
+    tmp_path: Path, environment: dict[str, str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".cogworks").mkdir()
+    (tmp_path / ".cogworks" / "services.toml").write_text("[[services]]\nname = 'x'\nsocket = '/nowhere/s'\n")
+    monkeypatch.chdir(tmp_path)
+
+    assert checks(doctor(environment, "--json"))["service x"] == "failed"
+
+
+def test_services_of_a_repository_that_cannot_be_read_are_not_guessed(
+    hub: RunningHub, environment: dict[str, str | None]
+) -> None:
+    result = doctor({**environment, "GH_TOKEN": "wrong"}, f"{hub.url}/octo/demo", "--json")
+
+    assert checks(result)["services"] == "skipped"

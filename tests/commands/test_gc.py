@@ -7,10 +7,13 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from cogworks.coding.eventlog import line_of
 from cogworks.commands.gc import gc
 from cogworks.commands.log import log
+from cogworks.commands.replay import replay
 from cogworks.errors import UsageError
-from tests.commands.planned_item import Result, as_person, call
+from tests.coding.scripted import recorded
+from tests.commands.planned_item import Result, as_person, call, push_to_ledger
 from tests.end_to_end.scene import Scene
 
 
@@ -97,6 +100,27 @@ def test_a_second_ledger_of_a_reopened_item_is_kept_beside_the_first(closed: Sce
 
     assert second["oid"] == first["oid"]
     assert second["ref"] == f"refs/cogworks/archive/1-{first['oid'][:12]}"
+
+
+def test_what_replay_says_of_a_ledger_that_was_put_away_replays_it(own_scene: Scene, tmp_path: Path) -> None:
+    visit = own_scene.git("ls-tree", "-d", "--name-only", "cogworks/ledger/1", "visits/").split()[0]
+    events = "".join(f"{line_of(event)}\n" for event in recorded())
+    push_to_ledger(own_scene, tmp_path / "clone", {f"{visit}/events-1.ndjson": events}, "A log")
+    as_person(own_scene, "PATCH", "/issues/1", {"state": "closed"})
+    ref = collect(own_scene, "--json", "--keep-days", "0").told["archived"][0]["ref"]
+
+    with pytest.raises(UsageError, match="`cogworks gc` put it away") as refused:
+        call(own_scene, replay)
+    home = own_scene.stage.url
+    # The hub wants a token for everything; a person's git has one.
+    token = home.replace("http://", f"http://x-access-token:{own_scene.stage.person_token}@")
+    lines = str(refused.value).replace("refs/cogworks/archive/1", ref).replace(home, token).splitlines()[1:]
+    for line in lines[:-1]:
+        subprocess.run(line.split(), cwd=tmp_path, check=True, capture_output=True)
+    ended = CliRunner().invoke(replay, [str(tmp_path / lines[-1].split()[-1])], standalone_mode=False)
+
+    assert lines[-1].split()[:2] == ["cogworks", "replay"]
+    assert (ended.return_value, ended.stdout.split()[:2]) == (0, [f"{visit}:", "identical"])
 
 
 def bring_back(scene: Scene, clone: Path) -> None:

@@ -1,0 +1,175 @@
+"""`cogworks fix`: make failing tests of a local repository pass by small diffs, each proven; no GitHub."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cogworks.commands.progress import ended_by_signal
+from cogworks.errors import CogworksError, Interrupted, UsageError
+
+if TYPE_CHECKING:
+    from cogworks.coding.events import Event
+    from cogworks.coding.outcome import RunResult
+    from cogworks.repair.instance import Instance
+    from cogworks.repair.options import Options
+    from cogworks.wiring_fix import Repair
+
+FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
+
+
+@click.command("fix")
+@click.option(
+    "--repo",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="The repository; only its commits are read, nothing in it is changed.",
+)
+@click.option("--task", required=True, type=FILE, help="JSON: `instance_id` and `failing_tests` by exact id.")
+@click.option(
+    "--test-cmd", default="", help="A pytest command [default: the task's, or python -m pytest -q]."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the patch here [default: print it]."
+)
+@click.option("--config", type=FILE, help="TOML or YAML with the options of the patch loop.")
+@click.option(
+    "--artifacts",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep the event log, the plan, every transaction and the proof in a folder below this one.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def fix(
+    repo: Path,
+    task: Path,
+    test_cmd: str,
+    out: Path | None,
+    config: Path | None,
+    artifacts: Path | None,
+    as_json: bool,
+) -> int:
+    """Make failing tests of a local repository pass. Diffs are tried in a clone, each kept whole with every gate passed or
+    taken back. Ends with 0 when the tests pass and nothing is worse, with 1 when not, with 5 at the budget.
+
+    \b
+    Example:
+      cogworks fix --repo . --task task.json --test-cmd "python -m pytest -q" --out patch.diff
+    """
+    from cogworks.repair.testcommand import USUAL, suite_of
+    from cogworks.settings import read_environment
+    from cogworks.wiring_fix import Order, open_repair
+
+    instance, options = _task(task), _options(config)
+    command = test_cmd or instance.test_cmd or USUAL
+    order = Order(repo, instance, options, suite=suite_of(command), command=command)
+    kept_in = _folder(artifacts or (Path(options.logging.dir) if options.logging.dir else None), instance)
+    started_s = time.monotonic()
+    told: dict[str, Any] = {
+        "instance_id": instance.instance_id,
+        "artifacts": str(kept_in) if kept_in else None,
+    }
+    with open_repair(
+        order, read_environment(), say=_say, listener=_listener(options.logging.stream)
+    ) as repair:
+        try:
+            with ended_by_signal():
+                result = repair.run()
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted; nothing was changed. Run the same command again.") from None
+        finally:
+            if kept_in is not None:
+                _keep(repair, kept_in)
+        patch = repair.patch if result.success else ""
+        told |= _told(repair, result, patch)
+    told["duration_s"] = round(time.monotonic() - started_s, 3)
+    _show(told, patch, out, as_json=as_json)
+    return 0 if result.success else 1
+
+
+def _task(path: Path) -> "Instance":
+    from cogworks.repair.instance import parse_instance
+
+    return parse_instance(_text(path), source=str(path))
+
+
+def _options(path: Path | None) -> "Options":
+    from cogworks.repair.options import Options, parse_options
+
+    return Options() if path is None else parse_options(_text(path), source=str(path))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+
+
+def _folder(artifacts: Path | None, instance: "Instance") -> Path | None:
+    """A folder of its own for each instance, whatever its id looks like."""
+    from cogworks.llm.cassette_files import file_stem
+
+    return None if artifacts is None else artifacts / file_stem(instance.instance_id)
+
+
+def _keep(repair: "Repair", folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in repair.artifacts().items():
+            (folder / name).write_text(text, encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise CogworksError(f"the artifacts cannot be written: {error}.") from error
+
+
+def _told(repair: "Repair", result: "RunResult", patch: str) -> dict[str, Any]:
+    notes, meter = repair.notes, repair.meter
+    repaired = list(notes.proof.having("fail_to_pass")) if notes.proof and result.success else []
+    return {
+        "outcome": "fixed" if result.success else "not_fixed",
+        "message": f"{len(repaired)} test(s) repaired" if result.success else result.error,
+        "repaired": repaired,
+        "patch": patch or None,
+        "transactions": [
+            {"landmark": each.landmark, "code": each.result.code, "reasons": list(each.result.reasons)}
+            for each in notes.tried
+        ],
+        "refused": list(notes.refused),
+        "cycles": result.cycles_executed,
+        "tokens": {"input": meter.input_tokens, "output": meter.output_tokens},
+        "cost_usd": float(meter.cost_usd),
+    }
+
+
+def _show(told: dict[str, Any], patch: str, out: Path | None, *, as_json: bool) -> None:
+    if patch and out is not None:
+        try:
+            out.write_text(patch, encoding="utf-8", errors="surrogateescape")
+        except OSError as error:
+            raise CogworksError(f"the patch cannot be written: {error}.") from error
+    if as_json:
+        click.echo(json.dumps(told))
+        return
+    _say(f"{told['outcome'].replace('_', ' ')}: {told['message']}")
+    if patch and out is None:
+        click.echo(patch, nl=False)
+
+
+def _listener(stream: bool) -> "Callable[[Event], None]":
+    from cogworks.coding.eventlog import line_of
+    from cogworks.coding.events import ExecutionComplete
+
+    def listen(event: "Event") -> None:
+        if stream:
+            _say(line_of(event))
+        elif isinstance(event.body, ExecutionComplete):
+            result = event.body.result
+            _say(f"{event.cycle}. {result.outcome.value}{f': {result.summary}' if result.summary else ''}")
+
+    return listen
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)

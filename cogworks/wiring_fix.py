@@ -1,0 +1,237 @@
+"""The composition root of `cogworks fix`: a clone of its own, the services, the model and the coding cycle."""
+
+import re
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cogworks.canonical import digest
+from cogworks.codebase.diffparsing import parse_diff
+from cogworks.codebase.failures import GitFailed
+from cogworks.codebase.git import Git
+from cogworks.codebase.patchtree import PatchTree
+from cogworks.coding.context import Task
+from cogworks.coding.cycle import CodingCycle, Surroundings
+from cogworks.coding.dossier import dossier
+from cogworks.coding.events import Event, Header
+from cogworks.coding.limits import Limits
+from cogworks.coding.outcome import RunResult
+from cogworks.coding.repair_job import Job, Notes, Tools, budgets_of
+from cogworks.coding.repairing import PatchRun
+from cogworks.domain_services.messages import Caller
+from cogworks.errors import UsageError
+from cogworks.llm.gateway import Gateway, Meter
+from cogworks.llm.provider import Provider
+from cogworks.repair.consulting import Consulted
+from cogworks.repair.instance import Instance
+from cogworks.repair.options import ModelChoice, Options
+from cogworks.repair.proposing import ModelProposer
+from cogworks.settings import CONFIG_FILE, Config, Environment, LlmConfig, child_environment, parse_config
+from cogworks.vocabulary import CommitOid, RunId
+from cogworks.wiring import COMMITTER
+from cogworks.wiring_model import gateway_of, open_provider
+from cogworks.wiring_services import open_panel
+
+_REVISION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,200}")
+_TEST_LIMIT_S = 3_600.0
+_TOTAL_LIMIT_S = 6 * 3_600.0
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be repaired, where."""
+
+    repository: Path
+    instance: Instance
+    options: Options
+    suite: tuple[str, ...] = ()
+    """Files and folders whose tests are the whole suite; none: what the runner finds."""
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A clone at the base of a repair, with the tests that came with the task."""
+
+    path: Path
+    git: Git
+    start: CommitOid
+    """With these tests; the final patch begins here."""
+    handed_over: tuple[str, ...]
+
+    def base(self) -> str:
+        """The commit whose manifests say what the tests need; no diff can change that."""
+        return self.start
+
+
+class Repair:
+    """One repair, ready to run."""
+
+    def __init__(self, cycle: CodingCycle, run: PatchRun, tree: PatchTree, gateway: Gateway) -> None:
+        self._cycle, self._run, self._tree, self._gateway = cycle, run, tree, gateway
+
+    def run(self) -> RunResult:
+        """From the first run of the tests to the end. Raises as `CodingCycle.run_until_done`."""
+        return self._cycle.run_until_done()
+
+    @property
+    def patch(self) -> str:
+        """What was kept so far, as one diff from the base."""
+        return self._tree.diff_from(self._run.base)
+
+    @property
+    def notes(self) -> Notes:
+        return self._run.notes
+
+    @property
+    def meter(self) -> Meter:
+        """What the model has cost."""
+        return self._gateway.meter
+
+    def artifacts(self) -> Mapping[str, str]:
+        """File name -> text."""
+        return dossier(self._cycle.events, self._run.notes, patch=self.patch)
+
+
+@contextmanager
+def open_repair(
+    order: Order,
+    environment: Environment,
+    *,
+    say: Callable[[str], None],
+    listener: Callable[[Event], None] = lambda _: None,
+    provider: Provider | None = None,
+) -> Iterator[Repair]:
+    """A repair in a clone below a temporary folder, removed with the block; the repository itself is only read.
+
+    Args:
+        provider: asked instead of the configured one.
+
+    Raises:
+        UsageError: there is no such repository or commit, the tests do not apply, or no model is named.
+        ConfigurationError: a file below `.cogworks` is malformed.
+        PermissionRefused: the model provider's key is missing.
+    """
+    with tempfile.TemporaryDirectory(prefix="cogworks-fix-", ignore_cleanup_errors=True) as folder:
+        copy = _clone(order, Path(folder).resolve(), say)
+        files = _own_files(copy.path)
+        config = _config(order.options.model, files)
+        with (
+            open_provider(config, environment) as configured,
+            open_panel(files, environment, caller=Caller(node="fix"), warn=say) as panel,
+        ):
+            gateway = gateway_of(config, files, provider or configured)
+            tree = PatchTree(copy.path, copy.git, identity=COMMITTER)
+            consulted = Consulted(copy, panel, suite=order.suite, warn=say)
+            job = Job(
+                run=RunId(str(uuid.uuid4())),
+                instance=order.instance,
+                options=order.options,
+                handed_over=copy.handed_over,
+                command=order.command,
+            )
+            tools = Tools(
+                tree=tree,
+                checks=consulted,
+                explorer=consulted,
+                model=gateway,
+                proposer=ModelProposer(gateway),
+            )
+            run = PatchRun(job, tools)
+            yield Repair(_cycle(job, run, listener), run, tree, gateway)
+
+
+def _cycle(job: Job, run: PatchRun, listener: Callable[[Event], None]) -> CodingCycle:
+    options = job.options
+    count = len(job.instance.failing_tests)
+    header = Header(
+        item=job.instance.instance_id,
+        task=Task(goal=f"{job.instance.instance_id}: make {count} failing test(s) pass", has_validators=True),
+        limits=Limits(
+            generation_retries=options.search.retries_per_step,
+            finalists=budgets_of(options).most,
+            cycle_timeout_s=_TEST_LIMIT_S,
+            total_timeout_s=_TOTAL_LIMIT_S,
+            test_timeout_s=_TEST_LIMIT_S,
+            lint_timeout_s=_TEST_LIMIT_S,
+        ),
+        config_digest=digest(options),
+    )
+    around = Surroundings(
+        handlers=run.handlers(),
+        now=time.monotonic,
+        listeners=(listener,),
+        identity={"run_id": job.run, "base": run.base},
+    )
+    return CodingCycle(header, around)
+
+
+def _clone(order: Order, folder: Path, say: Callable[[str], None]) -> Copy:
+    git = Git(environment=child_environment(), home=folder)
+    wanted = order.instance.base_commit or "HEAD"
+    if not _REVISION.fullmatch(wanted):
+        raise UsageError(f"`base_commit` is {wanted!r}, wanted the name of a commit.")
+    try:
+        top = Path(git.run("rev-parse", "--show-toplevel", cwd=order.repository).removesuffix("\n"))
+    except GitFailed as error:
+        raise UsageError(
+            f"{order.repository} is no git repository that can be read: {error.stderr.strip()}"
+        ) from error
+    try:
+        base = git.run("rev-parse", "--verify", f"{wanted}^{{commit}}", cwd=top).strip()
+    except GitFailed as error:
+        raise UsageError(f"{top} has no commit {wanted!r}; fetch it, or correct `base_commit`.") from error
+    if git.run("status", "--porcelain", "-z", cwd=top):
+        say(
+            f"uncommitted work in {top} is left alone and is no part of this; the repair starts at {base[:12]}"
+        )
+    path = folder / "tree"
+    # Objects are borrowed, not copied: nothing is written into the repository, and any of its commits can be had.
+    git.run("clone", "--quiet", "--shared", "--no-checkout", "--no-tags", str(top), str(path), cwd=folder)
+    git.run("remote", "remove", "origin", cwd=path)
+    git.run("checkout", "--quiet", "--detach", base, cwd=path)
+    return _with_tests(Copy(path, git, CommitOid(base), ()), order.instance.test_patch)
+
+
+def _with_tests(copy: Copy, test_patch: str) -> Copy:
+    """The clone with the tests of the task as a commit of their own."""
+    if not test_patch.strip():
+        return copy
+    git, path = copy.git, copy.path
+    try:
+        git.run("apply", "--index", "--whitespace=nowarn", "-", cwd=path, stdin=test_patch)
+    except GitFailed as error:
+        raise UsageError(
+            f"`test_patch` does not apply to {copy.start[:12]}: {error.stderr.strip()}"
+        ) from error
+    who = ("-c", f"user.name={COMMITTER.name}", "-c", f"user.email={COMMITTER.email}")
+    git.run(*who, "commit", "--quiet", "--message", "tests of the task", cwd=path)
+    base = CommitOid(git.run("rev-parse", "HEAD", cwd=path).strip())
+    return Copy(path, git, base, parse_diff(test_patch).diff.paths)
+
+
+def _own_files(path: Path) -> dict[str, str]:
+    """The repository's files below `.cogworks` as text, by their path below it."""
+    folder = path / ".cogworks"
+    found = {}
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and not file.is_symlink():
+            found[file.relative_to(folder).as_posix()] = file.read_text(encoding="utf-8", errors="replace")
+    return found
+
+
+def _config(choice: ModelChoice, files: Mapping[str, str]) -> Config:
+    text = files.get("config.toml")
+    found = parse_config(text) if text is not None else None
+    if found is None and not choice.name:
+        raise UsageError(
+            f'no model is named. Give `--config FILE` with\n\n[codegen.model]\nname = "claude-sonnet-5-5"\n\nor commit a '
+            f"`{CONFIG_FILE}` that says it under `[llm]`."
+        )
+    config = found or Config(llm=LlmConfig(model=choice.name))
+    update = {"model": choice.name or config.llm.model, "provider": choice.provider or config.llm.provider}
+    return config.model_copy(update={"llm": config.llm.model_copy(update=update)})

@@ -1,0 +1,73 @@
+"""Code generation under a policy that wants a person for each patch: the real node, a scripted coder whose replies are paid for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cogworks.github.effects import CommitFiles, FileText
+from cogworks.nodes import code_generation
+from cogworks.nodes.contract import Asks, NodeShell, NodeTask, Outcome, Reply, Succeeded
+from cogworks.nodes.replies import CodeChange
+from cogworks.vocabulary import SubItemKey
+from tests.fakes import ScriptedAnswers
+from tests.nodes import examples
+from tests.step_fakes import Said
+
+POLICY_FILE = "policies/coding.toml"
+POLICY = 'profile = "coding"\napproval_for = ["write"]\n'
+WRONG = examples.change("def add(a, b):\n    return a * b\n", summary="Let add() multiply")
+RIGHT = examples.change()
+
+
+@dataclass(frozen=True)
+class _Paid:
+    """Pays the step's model for a reply that it had written before."""
+
+    model: Asks
+    script: ScriptedAnswers
+
+    def digest(self, prompt: str) -> str:
+        return self.script.digest(prompt)
+
+    def ask(
+        self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
+    ) -> Reply:
+        self.model.ask("any", {}, Said, purpose=purpose)
+        return self.script.ask(prompt, variables, reply_type, purpose=purpose)
+
+
+@dataclass(frozen=True)
+class Coder:
+    """A node that proposes these changes, one after the other, on the files of the example."""
+
+    proposals: tuple[CodeChange, ...]
+
+    def __call__(self, task: NodeTask, shell: NodeShell) -> Outcome:
+        world = examples.shell(*self.proposals)
+        world = replace(world, model=_Paid(shell.model, world.model))
+        outcome = code_generation.run(_as_planned(task), world)
+        if not isinstance(outcome, Succeeded):
+            return outcome
+        # The quick nodes have no git to push with: what was kept goes to the branch in their way.
+        text = world.copy.tree["src/adder/adding.py"]
+        kept = CommitFiles(
+            branch=task.branch,
+            base=task.base_branch,
+            files=(FileText(path="adding.py", text=text),),
+            headline=outcome.summary,
+            visit_key=task.visit.visit_key,
+        )
+        return Succeeded(output={"text": text}, effects=(kept,), summary=outcome.summary)
+
+
+def _as_planned(task: NodeTask) -> NodeTask:
+    """The same visit of the example's one sub-work-item."""
+    conventions = task.conventions.model_copy(update={"test_writer": "none"})
+    visit = task.visit.model_copy(update={"sub_item": SubItemKey("A")})
+    return examples.task(
+        "code_generation",
+        sub_item="A",
+        visit=visit,
+        conventions=conventions,
+        approved_calls=task.approved_calls,
+    )

@@ -1,0 +1,132 @@
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from cogworks.cli import main
+from cogworks.llm.cassette import RecordingProvider
+from cogworks.repair.instance import parse_instance
+from cogworks.repair.options import Options
+from cogworks.settings import read_environment
+from cogworks.wiring_fix import Order, open_repair
+from tests.codebase.repositories import git
+from tests.fakes import ScriptedModel
+from tests.fixing import FILES, GOOD, TARGET, diffs, landmark, make_shop, make_task, pattern, plan
+
+
+def ended(*words: str | Path) -> int:
+    """The exit code of `cogworks fix`."""
+    with pytest.raises(SystemExit) as caught:
+        main(["fix", *map(str, words)])
+    assert isinstance(caught.value.code, int)
+    return caught.value.code
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("COGWORKS_LLM_PROVIDER", "cassette")
+    monkeypatch.setenv("COGWORKS_CASSETTE_DIR", str(tmp_path / "cassette"))
+    (tmp_path / "cassette").mkdir()
+    return make_shop(tmp_path)
+
+
+def recorded(shop: Path, task: Path, cassette: Path, replies: Sequence[str]) -> None:
+    """Repair once with a scripted model and record what it was asked."""
+    instance = parse_instance(task.read_text(), source=task.name)
+    order = Order(shop, instance, Options(), command="python -m pytest -q")
+    model = RecordingProvider(ScriptedModel(*replies), cassette)
+    with open_repair(order, read_environment(os.environ), say=print, provider=model) as repair:
+        repair.run()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_recorded_repair_is_played_again_by_the_command(
+    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = make_task(tmp_path, instance_id="../../hostile/..")
+    recorded(shop, task, tmp_path / "cassette", [pattern(), plan(landmark()), diffs(GOOD)])
+    out, artifacts = tmp_path / "patch.diff", tmp_path / "artifacts"
+    capsys.readouterr()
+
+    code = ended("--repo", shop, "--task", task, "--out", out, "--artifacts", artifacts, "--json")
+
+    told = json.loads(capsys.readouterr().out)
+    assert (code, told["outcome"], told["repaired"]) == (0, "fixed", [TARGET])
+    assert told["tokens"] == {"input": 300, "output": 150}
+    assert told["patch"] == out.read_text()
+    (folder,) = artifacts.iterdir()
+    assert told["artifacts"] == str(folder)
+    assert (folder / "final_patch.txt").read_text() == out.read_text()
+    assert (folder / "proof.md").read_text().startswith("**Proven**")
+    git(shop, "apply", "--check", str(out))
+    assert git(shop, "status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_what_is_not_repaired_ends_with_1_and_its_reason(
+    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = make_task(tmp_path, failing_tests=["tests/test_shop.py::test_count"])
+
+    code = ended("--repo", shop, "--task", task)
+
+    written = capsys.readouterr()
+    assert (code, written.out) == (1, "")
+    assert "not fixed: halt: tests/test_shop.py::test_count does not fail (passed)" in written.err
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_budget_that_is_reached_ends_with_5_and_keeps_the_log(tmp_path: Path, shop: Path) -> None:
+    config = shop / ".cogworks" / "config.toml"
+    config.write_text(FILES[".cogworks/config.toml"] + "[budgets]\npipeline_max_tokens = 10\n")
+    git(shop, "commit", "--quiet", "--all", "--message", "poor")
+
+    code = ended("--repo", shop, "--task", make_task(tmp_path), "--artifacts", tmp_path / "artifacts")
+
+    assert code == 5
+    assert (tmp_path / "artifacts" / "shop-1" / "final_patch.txt").read_text() == ""
+    assert (tmp_path / "artifacts" / "shop-1" / "events.ndjson").read_text().count("\n") > 5
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--test-cmd", "tox"), "is no pytest command"),
+        (("--test-cmd", "pytest -k total"), "-k would be lost"),
+        (("--config", "bad.yaml"), "`serch` is not a key of the patch loop"),
+    ],
+    ids=["no pytest", "option", "configuration"],
+)
+def test_what_cannot_be_kept_ends_with_2_before_anything_is_done(
+    shop: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    problem: str,
+) -> None:
+    folder = shop.parent
+    monkeypatch.chdir(folder)
+    (folder / "bad.yaml").write_text("serch: {}\n")
+
+    code = ended("--repo", shop, "--task", make_task(folder), *words)
+
+    assert code == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_without_a_key_the_remedy_is_told_and_the_code_is_4(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("COGWORKS_LLM_PROVIDER", "COGWORKS_LLM_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+    code = ended("--repo", shop, "--task", make_task(tmp_path), "--json")
+
+    written = capsys.readouterr()
+    assert (code, json.loads(written.out)["outcome"]) == (4, "permission_refused")
+    assert "Set `COGWORKS_LLM_API_KEY` or `ANTHROPIC_API_KEY`" in written.err

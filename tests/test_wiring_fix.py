@@ -1,0 +1,156 @@
+"""Repairs of a real repository: real git, the real Python service and pytest; only the model is scripted."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cogworks.errors import ConfigurationError, UsageError
+from cogworks.repair.instance import Instance
+from cogworks.repair.options import ModelChoice, Options
+from cogworks.settings import read_environment
+from cogworks.wiring_fix import Order, open_repair
+from tests.codebase.repositories import git
+from tests.fakes import ScriptedModel
+from tests.fixing import FILES, GOOD, TARGET, TESTS, diffs, landmark, make_shop, pattern, plan
+
+ENVIRONMENT = read_environment({"COGWORKS_LLM_PROVIDER": "cassette", "HOME": "/nonexistent"})
+SIGN_ONLY = {"shop/cart.py": GOOD["shop/cart.py"]}
+BREAKING = {
+    "shop/cart.py": GOOD["shop/cart.py"],
+    "shop/money.py": ("    return int(amount)\n", "    return 2.8\n"),
+}
+GUTTED = {"tests/test_shop.py": ("    assert total([1.4, 1.4]) == 2.8\n", "    pass\n")}
+ESCAPING = {"../evil.py": ("", "evil = True\n")}
+MISFIT = "--- a/shop/cart.py\n+++ b/shop/cart.py\n@@ -1 +1 @@\n-nothing like it\n+anything\n"
+
+
+def order(shop: Path, options: Options | None = None, **task: Any) -> Order:
+    instance = Instance.model_validate({"instance_id": "shop-1", "failing_tests": [TARGET], **task})
+    return Order(shop, instance, options or Options(), command="python -m pytest -q")
+
+
+def passing(shop: Path, folder: Path, patch: str) -> Mapping[str, str]:
+    """The files of a fresh clone with the patch."""
+    git(folder, "clone", "--quiet", str(shop), "fresh")
+    (folder / "final.diff").write_text(patch)
+    git(folder / "fresh", "apply", "--index", str(folder / "final.diff"))
+    return {path: (folder / "fresh" / path).read_text() for path in FILES}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_one_good_diff_of_six_is_kept_and_the_users_checkout_is_not_touched(tmp_path: Path) -> None:
+    shop = make_shop(tmp_path)
+    (shop / "shop" / "cart.py").write_text("work of somebody\n")
+    before = git(shop, "rev-parse", "HEAD"), git(shop, "count-objects", "-v"), git(shop, "worktree", "list")
+    model = ScriptedModel(
+        pattern(),
+        plan(landmark()),
+        diffs(GUTTED, ESCAPING, MISFIT),
+        diffs(BREAKING, SIGN_ONLY),
+        diffs(GOOD),
+    )
+    said: list[str] = []
+
+    with open_repair(order(shop), ENVIRONMENT, say=said.append, provider=model) as repair:
+        result, patch, notes = repair.run(), repair.patch, repair.notes
+
+    assert result.success, result.error
+    told = " ".join(notes.refused)
+    for text in ("is an existing test", "evil.py", "fits nowhere"):
+        assert text in told
+    assert sorted(each.result.code for each in notes.tried) == ["gate_regression", "gate_targeted", "kept"]
+    reasons = " ".join(reason for each in notes.tried for reason in each.result.reasons)
+    assert "breaks tests/test_shop.py::test_whole_amounts" in reasons
+    assert TARGET in reasons
+    fresh = passing(shop, tmp_path, patch)
+    assert "result += price" in fresh["shop/cart.py"]
+    assert "round(amount, 2)" in fresh["shop/money.py"]
+    assert fresh["tests/test_shop.py"] == TESTS
+    assert notes.proof is not None
+    assert notes.proof.is_proven
+    assert notes.localised is not None
+    assert notes.localised.ranking.missing == ()
+    assert said == [line for line in said if "uncommitted work in" in line]
+    assert (shop / "shop" / "cart.py").read_text() == "work of somebody\n"
+    assert (
+        git(shop, "rev-parse", "HEAD"),
+        git(shop, "count-objects", "-v"),
+        git(shop, "worktree", "list"),
+    ) == before
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_tests_that_come_with_the_task_are_no_part_of_the_patch_and_cannot_be_changed(tmp_path: Path) -> None:
+    files = {path: text for path, text in FILES.items() if path != "tests/test_shop.py"}
+    shop = make_shop(tmp_path, {**files, "tests/test_other.py": "def test_one():\n    assert True\n"})
+    body = "".join(f"+{line}\n" for line in TESTS.splitlines())
+    test_patch = (
+        "diff --git a/tests/test_shop.py b/tests/test_shop.py\nnew file mode 100644\n--- /dev/null\n"
+        f"+++ b/tests/test_shop.py\n@@ -0,0 +1,{len(TESTS.splitlines())} @@\n{body}"
+    )
+    model = ScriptedModel(pattern(), plan(landmark(test=TARGET)), diffs(GUTTED, GOOD))
+    base = git(shop, "rev-parse", "HEAD")
+
+    with open_repair(
+        order(shop, test_patch=test_patch, base_commit=base), ENVIRONMENT, say=print, provider=model
+    ) as repair:
+        result, patch, notes = repair.run(), repair.patch, repair.notes
+
+    assert result.success, result.error
+    assert "tests/" not in patch
+    assert any("was handed over" in reason for reason in notes.refused)
+
+
+@pytest.mark.parametrize(
+    ("task", "problem"),
+    [
+        ({"base_commit": "0" * 40}, "has no commit"),
+        ({"base_commit": "--upload-pack=evil"}, "wanted the name of a commit"),
+        ({"test_patch": "diff --git a/x b/x\n"}, "`test_patch` does not apply"),
+    ],
+    ids=["unknown commit", "no commit", "tests that do not apply"],
+)
+def test_a_task_that_does_not_fit_is_refused_before_anything_runs(
+    tmp_path: Path, task: dict[str, str], problem: str
+) -> None:
+    shop = make_shop(tmp_path)
+
+    with (
+        pytest.raises(UsageError, match=problem),
+        open_repair(order(shop, **task), ENVIRONMENT, say=print),
+    ):
+        pass
+
+
+def test_a_folder_without_a_repository_is_refused(tmp_path: Path) -> None:
+    with (
+        pytest.raises(UsageError, match="is no git repository"),
+        open_repair(order(tmp_path), ENVIRONMENT, say=print),
+    ):
+        pass
+
+
+def test_without_a_model_the_lines_that_name_one_are_told(tmp_path: Path) -> None:
+    files = {path: text for path, text in FILES.items() if not path.startswith(".cogworks")}
+    shop = make_shop(tmp_path, files)
+
+    with (
+        pytest.raises(UsageError, match=r"\[codegen\.model\]\nname = "),
+        open_repair(order(shop), ENVIRONMENT, say=print),
+    ):
+        pass
+
+
+def test_the_named_model_wins_over_the_repositorys_and_needs_a_price(tmp_path: Path) -> None:
+    shop = make_shop(tmp_path)
+    options = Options(model=ModelChoice(name="unheard-of-1"))
+
+    with (
+        pytest.raises(ConfigurationError, match="unheard-of-1"),
+        open_repair(order(shop, options), ENVIRONMENT, say=print),
+    ):
+        pass
