@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from cogworks.errors import CogworksError, PermissionRefused
 from cogworks.github import diagnosis
@@ -39,6 +39,15 @@ def examine_token(client: Queries, *, source: str, now: Callable[[], datetime]) 
     return [token, diagnosis.clock_check(answer.server_date, now())]
 
 
+class Examined(NamedTuple):
+    """What there is to say of a token, and of a repository where one was named."""
+
+    checks: list[Check]
+    config: Config | None = None
+    files: Mapping[str, str] | None = None
+    """Of the default branch below `.cogworks`; None: they could not be read."""
+
+
 def examine_repository(
     client: Queries,
     rest: Callable[[], RestReads],
@@ -46,8 +55,8 @@ def examine_repository(
     *,
     source: str,
     now: Callable[[], datetime],
-) -> tuple[list[Check], Config | None]:
-    """Everything about one repository: one GraphQL request and three or four of REST; its configuration if it has one.
+) -> Examined:
+    """Everything about one repository: one GraphQL request and three or four of REST.
 
     Args:
         source: where the token came from, in words.
@@ -57,7 +66,7 @@ def examine_repository(
         with expecting("viewer"):
             login = answer.data["viewer"]["login"]
     except CogworksError as error:
-        return [diagnosis.failed("token", error)], None
+        return Examined([diagnosis.failed("token", error)])
     checks = [
         Check(name="token", status="ok", found=f"{source}, speaks for {login}"),
         diagnosis.clock_check(answer.server_date, now()),
@@ -65,12 +74,12 @@ def examine_repository(
     repository = answer.data.get("repository")
     if not repository:
         checks.append(_not_seen(address))
-        return checks, None
+        return Examined(checks)
     checks += [
         diagnosis.failed("repository", as_error(problem, doing=f"read {address.url}"))
         for problem in answer.errors
     ]
-    configured, config = _configuration(repository, address)
+    configured, config, files = _configuration(repository, address)
     checks += [
         *_guarded("repository", lambda: _repository(repository)),
         *_guarded("permission", lambda: _permission(repository, rest)),
@@ -80,7 +89,7 @@ def examine_repository(
         ),
         configured,
     ]
-    return checks, config
+    return Examined(checks, config, files)
 
 
 def _guarded(name: str, look: Callable[[], Check]) -> list[Check]:
@@ -123,16 +132,21 @@ def _workflows(rest: Callable[[], RestReads], source: str) -> Check:
         )
 
 
-def _configuration(repository: Mapping[str, Any], address: RepositoryAddress) -> tuple[Check, Config | None]:
+def _configuration(
+    repository: Mapping[str, Any], address: RepositoryAddress
+) -> tuple[Check, Config | None, Mapping[str, str] | None]:
     try:
         with expecting("configuration"):
             default = repository.get("defaultBranchRef")
             if default is None:
                 remedy = "Push a commit to the default branch."
-                return Check(
-                    name="configuration", status="failed", found="no commit yet", remedy=remedy
-                ), None
+                found = "no commit yet"
+                return (
+                    Check(name="configuration", status="failed", found=found, remedy=remedy),
+                    None,
+                    None,
+                )
             files = config_files(default["target"].get("configuration"))
     except CogworksError as error:
-        return diagnosis.failed("configuration", error), None
-    return diagnosis.configuration_check(files, where=address.full_name)
+        return diagnosis.failed("configuration", error), None, None
+    return *diagnosis.configuration_check(files, where=address.full_name), files

@@ -6,7 +6,7 @@ from cogworks.errors import SafetyHalt
 from cogworks.github.facts import Comment
 from cogworks.github.markers import parse_marker
 from cogworks.github.snapshot import Snapshot
-from cogworks.pipeline.position import Facts, is_request_changed
+from cogworks.pipeline.position import Facts, instance_name, is_request_changed
 from cogworks.pipeline.state import RunState
 
 REVISION = "Revision "
@@ -24,6 +24,11 @@ def notices(state: RunState, facts: Facts) -> list[str]:
             "- The issue was edited after this run began. The run goes on, and asks before it makes a last pull request: "
             "`/cogworks resume <why>` keeps the result, `/cogworks restart` begins anew."
         )
+    lines.extend(
+        f"- {instance_name(left.instance)} was stopped in its midst: {left.stopped_because}."
+        for left in state.given_back
+        if left.stopped_because
+    )
     lines.extend(
         f"- Branch `{name}` has commits that are not ours. They are kept, judged anew and built on."
         for name in facts.foreign_branches

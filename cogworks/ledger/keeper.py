@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 from typing import Protocol
 
-from cogworks.errors import LostRace
+from cogworks.errors import LostRace, VisitStopped
 from cogworks.ledger.record import Change, change_for, ledger_branch, read_state
 from cogworks.ledger.store import LedgerCommit, StaleTip, Tip
 from cogworks.pipeline.state import Lease, RunState, Spend
@@ -58,16 +58,21 @@ class Keeper:
         return bool(self._lost)
 
     @property
+    def stop_reason(self) -> str:
+        """Why the visit has to end although it is ours; empty while it may go on."""
+        return self._stop_reason
+
+    @property
     def has_pending(self) -> bool:
         """True when paid replies or other files of the visit are not in the ledger yet."""
         return bool(self._pending)
 
     def check(self) -> None:
-        """Raise LostRace when the visit is no longer ours, or a person wants it to stop."""
+        """Raise LostRace when the visit is no longer ours, its VisitStopped when a person wants it to stop."""
         if self._lost:
             raise LostRace(self._lost)
         if self._stop_reason:
-            raise LostRace(self._stop_reason)
+            raise VisitStopped(self._stop_reason)
 
     def spend(self, more: Spend, files: Mapping[str, str]) -> Spend:
         """Note a paid call and the files that keep its reply; returns what is not in the ledger yet."""

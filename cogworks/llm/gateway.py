@@ -134,6 +134,10 @@ class Gateway:
         """What all questions have cost."""
         return sum(self._meters.values(), Meter())
 
+    def digest(self, prompt: str) -> str:
+        """What names the words of a template; see `Prompts.digest`."""
+        return self._prompts.digest(prompt)
+
     def ask(
         self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
     ) -> Reply:

@@ -93,6 +93,13 @@ class Prompts:
         """Every question that can be rendered, sorted; parts and texts of issues are none."""
         return tuple(sorted(stem for stem, text in self._texts.items() if _borders(text) == 1))
 
+    def digest(self, stem: str) -> str:
+        """The sha256 of a question's template together with every part it may include; empty when there is no such template."""
+        if stem not in self._texts:
+            return ""
+        parts = sorted((name, text) for name, text in self._texts.items() if name.startswith("_"))
+        return sha256_hex(_encodable("\x1f".join([self._texts[stem], *(f"{n}\x1f{t}" for n, t in parts)])))
+
     def render(self, stem: str, variables: Mapping[str, Any]) -> Prompt:
         """The prompt of one question; equal arguments give equal bytes.
 

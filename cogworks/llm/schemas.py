@@ -4,9 +4,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel, ConfigDict, RootModel
 
 from cogworks.errors import ConfigurationError
+from cogworks.vocabulary import Value
 
 Schema = dict[str, Any]
 
@@ -33,6 +34,12 @@ _WORDS = {
     "pattern": "matching the pattern {}",
     "format": "in the format {}",
 }
+
+
+class Part(Value):
+    """A value whose attribute docstrings are shown to the model in the JSON Schema."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
 
 DeclaredReply = RootModel[dict[str, Any]]

@@ -1,6 +1,7 @@
 """`scripts/bench services`: what one call of a domain service costs over each transport, and the memory it takes."""
 
 import json
+import os
 import shutil
 import signal
 import statistics
@@ -53,6 +54,41 @@ def measure(runs: int) -> tuple[Cost, ...]:
             return (*started, *(_existing(way, folder, pid, runs) for way in ways))
     finally:
         shutil.rmtree(folder)
+
+
+@dataclass(frozen=True)
+class EnvironmentCost:
+    """What the environment of a repository costs its test run, in seconds."""
+
+    installer: str
+    cold_s: float
+    """Made from the package index, and one test run in it."""
+    warm_s: float
+    """There already, and one test run in it."""
+
+
+def measure_environments() -> tuple[EnvironmentCost, ...]:
+    """Run one test in an environment of two requirements, with each installer that is here."""
+    own = Path(sys.executable).parent
+    paths = [path for path in os.environ["PATH"].split(os.pathsep) if shutil.which("uv", path=path) is None]
+    ways = {"pip": paths}
+    if shutil.which("uv", path=str(own)):
+        ways["uv"] = [str(own), *paths]
+    return tuple(_environment(name, os.pathsep.join(way)) for name, way in ways.items())
+
+
+def _environment(installer: str, search_path: str) -> EnvironmentCost:
+    with tempfile.TemporaryDirectory(prefix="cogworks-bench-") as name:
+        repository = Path(name, "repository")
+        repository.mkdir()
+        (repository / "requirements.txt").write_text("click\nhttpx\n")
+        (repository / "test_one.py").write_text("import click, httpx\ndef test_one(): pass\n")
+        command = (*BUNDLED.command, "--environments", str(Path(name, "environments")))
+        service = BUNDLED.model_copy(update={"command": command})
+        with open_client(service, environment={**child_environment(), "PATH": search_path}) as client:
+            client.handshake()
+            cold_s, warm_s = (_timed_ms(lambda: client.simulate(Copy(repository))) / 1000 for _ in range(2))
+    return EnvironmentCost(installer, round(cold_s, 1), round(warm_s, 1))
 
 
 def _started_each_time(folder: Path, runs: int) -> Cost:
@@ -118,13 +154,24 @@ def table(costs: Sequence[Cost]) -> str:
     return "\n".join(lines)
 
 
+def environment_table(costs: Sequence[EnvironmentCost]) -> str:
+    """The figures as a Markdown table."""
+    lines = ["| environment made by | cold | warm |", "|---|---|---|"]
+    return "\n".join(
+        [*lines, *(f"| {each.installer} | {each.cold_s} s | {each.warm_s} s |" for each in costs)]
+    )
+
+
 @click.command()
 @click.option("--runs", type=click.IntRange(1), default=100, show_default=True)
 @click.option("--json", "as_json", is_flag=True)
 def main(runs: int, as_json: bool) -> None:
-    """Print what one call of the Python service costs over each transport."""
-    costs = measure(runs)
-    click.echo(json.dumps([asdict(cost) for cost in costs]) if as_json else table(costs))
+    """Print what one call of the Python service costs over each transport, and what an environment costs a test run."""
+    costs, environments = measure(runs), measure_environments()
+    if as_json:
+        click.echo(json.dumps([asdict(cost) for cost in (*costs, *environments)]))
+    else:
+        click.echo(f"{table(costs)}\n\n{environment_table(environments)}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Let one request of a step go wrong in every way, and see whether the step, or the next run, gets over it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,8 @@ _WRITES: tuple[Fault, ...] = ({"kind": "error_after", "status": 502}, {"kind": "
 _READS: tuple[Fault, ...] = ({"kind": "stale", "lag": 1}, {"kind": "partial", "at": "repository.issue"})
 _GRAPHQL: tuple[Fault, ...] = ({"kind": "rate_limited_200"}, {"kind": "redirect", "location": "/api/graphql"})
 _REST: tuple[Fault, ...] = ({"kind": "missing"}, {"kind": "redirect", "location": "/api/v3/repositories/1"})
+_TELLING = frozenset({"refuse", "cut_after"})
+"""Not carried out, and carried out without an answer."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,21 @@ class FaultPoint:
 
 
 def fault_points(step: Step) -> Iterator[FaultPoint]:
-    """Every kind of fault that can meet a request, at each request of a step."""
+    """Every kind of fault that can meet a request, at each request of a step; after its first checkpoint two kinds.
+
+    A further checkpoint is the same request with other replies in it, and only the coder makes several.
+    """
+    further = _further_checkpoints(step)
     for number, request in enumerate(step.requests, start=1):
         for fault in _faults(request):
-            yield FaultPoint(step, number, fault)
+            if number not in further or fault["kind"] in _TELLING:
+                yield FaultPoint(step, number, fault)
+
+
+def _further_checkpoints(step: Step) -> Sequence[int]:
+    """The commits to the ledger between the first checkpoint and the record of a step."""
+    commits = [n for n, each in enumerate(step.requests, start=1) if each["operation"] == "Append"]
+    return commits[2:-1]
 
 
 def _faults(request: Mapping[str, Any]) -> Iterator[Fault]:

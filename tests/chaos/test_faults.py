@@ -9,6 +9,7 @@ from tests.chaos.timeline import Step, Theatre
 
 # Two of three runs of the coder test the same requests; each takes as long as all other steps together.
 LEFT_OUT = frozenset({9, 11})
+CODER = "code_generation"
 
 
 def test_a_publication_without_an_answer_is_adopted_and_not_repeated(begun: Theatre) -> None:
@@ -26,10 +27,12 @@ def is_tried(step: Step) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3000)
+@pytest.mark.parametrize("of_coder", [False, True], ids=["other-steps", "coder"])
 def test_every_fault_at_any_request_is_got_over_without_a_trace(
-    done: Theatre, capsys: pytest.CaptureFixture[str]
+    done: Theatre, of_coder: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    points = [point for step in done.steps if is_tried(step) for point in fault_points(step)]
+    steps = [step for step in done.steps if is_tried(step) and (step.node == CODER) is of_coder]
+    points = [point for step in steps for point in fault_points(step)]
     found = {str(point): recovery(done, point) for point in points}
 
     wrong = [line for lines in found.values() for line in lines]

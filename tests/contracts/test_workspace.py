@@ -84,3 +84,15 @@ class TestWorkspace:
         assert len(oid) == 40
         assert workspace.diff("main") == before
         assert workspace.diff("HEAD") == ""
+
+    def test_its_name_is_of_its_files_and_not_of_its_history(self, workspace: Workspace) -> None:
+        found = workspace.tree_name()
+
+        workspace.apply(CHANGES)
+        changed = workspace.tree_name()
+        workspace.roll_back()
+
+        assert changed != found
+        assert workspace.tree_name() == found
+        workspace.commit("Nothing")
+        assert workspace.tree_name() == found

@@ -4,7 +4,7 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +18,19 @@ from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_r
 from cogworks.hub.world import World as HubWorld
 from cogworks.ledger.record import read_state
 from cogworks.nodes.considering import Wanted
+from cogworks.nodes.contract import NodeProcedure
 from cogworks.nodes.reports import StepReport
 from cogworks.pipeline.state import RunState
 from cogworks.settings import Environment
 from cogworks.step import Shell, take_step
+from cogworks.vocabulary import NodeId
 from cogworks.wiring import open_shell
 from tests.hub.running import RunningHub, running_hub
 from tests.step_fakes import NODES, Runner
 from tests.world import CONFIG, PIPELINE, World
 
-PEOPLE = {"ann": "admin", "cogs": "write", "tia": "triage", "eve": "read"}
-TOKENS = {login: f"ghp_{letter * 36}" for login, letter in zip(PEOPLE, "abcd", strict=True)}
+PEOPLE = {"ann": "admin", "cogs": "write", "tia": "triage", "eve": "read", "robot[bot]": "write"}
+TOKENS = {login: f"ghp_{letter * 36}" for login, letter in zip(PEOPLE, "abcde", strict=True)}
 _numbers = itertools.count(1)
 
 
@@ -38,6 +40,7 @@ class Item:
 
     address: IssueAddress
     directory: Path
+    nodes: Mapping[NodeId, NodeProcedure] = field(default_factory=lambda: NODES)
 
     @property
     def api(self) -> str:
@@ -88,7 +91,7 @@ class Item:
         environment = Environment(github_token=TOKENS["cogs"], work_dir=str(self.directory))
         with open_shell(environment, self.address, meter=meter, say=lambda _: None) as shell:
             session = Runner(World())._session
-            visit = replace(shell.visit, nodes=NODES, session=session)
+            visit = replace(shell.visit, nodes=self.nodes, session=session)
             yield replace(shell, visit=visit, check=lambda config, files: None)
 
     def step(self) -> StepReport:
@@ -117,7 +120,7 @@ class Item:
 
 @contextmanager
 def open_hub(directory: Path) -> Iterator[RunningHub]:
-    """A hub with octo-org/adder: ann administers, cogs is the program, tia may triage, eve may read."""
+    """A hub with octo-org/adder: ann administers, cogs is the program, tia may triage, eve may read, robot is an App."""
     files = directory / "files"
     (files / ".cogworks").mkdir(parents=True)
     (files / ".cogworks" / "config.toml").write_text(CONFIG)
@@ -126,7 +129,7 @@ def open_hub(directory: Path) -> Iterator[RunningHub]:
     add_user(world, "octo-org", kind="Organization")
     repository = create_repository(world, "octo-org/adder", tree=files)
     for login, role in PEOPLE.items():
-        user = add_user(world, login)
+        user = add_user(world, login, kind="Bot" if login.endswith("[bot]") else "User")
         add_token(world, user, TOKENS[login])
         add_collaborator(world, repository, user, role)
     world.close()

@@ -134,6 +134,11 @@ class Scene:
         else:
             self.repository.update_file(path, f"Change {path}", text, blob, branch=branch)
 
+    def let_tests_come_with_the_code(self) -> None:
+        """For an item that is about something else: one question to the model less for each visit of Code Generation."""
+        config = ".cogworks/config.toml"
+        self.write(config, f'{self.file(config)}\n[tests]\nwriter = "none"\n')
+
     def everything(self) -> dict[str, str]:
         """All that the hub holds, for comparison: records and refs, by name."""
         with closing(sqlite3.connect(f"file:{self.hub / 'hub.sqlite3'}?mode=ro", uri=True)) as store:

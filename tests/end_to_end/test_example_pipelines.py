@@ -62,7 +62,7 @@ BLOCKED = {
     "criteria": [{"name": "tests", "passed": False}],
     "findings": [
         {
-            "file": "tests/test_decimals.py",
+            "file": "tests/custom/test_decimals.py",
             "line": 6,
             "severity": "blocking",
             "criterion": "tests",
@@ -100,22 +100,46 @@ def classified(*, complexity: str = "low", pipeline: str = "default") -> dict[st
     }
 
 
-def code(tests: str, *, is_there: bool = False) -> dict[str, Any]:
-    """The fix with its tests, whose file the branch has already or not yet."""
+def code(text: str) -> dict[str, Any]:
+    """The fix with its tests in one answer."""
     return {
         "summary": "Read decimals",
         "files": [
             {"path": PARSING, "action": "modify", "content": FIXED},
             {
                 "path": "tests/test_decimals.py",
-                "action": "modify" if is_there else "create",
-                "content": tests,
+                "action": "create",
+                "content": text,
             },
         ],
         "tests": ["tests/test_decimals.py"],
         "notes": "",
         "missing_capability": "",
     }
+
+
+CUSTOM = "tests/custom/test_decimals.py"
+"""Not where the plan has the tests."""
+
+
+def written(text: str, *, is_there: bool = False) -> dict[str, Any]:
+    """What the writer of tests answers."""
+    return {
+        "test_path": CUSTOM,
+        "extra_paths": [],
+        "files": [{"path": CUSTOM, "action": "modify" if is_there else "create", "content": text}],
+        "notes": "",
+        "missing_capability": "",
+    }
+
+
+IMPLEMENTED = {
+    "summary": "Read decimals",
+    "files": [{"path": PARSING, "action": "modify", "content": FIXED}],
+    "notes": "",
+    "test_dispute": {"test_id": "", "reason": ""},
+    "missing_capability": "",
+}
 
 
 def pipeline_of(name: str) -> Pipeline:
@@ -176,12 +200,16 @@ class Stand:
 
 
 @contextmanager
-def standing(directory: Path, text: str, *replies: Mapping[str, Any]) -> Iterator[Stand]:
+def standing(
+    directory: Path, text: str, *replies: Mapping[str, Any], tests_first: bool = False
+) -> Iterator[Stand]:
     with open_scene(directory) as scene, ModelServer() as server:
         for path in sorted([*FOLDER.glob("prompts/*"), *FOLDER.glob("schemas/*")]):
             if path.stem.removesuffix(".md") in text or path.stem.startswith("_"):
                 scene.write(f".cogworks/{path.relative_to(FOLDER).as_posix()}", path.read_text("utf-8"))
         scene.write(".cogworks/pipeline.toml", text)
+        if not tests_first:
+            scene.let_tests_come_with_the_code()
         scene.person.set_trigger()
         server.answers(*(replied(json.dumps(reply)) for reply in replies))
         yield Stand(scene, server)
@@ -212,9 +240,10 @@ def test_the_default_example_is_the_pipeline_that_is_built_in() -> None:
 
 @pytest.mark.slow
 def test_a_bug_is_fixed_in_two_rounds_and_nobody_is_asked(tmp_path: Path) -> None:
-    replies = (classified(), SPECIFICATION, PLAN, code(HOURS), BLOCKED, PASSED, PASSED)
-    again = (code(HOURS + DAYS, is_there=True), PASSED, PASSED, PASSED)
-    with standing(tmp_path, text_of("bugfix"), *replies, *again) as stand:
+    replies = (classified(), SPECIFICATION, PLAN, written(HOURS), IMPLEMENTED, BLOCKED, PASSED, PASSED)
+    # The review misses a test and nothing else, so only the writer of the tests is asked again.
+    again = (written(HOURS + DAYS, is_there=True), PASSED, PASSED, PASSED)
+    with standing(tmp_path, text_of("bugfix"), *replies, *again, tests_first=True) as stand:
         stand.play()
 
         assert stand.visited == [
@@ -230,7 +259,19 @@ def test_a_bug_is_fixed_in_two_rounds_and_nobody_is_asked(tmp_path: Path) -> Non
         assert stand.passed_by_a_person == []
         assert stand.pulls == [("cogworks/1/swi-1", "Read decimals", "OPEN")]
         assert stand.issues == ["Read decimals"]
-        assert stand.scene.file("tests/test_decimals.py", branch="cogworks/1/swi-1") == HOURS + DAYS
+        assert stand.scene.file(CUSTOM, branch="cogworks/1/swi-1") == HOURS + DAYS
+        first, second = (
+            output_of(stand.scene, name)["test_handoff"]
+            for name in ("0004-code_generation@2", "0006-code_generation@2")
+        )
+        assert (first["test_path"], first["source"]) == (CUSTOM, "reported")
+        assert first["red"] == {"collected": 1, "failed": 1, "passed": 0, "missing": []}
+        assert first["test_ids"] == [f"{CUSTOM}::test_hours_may_have_decimals"]
+        assert second["test_ids"] == [*first["test_ids"], f"{CUSTOM}::test_days_may_have_decimals"]
+        assert (second["sub_work_item"], second["attempt"]) == (2, 1)
+        subjects = stand.scene.git("log", "--format=%s", "main..cogworks/1/swi-1").splitlines()
+        subject = "Write the tests of A: Read decimals"
+        assert subjects == [subject, "Read decimals", subject]
         [pull] = stand.scene.seen()["pullRequests"]["nodes"]
         assert pull["body"].startswith("Closes #2. Part of #1.\n\nLet a number have decimals (R1).")
 

@@ -104,6 +104,7 @@ def fanned_out(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FannedOut]:
             "COGWORKS_LLM_BASE_URL": model.url,
         }
         scene.write(".cogworks/pipeline.toml", pipeline_file())
+        scene.let_tests_come_with_the_code()
         scene.person.set_trigger()
         for _ in range(4):
             ended = scene.cogworks("process", "--json", **speaks)

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.errors import CogworksError
@@ -72,7 +72,7 @@ class NoBlobs:
 
 
 @given(st.sampled_from(PLACES), st.sampled_from(["replace", "remove", "rename"]), JSON)
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300)
 def test_a_mangled_answer_is_read_or_refused_with_an_error_of_ours(
     path: tuple[Any, ...], change: str, value: Any
 ) -> None:
@@ -84,7 +84,7 @@ def test_a_mangled_answer_is_read_or_refused_with_an_error_of_ours(
 
 
 @given(JSON | st.just(RECORDED), st.sampled_from([*PLACES, None]), JSON)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 def test_a_mangled_response_is_read_or_refused_with_an_error_of_ours(
     body: Any, path: tuple[Any, ...] | None, value: Any
 ) -> None:

@@ -131,6 +131,19 @@ def test_a_held_run_says_so_and_asks_nobody_for_a_review() -> None:
     )
 
 
+def test_a_visit_that_was_stopped_in_its_midst_says_why_until_it_is_claimed_again() -> None:
+    state = finished(new_run(), "spec", "plan")
+    held = state.with_lease(lease(state, "code@A"), identity=1)
+    stopped = held.released(
+        held.leases[0], Spend(), why="the label 'cogworks:hold' was set while the node ran"
+    )
+    again = stopped.with_lease(lease(stopped, "code@A"), identity=1)
+
+    line = "- code@A was stopped in its midst: the label 'cogworks:hold' was set while the node ran."
+    shown = [line in surface(each, facts(MERGED_SPEC)).comment for each in (held, stopped, again)]
+    assert shown == [False, True, False]
+
+
 def test_a_failed_run_says_why_and_how_to_retry() -> None:
     state = finished(new_run(), "spec")
     state = settle(state, GRAPH, visit(state, "plan", status="failed", summary="too\nhard"), {})

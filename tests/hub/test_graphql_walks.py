@@ -56,7 +56,7 @@ def walked(read: Callable[[str], tuple[list[str], dict[str, Any]]], size: int, *
 
 
 @pytest.mark.parametrize("listing", LISTINGS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(size=st.integers(min_value=1, max_value=20), forward=st.booleans())
 def test_every_item_is_met_once_in_order_whatever_the_page_size(
     long_hub: Hub, listing: str, size: int, forward: bool

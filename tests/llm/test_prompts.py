@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from cogworks.errors import ConfigurationError
-from cogworks.llm.prompts import Prompt, Prompts, as_json, delimited
+from cogworks.llm.prompts import SEPARATOR, Prompt, Prompts, as_json, delimited
 
 TEMPLATE = "You classify issues.\n{{ rules }}\n--- user ---\n{{ body | untrusted('the issue') }}\n"
 
@@ -185,3 +185,23 @@ def test_equal_input_gives_equal_bytes(values: dict[str, Any]) -> None:
     two = prompts(template).render("intake", {"values": dict(reversed(values.items()))})
 
     assert one == two
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_same"),
+    [
+        ({}, True),
+        ({"intake": f"S2\n{SEPARATOR}\nU"}, False),
+        ({"_part": "p2"}, False),
+        ({"other": "o"}, True),
+    ],
+    ids=["nothing", "template", "part", "another-template"],
+)
+def test_a_digest_changes_with_the_template_and_with_every_part(
+    changed: dict[str, str], is_same: bool
+) -> None:
+    texts = {"intake": f"S\n{SEPARATOR}\nU", "_part": "p"}
+    other = {"other": f"o\n{SEPARATOR}\nu"} if "other" in changed else changed
+
+    assert (Prompts({**texts, **other}).digest("intake") == Prompts(texts).digest("intake")) is is_same
+    assert Prompts(texts).digest("lost") == ""

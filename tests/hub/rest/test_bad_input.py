@@ -136,7 +136,6 @@ def asker(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asker]:
 @settings(
     max_examples=300,
     derandomize=True,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())

@@ -1,0 +1,67 @@
+"""`cogworks` with a witness: a journal tells each action of a coding visit and each answer of the model; one moment may last for ever.
+
+Run as `python -m tests.chaos.witness <cogworks arguments>` with the journal's path in `WITNESS_JOURNAL`.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from cogworks.cli import main
+from cogworks.coding.context import CycleContext
+from cogworks.coding.executor import Executor
+from cogworks.coding.results import ActionResult, Payload
+from cogworks.llm.cassette import CassetteProvider
+from cogworks.llm.provider import ModelReply, ModelRequest
+
+JOURNAL = "WITNESS_JOURNAL"
+PAUSE = "WITNESS_PAUSE"
+FOREVER_S = 600.0
+
+
+class Pause(NamedTuple):
+    """Where the witness lets time stand still."""
+
+    cycle: int
+    place: Literal["begin", "end"]
+    """Before the action does anything, or when it did everything and nobody knows its result."""
+
+    def __str__(self) -> str:
+        return f"{self.place} {self.cycle}"
+
+
+def _watch(journal: Path, pause: str) -> None:
+    execute, complete = Executor.execute, CassetteProvider.complete
+
+    def note(line: str) -> None:
+        with journal.open("a") as told:
+            told.write(f"{line}\n")
+
+    def executed(
+        self: Executor, payload: Payload, context: CycleContext, *, deadline_ms: int
+    ) -> ActionResult:
+        def reached(place: Literal["begin", "end"]) -> None:
+            here = str(Pause(context.cycle + 1, place))
+            note(here)
+            if here == pause:
+                time.sleep(FOREVER_S)
+
+        reached("begin")
+        result = execute(self, payload, context, deadline_ms=deadline_ms)
+        reached("end")
+        return result
+
+    def completed(self: CassetteProvider, request: ModelRequest) -> ModelReply:
+        reply = complete(self, request)
+        note(f"answered {request.purpose}")
+        return reply
+
+    Executor.execute = executed  # type: ignore[method-assign]  # the witness looks on from outside
+    CassetteProvider.complete = completed  # type: ignore[method-assign]  # as above
+
+
+if __name__ == "__main__":
+    _watch(Path(os.environ[JOURNAL]), os.environ.get(PAUSE, ""))
+    sys.exit(main())
