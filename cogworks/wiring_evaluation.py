@@ -103,7 +103,11 @@ class _Evaluator:
     """One instance on its way to a result."""
 
     def __init__(
-        self, given: Assignment, environment: Environment, say: Callable[[str], None], provider: Provider | None
+        self,
+        given: Assignment,
+        environment: Environment,
+        say: Callable[[str], None],
+        provider: Provider | None,
     ) -> None:
         self._given, self._environment, self._say = given, environment, say
         self._meter = StageMeter()
@@ -147,7 +151,9 @@ class _Evaluator:
     def told(self) -> Result:
         """What is known of the repair so far."""
         case, repair = self._given.case, self._repair
-        own = {name: Stage(name=name, runs=1, duration_s=spent_s) for name, spent_s in self._own_stages.items()}
+        own = {
+            name: Stage(name=name, runs=1, duration_s=spent_s) for name, spent_s in self._own_stages.items()
+        }
         first, last = ([own[name]] if name in own else [] for name in ("prepare", "judge"))
         told = Result(
             instance_id=case.id,
@@ -177,7 +183,9 @@ class _Evaluator:
     def _repository(self, room: _Room) -> tuple[Path, str]:
         """The repository and the commit to start from, with what `environment_cmd` made of it."""
         case = self._given.case
-        found = repository_at(find_repository(case, self._given.tasks, self._given.repositories), room.folder, room.git)
+        found = repository_at(
+            find_repository(case, self._given.tasks, self._given.repositories), room.folder, room.git
+        )
         base = case.instance.base_commit
         if not case.environment_cmd:
             return found, base
@@ -220,7 +228,9 @@ class _Evaluator:
                 git.run("reset", "--quiet", "--hard", cwd=path)
                 git.run("apply", "--index", "--whitespace=nowarn", "-", cwd=path, stdin=patch)
             except GitFailed as error:
-                raise UsageError(f"the patch does not apply to a fresh checkout: {error.stderr.strip()}") from error
+                raise UsageError(
+                    f"the patch does not apply to a fresh checkout: {error.stderr.strip()}"
+                ) from error
             after = _ended(checks.run(tests, timeout_s=limits.baseline_s))
             again = new_failures(before, after)
             reruns = [checks.run(again, timeout_s=limits.baseline_s) for _ in range(RERUNS if again else 0)]

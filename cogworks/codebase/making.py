@@ -71,7 +71,9 @@ def _unpack(archive: Path, to: Path) -> None:
             members = packed.getmembers()
             # A repository brings settings that git obeys; a bundle cannot.
             if any(".git" in Path(member.name).parts for member in members):
-                raise CodebaseError(f"{archive} holds a `.git`; hand history over as a bundle of git ({BUNDLE})")
+                raise CodebaseError(
+                    f"{archive} holds a `.git`; hand history over as a bundle of git ({BUNDLE})"
+                )
             packed.extractall(to, members, filter="data")
     except (OSError, tarfile.TarError) as error:
         raise CodebaseError(f"{archive} cannot be unpacked: {error}") from error

@@ -165,21 +165,22 @@ def without_clock(report: Report) -> Report:
     return Report.model_validate(_still(report.model_dump()))
 
 
-def predictions(results: Sequence[Result], *, model: str = "") -> str:
-    """One line for each instance in the form that the harness of SWE-bench reads.
+def as_text(value: Value) -> str:
+    """A value as the text of its file; bytes of a patch that are no UTF-8 survive as escapes."""
+    return json.dumps(value.model_dump(mode="json"), indent=2) + "\n"
 
-    Args:
-        model: named instead of the model that was asked.
-    """
+
+def predictions(results: Sequence[Result]) -> str:
+    """One line for each instance in the form that the harness of SWE-bench reads."""
     lines = [
         {
             "instance_id": result.instance_id,
-            "model_name_or_path": model or result.model or "none",
+            "model_name_or_path": result.model or "none",
             "model_patch": result.patch,
         }
         for result in sorted(results, key=lambda result: result.instance_id)
     ]
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    return "".join(json.dumps(line) + "\n" for line in lines)
 
 
 def schema_text() -> str:
@@ -189,7 +190,9 @@ def schema_text() -> str:
 
 
 def _totals(results: Sequence[Result]) -> Totals:
-    count = {name: sum(each.outcome == name for each in results) for name in ("solved", "not_solved", "error")}
+    count = {
+        name: sum(each.outcome == name for each in results) for name in ("solved", "not_solved", "error")
+    }
     return Totals(
         instances=len(results),
         solved=count["solved"],
