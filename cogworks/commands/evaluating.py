@@ -68,7 +68,7 @@ def earlier(given: Assignment) -> Result | None:
     """What an earlier evaluation made of the same instance under the same terms; None: it has to be done."""
     kept = _kept(given)
     # Where nobody could say anything, the next time may be better.
-    if kept is None or kept.terms != _terms(given) or kept.result.outcome == "error":
+    if kept is None or kept.terms != terms_of(given) or kept.result.outcome == "error":
         return None
     return kept.result
 
@@ -128,13 +128,13 @@ def _work(given: Assignment, alive: Connection) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
     try:
-        _keep(given, _worked(given))
+        keep(given, _worked(given))
     except KeyboardInterrupt:
         os._exit(130)
 
 
 def _worked(given: Assignment) -> Kept:
-    terms = _terms(given)
+    terms = terms_of(given)
     prepare = partial(prepared, search_path=child_environment().get("PATH", os.defpath))
     try:
         result = work_at(given, read_environment(), prepare=prepare, lay_over=laid_over)
@@ -151,7 +151,8 @@ def _kept(given: Assignment) -> Kept | None:
         return None
 
 
-def _keep(given: Assignment, kept: Kept) -> None:
+def keep(given: Assignment, kept: Kept) -> None:
+    """Write what came of an instance, whole or not at all."""
     unfinished = given.artifacts / f"{_RESULT}.unfinished"
     given.artifacts.mkdir(parents=True, exist_ok=True)
     unfinished.write_text(as_text(kept), encoding="utf-8")
@@ -164,7 +165,7 @@ def _end_with(alive: Connection) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _terms(given: Assignment) -> str:
+def terms_of(given: Assignment) -> str:
     """What a result depends on, places and the repository's commits aside."""
     apart = given.model_copy(update={"tasks": Path(), "artifacts": Path(), "repositories": None})
     return digest(apart) + f" {__version__}"

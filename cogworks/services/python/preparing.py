@@ -10,7 +10,7 @@ from cogworks.services.python.machine import Machine
 from cogworks.services.python.workroom import ToolCall, workroom
 from cogworks.services.sandbox.probing import strongest
 from cogworks.services.sandbox.running import NotStarted
-from cogworks.services.sandbox.walls import refusal
+from cogworks.services.sandbox.walls import Walls, refusal
 
 LIMIT_S = 1800.0
 
@@ -20,15 +20,20 @@ class PreparationFailed(CogworksError):
 
 
 @contextmanager
-def prepared(repository: Path, command: str, *, search_path: str, limit_s: float = LIMIT_S) -> Iterator[Path]:
+def prepared(
+    repository: Path, command: str, *, search_path: str, walls: Walls | None = None, limit_s: float = LIMIT_S
+) -> Iterator[Path]:
     """A folder with the repository's files as the command left them, without history; gone after the block.
 
     The command is a line for `sh`. It has no network, no environment of ours, and may write nothing but this folder.
 
+    Args:
+        walls: the strongest of this machine where none are given.
+
     Raises:
         PreparationFailed: the walls of this machine are not complete, or the command did not end with 0.
     """
-    walls = strongest(search_path)
+    walls = walls or strongest(search_path)
     if (why := refusal(walls)) is not None:
         raise PreparationFailed(f"`environment_cmd` was not run: {why}")
     with workroom() as room:
