@@ -12,6 +12,8 @@ from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.making import commit_all, first_commit, repository_at
+from cogworks.coding.events import Event
+from cogworks.coding.hints import Hints
 from cogworks.domain_services.messages import Caller, TestReport
 from cogworks.errors import BudgetReached, CogworksError, Interrupted, PermissionRefused, UsageError
 from cogworks.evaluation.cases import Case, places_of
@@ -111,6 +113,8 @@ class _Evaluator:
     ) -> None:
         self._given, self._environment, self._say = given, environment, say
         self._meter = StageMeter()
+        self._hints: list[str] = []
+        self._hear = Hints(self._hints.append)
         self._own_stages: dict[str, float] = {}
         self._repair: Repair | None = None
         self._provider = provider
@@ -138,7 +142,7 @@ class _Evaluator:
         return self.told().model_copy(
             update={
                 "outcome": "solved" if is_solved else "not_solved",
-                "reason": "" if is_solved else reason or verdict.reason,
+                "reason": "" if is_solved else "; ".join([reason or verdict.reason, *self._hints]),
                 "patch": patch,
                 "repaired": verdict.repaired,
                 "regressions": verdict.regressions,
@@ -204,7 +208,7 @@ class _Evaluator:
     def _repaired(self, order: Order) -> tuple[str, str]:
         """The patch, and why there is none."""
         with open_repair(
-            order, self._environment, say=self._say, listener=self._meter, provider=self._provider
+            order, self._environment, say=self._say, listener=self._listen, provider=self._provider
         ) as repair:
             self._repair = repair
             self._meter.watch(lambda: repair.meter)
@@ -214,6 +218,10 @@ class _Evaluator:
                 for name, text in repair.artifacts().items():
                     _write(self._given.artifacts, name, text)
             return (repair.patch, "") if result.success else ("", result.error)
+
+    def _listen(self, event: Event) -> None:
+        self._meter(event)
+        self._hear(event)
 
     def _judged(self, order: Order, patch: str) -> Verdict:
         """What the tests say on a checkout that no repair has touched."""

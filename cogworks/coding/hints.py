@@ -1,0 +1,39 @@
+"""What an operator can do about tests that cannot even be loaded."""
+
+import re
+from collections.abc import Callable
+
+from cogworks.coding.events import Event, ExecutionComplete
+from cogworks.coding.results import TestFacts
+
+_MISSING = re.compile(r"No module named '([\w.]+)'")
+_SHOWN = 5
+
+
+def import_hint(tests: TestFacts) -> str:
+    """What to do about modules that the tests cannot import; empty when they find all of them."""
+    errors = "\n".join(tests.collection_errors)
+    names = list(dict.fromkeys(_MISSING.findall(errors)))[:_SHOWN]
+    if not names:
+        return ""
+    return (
+        f"the tests cannot import {', '.join(names)}. A package: name it in the repository's manifest (pyproject.toml, "
+        "requirements*.txt), or an interpreter that has it in `.cogworks/services.toml`; `cogworks doctor` says which "
+        "environment is used. A module of the repository: set `pythonpath` in its pytest configuration."
+    )
+
+
+class Hints:
+    """Listens to one repair, and tells each hint once."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._told: set[str] = set()
+
+    def __call__(self, event: Event) -> None:
+        if not isinstance(event.body, ExecutionComplete) or event.body.result.tests is None:
+            return
+        hint = import_hint(event.body.result.tests)
+        if hint and hint not in self._told:
+            self._told.add(hint)
+            self._tell(hint)
