@@ -11,7 +11,7 @@ from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
-from cogworks.codebase.making import commit_all, first_commit, repository_at
+from cogworks.codebase.making import commit_all, first_commit, lay_over, repository_at
 from cogworks.coding.events import Event
 from cogworks.coding.hints import Hints
 from cogworks.domain_services.messages import Caller, TestReport
@@ -62,14 +62,12 @@ def work_at(
     environment: Environment,
     *,
     prepare: Prepare,
-    lay_over: Callable[[Path, Path], None],
     provider: Provider | None = None,
 ) -> Result:
     """Repair one instance and judge what came of it.
 
     Args:
         prepare: see there; used only where the operator lets commands run.
-        lay_over: puts files in place of those of a working copy.
         provider: asked instead of recordings and of the configured one.
 
     Raises:
@@ -80,7 +78,7 @@ def work_at(
     evaluator = _Evaluator(given, environment, said.append, provider)
     try:
         with tempfile.TemporaryDirectory(prefix="cogworks-evaluate-", ignore_cleanup_errors=True) as folder:
-            result = evaluator.evaluate(_Room(Path(folder).resolve(), prepare, lay_over))
+            result = evaluator.evaluate(Path(folder).resolve(), prepare)
     except (Interrupted, PermissionRefused):
         raise
     except CogworksError as error:
@@ -91,14 +89,6 @@ def work_at(
     finally:
         _write(given.artifacts, "messages.txt", "".join(f"{line}\n" for line in said))
     return result.model_copy(update={"duration_s": round(time.monotonic() - begun_s, 3)})
-
-
-class _Room:
-    """Where repositories are made, and how a command of theirs is run."""
-
-    def __init__(self, folder: Path, prepare: Prepare, lay_over: Callable[[Path, Path], None]) -> None:
-        self.folder, self.prepare, self.lay_over = folder, prepare, lay_over
-        self.git = Git(environment=child_environment(), home=folder)
 
 
 class _Evaluator:
@@ -126,11 +116,11 @@ class _Evaluator:
             update = {"llm_provider": "cassette", "cassette_dir": str(recordings)}
             self._environment = environment.model_copy(update=update)
 
-    def evaluate(self, room: _Room) -> Result:
+    def evaluate(self, folder: Path, prepare: Prepare) -> Result:
         """Raises: CogworksError when nobody can say how good the repair is."""
         case = self._given.case
         with self._timed("prepare"):
-            repository, base = self._repository(room)
+            repository, base = self._repository(folder, prepare)
         command = self._given.test_cmd or case.instance.test_cmd or USUAL
         instance = case.instance.model_copy(update={"base_commit": base})
         order = Order(repository, instance, self._given.options, suite=suite_of(command), command=command)
@@ -184,11 +174,13 @@ class _Evaluator:
             }
         )
 
-    def _repository(self, room: _Room) -> tuple[Path, str]:
+    def _repository(self, folder: Path, prepare: Prepare) -> tuple[Path, str]:
         """The repository and the commit to start from, with what `environment_cmd` made of it."""
         case = self._given.case
         found = repository_at(
-            find_repository(case, self._given.tasks, self._given.repositories), room.folder, room.git
+            find_repository(case, self._given.tasks, self._given.repositories),
+            folder,
+            Git(environment=child_environment(), home=folder),
         )
         base = case.instance.base_commit
         if not case.environment_cmd:
@@ -197,11 +189,11 @@ class _Evaluator:
             self._say("`environment_cmd` was not run; `--run-environment-commands` allows it")
             return found, base
         bare = case.instance.model_copy(update={"test_patch": ""})
-        place = room.folder / "prepared"
+        place = folder / "prepared"
         place.mkdir()
         copy = clone_of(Order(found, bare, self._given.options), place, self._say)
-        with room.prepare(copy.path, case.environment_cmd) as files:
-            room.lay_over(files, copy.path)
+        with prepare(copy.path, case.environment_cmd) as files:
+            lay_over(files, copy.path)
         copy.git.run("add", "--all", "--force", cwd=copy.path)
         return copy.path, commit_all(copy.path, copy.git, "what the environment command made")
 

@@ -208,6 +208,12 @@ def _with_tests(copy: Copy, test_patch: str) -> Copy:
     if not test_patch.strip():
         return copy
     git, path = copy.git, copy.path
+    paths = parse_diff(test_patch).diff.paths
+    if ours := [each for each in paths if each.split("/")[0].casefold() == ".cogworks"]:
+        # Services named there are started without walls; whoever wrote the task may not choose them.
+        raise UsageError(
+            f"`test_patch` changes {', '.join(ours)}; a task brings tests, no settings of cogworks."
+        )
     try:
         git.run("apply", "--index", "--whitespace=nowarn", "-", cwd=path, stdin=test_patch)
     except GitFailed as error:
@@ -217,7 +223,7 @@ def _with_tests(copy: Copy, test_patch: str) -> Copy:
     who = ("-c", f"user.name={COMMITTER.name}", "-c", f"user.email={COMMITTER.email}")
     git.run(*who, "commit", "--quiet", "--message", "tests of the task", cwd=path)
     base = CommitOid(git.run("rev-parse", "HEAD", cwd=path).strip())
-    return Copy(path, git, base, parse_diff(test_patch).diff.paths)
+    return Copy(path, git, base, paths)
 
 
 def own_files(path: Path) -> dict[str, str]:

@@ -132,4 +132,4 @@ def test_diffs_and_what_the_gates_found_are_kept_for_each_instance(followed: Pat
         for entry in event["payload"]["result"]["trace"]
         if entry["kind"] == "txn.gate"
     ]
-    assert {gate["gate"] for gate in gates} >= {"static", "targeted", "regression"}
+    assert {gate["gate"] for gate in gates} >= {"static", "landmark", "regression"}

@@ -2,6 +2,7 @@
 
 import shutil
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 from cogworks.codebase.failures import CodebaseError, GitFailed
@@ -13,6 +14,8 @@ ARCHIVES = (".tar", ".tar.gz", ".tgz")
 _MAKER = Identity("cogworks", "cogworks@example.invalid")
 # The same files are the same commit, on every machine and at any time.
 _DATE = "1700000000 +0000"
+# What starts programs of ours, outside of any walls: nobody's command may write it.
+_OURS = (".git", ".cogworks")
 _LEFT_BEHIND = (".git", "__pycache__", ".pytest_cache")
 
 
@@ -62,6 +65,32 @@ def commit_all(path: Path, git: Git, message: str) -> CommitOid:
     who = ("-c", f"user.name={_MAKER.name}", "-c", f"user.email={_MAKER.email}")
     git.run(*who, "commit", "--quiet", "--allow-empty", "--message", message, cwd=path, extra=dates)
     return CommitOid(git.run("rev-parse", "HEAD", cwd=path).strip())
+
+
+def lay_over(files: Path, repository: Path) -> None:
+    """Put files in place of those of a working copy; its history and its settings for cogworks stay as they are.
+
+    Raises:
+        CodebaseError: the files cannot be copied.
+    """
+    for entry in repository.iterdir():
+        if entry.name in _OURS:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    try:
+        shutil.copytree(files, repository, symlinks=True, ignore=_not_ours(files), dirs_exist_ok=True)
+    except OSError as error:
+        raise CodebaseError(f"what was made cannot be copied: {error}") from error
+
+
+def _not_ours(top: Path) -> Callable[[str, list[str]], set[str]]:
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        return {".git"} | ({*_OURS} if Path(folder) == top else set()) & {*names}
+
+    return ignored
 
 
 def _unpack(archive: Path, to: Path) -> None:

@@ -18,7 +18,7 @@ from cogworks import __version__
 from cogworks.canonical import digest
 from cogworks.errors import PermissionRefused, UsageError
 from cogworks.evaluation.report import Result, as_text
-from cogworks.services.python.preparing import laid_over, prepared
+from cogworks.services.python.preparing import prepared
 from cogworks.settings import child_environment, read_environment
 from cogworks.vocabulary import Value
 from cogworks.wiring_evaluation import Assignment, work_at
@@ -137,7 +137,7 @@ def _worked(given: Assignment) -> Kept:
     terms = terms_of(given)
     prepare = partial(prepared, search_path=child_environment().get("PATH", os.defpath))
     try:
-        result = work_at(given, read_environment(), prepare=prepare, lay_over=laid_over)
+        result = work_at(given, read_environment(), prepare=prepare)
     except PermissionRefused as error:
         told = Result(instance_id=given.case.id, outcome="error", reason=str(error))
         return Kept(terms=terms, refused=True, result=told)

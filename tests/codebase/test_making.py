@@ -7,7 +7,7 @@ import pytest
 
 from cogworks.codebase.failures import CodebaseError
 from cogworks.codebase.git import Git
-from cogworks.codebase.making import first_commit, repository_at
+from cogworks.codebase.making import first_commit, lay_over, repository_at
 from tests.codebase.repositories import git
 
 FILES = {"a.py": "a = 1\n", "sub/.gitignore": "*\n", "sub/b.py": "b = 2\n"}
@@ -116,3 +116,35 @@ def test_what_is_none_of_these_is_refused_with_what_is_wanted(
 
     with pytest.raises(CodebaseError, match=problem):
         repository_at(tmp_path / name, tmp_path, maker)
+
+
+def test_files_laid_over_a_working_copy_change_neither_its_history_nor_its_settings(tmp_path: Path) -> None:
+    for path, text in {
+        "copy/.git/config": "ours",
+        "copy/.cogworks/config.toml": "ours",
+        "copy/old/file": "old",
+        "made/.git/config": "theirs",
+        "made/.cogworks/services.toml": "theirs",
+        "made/sub/.git/config": "theirs",
+        "made/sub/.cogworks/data": "theirs, and nothing to us",
+        "made/new": "new",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+
+    lay_over(tmp_path / "made", tmp_path / "copy")
+
+    left = {
+        str(path.relative_to(tmp_path / "copy")) for path in (tmp_path / "copy").rglob("*") if path.is_file()
+    }
+    assert left == {".git/config", ".cogworks/config.toml", "sub/.cogworks/data", "new"}
+    assert (tmp_path / "copy" / ".git" / "config").read_text() == "ours"
+
+
+def test_what_cannot_be_copied_is_told(tmp_path: Path) -> None:
+    (tmp_path / "made").mkdir()
+    (tmp_path / "copy").mkdir()
+    os.mkfifo(tmp_path / "made" / "pipe")
+
+    with pytest.raises(CodebaseError, match="what was made cannot be copied"):
+        lay_over(tmp_path / "made", tmp_path / "copy")

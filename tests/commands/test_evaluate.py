@@ -164,8 +164,28 @@ def test_who_kills_an_evaluation_loses_only_what_was_under_way(tmp_path: Path) -
     assert as_text(report) == out.read_text()
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_who_ends_an_evaluation_is_told_how_to_go_on_and_no_process_is_left(tmp_path: Path) -> None:
+    tasks = write_samples(tmp_path / "samples")
+    command = [sys.executable, "-m", "cogworks", "evaluate", "--tasks", str(tasks), "--only", "margins-1"]
+    command += ["--out", str(tmp_path / "report.json")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        worker = wait_for_child(process.pid)
+
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate()
+
+    assert (process.returncode, "0 of 1 instances are done. Run the same command again" in said) == (
+        130,
+        True,
+    )
+    wait_until_gone(worker)
+    assert not (tmp_path / "report.json").exists()
+
+
 def wait_for_child(parent: int) -> int:
-    """The process id of the worker that began after the first instance."""
+    """The process id of the worker that is under way."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         for status in Path("/proc").glob("[0-9]*/stat"):

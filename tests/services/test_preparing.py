@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.services.python.preparing import PreparationFailed, laid_over, prepared
+from cogworks.codebase.making import lay_over
+from cogworks.services.python.preparing import PreparationFailed, prepared
 from cogworks.services.sandbox.walls import NO_WALLS
 from tests.services.test_isolation import NEEDS_WALLS
 
@@ -27,7 +28,7 @@ def test_what_a_command_made_takes_the_place_of_the_files_and_leaves_history_alo
     command = "sed s/one/two/ source.txt > made.txt && rm -r old && mkdir .git && echo evil > .git/config"
 
     with prepared(repository, command, search_path=PATH) as files:
-        laid_over(files, repository)
+        lay_over(files, repository)
 
     assert (repository / "made.txt").read_text() == "two\n"
     assert not (repository / "old").exists()

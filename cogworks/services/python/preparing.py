@@ -1,6 +1,5 @@
 """Runs a repository's own command on a copy of it, behind complete walls, and hands back the files it left."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,17 +46,3 @@ def prepared(
             ended = "was ended" if told.code is None else f"ended with {told.code}"
             raise PreparationFailed(f"`environment_cmd` {ended}: {command}\n{told.complaint}")
         yield room.folder
-
-
-def laid_over(files: Path, repository: Path) -> None:
-    """Put the files of one folder in place of those of a working copy; its `.git` stays as it is."""
-    for entry in repository.iterdir():
-        if entry.name == ".git":
-            continue
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
-    shutil.copytree(
-        files, repository, symlinks=True, ignore=shutil.ignore_patterns(".git"), dirs_exist_ok=True
-    )
