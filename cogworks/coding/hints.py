@@ -1,19 +1,17 @@
 """What an operator can do about tests that cannot even be loaded."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from cogworks.coding.events import Event, ExecutionComplete
-from cogworks.coding.results import TestFacts
 
 _MISSING = re.compile(r"No module named '([\w.]+)'")
 _SHOWN = 5
 
 
-def import_hint(tests: TestFacts) -> str:
+def import_hint(collection_errors: Sequence[str]) -> str:
     """What to do about modules that the tests cannot import; empty when they find all of them."""
-    errors = "\n".join(tests.collection_errors)
-    names = list(dict.fromkeys(_MISSING.findall(errors)))[:_SHOWN]
+    names = list(dict.fromkeys(_MISSING.findall("\n".join(collection_errors))))[:_SHOWN]
     if not names:
         return ""
     return (
@@ -33,7 +31,7 @@ class Hints:
     def __call__(self, event: Event) -> None:
         if not isinstance(event.body, ExecutionComplete) or event.body.result.tests is None:
             return
-        hint = import_hint(event.body.result.tests)
+        hint = import_hint(event.body.result.tests.collection_errors)
         if hint and hint not in self._told:
             self._told.add(hint)
             self._tell(hint)

@@ -16,11 +16,11 @@ def event(tests: TestFacts | None) -> Event:
 
 def test_a_module_that_is_missing_is_named_with_what_to_do() -> None:
     hint = import_hint(
-        facts(
+        [
             "tests/test_a.py: E   ModuleNotFoundError: No module named 'attr'",
             "tests/test_b.py: E   ModuleNotFoundError: No module named 'attr'",
             "tests/test_c.py: E   ModuleNotFoundError: No module named 'yaml.nodes'",
-        )
+        ]
     )
 
     assert hint.startswith("the tests cannot import attr, yaml.nodes. ")
@@ -29,8 +29,8 @@ def test_a_module_that_is_missing_is_named_with_what_to_do() -> None:
 
 
 def test_tests_that_cannot_be_loaded_for_another_reason_give_no_hint() -> None:
-    assert import_hint(facts("tests/test_a.py: E   SyntaxError: invalid syntax")) == ""
-    assert import_hint(facts()) == ""
+    assert import_hint(["tests/test_a.py: E   SyntaxError: invalid syntax"]) == ""
+    assert import_hint([]) == ""
 
 
 def test_a_hint_is_told_once_in_a_run() -> None:
@@ -40,4 +40,4 @@ def test_a_hint_is_told_once_in_a_run() -> None:
     for tests in (facts("No module named 'attr'"), None, facts("No module named 'attr'")):
         hints(event(tests))
 
-    assert told == [import_hint(facts("No module named 'attr'"))]
+    assert told == [import_hint(["No module named 'attr'"])]
