@@ -15,9 +15,9 @@ def import_hint(collection_errors: Sequence[str]) -> str:
     if not names:
         return ""
     return (
-        f"the tests cannot import {', '.join(names)}. A package: name it in the repository's manifest (pyproject.toml, "
-        "requirements*.txt), or an interpreter that has it in `.cogworks/services.toml`; `cogworks doctor` says which "
-        "environment is used. A module of the repository: set `pythonpath` in its pytest configuration."
+        f"tests could not be loaded: no module named {', '.join(names)}. Where that is a package, name it among the "
+        "dependencies that the repository declares; they are installed for the tests (`cogworks doctor` says where). Where it "
+        "is a module of the repository, set `pythonpath` in its pytest configuration"
     )
 
 

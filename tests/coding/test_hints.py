@@ -23,8 +23,8 @@ def test_a_module_that_is_missing_is_named_with_what_to_do() -> None:
         ]
     )
 
-    assert hint.startswith("the tests cannot import attr, yaml.nodes. ")
-    assert "the repository's manifest" in hint
+    assert hint.startswith("tests could not be loaded: no module named attr, yaml.nodes. ")
+    assert "name it among the dependencies that the repository declares" in hint
     assert "`pythonpath`" in hint
 
 
