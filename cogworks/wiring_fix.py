@@ -92,6 +92,11 @@ class Repair:
         """What the model has cost."""
         return self._gateway.meter
 
+    @property
+    def model(self) -> str:
+        """Who is asked."""
+        return self._gateway.model
+
     def artifacts(self) -> Mapping[str, str]:
         """File name -> text."""
         return dossier(self._cycle.events, self._run.notes, patch=self.patch)
@@ -117,8 +122,8 @@ def open_repair(
         PermissionRefused: the model provider's key is missing.
     """
     with tempfile.TemporaryDirectory(prefix="cogworks-fix-", ignore_cleanup_errors=True) as folder:
-        copy = _clone(order, Path(folder).resolve(), say)
-        files = _own_files(copy.path)
+        copy = clone_of(order, Path(folder).resolve(), say)
+        files = own_files(copy.path)
         config = _config(order.options.model, files)
         with (
             open_provider(config, environment) as configured,
@@ -170,7 +175,8 @@ def _cycle(job: Job, run: PatchRun, listener: Callable[[Event], None]) -> Coding
     return CodingCycle(header, around)
 
 
-def _clone(order: Order, folder: Path, say: Callable[[str], None]) -> Copy:
+def clone_of(order: Order, folder: Path, say: Callable[[str], None]) -> Copy:
+    """A clone below a folder, at the base of the order and with the tests of its task. Raises as `open_repair`."""
     git = Git(environment=child_environment(), home=folder)
     wanted = order.instance.base_commit or "HEAD"
     if not _REVISION.fullmatch(wanted):
@@ -202,6 +208,12 @@ def _with_tests(copy: Copy, test_patch: str) -> Copy:
     if not test_patch.strip():
         return copy
     git, path = copy.git, copy.path
+    paths = parse_diff(test_patch).diff.paths
+    if ours := [each for each in paths if each.split("/")[0].casefold() == ".cogworks"]:
+        # Services named there are started without walls; whoever wrote the task may not choose them.
+        raise UsageError(
+            f"`test_patch` changes {', '.join(ours)}; a task brings tests, no settings of cogworks."
+        )
     try:
         git.run("apply", "--index", "--whitespace=nowarn", "-", cwd=path, stdin=test_patch)
     except GitFailed as error:
@@ -211,10 +223,10 @@ def _with_tests(copy: Copy, test_patch: str) -> Copy:
     who = ("-c", f"user.name={COMMITTER.name}", "-c", f"user.email={COMMITTER.email}")
     git.run(*who, "commit", "--quiet", "--message", "tests of the task", cwd=path)
     base = CommitOid(git.run("rev-parse", "HEAD", cwd=path).strip())
-    return Copy(path, git, base, parse_diff(test_patch).diff.paths)
+    return Copy(path, git, base, paths)
 
 
-def _own_files(path: Path) -> dict[str, str]:
+def own_files(path: Path) -> dict[str, str]:
     """The repository's files below `.cogworks` as text, by their path below it."""
     folder = path / ".cogworks"
     found = {}
