@@ -8,6 +8,7 @@ from cogworks.ledger.keeper import Keeper
 from cogworks.nodes.considering import Considered, work_item
 from cogworks.nodes.contract import Conventions
 from cogworks.nodes.recording import Claimed
+from cogworks.nodes.remembering import told_before
 from cogworks.nodes.tasks import task_for
 from cogworks.nodes.visit import replies_in
 from cogworks.pipeline.decision import Run
@@ -77,6 +78,8 @@ def claimed(
         files=files,
         conventions=_conventions(seen, run),
     )
+    folder = keeper.state.folder(run.index, run.instance)
+    task = task.model_copy(update={"experience": told_before(folder, files)})
     node = seen.pipeline.node(place_of(run.instance).node)
     if not is_routing(run.instance) and (problems := tool_problems(seen.pipeline, node, task.inputs)):
         listed = "\n".join(f"  - {problem}" for problem in problems)
@@ -92,7 +95,7 @@ def claimed(
         pipeline=seen.pipeline,
         pipelines=seen.pipelines,
         config=seen.config,
-        memory=replies_in(keeper.state.folder(run.index, run.instance), files),
+        memory=replies_in(folder, files),
         asked_s=asked_s,
     )
 

@@ -108,6 +108,7 @@ def _header(task: NodeTask, work: CodingWork, *, limits: Limits, prompts: dict[s
         limits=limits.model_copy(update={"max_patches": task.conventions.max_retries + 1}),
         config_digest=digest(task.conventions),
         prompt_digests=prompts,
+        experience=task.experience,
     )
 
 

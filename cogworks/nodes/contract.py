@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.coding.governed import POLICY
+from cogworks.coding.observations import Observation
 from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic, TestReport
@@ -116,6 +117,8 @@ class NodeTask(Value):
     conventions: Conventions = Conventions()
     approved_calls: tuple[str, ...] = ()
     """Hashes of the calls of tools that people approved for this visit."""
+    experience: tuple[Observation, ...] | None = None
+    """What earlier visits of such nodes came to; None where nobody asked to have it remembered."""
 
 
 class Workspace(Protocol):
