@@ -74,5 +74,6 @@ def _as_planned(task: NodeTask) -> NodeTask:
         visit=visit,
         conventions=conventions,
         approved_calls=task.approved_calls,
+        lapsed_calls=task.lapsed_calls,
         experience=task.experience,
     )

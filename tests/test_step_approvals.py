@@ -143,6 +143,55 @@ def test_an_heir_of_a_dead_runner_asks_no_second_time() -> None:
     assert world.state.given_back[0].attempt == 2
 
 
+def test_an_approval_that_no_step_read_in_time_is_refused_by_githubs_clock() -> None:
+    world, report = asking()
+    world.say(report.waiting_for[0].paste)
+    world.now += timedelta(days=7, minutes=1)
+
+    told = runner(world).step()
+
+    assert (told.node, runner(world).step().outcome) == ("inputs", "waiting")
+    assert world.reactions() == [("THUMBS_DOWN",)]
+    assert "counts for 168 hour(s) (`approvals.valid_hours`), which are over" in world.own_comments()[1]
+    assert report.waiting_for[0].paste in world.own_comments()[1]
+
+
+def test_an_approval_that_lapsed_before_the_visit_could_go_on_is_asked_for_anew_with_the_reason() -> None:
+    world, report = asking()
+    world.config += "[approvals]\nvalid_hours = 24\n"
+    world.say(report.waiting_for[0].paste)
+    world.set_label("cogworks:hold", "e2")
+    runner(world).step()
+    assert world.reactions() == [("THUMBS_UP",)]
+    world.labels.remove("cogworks:hold")
+    world.now += timedelta(hours=25)
+
+    again = runner(world).step()
+
+    [wait] = again.waiting_for
+    assert (again.outcome, wait.paste) == ("waiting", report.waiting_for[0].paste)
+    assert "It was approved by ann, but it was written at " in wait.ask
+    assert "counts for 24 hour(s) (`approvals.valid_hours`), which are over" in world.own_comments()[0]
+
+    world.say(wait.paste)
+    third = runner(world).step()
+    assert third.waiting_for[0].paste != wait.paste
+    assert "It was approved" not in third.waiting_for[0].ask
+    paid = {purpose: times for purpose, times in world.paid.items() if "code" in purpose}
+    assert set(paid.values()) == {1}
+
+
+def test_approvals_that_count_for_ever_do_so() -> None:
+    world, report = asking()
+    world.config += "[approvals]\nvalid_hours = 0\n"
+    world.say(report.waiting_for[0].paste)
+    world.now += timedelta(days=900)
+
+    [wait] = runner(world).step().waiting_for
+
+    assert wait.paste != report.waiting_for[0].paste
+
+
 def test_a_restart_forgets_what_was_asked() -> None:
     world, _ = asking()
     world.say("/cogworks restart")

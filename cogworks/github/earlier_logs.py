@@ -13,10 +13,8 @@ from cogworks.github.reading import Queries
 from cogworks.unexpected import each, expecting
 from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, Value
 
-MAX_LEDGERS = 50
-"""By name, from the end; `cogworks gc` keeps their number small."""
 MAX_LOGS = 24
-"""The newest visits of the ledgers that were written to last."""
+"""The newest visits of the ledgers that were written to last; of 50 ledgers at most, the last ones by name."""
 MAX_BYTES = 1_000_000
 """Of all logs together; one that no longer fits is left out."""
 FIRST_SEGMENT = "events-1.ndjson"
@@ -66,7 +64,7 @@ def read_earlier_logs(
     owner, _, name = repository.partition("/")
     where = {"owner": owner, "name": name}
     with expecting("the ledgers' logs"):
-        answer = client.query(document("ledger-visits"), {**where, "prefix": PREFIX, "first": MAX_LEDGERS})
+        answer = client.query(document("ledger-visits"), {**where, "prefix": PREFIX})
         ledgers = _repository(answer, repository)["refs"]["nodes"]
         places = [place for place in _places(ledgers, node) if place.source != besides][:MAX_LOGS]
         if not places:

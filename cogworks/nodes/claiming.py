@@ -11,6 +11,7 @@ from cogworks.nodes.recording import Claimed
 from cogworks.nodes.remembering import told_before
 from cogworks.nodes.tasks import task_for
 from cogworks.nodes.visit import replies_in
+from cogworks.pipeline.calls import lapsed_calls
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.limits import grant
 from cogworks.pipeline.places import is_routing, place_of
@@ -79,7 +80,8 @@ def claimed(
         conventions=_conventions(seen, run),
     )
     folder = keeper.state.folder(run.index, run.instance)
-    task = task.model_copy(update={"experience": told_before(folder, files)})
+    known = {"experience": told_before(folder, files), **_approvals(keeper.lease, seen)}
+    task = task.model_copy(update=known)
     node = seen.pipeline.node(place_of(run.instance).node)
     if not is_routing(run.instance) and (problems := tool_problems(seen.pipeline, node, task.inputs)):
         listed = "\n".join(f"  - {problem}" for problem in problems)
@@ -100,6 +102,13 @@ def claimed(
     )
 
 
+def _approvals(lease: Lease, seen: Considered) -> dict[str, object]:
+    """What people allowed this visit to call, as far as it still counts."""
+    lapsed = lapsed_calls(lease.approved_calls, now=seen.facts.now, valid_hours=seen.facts.approval_hours)
+    standing = tuple(call.hash for call in lease.approved_calls if call.hash not in lapsed)
+    return {"approved_calls": standing, "lapsed_calls": lapsed}
+
+
 def _conventions(seen: Considered, run: Run) -> Conventions:
     node = seen.pipeline.node(place_of(run.instance).node)
     choices = seen.pipelines.pipelines
@@ -112,6 +121,7 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
         manifests=seen.config.dependencies.asked_about,
         test_writer=seen.config.tests.writer,
         test_warnings=seen.config.tests.warn_only,
+        test_judge=seen.config.tests.semantic_check,
         pipelines={name: each.description for name, each in choices.items()} if len(choices) > 1 else {},
         coding_policy=coding_policy(seen.snapshot.repository.config_files),
     )
