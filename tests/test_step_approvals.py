@@ -4,12 +4,14 @@ from datetime import timedelta
 
 import pytest
 
+from cogworks.commands.reporting import EXIT_CODES
 from cogworks.github.facts import Account
 from cogworks.ledger.visit_folders import check_folders
 from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.reports import StepReport
 from cogworks.vocabulary import Login, NodeId
 from tests.approving import POLICY, POLICY_FILE, RIGHT, WRONG, Coder
+from tests.nodes.examples import change
 from tests.pipeline.graphs import document
 from tests.step_fakes import NODES, Died, Fault, Runner, after
 from tests.world import World
@@ -35,6 +37,7 @@ def test_a_visit_that_needs_a_person_waits_and_says_for_which_call() -> None:
     [wait] = report.waiting_for
     [left] = world.state.given_back
     assert (report.outcome, report.node, world.state.leases) == ("waiting", "code@A", ())
+    assert EXIT_CODES[report.outcome] == 0
     assert left.asks is not None
     assert wait.paste == f"/cogworks approve code@A {left.asks.hash}"
     assert left.asks.shown.startswith('{"candidate":')
@@ -44,6 +47,21 @@ def test_a_visit_that_needs_a_person_waits_and_says_for_which_call() -> None:
     assert f"Or comment: `{wait.paste}`" in comment
     assert "comment `/cogworks reject code@A <why>`" in comment
     assert "cogworks:awaiting-review" in world.labels
+
+
+def test_a_secret_in_the_call_that_is_asked_about_reaches_no_comment_no_state_and_no_audit() -> None:
+    token = "ghp_" + "Z9" * 18
+    leaking = change(f"TOKEN = '{token}'\n", notes=f"Take {token}.")
+    world = after(2)
+    world.more_files[POLICY_FILE] = POLICY
+
+    report = Runner(world, nodes={**NODES, NodeId("code"): Coder((leaking,))}).step()
+
+    [audit] = [text for path, text in world.files.items() if path.endswith("tools-1.ndjson")]
+    assert report.outcome == "waiting"
+    assert "***" in audit
+    for shown in (world.own_comments()[0], world.files["state.json"], audit, report.model_dump_json()):
+        assert token not in shown
 
 
 def test_a_step_without_an_answer_reads_and_writes_nothing() -> None:
