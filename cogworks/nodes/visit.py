@@ -141,19 +141,18 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
     asks: AskedCall | None = None
     try:
         snapshot = _adopted(shell, claimed)
-        claimed = replace(claimed, task=remembering(shell.tracker, claimed, shell.say))
         renew = _renewal(claimed)
-        with (
-            Heartbeat(renew, interval_s=RENEWAL_S, warn=shell.say),
-            shell.session(_order(shell.tracker, claimed, renew, deadline)) as session,
-        ):
-            outcome = with_known_pipeline(claimed, _outcome(shell, claimed, node, session, deadline))
-            keeper.check()
-            record = _record(claimed, outcome, shell.monotonic() - started_s)
-            effects = _effects(claimed, outcome, record)
-            if effects:
-                _fence(shell, claimed, renew)
-            published = _publish(shell, claimed, snapshot, effects, session.push)
+        with Heartbeat(renew, interval_s=RENEWAL_S, warn=shell.say):
+            # GitHub may take its time; the lease is renewed meanwhile.
+            claimed = replace(claimed, task=remembering(shell.tracker, claimed, shell.say))
+            with shell.session(_order(shell.tracker, claimed, renew, deadline)) as session:
+                outcome = with_known_pipeline(claimed, _outcome(shell, claimed, node, session, deadline))
+                keeper.check()
+                record = _record(claimed, outcome, shell.monotonic() - started_s)
+                effects = _effects(claimed, outcome, record)
+                if effects:
+                    _fence(shell, claimed, renew)
+                published = _publish(shell, claimed, snapshot, effects, session.push)
         outcome = with_created(outcome, published)
         record = _record(claimed, outcome, shell.monotonic() - started_s)
         facts = with_published(claimed.facts, claimed.keeper.state, claimed.snapshot, published)

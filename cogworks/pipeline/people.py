@@ -53,16 +53,16 @@ class AskedCall(Value):
 class ApprovedCall(Value):
     """A call that somebody approved."""
 
+    hash: str
+    by: str
+    written: datetime | None = None
+    """When, by GitHub's clock."""
+
     @model_validator(mode="before")
     @classmethod
     def _of_an_older_ledger(cls, data: object) -> object:
         """There only the hash was kept."""
         return {"hash": data, "by": "somebody"} if isinstance(data, str) else data
-
-    hash: str
-    by: str
-    written: datetime | None = None
-    """When, by GitHub's clock."""
 
 
 class Owed(Value):

@@ -128,7 +128,10 @@ def test_everybody_who_reads_on_the_same_day_comes_to_the_same() -> None:
     ids=["empty", "foreign", "cut", "changed", "preceded"],
 )
 def test_a_log_that_is_not_what_was_written_tells_nothing(text: str) -> None:
+    whole = log(source="42/visits/0003-code@60")
+
     assert experience_in([log(text)], now=NOON) == ()
+    assert experience_in([log(text), whole], now=NOON) == experience_in([whole], now=NOON) != ()
     assert told_before("f", {"f/events-1.ndjson": text}) is None or text.startswith(LOG.split("\n", 1)[0])
 
 
