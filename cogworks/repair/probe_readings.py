@@ -64,7 +64,8 @@ def coverage_seen(coverage: Coverage, suspect: Suspect, failing: Collection[str]
     observed = {
         "tests": [each.test for each in measured],
         "executed": _stretches(lines & own),
-        "not_executed": _stretches(own - lines),
+        # What stands above is the head of the definition.
+        "not_executed": _stretches({line for line in own - lines if line > min(lines & own, default=line)}),
     }
     if measured and not lines & own:
         return Seen(recommendation="unlikely", observations=observed)

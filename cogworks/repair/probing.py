@@ -162,7 +162,8 @@ class _Work:
         failing, passing = self._failing_and_passing(found)
         fired, always = has_fired(failing), [trace.case.id for trace in passing if has_fired(trace)]
         return Seen(
-            recommendation="unknown" if always else "likely_cause" if fired else "unlikely",
+            # What comes in is somebody else's doing as often as not.
+            recommendation="possible" if fired and not always else "unknown",
             observations={
                 "allowed": {name: list(kinds) for name, kinds in allowed.items()},
                 "fired": fired,

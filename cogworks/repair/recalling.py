@@ -51,7 +51,10 @@ def recalled(suspects: Sequence[Suspect]) -> tuple[Recalled, ...]:
             id=each.symbol.id,
             hypothesis=_shortened(_reason(each), MAX_HYPOTHESIS_WORDS),
             spans=(Span(artifact=each.symbol.artifact, lines=each.symbol.lines, symbol=each.symbol.id),),
-            evidence={**{str(name): value for name, value in each.signals.items()}, "suspicion": each.suspicion},
+            evidence={
+                **{str(name): value for name, value in each.signals.items()},
+                "suspicion": each.suspicion,
+            },
         )
         for each in suspects
     )
