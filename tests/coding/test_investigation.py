@@ -75,7 +75,7 @@ def test_the_pattern_is_asked_for_with_what_was_found_out_and_the_likeliest_firs
     shown = scene.model.asked[0][2]
     assert "## What probes found out" in shown
     assert '"returned":["\'1\'"]' in shown
-    assert re.search(r"<data-[0-9a-f]{16}[^>]*observations", shown)
+    assert "stands data (observations" in shown
     localised = scene.work.notes.localised
     assert localised is not None
     beliefs = [each.belief or 0.0 for each in localised.suspects]
@@ -92,11 +92,9 @@ def test_the_artifacts_of_the_investigation_are_whole(tree: Path) -> None:
     board = json.loads(found["blackboard.json"])
     assert sorted(board) == ["evidence", "invariants", "observables", "probe_patches", "suspects"]
     assert len(board["evidence"]) == 7
-    assert {each["kind"] for each in board["observables"]} == {"trace", "ast", "instrument"} or board[
-        "observables"
-    ]
+    assert {each["kind"] for each in board["observables"]} == {each["kind"] for each in board["evidence"]}
     candidates = json.loads(found["candidates.json"])
-    assert [each["id"] for each in candidates["recalled"]][:1] != []
+    assert sorted(each["id"] for each in candidates["recalled"]) == ["a.a", "a.b", "a.c", "a.d"]
     assert {each["suspect"] for each in candidates["probed"]} == {each["id"] for each in board["suspects"]}
     assert json.loads(found["understanding.json"])["summary"] == json.loads(PATTERN)["summary"]
 
