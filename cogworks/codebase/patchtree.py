@@ -8,6 +8,7 @@ import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,7 +96,7 @@ class PatchTree:
         lock_wait_s: how long a git command that a killed process left running may go on before its locks are broken.
         """
         self._path = path
-        self._git = git
+        self._run = partial(git.run, cwd=path)
         self._identity = identity
         self._lock_wait_s = lock_wait_s
         self._folder = Path(self._run("rev-parse", "--absolute-git-dir").removesuffix("\n"))
@@ -383,12 +384,3 @@ class PatchTree:
             time.sleep(0.05)
         for lock in locks:
             lock.unlink(missing_ok=True)
-
-    def _run(
-        self,
-        *arguments: str,
-        extra: dict[str, str] | None = None,
-        stdin: str = "",
-        ok: tuple[int, ...] = (0,),
-    ) -> str:
-        return self._git.run(*arguments, cwd=self._path, extra=extra, stdin=stdin, ok=ok)
