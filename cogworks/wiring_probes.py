@@ -102,8 +102,8 @@ class ProbeLaboratory:
         with self._mutex:
             seat = self._free.pop() if self._free else self._furnished()
         seat.until_s = time.monotonic() + limit_s
-        head = CommitOid(self._site.git.run("rev-parse", "HEAD", cwd=self._site.path).strip())
         try:
+            head = CommitOid(self._site.git.run("rev-parse", "HEAD", cwd=self._site.path).strip())
             with self._sandboxes.at(head, base=self._site.base) as sandbox:
                 yield ProbeRoom(sandbox, seat.panel)
         finally:
@@ -158,7 +158,15 @@ def laboratory_of(
         ConfigurationError: every problem of `services.toml`.
     """
 
+    told: set[str] = set()
+
+    def warn_once(text: str) -> None:
+        # Each seat's services lack the same.
+        if text not in told:
+            told.add(text)
+            warn(text)
+
     def open_services(left_s: Callable[[], float | None]) -> ServicePanel:
-        return open_panel(files, environment, caller=Caller(node="probe"), warn=warn, left_s=left_s)
+        return open_panel(files, environment, caller=Caller(node="probe"), warn=warn_once, left_s=left_s)
 
     return ProbeLaboratory(site, tree, open_services)

@@ -15,18 +15,20 @@ import pytest
 
 from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
-from cogworks.domain_services.exploring import ExploreParams
-from cogworks.domain_services.operations import INDEX
+from cogworks.domain_services.exploring import ExploreParams, TraceParams
+from cogworks.domain_services.failures import ServiceFailed
+from cogworks.domain_services.operations import INDEX, TRACE
 from cogworks.domain_services.panel import ServicePanel
+from cogworks.errors import BudgetReached
 from cogworks.repair.investigating import ProbeLimits, Watching, investigate
 from cogworks.repair.options import Options, Search
 from cogworks.repair.probes import Scene
 from cogworks.vocabulary import CommitOid
 from cogworks.wiring_fix import open_repair
-from cogworks.wiring_probes import ProbeLaboratory, Site
+from cogworks.wiring_probes import ProbeLaboratory, Site, laboratory_of
 from tests.codebase.repositories import BOT, git
 from tests.fakes import ScriptedModel
-from tests.fixing import GOOD, diffs, landmark, make_shop, pattern, place, plan
+from tests.fixing import make_shop, place
 from tests.repair.examples import suspect
 from tests.repair.exploring import FAILING
 from tests.services.processes import running
@@ -172,21 +174,23 @@ def test_probes_of_every_kind_run_and_nothing_of_them_persists(
     shop = make_shop(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
     before = git(shop, "rev-parse", "HEAD"), git(shop, "status", "--porcelain"), git(shop, "worktree", "list")
-    model = ScriptedModel(RECALL, PROBES, pattern(), plan(landmark()), diffs(GOOD))
+    # All that is wanted is known before the pattern is asked for.
+    model = ScriptedModel(RECALL, PROBES, BudgetReached("enough"))
     options = Options(search=Search(max_probes=15, model_probes=2))
     progress: list[str] = []
 
     with open_repair(
         order(shop, options), ENVIRONMENT, say=print, provider=model, progress=progress.append
     ) as repair:
-        result, artifacts, findings = repair.run(), repair.artifacts(), repair.notes.findings
+        with pytest.raises(BudgetReached):
+            repair.run()
+        artifacts, findings = repair.artifacts(), repair.notes.findings
         (folder,) = short_folder.glob("cogworks-fix-*")
         assert [path.name for path in (folder / "probes").iterdir()] == ["locks"]
         assert list((folder / "probes" / "locks").iterdir()) == []
         assert git(folder / "tree", "worktree", "list").count("\n") == 0
         assert git(folder / "tree", "status", "--porcelain") == ""
 
-    assert result.success, result.error
     assert findings is not None
     assert {report.kind for report in findings.reports} == {
         "ast",
@@ -212,8 +216,7 @@ def test_probes_of_every_kind_run_and_nothing_of_them_persists(
     assert max(findings.beliefs, key=lambda name: findings.beliefs[name]) == "shop.money.rounded"
     board = json.loads(artifacts["blackboard.json"])
     assert {patch["purpose"] for patch in board["probe_patches"]} >= {"instrument", "assert"}
-    assert "+def" not in artifacts["final_patch.txt"]
-    assert "cogworks_probe" not in artifacts["final_patch.txt"]
+    assert artifacts["final_patch.txt"] == ""
     assert any("trace of shop.money.rounded: likely cause" in line for line in progress)
     assert (list(short_folder.glob("cogworks-*")), running(str(short_folder))) == ([], [])
     assert (
@@ -221,6 +224,29 @@ def test_probes_of_every_kind_run_and_nothing_of_them_persists(
         git(shop, "status", "--porcelain"),
         git(shop, "worktree", "list"),
     ) == before
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_probe_that_does_not_end_is_ended_with_all_its_processes(
+    tmp_path: Path, short_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
+    shop = make_shop(tmp_path, {"test_a.py": "def test_a():\n    while True:\n        pass\n"})
+    runner = Git(environment=os.environ, home=tmp_path)
+    site = Site(shop, runner, base=CommitOid(git(shop, "rev-parse", "HEAD")), folder=tmp_path / "probes")
+    tree = PatchTree(shop, runner, identity=BOT)
+    before = git(shop, "worktree", "list")
+
+    with laboratory_of(site, tree, {}, ENVIRONMENT, warn=print) as laboratory:
+        with laboratory.room(limit_s=60) as room:
+            assert room.ask(INDEX, ExploreParams()) != ()
+        with laboratory.room(limit_s=3) as room, pytest.raises(ServiceFailed, match="stuck at trace"):
+            room.ask(TRACE, TraceParams(test="test_a.py::test_a", timeout_s=600))
+        assert running(str(short_folder)) == []
+
+    assert git(shop, "worktree", "list") == before
+    assert list(short_folder.iterdir()) == []
 
 
 KILLED = """

@@ -82,11 +82,11 @@ def structure_seen(
     """Who calls a suspect and whom it calls, how it may be called, which variables it names. Nothing of it runs."""
     name = suspect.symbol.id
     edges = graph.edges if graph else ()
+    calling = {each.source for each in edges if each.target == name and each.kind in ("calls", "tests")}
+    called = {each.target for each in edges if each.source == name and each.kind == "calls"}
     found: dict[str, Any] = {
-        "callers": sorted(
-            {each.source for each in edges if each.target == name and each.kind in ("calls", "tests")}
-        ),
-        "callees": sorted({each.target for each in edges if each.source == name and each.kind == "calls"}),
+        "callers": sorted(calling)[:MAX_LISTED],
+        "callees": sorted(called)[:MAX_LISTED],
     }
     for each in signatures.signatures if signatures else ():
         if each.id == name:
@@ -129,7 +129,10 @@ def has_fired(trace: Trace) -> bool:
 
 
 def essence(message: str) -> str:
-    """What a failure is about, without where it stood: of two runs that fail alike it is the same."""
+    """What a failure is about, without where it stood: of two runs that fail alike it is the same.
+
+    Test runners mark the lines of the error itself with an `E`; where none is marked the last line has to do.
+    """
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     told = [line for line in lines if line.startswith("E ")] or lines[-1:]
     return " ".join(re.sub(r":\d+", "", line) for line in told)
