@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from cogworks.llm.schemas import Part
+from cogworks.repair.probe_replies import PROBE_REPLIES
 from cogworks.repair.replies import PATCH_REPLIES
 from cogworks.vocabulary import Severity
 
@@ -272,5 +273,6 @@ REPLIES: dict[str, type[BaseModel]] = {
     "review_security": ReviewPass,
     "write_tests": WrittenTests,
     **PATCH_REPLIES,
+    **PROBE_REPLIES,
 }
 """Stem of a prompt -> type of its reply."""
