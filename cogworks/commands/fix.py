@@ -79,7 +79,7 @@ def fix(
         "artifacts": str(kept_in) if kept_in else None,
     }
     with open_repair(
-        order, read_environment(), say=_say, listener=_listener(options.logging.stream)
+        order, read_environment(), say=_say, listener=_listener(options.logging.stream), progress=_say
     ) as repair:
         try:
             with ended_by_signal():
