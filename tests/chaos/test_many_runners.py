@@ -2,13 +2,13 @@
 
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
 
 import pytest
 
+from tests.chaos.forked import Forked
 from tests.chaos.portrait import differences
 from tests.chaos.timeline import LEASE_IS_OLD_S, Step, Theatre
 
@@ -45,7 +45,7 @@ def test_of_eight_runners_on_a_ready_item_one_works_and_the_others_effect_nothin
 
 
 @contextmanager
-def stopped(theatre: Theatre, operation: str, nth: int) -> Iterator["subprocess.Popen[str]"]:
+def stopped(theatre: Theatre, operation: str, nth: int) -> Iterator[Forked]:
     """A runner that stops while the answer of a request is on its way, sleeps longer than its lease, and wakes up."""
     with theatre.admin.playing({"kind": "hold_after", "operation": operation, "nth": nth}):
         runner = theatre.start()
