@@ -75,7 +75,8 @@ class Forked:
         return self._said.read_text()
 
     def complaints(self) -> str:
-        return _complaints(self._said).read_text()
+        path = _complaints(self._said)
+        return path.read_text() if path.exists() else ""
 
 
 def _stopped(pid: int) -> Iterator[int]:

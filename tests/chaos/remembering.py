@@ -12,7 +12,7 @@ import socketserver
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, Thread
@@ -96,8 +96,10 @@ def remembering_service(environments: Path) -> Iterator[Path]:
 
         class Conversation(socketserver.StreamRequestHandler):
             def handle(self) -> None:
-                while line := self.rfile.readline(MAX_MESSAGE_BYTES + 1):
-                    self.wfile.write(memory.answer(line))
+                # Whoever asked may be dead by now.
+                with suppress(OSError):
+                    while line := self.rfile.readline(MAX_MESSAGE_BYTES + 1):
+                        self.wfile.write(memory.answer(line))
 
         try:
             with socketserver.ThreadingUnixStreamServer(str(path), Conversation) as server:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from cogworks.demo import stage
@@ -121,16 +122,17 @@ class Theatre:
         """One step in a new process; its report with `exit_code`."""
         return self.finish(self.start(*options, machine=machine))
 
-    def start(self, *options: str, machine: str = "work") -> Forked:
+    def start(self, *options: str, machine: str = "work", is_quiet: bool = True) -> Forked:
         """A step in a new process that leads a process group of its own.
 
         Args:
+            is_quiet: whether it keeps its progress to itself.
             machine: another name stands for another machine, with files of its own.
         """
         work = self.stage.directory / machine
         self._started += 1
         return Forked(
-            ["process", self.issue_url, "--json", "--quiet", *options],
+            ["process", self.issue_url, "--json", *(["--quiet"] if is_quiet else []), *options],
             environment={**self.environment, "COGWORKS_WORK_DIR": str(work)},
             said=self.stage.directory / f"said-{self._started}",
         )
@@ -149,12 +151,25 @@ class Theatre:
             while not self.admin.held(wait_s=0.5):
                 if running.poll() is not None:
                     return False
-            running.cut_off()
-            running.wait(30)
+            self._cut_off(running)
         # Whoever still held a request now would be taken for the next victim.
         while self.admin.held(wait_s=0):
-            assert running.poll() is not None
+            Event().wait(0.01)
         return True
+
+    def crash_at_line(self, number: int) -> bool:
+        """Take a step and kill it as it prints so many lines of progress; False when it was over before."""
+        running = self.start(is_quiet=False)
+        while running.complaints().count("\n") < number:
+            if running.poll() is not None:
+                return False
+            Event().wait(0.002)
+        self._cut_off(running)
+        return True
+
+    def _cut_off(self, running: Forked) -> None:
+        running.cut_off()
+        running.wait(30)
 
 
 @contextmanager

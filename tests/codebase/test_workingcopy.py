@@ -303,7 +303,7 @@ def test_a_server_that_refuses_is_quoted(copy: WorkingCopy, remote: BareReposito
     assert result.reason == "[remote rejected] (pre-receive hook declined); branches need a ticket"
 
 
-def test_a_repeated_visit_steps_back_from_its_own_commit_only(copy: WorkingCopy) -> None:
+def test_a_repeated_visit_steps_back_from_its_own_commits_only(copy: WorkingCopy) -> None:
     start = copy.head
     copy.apply([modify("a.txt")])
     copy.commit("Change a\n\nvisit-1\n")
