@@ -13,7 +13,6 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
@@ -25,27 +24,28 @@ from cogworks.domain_services.process import ServiceProcess
 PATIENCE_S = 120.0
 
 
-@dataclass
-class Memory:
-    """What was answered to which question."""
+Memory = dict[str, dict[str, Any]]
+"""Question -> answer."""
 
-    service: ServiceProcess
-    _answers: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _one_at_a_time: Lock = field(default_factory=Lock)
+
+class _Rememberer:
+    def __init__(self, service: ServiceProcess, memory: Memory) -> None:
+        self._service = service
+        self._memory = memory
+        self._one_at_a_time = Lock()
 
     def answer(self, line: bytes) -> bytes:
         """One framed answer to one framed question."""
         request: dict[str, Any] = json.loads(line)
         with self._one_at_a_time:
             key = _key(request)
-            found = self._answers.get(key)
-            if found is None:
-                told = self.service.exchange(request["method"], line, limit_s=PATIENCE_S)
-                found = json.loads(told)
-                if found["status"] == "error":
+            if key not in self._memory:
+                told = self._service.exchange(request["method"], line, limit_s=PATIENCE_S)
+                answer = json.loads(told)
+                if answer["status"] == "error":
                     return told
-                self._answers[key] = found
-        return json.dumps({**found, "request_id": request["request_id"]}).encode() + b"\n"
+                self._memory[key] = answer
+            return json.dumps({**self._memory[key], "request_id": request["request_id"]}).encode() + b"\n"
 
 
 def _key(request: Mapping[str, Any]) -> str:
@@ -84,13 +84,18 @@ def _tree(root: Path, commit: str) -> str:
 
 
 @contextmanager
-def remembering_service(environments: Path) -> Iterator[Path]:
-    """The `services.toml` that names it, until the block ends."""
+def remembering_service(environments: Path, memory: Memory) -> Iterator[Path]:
+    """The `services.toml` that names it, until the block ends.
+
+    Args:
+        environments: where the real service keeps those of repositories.
+        memory: what it knows; it learns.
+    """
     command = (*BUNDLED.command, "--environments", str(environments))
     service = ServiceProcess(command, environment=os.environ, start_s=PATIENCE_S)
     # A socket's path may be no longer than 100 characters.
     with tempfile.TemporaryDirectory(prefix="cogworks-memory-") as folder:
-        memory, path = Memory(service), Path(folder, "socket")
+        rememberer, path = _Rememberer(service, memory), Path(folder, "socket")
         config = Path(folder, "services.toml")
         config.write_text(f'[[services]]\nname = "python"\nsocket = "{path}"\n')
 
@@ -99,7 +104,7 @@ def remembering_service(environments: Path) -> Iterator[Path]:
                 # Whoever asked may be dead by now.
                 with suppress(OSError):
                     while line := self.rfile.readline(MAX_MESSAGE_BYTES + 1):
-                        self.wfile.write(memory.answer(line))
+                        self.wfile.write(rememberer.answer(line))
 
         try:
             with socketserver.ThreadingUnixStreamServer(str(path), Conversation) as server:
