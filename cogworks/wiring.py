@@ -170,7 +170,9 @@ def open_shell(
         where = (address.server_url, address.repository)
         client, rest, tokens, _ = _speaking(stack, environment, *where, meter=meter, sleep=sleep)
         reader = reader_of(environment, address, client, rest, sleep=sleep)
-        tracker = TrackedItem(address, People(client, rest), reader, Writer(client, rest, sleep=sleep), rest)
+        tracker = TrackedItem(
+            address, People(client, rest), reader, Writer(client, rest, sleep=sleep), rest, client=client
+        )
         copies = stack.enter_context(open_copies(environment, meter))
         yield Shell(
             visit=VisitShell(
