@@ -110,5 +110,6 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
         test_writer=seen.config.tests.writer,
         test_warnings=seen.config.tests.warn_only,
         pipelines={name: each.description for name, each in choices.items()} if len(choices) > 1 else {},
+        change_limits=seen.config.codegen.limits,
         coding_policy=coding_policy(seen.snapshot.repository.config_files),
     )

@@ -3,7 +3,6 @@
 from typing import Any
 
 from cogworks.canonical import canonical, digest
-from cogworks.coding.comparison import file_of
 from cogworks.coding.context import Task
 from cogworks.coding.cycle import CodingCycle, Surroundings
 from cogworks.coding.eventlog import segments
@@ -20,6 +19,7 @@ from cogworks.nodes.coding_work import CodingWork, Kept
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.guarded_actions import guarded, wishes
 from cogworks.nodes.interface_design import left_out
+from cogworks.repair.measure import file_of
 from cogworks.tools.approvals import Approval
 
 LIMITS = Limits(

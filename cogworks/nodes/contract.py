@@ -18,6 +18,8 @@ from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.github.effects import Effect
+from cogworks.repair.transaction import Tree
+from cogworks.settings import ChangeLimits
 from cogworks.tools.policy import Policy
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
@@ -88,6 +90,7 @@ class Conventions(Value):
     """Patterns of files that say what is installed, and that only a person changes."""
     pipelines: Mapping[str, str] = {}
     """The pipelines that a classification may choose: name -> description; empty where there is no choice."""
+    change_limits: ChangeLimits = ChangeLimits()
     coding_policy: Policy = POLICY
     """What the actions of the coding cycle may do."""
 
@@ -150,6 +153,9 @@ class Workspace(Protocol):
 
     def settle(self, oid: CommitOid) -> None:
         """Stand on a commit, byte-identical to it, whatever was there before."""
+
+    def transactions(self) -> Tree:
+        """The same files as a transaction sees them. Nothing may be uncommitted; what a killed one left behind is settled."""
 
 
 class DomainService(Protocol):
