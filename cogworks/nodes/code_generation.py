@@ -19,6 +19,7 @@ from cogworks.nodes.coding_work import CodingWork, Kept
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.guarded_actions import guarded, wishes
 from cogworks.nodes.interface_design import left_out
+from cogworks.nodes.proving import proof_output
 from cogworks.repair.measure import file_of
 from cogworks.tools.approvals import Approval
 
@@ -151,6 +152,7 @@ def _succeeded(
             },
             "attempts": work.coder.requests,
             **_handed_over(work, kept),
+            **({"proof": proof_output(work.proof)} if work.proof else {}),
             "cycle": cycle,
             **gaps,
         },

@@ -19,10 +19,22 @@ from cogworks.nodes.change_in_transaction import Transactions, Tried, Wanted
 from cogworks.nodes.coder import Coder
 from cogworks.nodes.coding_asides import Asides
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
+from cogworks.nodes.proving import (
+    PROOF_FILE,
+    Side,
+    base_of,
+    proof_of,
+    proof_text,
+    side,
+    stored_proof,
+    unsteady,
+    with_hidden,
+)
 from cogworks.nodes.replies import CodeChange, PlannedItem
 from cogworks.nodes.suite import run_suite
 from cogworks.nodes.test_writing import TestWriting, hands_over
-from cogworks.repair.measure import Measurement, StaticError, faults_beyond, file_of, measured
+from cogworks.repair.measure import RERUNS, Measurement, StaticError, faults_beyond, file_of, measured
+from cogworks.repair.proof import Proof
 from cogworks.vocabulary import CommitOid
 
 _UNTRIED = ("locked", "dirty_tree", "checkpoint_failed", "no_tests", "baseline_timeout", "commit_failed")
@@ -67,6 +79,10 @@ class CodingWork:
         """What became of the changes that were tried on the tree as it is."""
         self._as_found: dict[str, frozenset[StaticError]] = {}
         """The static findings of files before this visit touched them."""
+        self._base: Side | None = None
+        """What the change is proven against."""
+        self.proof: Proof | None = None
+        """Of the change that was kept, as it is now; None until it was validated."""
         self.refusal: Failed | None = None
         """What a person has to decide."""
         self.tests = (
@@ -99,6 +115,7 @@ class CodingWork:
         if self.before is None:
             self._shell.say(f"{self.item.key}: running the test suite as it is")
             self.latest = self.before = run_suite(self._shell, self.workspace, who=self.item.key)
+            self._base = side(self.workspace, self.before)
             return self._first_run(self.before, tree)
         if self.kept is not None and self.kept.tree == tree:
             # The transaction ran the whole suite on these very files.
@@ -142,6 +159,8 @@ class CodingWork:
         if result.outcome is not Outcome.DONE or self.tests.handoff is None:
             return result
         self.kept = self._tests_alone(self.tests, self.tests.handoff)
+        # The code is proven by tests that are there on both sides.
+        self._base = side(self.workspace, with_hidden(self.tests.report, self.before))
         return result.model_copy(update={"tree": self.kept.tree})
 
     def _tests_alone(self, tests: TestWriting, handoff: TestHandoff) -> Kept:
@@ -283,10 +302,31 @@ class CodingWork:
 
     def _validate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del payload, context, deadline_ms
-        verdict = self._diagnosed(self.kept.reply) if self.kept else Trial()
-        if verdict.is_kept:
+        if self.kept is None or self._base is None:
             return ActionResult(outcome=Outcome.GREEN)
-        return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=verdict.problems)
+        verdict = self._diagnosed(self.kept.reply)
+        if not verdict.is_kept:
+            return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=verdict.problems)
+        self.proof = self._proven(self.kept, self._base)
+        self._shell.keep(PROOF_FILE, proof_text(self.proof))
+        if flaky := unsteady(self.proof, self.kept.reply.tests):
+            return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=flaky)
+        return ActionResult(outcome=Outcome.GREEN)
+
+    def _proven(self, kept: Kept, found: Side) -> Proof:
+        """Every test without and with the change; those that prove it run three times, for a test may pass by chance."""
+        tests = kept.reply.tests
+        ran = [run for run in kept.reruns if any(file_of(case.id) in tests for case in run.cases)]
+        missing = max(0, RERUNS - len(ran))
+        if missing:
+            self._shell.say(f"{self.item.key}: running the tests of the change once more")
+        again = [run_suite(self._shell, self.workspace, tests, who=self.item.key) for _ in range(missing)]
+        return proof_of(
+            base_of(found, stored_proof(self._task), self.own),
+            side(self.workspace, kept.after),
+            [*kept.reruns, *again],
+            diff=self.workspace.diff(self._task.base_branch),
+        )
 
     def _diagnosed(self, reply: CodeChange) -> Trial:
         written = sorted(file.path for file in reply.files if file.action != "delete")
