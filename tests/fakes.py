@@ -14,13 +14,15 @@ from cogworks.codebase.changes import FileChange, refusal
 from cogworks.codebase.diffmodel import mismatches, post_image
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.patchtree import StagedFile, Surroundings, TreeState
-from cogworks.domain_services.answers import NotOffered
+from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.checking import InterfaceMap
-from cogworks.domain_services.messages import Diagnostic, TestReport
+from cogworks.domain_services.messages import Diagnostic, Message, Metadata, TestReport
+from cogworks.domain_services.operations import Operation
 from cogworks.errors import VisitStopped
 from cogworks.llm.package_data import shipped_prompts
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
-from cogworks.nodes.contract import Reply, Workspace
+from cogworks.nodes.contract import Params, Reply, Result, Workspace
+from cogworks.repair.consulting import HasPath
 from cogworks.vocabulary import CommitOid
 
 
@@ -236,6 +238,8 @@ class ScriptedService:
         self.offered: InterfaceMap | NotOffered = InterfaceMap(status="complete", interfaces=())
         """What every file offers, whichever are asked about."""
         self.asked_for_interfaces: list[Sequence[str]] = []
+        self.known: dict[str, Message] = {}
+        """What it answers to the operations that not every service offers, by method."""
         self._run_tests = run_tests
         self._check = check
         self._layout = layout
@@ -248,6 +252,14 @@ class ScriptedService:
     def simulate(self, workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
         self.runs += 1
         return _only(self._run_tests(workspace), tests)
+
+    def call(
+        self, operation: Operation[Params, Result], workspace: HasPath, params: Params
+    ) -> tuple[Answer[Result], ...] | NotOffered:
+        known = self.known.get(operation.method)
+        if not isinstance(known, operation.result):
+            return NotOffered(service="fake", method=operation.method, offered=tuple(self.known))
+        return (Answer("fake", "success", known, (), (), Metadata()),)
 
     def interfaces(self, workspace: Workspace, paths: Sequence[str]) -> InterfaceMap | NotOffered:
         self.asked_for_interfaces.append(paths)

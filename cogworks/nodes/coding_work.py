@@ -14,11 +14,12 @@ from cogworks.coding.testfacts import facts_of
 from cogworks.coding.testgate import without_handed_over
 from cogworks.coding.verdicts import without_own
 from cogworks.domain_services.messages import TestReport
-from cogworks.nodes.artifacts import planned_item
+from cogworks.nodes.artifacts import planned_item, proposed_paths
 from cogworks.nodes.change_in_transaction import Transactions, Tried, Wanted
 from cogworks.nodes.coder import Coder
 from cogworks.nodes.coding_asides import Asides
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
+from cogworks.nodes.locating import Locator, telling
 from cogworks.nodes.proving import (
     PROOF_FILE,
     Side,
@@ -75,6 +76,7 @@ class CodingWork:
         """The suite as it ran last."""
         self.kept: Kept | None = None
         self._transactions = Transactions(task, shell, workspace=self.workspace, item=self.item)
+        self._locator = Locator(shell, self.workspace, who=self.item.key)
         self._tried: dict[str, Trial] = {}
         """What became of the changes that were tried on the tree as it is."""
         self._as_found: dict[str, frozenset[StaticError]] = {}
@@ -170,9 +172,20 @@ class CodingWork:
         return Kept(reply=reply, head=CommitOid(handoff.commit), after=tests.report, tree=self._tree())
 
     def _analyze(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
-        # The sub-work-item is the one place to work on: the plan has made it small.
-        del payload, context, deadline_ms
-        return ActionResult(outcome=Outcome.FOUND, landmarks=(self.item.key,))
+        """The sub-work-item is the one landmark, for the plan has made it small; its spans lie where what fails leads."""
+        del context, deadline_ms
+        told = payload.parameters
+        failing = TestReport(cases=())
+        if self.latest is not None:
+            modules = (*self.workspace.files(), *self.item.files, *proposed_paths(self._task))
+            failing = telling(self.latest, self._suite_found, modules)
+        located = self._locator.locate(failing, is_wide=bool(told.get("widen") or told.get("mode")))
+        self.coder.suspects = located.places if located else ()
+        for name, text in (located.files() if located else {}).items():
+            self._shell.keep(name, text)
+        return ActionResult(
+            outcome=Outcome.FOUND, landmarks=(self.item.key,), trace=located.trace if located else ()
+        )
 
     def _generate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del payload, deadline_ms
