@@ -14,7 +14,7 @@ from cogworks.coding.outcome import RunResult
 from cogworks.coding.patches import file_actions
 from cogworks.errors import ApprovalNeeded
 from cogworks.github.effects import PushBranch
-from cogworks.nodes.coding_audit import CodingAudit
+from cogworks.nodes.coding_audit import audit_of
 from cogworks.nodes.coding_work import CodingWork, Kept
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.guarded_actions import guarded, wishes
@@ -49,7 +49,7 @@ def _run(task: NodeTask, shell: NodeShell, limits: Limits) -> Outcome:
         ApprovalNeeded: the repository's policy wants a person for an action; the next claim goes on from the replies.
     """
     work = CodingWork(task, shell)
-    audit = CodingAudit(task, shell)
+    audit = audit_of(task, shell)
     actions = GovernedActions(
         guarded(work.handlers(), shell),
         policy=task.conventions.coding_policy,
