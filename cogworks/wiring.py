@@ -172,7 +172,7 @@ def open_shell(
         client, rest, tokens, _ = _speaking(stack, environment, *where, meter=meter, sleep=sleep)
         reader = reader_of(environment, address, client, rest, sleep=sleep)
         writer = Writer(client, rest, sleep=sleep, checks=lambda: rest() if may_report(tokens) else None)
-        tracker = TrackedItem(address, People(client, rest), reader, writer, rest)
+        tracker = TrackedItem(address, People(client, rest), reader, writer, rest, client=client)
         copies = stack.enter_context(open_copies(environment, meter))
         yield Shell(
             visit=VisitShell(

@@ -1,11 +1,10 @@
 """The composition root of `cogworks fix`: a clone of its own, the services, the model and the coding cycle."""
 
 import re
-import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
+from cogworks.codebase.scratch import scratch_folder
 from cogworks.coding.context import Task
 from cogworks.coding.cycle import CodingCycle, Surroundings
 from cogworks.coding.dossier import dossier
@@ -34,6 +34,7 @@ from cogworks.settings import CONFIG_FILE, Config, Environment, LlmConfig, child
 from cogworks.vocabulary import CommitOid, RunId
 from cogworks.wiring import COMMITTER
 from cogworks.wiring_model import gateway_of, open_provider
+from cogworks.wiring_probes import Site, laboratory_of
 from cogworks.wiring_services import open_panel
 
 _REVISION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,200}")
@@ -92,6 +93,11 @@ class Repair:
         """What the model has cost."""
         return self._gateway.meter
 
+    @property
+    def model(self) -> str:
+        """Who is asked."""
+        return self._gateway.model
+
     def artifacts(self) -> Mapping[str, str]:
         """File name -> text."""
         return dossier(self._cycle.events, self._run.notes, patch=self.patch)
@@ -105,27 +111,32 @@ def open_repair(
     say: Callable[[str], None],
     listener: Callable[[Event], None] = lambda _: None,
     provider: Provider | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Repair]:
     """A repair in a clone below a temporary folder, removed with the block; the repository itself is only read.
 
     Args:
         provider: asked instead of the configured one.
+        progress: is told one line as each probe begins and ends.
 
     Raises:
         UsageError: there is no such repository or commit, the tests do not apply, or no model is named.
         ConfigurationError: a file below `.cogworks` is malformed.
         PermissionRefused: the model provider's key is missing.
     """
-    with tempfile.TemporaryDirectory(prefix="cogworks-fix-", ignore_cleanup_errors=True) as folder:
-        copy = _clone(order, Path(folder).resolve(), say)
-        files = _own_files(copy.path)
+    with scratch_folder("cogworks-fix-") as folder:
+        copy = clone_of(order, folder, say)
+        files = own_files(copy.path)
         config = _config(order.options.model, files)
         with (
             open_provider(config, environment) as configured,
             open_panel(files, environment, caller=Caller(node="fix"), warn=say) as panel,
+            ExitStack() as opened,
         ):
             gateway = gateway_of(config, files, provider or configured)
             tree = PatchTree(copy.path, copy.git, identity=COMMITTER)
+            site = Site(copy.path, copy.git, base=copy.start, folder=folder / "probes")
+            laboratory = opened.enter_context(laboratory_of(site, tree, files, environment, warn=say))
             consulted = Consulted(copy, panel, suite=order.suite, warn=say)
             job = Job(
                 run=RunId(str(uuid.uuid4())),
@@ -140,6 +151,8 @@ def open_repair(
                 explorer=consulted,
                 model=gateway,
                 proposer=ModelProposer(gateway),
+                laboratory=laboratory,
+                say=progress,
             )
             run = PatchRun(job, tools)
             yield Repair(_cycle(job, run, listener), run, tree, gateway)
@@ -170,7 +183,8 @@ def _cycle(job: Job, run: PatchRun, listener: Callable[[Event], None]) -> Coding
     return CodingCycle(header, around)
 
 
-def _clone(order: Order, folder: Path, say: Callable[[str], None]) -> Copy:
+def clone_of(order: Order, folder: Path, say: Callable[[str], None]) -> Copy:
+    """A clone below a folder, at the base of the order and with the tests of its task. Raises as `open_repair`."""
     git = Git(environment=child_environment(), home=folder)
     wanted = order.instance.base_commit or "HEAD"
     if not _REVISION.fullmatch(wanted):
@@ -202,6 +216,12 @@ def _with_tests(copy: Copy, test_patch: str) -> Copy:
     if not test_patch.strip():
         return copy
     git, path = copy.git, copy.path
+    paths = parse_diff(test_patch).diff.paths
+    if ours := [each for each in paths if each.split("/")[0].casefold() == ".cogworks"]:
+        # Services named there are started without walls; whoever wrote the task may not choose them.
+        raise UsageError(
+            f"`test_patch` changes {', '.join(ours)}; a task brings tests, no settings of cogworks."
+        )
     try:
         git.run("apply", "--index", "--whitespace=nowarn", "-", cwd=path, stdin=test_patch)
     except GitFailed as error:
@@ -211,10 +231,10 @@ def _with_tests(copy: Copy, test_patch: str) -> Copy:
     who = ("-c", f"user.name={COMMITTER.name}", "-c", f"user.email={COMMITTER.email}")
     git.run(*who, "commit", "--quiet", "--message", "tests of the task", cwd=path)
     base = CommitOid(git.run("rev-parse", "HEAD", cwd=path).strip())
-    return Copy(path, git, base, parse_diff(test_patch).diff.paths)
+    return Copy(path, git, base, paths)
 
 
-def _own_files(path: Path) -> dict[str, str]:
+def own_files(path: Path) -> dict[str, str]:
     """The repository's files below `.cogworks` as text, by their path below it."""
     folder = path / ".cogworks"
     found = {}

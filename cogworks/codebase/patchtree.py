@@ -8,6 +8,7 @@ import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,7 +96,7 @@ class PatchTree:
         lock_wait_s: how long a git command that a killed process left running may go on before its locks are broken.
         """
         self._path = path
-        self._git = git
+        self._run = partial(git.run, cwd=path)
         self._identity = identity
         self._lock_wait_s = lock_wait_s
         self._folder = Path(self._run("rev-parse", "--absolute-git-dir").removesuffix("\n"))
@@ -141,7 +142,13 @@ class PatchTree:
         return tuple(zsplit(status))
 
     def checkpoint(self) -> TreeState:
-        """The state now, to which `roll_back` comes back, also after this process was killed.
+        """The state now, to which `roll_back` comes back, also after this process was killed. Raises as `state`."""
+        state = self.state()
+        self._write_journal(state)
+        return state
+
+    def state(self) -> TreeState:
+        """The state now; nothing is written down.
 
         Raises:
             CodebaseError: git's view of the tree is not what is on the disk.
@@ -152,9 +159,7 @@ class PatchTree:
             raise CodebaseError(f"{self._path}: the files on the disk are not those of {head}")
         manifest = self._manifest(entries.untracked)
         untracked = tuple(entries.untracked)
-        state = TreeState(head=CommitOid(head), tree=tree, manifest=manifest, untracked=untracked)
-        self._write_journal(state)
-        return state
+        return TreeState(head=CommitOid(head), tree=tree, manifest=manifest, untracked=untracked)
 
     def surroundings(self, paths: Sequence[str]) -> Surroundings:
         """What a diff that names these paths is judged against; a path that cannot be one has no source."""
@@ -379,12 +384,3 @@ class PatchTree:
             time.sleep(0.05)
         for lock in locks:
             lock.unlink(missing_ok=True)
-
-    def _run(
-        self,
-        *arguments: str,
-        extra: dict[str, str] | None = None,
-        stdin: str = "",
-        ok: tuple[int, ...] = (0,),
-    ) -> str:
-        return self._git.run(*arguments, cwd=self._path, extra=extra, stdin=stdin, ok=ok)

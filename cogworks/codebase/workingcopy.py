@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -70,6 +71,7 @@ class WorkingCopy:
         self._base_branch = base_branch
         self._path = path
         self._git = git
+        self._run = partial(git.run, cwd=path)
         self._remote = remote
         self._identity = identity
         self._rules = rules
@@ -270,15 +272,6 @@ class WorkingCopy:
                 "Merge the two branches by hand, push, and run the step again."
             ) from error
         return self.head
-
-    def _run(
-        self,
-        *arguments: str,
-        extra: dict[str, str] | None = None,
-        stdin: str = "",
-        ok: tuple[int, ...] = (0,),
-    ) -> str:
-        return self._git.run(*arguments, cwd=self._path, extra=extra, stdin=stdin, ok=ok)
 
     def _track(self, how: str, paths: Sequence[str]) -> None:
         self._run(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from cogworks.coding.investigation import Inquiry
 from cogworks.coding.repair_job import Job, Notes, Tools
 from cogworks.coding.suitability import failing_targets
 from cogworks.domain_services.messages import TestReport
@@ -28,6 +29,7 @@ class Diagnosis:
         self._requests = 0
         self._failing = TestReport(cases=())
         self._given_up: set[str] = set()
+        self._inquiry = Inquiry(job, tools, notes, tell)
         self.is_fallback = False
         """Whether the landmarks are alternatives from the ranking rather than a plan."""
 
@@ -56,6 +58,7 @@ class Diagnosis:
             missing=missing,
         )
         self._tell("candidates.recalled", suspects=[each.symbol.id for each in localised.suspects])
+        localised = self._notes.localised = self._inquiry.into(localised, self._failing)
         return localised
 
     def plan(
@@ -142,4 +145,5 @@ class Diagnosis:
             slices=localised.slices,
             targets=self._job.instance.failing_tests,
             reasons=tuple(reasons),
+            evidence=self._notes.findings.evidence() if self._notes.findings else (),
         )

@@ -17,6 +17,7 @@ from cogworks.coding.testfacts import facts_of
 from cogworks.domain_services.messages import TestReport
 from cogworks.errors import InvalidReply
 from cogworks.repair.gates import Selection
+from cogworks.repair.investigating import TreeChanged
 from cogworks.repair.landmarks import Landmark
 from cogworks.repair.localising import HOPS, WIDER_HOPS
 from cogworks.repair.measure import RERUNS
@@ -95,7 +96,10 @@ class PatchRun:
         if mode != "replan" or localised is None:
             is_wide = bool(told.get("widen")) or mode == "recombine"
             reports = [self._report, *([self._before] if self._before else [])]
-            localised = self._diagnosis.localise(reports, hops=WIDER_HOPS if is_wide else HOPS)
+            try:
+                localised = self._diagnosis.localise(reports, hops=WIDER_HOPS if is_wide else HOPS)
+            except TreeChanged as error:
+                return self._stopped(error)
         if not localised.suspects:
             return self._ended(
                 Outcome.NOTHING_FOUND, summary="the failure points at no definition", reasons=reasons
@@ -242,6 +246,11 @@ class PatchRun:
         ended = failed(result.code, "; ".join(result.reasons) or result.code)
         trace, self._trace = tuple(self._trace), []
         return ended.model_copy(update={"halt": halt, "trace": trace})
+
+    def _stopped(self, error: TreeChanged) -> ActionResult:
+        """What was only to be looked at is changed; a person has to see why."""
+        trace, self._trace = tuple(self._trace), []
+        return failed("tree_changed", str(error)).model_copy(update={"halt": str(error), "trace": trace})
 
     def _ended(self, outcome: Outcome, **more: Any) -> ActionResult:
         trace, self._trace = tuple(self._trace), []

@@ -14,6 +14,7 @@ from cogworks.coding.testfacts import facts_of
 from cogworks.coding.testgate import without_handed_over
 from cogworks.coding.verdicts import without_own
 from cogworks.domain_services.messages import TestReport
+from cogworks.nodes import test_judging
 from cogworks.nodes.artifacts import planned_item, proposed_paths
 from cogworks.nodes.change_in_transaction import Transactions, Tried, Wanted
 from cogworks.nodes.coder import Coder
@@ -96,7 +97,10 @@ class CodingWork:
     @property
     def prompts(self) -> tuple[str, ...]:
         """The questions that this visit may ask; the header of its log says in which words."""
-        return ("code_generation",) if self.tests is None else ("write_tests", "implementation")
+        if self.tests is None:
+            return ("code_generation",)
+        judging = (test_judging.PROMPT,) if self._task.conventions.test_judge else ()
+        return ("write_tests", *judging, "implementation")
 
     def handlers(self) -> dict[Action, Handler]:
         """Who carries out which action."""

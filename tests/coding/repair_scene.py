@@ -14,6 +14,7 @@ from cogworks.coding.repairing import PatchRun
 from cogworks.domain_services.exploring import Coverage, Symbol, TestCoverage
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.instance import Instance
+from cogworks.repair.investigating import Laboratory
 from cogworks.repair.options import Options
 from cogworks.repair.proposing import ModelProposer
 from cogworks.vocabulary import RunId
@@ -72,9 +73,11 @@ class RepairScene:
         options: Options | None = None,
         spoil: Callable[[Path], None] = lambda _: None,
         pass_to_pass: tuple[str, ...] = (),
+        laboratory: Laboratory | None = None,
         **known: Any,
     ) -> None:
         self.model = Answers(*answers)
+        self.said: list[str] = []
         self.checks = TracedChecks(tree, spoil)
         self.tree = patch_tree(tree)
         instance = Instance(instance_id="facts", failing_tests=targets, pass_to_pass=pass_to_pass)
@@ -85,6 +88,8 @@ class RepairScene:
             explorer=TreeExplorer(tree, **known),
             model=self.model,
             proposer=ModelProposer(self.model),
+            laboratory=laboratory,
+            say=self.said.append,
         )
         self.work = PatchRun(job, tools)
         header = Header(

@@ -24,6 +24,20 @@ from cogworks.services.sandbox.walls import Walls
 HERE = strongest(os.environ["PATH"])
 MACHINE = Machine(os.environ["PATH"], HERE)
 
+CART = (
+    "class Cart:\n"  # 1
+    "    def __init__(self):\n"
+    "        self.prices = []\n"
+    "\n"
+    "    def add(self, price):\n"  # 5
+    "        if price < 0:\n"
+    "            raise ValueError(price)\n"
+    "        self.prices.append(price)\n"
+    "\n"
+    "\n"  # 10
+)
+"""The beginning of a module; nine lines and an empty one."""
+
 
 def laid_out(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     """A repository with these files."""

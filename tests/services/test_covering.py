@@ -11,25 +11,12 @@ from cogworks.domain_services.exploring import Coverage, CoverageParams
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.domain_services.operations import COVERAGE
 from cogworks.services.python.testfiles import is_test_file
-from tests.services.asking import Copy, refusal_of, repository, result_of
+from tests.services.asking import CART, Copy, refusal_of, repository, result_of
 from tests.services.test_python_service import COMMAND
 
 FILES = {
     "src/shop/__init__.py": "",
-    "src/shop/cart.py": (
-        "class Cart:\n"  # 1
-        "    def __init__(self):\n"
-        "        self.prices = []\n"
-        "\n"
-        "    def add(self, price):\n"  # 5
-        "        if price < 0:\n"
-        "            raise ValueError(price)\n"
-        "        self.prices.append(price)\n"
-        "\n"
-        "\n"  # 10
-        "def total(cart):\n"
-        "    return sum(cart.prices)\n"
-    ),
+    "src/shop/cart.py": (CART + "def total(cart):\n    return sum(cart.prices)\n"),
     "tests/conftest.py": "import pytest\nfrom shop.cart import Cart\n@pytest.fixture\ndef cart():\n    return Cart()\n",
     "tests/test_cart.py": (
         "import subprocess, sys, threading\n"
