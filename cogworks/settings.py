@@ -131,6 +131,22 @@ class ApprovalConfig(Value):
     """From when GitHub says that it was written; 0 = for ever."""
 
 
+class ChangeLimits(Value):
+    """`[codegen.limits]`: how much one change of a sub-work-item may do to files that are there; new ones do not count."""
+
+    max_loc_changes: int = Field(default=200, ge=1, le=500)
+    """Lines added and removed."""
+    max_files_per_diff: int = Field(default=5, ge=1, le=15)
+    max_total_churn: float = Field(default=2_000.0, ge=1, le=10_000)
+    """Of everything a visit keeps, new files included: half of the lines that were added or removed, weighed by kind."""
+
+
+class CodegenConfig(Value):
+    """`[codegen]`: how a change is tried before it is kept."""
+
+    limits: ChangeLimits = ChangeLimits()
+
+
 class Config(Value):
     """`.cogworks/config.toml`, validated."""
 
@@ -144,6 +160,7 @@ class Config(Value):
     dependencies: DependencyConfig = DependencyConfig()
     coding: CodingConfig = CodingConfig()
     tests: TestsConfig = TestsConfig()
+    codegen: CodegenConfig = CodegenConfig()
     approvals: ApprovalConfig = ApprovalConfig()
 
 

@@ -14,10 +14,13 @@ from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.scratch import scratch_folder
+from cogworks.codebase.treename import tree_name
+from cogworks.coding.audit import AUDIT_FILE, ActionAudit
 from cogworks.coding.context import Task
 from cogworks.coding.cycle import CodingCycle, Surroundings
 from cogworks.coding.dossier import dossier
 from cogworks.coding.events import Event, Header
+from cogworks.coding.governed import POLICY, GovernedActions
 from cogworks.coding.limits import Limits
 from cogworks.coding.outcome import RunResult
 from cogworks.coding.repair_job import Job, Notes, Tools, budgets_of
@@ -31,6 +34,7 @@ from cogworks.repair.instance import Instance
 from cogworks.repair.options import ModelChoice, Options
 from cogworks.repair.proposing import ModelProposer
 from cogworks.settings import CONFIG_FILE, Config, Environment, LlmConfig, child_environment, parse_config
+from cogworks.tools.records import Identity
 from cogworks.vocabulary import CommitOid, RunId
 from cogworks.wiring import COMMITTER
 from cogworks.wiring_model import gateway_of, open_provider
@@ -72,12 +76,17 @@ class Copy:
 class Repair:
     """One repair, ready to run."""
 
-    def __init__(self, cycle: CodingCycle, run: PatchRun, tree: PatchTree, gateway: Gateway) -> None:
-        self._cycle, self._run, self._tree, self._gateway = cycle, run, tree, gateway
+    def __init__(
+        self, cycle: CodingCycle, run: PatchRun, tree: PatchTree, *, gateway: Gateway, audit: ActionAudit
+    ) -> None:
+        self._cycle, self._run, self._tree, self._gateway, self._audit = cycle, run, tree, gateway, audit
 
     def run(self) -> RunResult:
         """From the first run of the tests to the end. Raises as `CodingCycle.run_until_done`."""
-        return self._cycle.run_until_done()
+        try:
+            return self._cycle.run_until_done()
+        finally:
+            self._audit.close(success=self._cycle.result().success)
 
     @property
     def patch(self) -> str:
@@ -100,7 +109,8 @@ class Repair:
 
     def artifacts(self) -> Mapping[str, str]:
         """File name -> text."""
-        return dossier(self._cycle.events, self._run.notes, patch=self.patch)
+        found = dossier(self._cycle.events, self._run.notes, patch=self.patch)
+        return {**found, AUDIT_FILE: self._audit.text}
 
 
 @contextmanager
@@ -155,10 +165,20 @@ def open_repair(
                 say=progress,
             )
             run = PatchRun(job, tools)
-            yield Repair(_cycle(job, run, listener), run, tree, gateway)
+            audit = ActionAudit(Identity(run_id=job.run, node="fix"), now=time.monotonic)
+            # What the repository's own policy says is about Code Generation; here somebody asked for the repair.
+            actions = GovernedActions(
+                run.handlers(),
+                policy=POLICY,
+                trail=audit.trail,
+                tree=lambda: tree_name(copy.git, copy.path),
+            )
+            yield Repair(_cycle(job, run, actions, listener), run, tree, gateway=gateway, audit=audit)
 
 
-def _cycle(job: Job, run: PatchRun, listener: Callable[[Event], None]) -> CodingCycle:
+def _cycle(
+    job: Job, run: PatchRun, actions: GovernedActions, listener: Callable[[Event], None]
+) -> CodingCycle:
     options = job.options
     count = len(job.instance.failing_tests)
     header = Header(
@@ -175,7 +195,7 @@ def _cycle(job: Job, run: PatchRun, listener: Callable[[Event], None]) -> Coding
         config_digest=digest(options),
     )
     around = Surroundings(
-        handlers=run.handlers(),
+        handlers=actions.handlers(),
         now=time.monotonic,
         listeners=(listener,),
         identity={"run_id": job.run, "base": run.base},
