@@ -76,7 +76,10 @@ class Repair:
 
     def run(self) -> RunResult:
         """From the first run of the tests to the end. Raises as `CodingCycle.run_until_done`."""
-        return self._cycle.run_until_done()
+        try:
+            return self._cycle.run_until_done()
+        finally:
+            self._run.settle()
 
     @property
     def patch(self) -> str:
@@ -150,7 +153,11 @@ def _cycle(job: Job, run: PatchRun, listener: Callable[[Event], None]) -> Coding
     count = len(job.instance.failing_tests)
     header = Header(
         item=job.instance.instance_id,
-        task=Task(goal=f"{job.instance.instance_id}: make {count} failing test(s) pass", has_validators=True),
+        task=Task(
+            goal=f"{job.instance.instance_id}: make {count} failing test(s) pass",
+            has_validators=True,
+            climbs=True,
+        ),
         limits=Limits(
             generation_retries=options.search.retries_per_step,
             finalists=budgets_of(options).most,

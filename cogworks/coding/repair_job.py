@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from cogworks.repair.branches import Course
 from cogworks.repair.gates import Limits
 from cogworks.repair.instance import Instance
 from cogworks.repair.landmarks import Landmark
@@ -19,9 +20,12 @@ from cogworks.vocabulary import CommitOid, RunId, Value
 
 
 class History(Tree, Protocol):
-    """A worktree of transactions whose last one can be taken back; `cogworks.codebase.patchtree.PatchTree`."""
+    """A worktree whose last transaction, or all since a savepoint, can be taken back; `cogworks.codebase.patchtree.PatchTree`."""
 
     def take_back(self) -> CommitOid: ...
+    def save(self) -> None: ...
+    def release(self) -> None: ...
+    def go_back(self) -> int: ...
 
 
 class Job(Value):
@@ -64,6 +68,10 @@ class Notes:
         self.localised: Localised | None = None
         self.planned: Planned | None = None
         self.landmarks: tuple[Landmark, ...] = ()
+        self.courses: list[Course] = []
+        """Every turn among the branches, the latest last."""
+        self.rejected: list[str] = []
+        """Diffs that were refused or taken back, as git writes them."""
         self.proposals: list[Proposal] = []
         self.refused: list[str] = []
         self.tried: list[Tried] = []

@@ -103,12 +103,14 @@ def refusal(
     *,
     landmark: Collection[str] = (),
     must_pass: Collection[str] = (),
+    is_part: bool = False,
 ) -> str | None:
     """Why a change may not be kept, None when it may.
 
     Args:
         landmark: tests this change shall make pass; none: it has to improve something.
         must_pass: tests that have to pass besides; the targeted ones when this is the last landmark.
+        is_part: it is enough that nothing is worse.
     """
     if found := worse(before, after):
         return worse_in_words(found)
@@ -117,7 +119,7 @@ def refusal(
         return f"cannot be judged by tests that were flaky before: {_listed(unsteady)}"
     if unmet := sorted(test for test in wanted if not _passes(test, after)):
         return f"does not make these tests pass: {_listed(unmet)}"
-    if not landmark and not improved(before, after):
+    if not (landmark or is_part) and not improved(before, after):
         return "improves nothing: the same tests fail, and the same static checks"
     return None
 

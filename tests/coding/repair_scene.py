@@ -11,6 +11,7 @@ from cogworks.coding.limits import Limits
 from cogworks.coding.outcome import RunResult
 from cogworks.coding.repair_job import Job, Tools
 from cogworks.coding.repairing import PatchRun
+from cogworks.coding.results import TraceEntry
 from cogworks.domain_services.exploring import Coverage, Symbol, TestCoverage
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.instance import Instance
@@ -89,7 +90,7 @@ class RepairScene:
         self.work = PatchRun(job, tools)
         header = Header(
             item="facts",
-            task=Task(goal="repair", has_validators=True),
+            task=Task(goal="repair", has_validators=True, climbs=True),
             limits=Limits(generation_retries=job.options.search.retries_per_step),
             config_digest="",
         )
@@ -108,14 +109,21 @@ class RepairScene:
         return [f"{each.action}: {each.outcome}" for each in self.cycle.result().history]
 
     @property
+    def modes(self) -> list[str]:
+        """How the failure was approached anew, in its order."""
+        return [str(entry.data["mode"]) for entry in self.entries if entry.kind == "replan"]
+
+    @property
     def moments(self) -> list[str]:
         """What happened inside the actions, in its order."""
+        return [entry.kind for entry in self.entries]
+
+    @property
+    def entries(self) -> list[TraceEntry]:
+        """The same with what each of them tells."""
         bodies = [event.body for event in self.cycle.events]
         return [
-            entry.kind
-            for body in bodies
-            if isinstance(body, ExecutionComplete)
-            for entry in body.result.trace
+            entry for body in bodies if isinstance(body, ExecutionComplete) for entry in body.result.trace
         ]
 
     @property

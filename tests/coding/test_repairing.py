@@ -67,6 +67,7 @@ def test_the_sub_events_of_a_run_come_in_a_legal_order(tree: Path) -> None:
         "combine.done",
         "planner.landmarks.start",
         "planner.landmarks.done",
+        "branch.chosen",
         "proposer.start",
         "proposer.done",
         "rerank.done",
@@ -81,6 +82,7 @@ def test_the_sub_events_of_a_run_come_in_a_legal_order(tree: Path) -> None:
         "txn.judged",
         "txn.commit",
         "txn.result",
+        "branch.settled",
     ]
 
 
@@ -124,7 +126,7 @@ def test_proposals_that_keep_no_rule_climb_the_ladder_and_end_with_their_reasons
     escaping = diffs({"../evil": ("", "x")})
     scene = RepairScene(
         tree, PATTERN, plan(WHOLE), escaping, escaping, plan(WHOLE), escaping, escaping, PATTERN, plan(WHOLE),
-        escaping, escaping,
+        escaping, escaping, PATTERN, plan(WHOLE), escaping, escaping,
     )  # fmt: skip
     before = on_disk(tree)
 
@@ -133,8 +135,7 @@ def test_proposals_that_keep_no_rule_climb_the_ladder_and_end_with_their_reasons
     assert not result.success
     assert result.error.startswith("no_valid_patch: ")
     assert "path" in result.error
-    modes = [entry for entry in scene.moments if entry == "replan"]
-    assert len(modes) == 2
+    assert scene.modes == ["replan", "recombine", "widen"]
     assert on_disk(tree) == before
     assert scene.patch == ""
 
@@ -153,8 +154,8 @@ def test_the_budget_of_finalists_is_named_and_the_others_wait_in_vain(tree: Path
         (Options(search=Search(use_landmarks=False)), (diffs(GOOD_A), diffs(GOOD_D)), True),
         (Options(), (InvalidReply("no"), InvalidReply("no"), diffs(GOOD_A)) + (InvalidReply("no"),) * 2 + (diffs(GOOD_D),), True),
         (Options(search=Search(max_steps=1)), (PATTERN, plan(landmark("one", place("a.txt", 1, 1)), landmark("two", place("a.txt", 4, 4))), diffs(BOTH)), True),
-        (Options(search=Search(diffs_per_step=1, retries_per_step=0, use_landmarks=False)), (diffs({"no.txt": ("a", "b")}, BOTH), *[InvalidReply("no")] * 2), False),
-        (Options(limits=Sizes(max_loc_changes=1), search=Search(retries_per_step=0, use_landmarks=False)), (diffs(GOOD_A), *[InvalidReply("no")] * 2), False),
+        (Options(search=Search(diffs_per_step=1, retries_per_step=0, use_landmarks=False)), (diffs({"no.txt": ("a", "b")}, BOTH), *[InvalidReply("no")] * 3), False),
+        (Options(limits=Sizes(max_loc_changes=1), search=Search(retries_per_step=0, use_landmarks=False)), (diffs(GOOD_A), *[InvalidReply("no")] * 3), False),
         (Options(gates=Gates(targeted_tests=False)), (PATTERN, plan(WHOLE), diffs(GOOD_A), PATTERN, plan(WHOLE), diffs(GOOD_D)), True),
     ],
     ids=["no landmarks", "no plan fits", "one step", "one diff", "one line", "fewer failures are enough"],
