@@ -263,6 +263,7 @@ def test_the_artifacts_tell_the_whole_run_and_the_log_can_be_read_back(tree: Pat
         "failure_pattern.json",
         "final_patch.txt",
         "landmarks.json",
+        "plan.json",
         "proof.json",
         "proof.md",
         "transactions.json",
@@ -270,4 +271,10 @@ def test_the_artifacts_tell_the_whole_run_and_the_log_can_be_read_back(tree: Pat
     assert read_events(found["events.ndjson"]) == scene.cycle.events
     assert [each["result"]["code"] for each in json.loads(found["transactions.json"])] == scene.codes
     assert found["final_patch.txt"] == scene.patch
+    turns = json.loads(found["plan.json"])
+    assert [(each["current"], each["units"], each["is_settled"]) for each in turns] == [
+        ("plan", [["all"]], False),
+        ("plan", [], True),
+    ]
+    assert turns[0]["branches"][0]["expected_utility"] < turns[0]["branches"][0]["probability"] == 1
     assert json.loads(found["candidates.json"])["missing"] == ["hop"]
