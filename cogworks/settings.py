@@ -140,6 +140,8 @@ class Environment(Value):
     github_app_installation_id: str = ""
     llm_api_key: str = Field(default="", repr=False)
     llm_provider: str = ""
+    llm_model: str = ""
+    """Asked by `fix` instead of the model that is configured."""
     llm_base_url: str = ""
     github_api_url: str = ""
     github_graphql_url: str = ""
@@ -167,6 +169,7 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         github_app_installation_id=env.get("COGWORKS_GITHUB_APP_INSTALLATION_ID", ""),
         llm_api_key=env.get("COGWORKS_LLM_API_KEY") or env.get("ANTHROPIC_API_KEY", ""),
         llm_provider=env.get("COGWORKS_LLM_PROVIDER", ""),
+        llm_model=env.get("COGWORKS_LLM_MODEL", ""),
         llm_base_url=env.get("COGWORKS_LLM_BASE_URL", ""),
         github_api_url=env.get("GITHUB_API_URL", ""),
         github_graphql_url=env.get("GITHUB_GRAPHQL_URL", ""),

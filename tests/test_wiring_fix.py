@@ -8,7 +8,7 @@ import pytest
 
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.repair.instance import Instance
-from cogworks.repair.options import ModelChoice, Options
+from cogworks.repair.options import Logging, ModelChoice, Options
 from cogworks.settings import read_environment
 from cogworks.wiring_fix import Order, open_repair
 from tests.codebase.repositories import git
@@ -134,13 +134,61 @@ def test_a_folder_without_a_repository_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_without_a_model_the_lines_that_name_one_are_told(tmp_path: Path) -> None:
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_without_a_model_the_lines_that_name_one_are_told_and_the_places_are_ranked(tmp_path: Path) -> None:
     files = {path: text for path, text in FILES.items() if not path.startswith(".cogworks")}
     shop = make_shop(tmp_path, files)
+    said: list[str] = []
+
+    with open_repair(order(shop), ENVIRONMENT, say=said.append) as repair:
+        result, notes, artifacts = repair.run(), repair.notes, repair.artifacts()
+
+    assert '[codegen.model]\nname = "' in said[0]
+    assert not result.success
+    assert "no model was asked for a change: no model is named" in result.error
+    assert notes.localised is not None
+    assert "shop.cart.total" in [each.symbol.id for each in notes.localised.suspects[:2]]
+    assert repair.patch == ""
+    assert "prompts.ndjson" not in artifacts
+    assert repair.meter.calls == 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_two_clients_of_ones_own_in_one_process_are_asked_what_is_theirs(tmp_path: Path) -> None:
+    """Any object with the one method `complete` will do; no name, price, key or global is needed."""
+    files = {path: text for path, text in FILES.items() if not path.startswith(".cogworks")}
+    shop = make_shop(tmp_path, files)
+    first = ScriptedModel(pattern(), plan(landmark()), diffs(GOOD))
+    second = ScriptedModel(pattern(), plan(landmark()), diffs(GOOD))
+    options = Options(logging=Logging(prompts="full"))
 
     with (
-        pytest.raises(UsageError, match=r"\[codegen\.model\]\nname = "),
-        open_repair(order(shop), ENVIRONMENT, say=print),
+        open_repair(order(shop), ENVIRONMENT, say=print, provider=first) as one,
+        open_repair(
+            order(shop, options, instance_id="shop-2"), ENVIRONMENT, say=print, provider=second
+        ) as other,
+    ):
+        results = other.run(), one.run()
+        logs = [each.artifacts()["prompts.ndjson"].splitlines() for each in (one, other)]
+
+    assert [result.success for result in results] == [True, True]
+    assert [len(each.requests) for each in (first, second)] == [3, 3]
+    assert {request.model for request in first.requests} == {"own-client"}
+    assert [len(log) for log in logs] == [3, 3]
+    assert all('"messages"' not in line for line in logs[0])
+    assert all('"messages"' in line for line in logs[1])
+    assert (one.meter.cost_usd, one.meter.calls) == (0, 3)
+
+
+def test_the_environment_names_the_model_before_everything_else(tmp_path: Path) -> None:
+    shop = make_shop(tmp_path)
+    environment = ENVIRONMENT.model_copy(update={"llm_model": "from-the-environment-1"})
+
+    with (
+        pytest.raises(ConfigurationError, match="from-the-environment-1"),
+        open_repair(order(shop, Options(model=ModelChoice(name="other-1"))), environment, say=print),
     ):
         pass
 

@@ -58,9 +58,7 @@ class Diagnosis:
         self._tell("candidates.recalled", suspects=[each.symbol.id for each in localised.suspects])
         return localised
 
-    def plan(
-        self, localised: Localised, reasons: Sequence[str], *, keep_pattern: bool
-    ) -> tuple[Branch, ...]:
+    def plan(self, localised: Localised, reasons: Sequence[str], *, keep_pattern: bool) -> tuple[Branch, ...]:
         """The ways to a repair; where no plan can be had, the next suspects, and none when all were tried."""
         self._analyses += 1
         options = self._job.options.search

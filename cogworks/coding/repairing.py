@@ -20,14 +20,15 @@ from cogworks.coding.testfacts import facts_of
 from cogworks.domain_services.messages import TestReport
 from cogworks.errors import InvalidReply
 from cogworks.repair.gates import Selection
+from cogworks.repair.judging import judge
 from cogworks.repair.ladder import Rung
 from cogworks.repair.landmarks import Landmark
 from cogworks.repair.localising import HOPS, WIDER_HOPS
 from cogworks.repair.measure import RERUNS
+from cogworks.repair.offline import NobodyAsked
 from cogworks.repair.outcomes import Moment, Result, Terms
 from cogworks.repair.proof import Proof, Runs, proven_tests, weakened_lines
 from cogworks.repair.proof import Tree as ProvenTree
-from cogworks.repair.judging import judge
 from cogworks.repair.proposing import Proposals, Request, judged
 from cogworks.repair.transaction import Bench, Tree, transact
 from cogworks.vocabulary import CommitOid
@@ -144,10 +145,9 @@ class PatchRun:
         try:
             replies = self._tools.proposer.propose(request)
         except InvalidReply as error:
-            return self._ended(Outcome.NONE_VALID, summary=str(error), reasons=(str(error),))
-        found = judged(
-            replies, request, self._bench, tried=self._failed_here(), rejected=self.notes.rejected
-        )
+            halt = str(error) if isinstance(error, NobodyAsked) else ""
+            return self._ended(Outcome.NONE_VALID, summary=str(error), reasons=(str(error),), halt=halt)
+        found = judged(replies, request, self._bench, tried=self._failed_here(), rejected=self.notes.rejected)
         self._note("proposer.done", kept=len(found.kept), refused=list(found.refused))
         self.notes.proposals += found.kept
         self.notes.refused += found.refused

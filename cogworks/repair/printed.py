@@ -17,12 +17,8 @@ def printed(reports: Sequence[TestReport], *, known: Collection[str]) -> tuple[s
     Args:
         known: tests that failed before.
     """
-    failing = {
-        case.id: case.message for report in reports for case in report.cases if case.outcome in BAD
-    }
-    texts = [
-        f"cannot be loaded: {_cut(error)}" for report in reports for error in report.collection_errors
-    ]
+    failing = {case.id: case.message for report in reports for case in report.cases if case.outcome in BAD}
+    texts = [f"cannot be loaded: {_cut(error)}" for report in reports for error in report.collection_errors]
     order = sorted(failing, key=lambda test: (test in known, test))
     texts += [f"{test} printed:\n{_cut(failing[test])}" for test in order if failing[test].strip()]
     return tuple(texts[:MOST_TESTS])

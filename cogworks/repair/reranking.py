@@ -54,7 +54,9 @@ def similarity(one: str, other: str) -> float:
 
 def _changes(diff: str) -> Counter[str]:
     """The added and removed lines, without their blanks and wherever they stand."""
-    changed = (line for line in diff.splitlines() if line[:1] in ("+", "-") and line[:3] not in ("+++", "---"))
+    changed = (
+        line for line in diff.splitlines() if line[:1] in ("+", "-") and line[:3] not in ("+++", "---")
+    )
     return Counter(f"{line[0]}{' '.join(line[1:].split())}" for line in changed)
 
 

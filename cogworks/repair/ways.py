@@ -30,7 +30,9 @@ def planned_branches(
 ) -> tuple[Branch, ...]:
     """The plan, and the pattern's other places that it does not touch; what is believed of all sums to 1."""
     spans = [span for each in landmarks for span in each.target_spans]
-    others = [each.span for each in pattern.alternatives if not any(_touch(each.span, span) for span in spans)]
+    others = [
+        each.span for each in pattern.alternatives if not any(_touch(each.span, span) for span in spans)
+    ]
     others = others[: MOST_BRANCHES - 1]
     sure = pattern.confidence if others else 1.0
     plan = Branch(
@@ -84,7 +86,9 @@ def _elsewhere(number: int, span: Span) -> Landmark:
 
 
 def _touch(one: Span, other: Span) -> bool:
-    return one.artifact == other.artifact and one.lines[0] <= other.lines[1] and other.lines[0] <= one.lines[1]
+    return (
+        one.artifact == other.artifact and one.lines[0] <= other.lines[1] and other.lines[0] <= one.lines[1]
+    )
 
 
 def _tokens(landmarks: Sequence[Landmark], slices: Sequence[Slice]) -> int:

@@ -15,6 +15,7 @@ from cogworks.coding.results import TraceEntry
 from cogworks.domain_services.exploring import Coverage, Symbol, TestCoverage
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.instance import Instance
+from cogworks.repair.offline import Nobody
 from cogworks.repair.options import Options
 from cogworks.repair.proposing import ModelProposer
 from cogworks.vocabulary import RunId
@@ -73,6 +74,7 @@ class RepairScene:
         options: Options | None = None,
         spoil: Callable[[Path], None] = lambda _: None,
         pass_to_pass: tuple[str, ...] = (),
+        nobody: Nobody | None = None,
         **known: Any,
     ) -> None:
         self.model = Answers(*answers)
@@ -84,8 +86,8 @@ class RepairScene:
             tree=self.tree,
             checks=self.checks,
             explorer=TreeExplorer(tree, **known),
-            model=self.model,
-            proposer=ModelProposer(self.model),
+            model=nobody or self.model,
+            proposer=nobody or ModelProposer(self.model),
         )
         self.work = PatchRun(job, tools)
         header = Header(

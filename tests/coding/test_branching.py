@@ -128,7 +128,15 @@ def test_a_chain_whose_last_commit_breaks_a_test_elsewhere_is_taken_back_as_a_wh
 def test_a_failed_landmark_stops_those_that_wait_for_it_and_no_others(tree: Path) -> None:
     steps = plan(mark("first", 2), mark("waits", 3, after=["first"]), mark("free", 1))
     scene = RepairScene(
-        tree, pattern(2), steps, NOTHING, NOTHING, diffs(GOOD_A), pattern(4), plan(mark("d", 4)), diffs(GOOD_D)
+        tree,
+        pattern(2),
+        steps,
+        NOTHING,
+        NOTHING,
+        diffs(GOOD_A),
+        pattern(4),
+        plan(mark("d", 4)),
+        diffs(GOOD_D),
     )
 
     result = scene.run()

@@ -262,7 +262,9 @@ def test_the_wider_search_and_the_evidence_are_in_the_payload() -> None:
 
 def test_each_rung_is_climbed_once_and_what_is_kept_gives_none_back() -> None:
     context, seen = climbing(), list[str]()
-    while (step := next_step(after(Action.APPLY_PATCH, rolled_back("1"), context), generation_retries=0)) is not None:
+    while (
+        step := next_step(after(Action.APPLY_PATCH, rolled_back("1"), context), generation_retries=0)
+    ) is not None:
         context = after(Action.APPLY_PATCH, rolled_back("1"), context)
         if step.action is Action.GENERATE_PATCH:
             context = after(Action.GENERATE_PATCH, proposed("1"), context, **step.parameters)

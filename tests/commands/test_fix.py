@@ -119,14 +119,34 @@ def test_what_cannot_be_kept_ends_with_2_before_anything_is_done(
     assert problem in capsys.readouterr().err
 
 
-def test_without_a_key_the_remedy_is_told_and_the_code_is_4(
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_without_a_key_the_remedy_is_told_the_places_are_ranked_and_the_code_is_4(
     shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("COGWORKS_LLM_PROVIDER", "COGWORKS_LLM_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)
 
-    code = ended("--repo", shop, "--task", make_task(tmp_path), "--json")
+    code = ended("--repo", shop, "--task", make_task(tmp_path), "--artifacts", tmp_path / "a", "--json")
 
     written = capsys.readouterr()
     assert (code, json.loads(written.out)["outcome"]) == (4, "permission_refused")
     assert "Set `COGWORKS_LLM_API_KEY` or `ANTHROPIC_API_KEY`" in written.err
+    assert "shop/cart.py:4-8 shop.cart.total (" in written.err
+    assert "suspects" in json.loads((tmp_path / "a" / "shop-1" / "candidates.json").read_text())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_no_model_is_asked_when_none_is_wanted(
+    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = ended("--repo", shop, "--task", make_task(tmp_path), "--no-model", "--json")
+
+    written = capsys.readouterr()
+    told = json.loads(written.out)
+    assert (code, told["outcome"], told["patch"]) == (1, "not_fixed", None)
+    assert "no model was asked for a change: no model is asked, as is wanted." in told["message"]
+    assert told["suspects"][0]["path"] == "shop/cart.py"
+    assert (told["cost_usd"], told["tokens"]) == (0, {"input": 0, "output": 0})
+    assert list((tmp_path / "cassette").iterdir()) == []
