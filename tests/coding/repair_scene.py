@@ -9,7 +9,7 @@ from cogworks.coding.cycle import CodingCycle, Surroundings
 from cogworks.coding.events import ExecutionComplete, Header
 from cogworks.coding.limits import Limits
 from cogworks.coding.outcome import RunResult
-from cogworks.coding.repair_job import Job, Tools
+from cogworks.coding.repair_job import Job, Tools, budgets_of
 from cogworks.coding.repairing import PatchRun
 from cogworks.coding.results import TraceEntry
 from cogworks.domain_services.exploring import Coverage, Symbol, TestCoverage
@@ -93,7 +93,10 @@ class RepairScene:
         header = Header(
             item="facts",
             task=Task(goal="repair", has_validators=True, climbs=True),
-            limits=Limits(generation_retries=job.options.search.retries_per_step),
+            limits=Limits(
+                generation_retries=job.options.search.retries_per_step,
+                finalists=budgets_of(job.options).most,
+            ),
             config_digest="",
         )
         self.cycle = CodingCycle(header, Surroundings(handlers=self.work.handlers()))
