@@ -193,6 +193,23 @@ def test_the_environment_names_the_model_before_everything_else(tmp_path: Path) 
         pass
 
 
+@pytest.mark.parametrize(("provider", "is_asked"), [("anthropic", False), ("cassette", True)])
+def test_the_provider_of_the_options_is_opened_and_without_a_key_nobody_is_asked(
+    tmp_path: Path, provider: str, is_asked: bool
+) -> None:
+    options = Options(model=ModelChoice.model_validate({"provider": provider}))
+    said: list[str] = []
+
+    with open_repair(
+        order(make_shop(tmp_path), options), read_environment({"HOME": "/nonexistent"}), say=said.append
+    ) as repair:
+        assert (repair.unasked is None) is is_asked
+        if repair.unasked is not None:
+            assert repair.unasked.refusal is not None
+
+    assert ["Set `COGWORKS_LLM_API_KEY`" in line for line in said] == ([] if is_asked else [True])
+
+
 def test_the_named_model_wins_over_the_repositorys_and_needs_a_price(tmp_path: Path) -> None:
     shop = make_shop(tmp_path)
     options = Options(model=ModelChoice(name="unheard-of-1"))

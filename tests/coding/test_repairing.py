@@ -6,6 +6,7 @@ import pytest
 from cogworks.coding.dossier import dossier
 from cogworks.coding.eventlog import read_events
 from cogworks.errors import BudgetReached, InvalidReply
+from cogworks.repair.offline import Nobody
 from cogworks.repair.options import Gates, Options, Search, Sizes, Transactions
 from tests.codebase.repositories import git
 from tests.coding.repair_scene import RepairScene
@@ -221,6 +222,26 @@ def test_a_failure_that_points_nowhere_ends_with_that(tree: Path) -> None:
     scene = RepairScene(tree, coverage=None, symbols=None)
 
     assert scene.run().error == "no_suspects: the failure points at no place in the code"
+
+
+def test_without_a_model_places_are_ranked_and_the_first_change_that_is_wanted_ends_the_run(
+    tree: Path,
+) -> None:
+    scene = RepairScene(tree, nobody=Nobody("there is no key."))
+
+    result = scene.run()
+
+    assert result.error == "halt: no model was asked for a change: there is no key."
+    assert scene.course == [
+        "RUN_TESTS: failed",
+        "ANALYZE_FAILURE: found",
+        "GENERATE_PATCH: none_valid",
+        "ABORT: done",
+    ]
+    found = dossier(scene.cycle.events, scene.work.notes, patch=scene.patch)
+    assert {"candidates.json", "failure_pattern.json", "landmarks.json", "plan.json"} <= found.keys()
+    assert "no model was asked" in json.loads(found["failure_pattern.json"])["summary"]
+    assert scene.patch == ""
 
 
 def test_a_used_up_budget_ends_the_run_and_leaves_the_log(tree: Path) -> None:

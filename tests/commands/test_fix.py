@@ -150,3 +150,22 @@ def test_no_model_is_asked_when_none_is_wanted(
     assert told["suspects"][0]["path"] == "shop/cart.py"
     assert (told["cost_usd"], told["tokens"]) == (0, {"input": 0, "output": 0})
     assert list((tmp_path / "cassette").iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_configuration_says_where_artifacts_go_and_whether_events_are_shown(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fix.toml").write_text('[codegen.logging]\ndir = "runs"\nstream = true\n')
+    words = ("--repo", shop, "--task", make_task(tmp_path), "--no-model")
+
+    ended(*words, "--config", "fix.toml")
+    with_both = capsys.readouterr().err
+
+    lines = [line for line in with_both.splitlines() if line.startswith("{")]
+    assert (tmp_path / "runs" / "shop-1" / "events.ndjson").read_text().splitlines() == lines
+    ended(*words)
+    assert not any(line.startswith("{") for line in capsys.readouterr().err.splitlines())
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["shop-1"]
