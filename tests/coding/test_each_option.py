@@ -96,3 +96,25 @@ def test_without_the_whole_suite_at_the_end_the_proof_is_about_what_was_run(tmp_
     assert proof is not None
     assert {test.id for test in proof.tests} == {"a.txt::a", "a.txt::b", "a.txt::c", "a.txt::d"}
     assert scene.checks.runs.count(()) == 1
+
+
+def test_every_key_has_a_test_of_its_own() -> None:
+    elsewhere = {
+        # Refused, as `tests/repair/test_options.py` shows.
+        "tnr.require_mu_nonworsening",
+        "search.investigations_enabled",
+        # What the command and its wiring do with them, as `tests/commands/test_fix.py` and `tests/test_wiring_fix.py` show.
+        "logging.dir",
+        "logging.stream",
+        "logging.prompts",
+        "logging.max_prompt_tokens",
+        "model.provider",
+        "model.name",
+    }
+    known = {
+        f"{table}.{key}"
+        for table, field in Options.model_fields.items()
+        for key in getattr(field.annotation, "model_fields", {})
+    }
+
+    assert {row.key for row in TABLE} | elsewhere == known

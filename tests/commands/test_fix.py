@@ -1,5 +1,6 @@
 import json
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from cogworks.wiring_fix import Order, open_repair
 from tests.codebase.repositories import git
 from tests.fakes import ScriptedModel
 from tests.fixing import FILES, GOOD, TARGET, diffs, landmark, make_shop, make_task, pattern, plan
+
+ROOT = Path(__file__).parents[2]
 
 
 def ended(*words: str | Path) -> int:
@@ -169,3 +172,16 @@ def test_the_configuration_says_where_artifacts_go_and_whether_events_are_shown(
     ended(*words)
     assert not any(line.startswith("{") for line in capsys.readouterr().err.splitlines())
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["shop-1"]
+
+
+def test_every_hint_of_the_documentation_is_said_by_the_program() -> None:
+    text = (ROOT / "docs" / "patch-loop.md").read_text()
+    table = text.split("### When it does not work")[1].split("\n## ")[0]
+    hints = [
+        hint for row in table.splitlines()[4:] if row for hint in re.findall("`([^`]+)`", row.split("|")[1])
+    ]
+    sources = "".join(path.read_text() for path in (ROOT / "cogworks").rglob("*.py"))
+
+    assert len(hints) >= 8
+    for part in (part.strip() for hint in hints for part in hint.split("…")):
+        assert part in sources, part
