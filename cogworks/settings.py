@@ -115,6 +115,15 @@ class TestsConfig(Value):
     warn_only: tuple[WaivableCheck, ...] = ()
 
 
+class AuditConfig(Value):
+    """`[audit]`: what the ledger keeps of the questions to the model besides their digests."""
+
+    prompts: Literal["digest", "full"] = "digest"
+    """`full`: the words of every prompt, without secrets."""
+    max_prompt_tokens: int = Field(default=20_000, ge=1, le=25_000)
+    """Of one text that is kept, at four characters each; what is beyond is cut."""
+
+
 class Config(Value):
     """`.cogworks/config.toml`, validated."""
 
@@ -127,6 +136,7 @@ class Config(Value):
     isolation: IsolationConfig = IsolationConfig()
     dependencies: DependencyConfig = DependencyConfig()
     tests: TestsConfig = TestsConfig()
+    audit: AuditConfig = AuditConfig()
 
 
 class Environment(Value):

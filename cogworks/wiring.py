@@ -45,6 +45,7 @@ from cogworks.step import Shell
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring_model import check_model, gateway_for, open_provider
 from cogworks.wiring_services import open_panel, services_of
+from cogworks.wiring_tools import open_redactor
 
 if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
@@ -117,7 +118,7 @@ class _Session:
             say(line)
 
         self.shell: NodeShell = _NodeShell(
-            model=gateway_for(order, provider),
+            model=gateway_for(order, provider, open_redactor().text),
             open_service=self._opened_service,
             tell=told,
             stop=order.check,

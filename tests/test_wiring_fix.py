@@ -144,12 +144,12 @@ def test_without_a_model_the_lines_that_name_one_are_told_and_the_places_are_ran
     with open_repair(order(shop), ENVIRONMENT, say=said.append) as repair:
         result, notes, artifacts = repair.run(), repair.notes, repair.artifacts()
 
+    assert artifacts["final_patch.txt"] == ""
     assert '[codegen.model]\nname = "' in said[0]
     assert not result.success
     assert "no model was asked for a change: no model is named" in result.error
     assert notes.localised is not None
     assert "shop.cart.total" in [each.symbol.id for each in notes.localised.suspects[:2]]
-    assert repair.patch == ""
     assert "prompts.ndjson" not in artifacts
     assert repair.meter.calls == 0
 

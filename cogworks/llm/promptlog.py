@@ -75,10 +75,7 @@ class PromptLog:
 
     def text(self) -> str:
         """One JSON line for each question."""
-        return "".join(
-            json.dumps(each.model_dump(mode="json", exclude_none=True), sort_keys=True) + "\n"
-            for each in self._records
-        )
+        return "".join(line_of(each) for each in self._records)
 
     def _asked(self, request: ModelRequest) -> PromptRecord:
         turns = [message.model_dump(mode="json") for message in request.messages]
@@ -100,3 +97,8 @@ class PromptLog:
         # Secrets first: a cut in the middle of one would hide it from whoever looks for it.
         clean = self._redact(text)
         return clean if len(clean) <= self._max_chars else clean[: self._max_chars] + _CUT
+
+
+def line_of(record: PromptRecord) -> str:
+    """One question as a line of JSON; words that are not kept are not mentioned."""
+    return json.dumps(record.model_dump(mode="json", exclude_none=True), sort_keys=True) + "\n"
