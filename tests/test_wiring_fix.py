@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from cogworks.errors import ConfigurationError, UsageError
+from cogworks.errors import BudgetReached, ConfigurationError, UsageError
 from cogworks.repair.instance import Instance
 from cogworks.repair.options import Logging, ModelChoice, Options
 from cogworks.settings import read_environment
 from cogworks.wiring_fix import Order, open_repair
 from tests.codebase.repositories import git
 from tests.fakes import ScriptedModel
-from tests.fixing import FILES, GOOD, TARGET, TESTS, diffs, landmark, make_shop, pattern, plan
+from tests.fixing import FILES, GOOD, TARGET, TESTS, diffs, landmark, make_shop, pattern, place, plan
 
 ENVIRONMENT = read_environment({"COGWORKS_LLM_PROVIDER": "cassette", "HOME": "/nonexistent"})
 SIGN_ONLY = {"shop/cart.py": GOOD["shop/cart.py"]}
@@ -80,6 +80,28 @@ def test_the_one_good_diff_of_six_is_kept_and_the_users_checkout_is_not_touched(
         git(shop, "count-objects", "-v"),
         git(shop, "worktree", "list"),
     ) == before
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_two_changes_that_help_only_together_are_kept_as_two_commits(tmp_path: Path) -> None:
+    """The total is wrong until its sign and its rounding are both mended."""
+    shop = make_shop(tmp_path)
+    steps = plan(
+        landmark("add", place("shop/cart.py", 5, 7), join="all"),
+        landmark("round", place("shop/money.py", 1, 2), join="all", after=["add"]),
+    )
+    money = {"shop/money.py": GOOD["shop/money.py"]}
+    model = ScriptedModel(pattern(), steps, diffs(SIGN_ONLY), diffs(money))
+
+    with open_repair(order(shop), ENVIRONMENT, say=print, provider=model) as repair:
+        result, patch, notes = repair.run(), repair.patch, repair.notes
+
+    assert result.success, result.error
+    assert [(each.landmark, each.result.code) for each in notes.tried] == [("add", "kept"), ("round", "kept")]
+    fresh = passing(shop, tmp_path, patch)
+    assert "result += price" in fresh["shop/cart.py"]
+    assert "round(amount, 2)" in fresh["shop/money.py"]
 
 
 @pytest.mark.slow
@@ -160,8 +182,9 @@ def test_two_clients_of_ones_own_in_one_process_are_asked_what_is_theirs(tmp_pat
     """Any object with the one method `complete` will do; no name, price, key or global is needed."""
     files = {path: text for path, text in FILES.items() if not path.startswith(".cogworks")}
     shop = make_shop(tmp_path, files)
-    first = ScriptedModel(pattern(), plan(landmark()), diffs(GOOD))
-    second = ScriptedModel(pattern(), plan(landmark()), diffs(GOOD))
+    # One question each: that a client of one's own brings a repair to its end is shown above.
+    first = ScriptedModel(BudgetReached("the first has had enough"))
+    second = ScriptedModel(BudgetReached("the second has had enough"))
     options = Options(logging=Logging(prompts="full"))
 
     with (
@@ -170,16 +193,19 @@ def test_two_clients_of_ones_own_in_one_process_are_asked_what_is_theirs(tmp_pat
             order(shop, options, instance_id="shop-2"), ENVIRONMENT, say=print, provider=second
         ) as other,
     ):
-        results = other.run(), one.run()
+        with pytest.raises(BudgetReached, match="the second"):
+            other.run()
+        with pytest.raises(BudgetReached, match="the first"):
+            one.run()
         logs = [each.artifacts()["prompts.ndjson"].splitlines() for each in (one, other)]
 
-    assert [result.success for result in results] == [True, True]
-    assert [len(each.requests) for each in (first, second)] == [3, 3]
-    assert {request.model for request in first.requests} == {"own-client"}
-    assert [len(log) for log in logs] == [3, 3]
-    assert all('"messages"' not in line for line in logs[0])
-    assert all('"messages"' in line for line in logs[1])
-    assert (one.meter.cost_usd, one.meter.calls) == (0, 3)
+    assert [len(each.requests) for each in (first, second)] == [1, 1]
+    assert {each.requests[0].model for each in (first, second)} == {"own-client"}
+    assert [len(log) for log in logs] == [1, 1]
+    assert '"messages"' not in logs[0][0]
+    assert "What is believed" not in logs[0][0]
+    assert "Say what is wrong, and where." in logs[1][0]
+    assert (one.meter.cost_usd, one.meter.calls) == (0, 0)
 
 
 def test_the_environment_names_the_model_before_everything_else(tmp_path: Path) -> None:

@@ -143,10 +143,12 @@ def test_proposals_that_keep_no_rule_climb_the_ladder_and_end_with_their_reasons
 
 def test_the_budget_of_finalists_is_named_and_the_others_wait_in_vain(tree: Path) -> None:
     options = Options(search=Search(finalists=5), tnr=Transactions(actions_per_txn=1))
-    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH, USELESS), options=options)
+    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH, USELESS), diffs(BOTH), options=options)
 
     assert scene.run().success
     assert "budget.reached" in scene.moments
+    # The small one went first, and the other one waited for the next request.
+    assert scene.codes == ["gate_targeted", "kept"]
 
 
 @pytest.mark.parametrize(

@@ -35,13 +35,14 @@ def judge(found: list[dict[str, Any]], *, least_killed: int) -> None:
 
 @pytest.mark.timeout(600)
 def test_a_chain_whose_process_is_killed_is_whole_or_gone(tmp_path: Path) -> None:
-    judge(left_over(tmp_path, 0, 4), least_killed=3)
+    # Two of these die between the two commits.
+    judge(left_over(tmp_path, 5, 3), least_killed=3)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_a_hundred_killed_chains_and_killed_ways_back_leave_a_hundred_whole_trees(tmp_path: Path) -> None:
-    found = left_over(tmp_path, 1000, 130)
+def test_killed_chains_and_killed_ways_back_leave_whole_trees(tmp_path: Path) -> None:
+    found = left_over(tmp_path, 1000, 70)
 
-    judge(found, least_killed=100)
-    assert sum(each["again"] for each in found) >= 30
+    judge(found, least_killed=50)
+    assert sum(each["again"] for each in found) >= 15
