@@ -106,6 +106,13 @@ class DependencyConfig(Value):
         return self.manifests if self.changes == "ask" else ()
 
 
+class CodingConfig(Value):
+    """`[coding]`: how Code Generation comes to its decisions."""
+
+    memory: bool = False
+    """Whether what became of earlier visits weighs on what is tried; three requests more for each visit."""
+
+
 class TestsConfig(Value):
     """`[tests]`: who writes the tests of a sub-work-item, and which checks of them only warn."""
 
@@ -113,6 +120,15 @@ class TestsConfig(Value):
     writer: Literal["separate", "none"] = "separate"
     """`separate`: tests are written, checked and committed before the code; `none`: they come with the code."""
     warn_only: tuple[WaivableCheck, ...] = ()
+    semantic_check: bool = False
+    """Whether a model looks once whether the tests assert what is wanted, before they are handed over."""
+
+
+class ApprovalConfig(Value):
+    """`[approvals]`: how long somebody's `/cogworks approve` is good for."""
+
+    valid_hours: int = Field(default=168, ge=0, le=87_600)
+    """From when GitHub says that it was written; 0 = for ever."""
 
 
 class AuditConfig(Value):
@@ -135,8 +151,10 @@ class Config(Value):
     commands: CommandConfig = CommandConfig()
     isolation: IsolationConfig = IsolationConfig()
     dependencies: DependencyConfig = DependencyConfig()
+    coding: CodingConfig = CodingConfig()
     tests: TestsConfig = TestsConfig()
     audit: AuditConfig = AuditConfig()
+    approvals: ApprovalConfig = ApprovalConfig()
 
 
 class Environment(Value):

@@ -45,7 +45,6 @@ from cogworks.step import Shell
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring_model import check_model, gateway_for, open_provider
 from cogworks.wiring_services import open_panel, services_of
-from cogworks.wiring_tools import open_redactor
 
 if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
@@ -118,7 +117,7 @@ class _Session:
             say(line)
 
         self.shell: NodeShell = _NodeShell(
-            model=gateway_for(order, provider, open_redactor().text),
+            model=gateway_for(order, provider),
             open_service=self._opened_service,
             tell=told,
             stop=order.check,
@@ -171,7 +170,9 @@ def open_shell(
         where = (address.server_url, address.repository)
         client, rest, tokens, _ = _speaking(stack, environment, *where, meter=meter, sleep=sleep)
         reader = reader_of(environment, address, client, rest, sleep=sleep)
-        tracker = TrackedItem(address, People(client, rest), reader, Writer(client, rest, sleep=sleep), rest)
+        tracker = TrackedItem(
+            address, People(client, rest), reader, Writer(client, rest, sleep=sleep), rest, client=client
+        )
         copies = stack.enter_context(open_copies(environment, meter))
         yield Shell(
             visit=VisitShell(

@@ -1,7 +1,6 @@
 """The composition root of `cogworks fix`: a clone of its own, the services, the model and the coding cycle."""
 
 import re
-import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +14,7 @@ from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
+from cogworks.codebase.scratch import scratch_folder
 from cogworks.coding.context import Task
 from cogworks.coding.cycle import CodingCycle, Surroundings
 from cogworks.coding.dossier import dossier
@@ -45,6 +45,7 @@ from cogworks.settings import (
 from cogworks.vocabulary import CommitOid, RunId
 from cogworks.wiring import COMMITTER
 from cogworks.wiring_model import gateway_of, open_provider
+from cogworks.wiring_probes import Site, laboratory_of
 from cogworks.wiring_services import open_panel
 from cogworks.wiring_tools import open_redactor
 
@@ -122,6 +123,11 @@ class Repair:
         """Why no model is asked; None when one is."""
         return self._asked if isinstance(self._asked, Unasked) else None
 
+    @property
+    def model(self) -> str:
+        """Who is asked; empty when nobody is."""
+        return "" if isinstance(self._asked, Unasked) else self._asked.gateway.model
+
     def artifacts(self) -> Mapping[str, str]:
         """File name -> text."""
         found = dossier(self._cycle.events, self._run.notes, patch=self.patch)
@@ -151,6 +157,7 @@ def open_repair(
     say: Callable[[str], None],
     listener: Callable[[Event], None] = lambda _: None,
     provider: Provider | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Repair]:
     """A repair in a clone below a temporary folder, removed with the block; the repository itself is only read.
 
@@ -158,21 +165,25 @@ def open_repair(
 
     Args:
         provider: asked instead of the configured one; nothing has to be configured then.
+        progress: is told one line as each probe begins and ends.
 
     Raises:
         UsageError: there is no such repository or commit, or the tests do not apply.
         ConfigurationError: a file below `.cogworks` is malformed, or the model has no price.
     """
-    with tempfile.TemporaryDirectory(prefix="cogworks-fix-", ignore_cleanup_errors=True) as folder:
-        copy = _clone(order, Path(folder).resolve(), say)
-        files = _own_files(copy.path)
+    with scratch_folder("cogworks-fix-") as folder:
+        copy = clone_of(order, folder, say)
+        files = own_files(copy.path)
         with (
             _open_model(order, environment, files, provider) as asked,
             open_panel(files, environment, caller=Caller(node="fix"), warn=say) as panel,
+            ExitStack() as opened,
         ):
             if isinstance(asked, Unasked):
                 say(f"{asked.reason}\nWhat needs no model is done; nothing is changed.")
             tree = PatchTree(copy.path, copy.git, identity=COMMITTER)
+            site = Site(copy.path, copy.git, base=copy.start, folder=folder / "probes")
+            laboratory = opened.enter_context(laboratory_of(site, tree, files, environment, warn=say))
             consulted = Consulted(copy, panel, suite=order.suite, warn=say)
             job = Job(
                 run=RunId(str(uuid.uuid4())),
@@ -187,6 +198,8 @@ def open_repair(
                 explorer=consulted,
                 model=Nobody(asked.reason) if isinstance(asked, Unasked) else asked.gateway,
                 proposer=Nobody(asked.reason) if isinstance(asked, Unasked) else ModelProposer(asked.gateway),
+                laboratory=laboratory,
+                say=progress,
             )
             run = PatchRun(job, tools)
             yield Repair(_cycle(job, run, listener), run, tree, asked)
@@ -221,7 +234,8 @@ def _cycle(job: Job, run: PatchRun, listener: Callable[[Event], None]) -> Coding
     return CodingCycle(header, around)
 
 
-def _clone(order: Order, folder: Path, say: Callable[[str], None]) -> Copy:
+def clone_of(order: Order, folder: Path, say: Callable[[str], None]) -> Copy:
+    """A clone below a folder, at the base of the order and with the tests of its task. Raises as `open_repair`."""
     git = Git(environment=child_environment(), home=folder)
     wanted = order.instance.base_commit or "HEAD"
     if not _REVISION.fullmatch(wanted):
@@ -253,6 +267,12 @@ def _with_tests(copy: Copy, test_patch: str) -> Copy:
     if not test_patch.strip():
         return copy
     git, path = copy.git, copy.path
+    paths = parse_diff(test_patch).diff.paths
+    if ours := [each for each in paths if each.split("/")[0].casefold() == ".cogworks"]:
+        # Services named there are started without walls; whoever wrote the task may not choose them.
+        raise UsageError(
+            f"`test_patch` changes {', '.join(ours)}; a task brings tests, no settings of cogworks."
+        )
     try:
         git.run("apply", "--index", "--whitespace=nowarn", "-", cwd=path, stdin=test_patch)
     except GitFailed as error:
@@ -262,10 +282,10 @@ def _with_tests(copy: Copy, test_patch: str) -> Copy:
     who = ("-c", f"user.name={COMMITTER.name}", "-c", f"user.email={COMMITTER.email}")
     git.run(*who, "commit", "--quiet", "--message", "tests of the task", cwd=path)
     base = CommitOid(git.run("rev-parse", "HEAD", cwd=path).strip())
-    return Copy(path, git, base, parse_diff(test_patch).diff.paths)
+    return Copy(path, git, base, paths)
 
 
-def _own_files(path: Path) -> dict[str, str]:
+def own_files(path: Path) -> dict[str, str]:
     """The repository's files below `.cogworks` as text, by their path below it."""
     folder = path / ".cogworks"
     found = {}

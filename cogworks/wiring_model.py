@@ -20,18 +20,16 @@ from cogworks.llm.promptlog import PromptLog, line_of
 from cogworks.llm.provider import ModelReply, Provider
 from cogworks.llm.repository_files import prompts_in
 from cogworks.nodes.visit import SessionOrder
-from cogworks.settings import Config, Environment
+from cogworks.settings import Config, Environment, child_environment
+from cogworks.tools.redaction import redactor_of
 
 
-def gateway_for(order: SessionOrder, provider: Provider, redact: Callable[[str], str]) -> Gateway:
-    """Asks the model within what is left of the budget; what it was asked is kept where `[audit] prompts` wants it.
-
-    Args:
-        redact: takes secrets out of a text.
-    """
+def gateway_for(order: SessionOrder, provider: Provider) -> Gateway:
+    """Asks the model within what is left of the budget; what it was asked is kept where `[audit] prompts` wants it."""
     budget = Budget(limit_usd=_exact(order.budget_usd), limit_tokens=order.budget_tokens)
     audit, on_reply = order.config.audit, order.on_reply
     if audit.prompts == "full":
+        redact = redactor_of(child_environment()).text
         log = PromptLog(provider, is_full=True, max_tokens=audit.max_prompt_tokens, redact=redact)
         provider, on_reply = log, _keeping(log, order)
     return _gateway(order.config, order.files, provider, budget, memory=order.memory, on_reply=on_reply)

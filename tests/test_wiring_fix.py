@@ -23,6 +23,10 @@ BREAKING = {
 }
 GUTTED = {"tests/test_shop.py": ("    assert total([1.4, 1.4]) == 2.8\n", "    pass\n")}
 ESCAPING = {"../evil.py": ("", "evil = True\n")}
+SERVICES_PATCH = (
+    "diff --git a/.cogworks/services.toml b/.cogworks/services.toml\nnew file mode 100644\n--- /dev/null\n"
+    "+++ b/.cogworks/services.toml\n@@ -0,0 +1 @@\n+evil = true\n"
+)
 MISFIT = "--- a/shop/cart.py\n+++ b/shop/cart.py\n@@ -1 +1 @@\n-nothing like it\n+anything\n"
 
 
@@ -133,8 +137,9 @@ def test_tests_that_come_with_the_task_are_no_part_of_the_patch_and_cannot_be_ch
         ({"base_commit": "0" * 40}, "has no commit"),
         ({"base_commit": "--upload-pack=evil"}, "wanted the name of a commit"),
         ({"test_patch": "diff --git a/x b/x\n"}, "`test_patch` does not apply"),
+        ({"test_patch": SERVICES_PATCH}, r"`test_patch` changes \.cogworks/services\.toml"),
     ],
-    ids=["unknown commit", "no commit", "tests that do not apply"],
+    ids=["unknown commit", "no commit", "tests that do not apply", "a service of its own"],
 )
 def test_a_task_that_does_not_fit_is_refused_before_anything_runs(
     tmp_path: Path, task: dict[str, str], problem: str

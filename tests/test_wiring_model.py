@@ -11,7 +11,6 @@ from cogworks.llm.gateway import ReplyRecord
 from cogworks.nodes.visit import SessionOrder
 from cogworks.repair.proposing import ModelProposer
 from cogworks.settings import parse_config
-from cogworks.tools.redaction import Redactor
 from cogworks.vocabulary import RunId
 from cogworks.wiring_model import gateway_for
 from tests.fakes import ScriptedModel
@@ -45,7 +44,7 @@ def asked(text: str) -> tuple[dict[str, str], list[ReplyRecord]]:
     kept: dict[str, str] = {}
     replies: list[ReplyRecord] = []
     visit = order(text, kept, replies, task=nullcontext())
-    proposer = ModelProposer(gateway_for(visit, ScriptedModel(REPLY, REPLY), Redactor().text))
+    proposer = ModelProposer(gateway_for(visit, ScriptedModel(REPLY, REPLY)))
     proposer.propose(request())
     proposer.propose(request(most=2))
     return kept, replies

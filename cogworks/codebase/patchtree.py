@@ -143,7 +143,13 @@ class PatchTree:
         return tuple(zsplit(status))
 
     def checkpoint(self) -> TreeState:
-        """The state now, to which `roll_back` comes back, also after this process was killed.
+        """The state now, to which `roll_back` comes back, also after this process was killed. Raises as `state`."""
+        state = self.state()
+        self._write_journal(state)
+        return state
+
+    def state(self) -> TreeState:
+        """The state now; nothing is written down.
 
         Raises:
             CodebaseError: git's view of the tree is not what is on the disk.
@@ -154,9 +160,7 @@ class PatchTree:
             raise CodebaseError(f"{self._path}: the files on the disk are not those of {head}")
         manifest = self._manifest(entries.untracked)
         untracked = tuple(entries.untracked)
-        state = TreeState(head=CommitOid(head), tree=tree, manifest=manifest, untracked=untracked)
-        self._write_journal(state)
-        return state
+        return TreeState(head=CommitOid(head), tree=tree, manifest=manifest, untracked=untracked)
 
     def surroundings(self, paths: Sequence[str]) -> Surroundings:
         """What a diff that names these paths is judged against; a path that cannot be one has no source."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from cogworks.coding.investigation import Inquiry
 from cogworks.coding.repair_job import Job, Notes, Tools
 from cogworks.coding.suitability import failing_targets
 from cogworks.domain_services.messages import TestReport
@@ -30,6 +31,7 @@ class Diagnosis:
         self._requests = 0
         self._failing = TestReport(cases=())
         self._given_up: set[str] = set()
+        self._inquiry = Inquiry(job, tools, notes, tell)
 
     def give_up(self, landmark: Landmark) -> None:
         """No change was found for this place."""
@@ -56,7 +58,16 @@ class Diagnosis:
             missing=missing,
         )
         self._tell("candidates.recalled", suspects=[each.symbol.id for each in localised.suspects])
-        return localised
+        return self.look_further(localised)
+
+    def look_further(self, localised: Localised) -> Localised:
+        """The suspects in the order of what is believed after further probes.
+
+        Raises:
+            TreeChanged: the worktree is not what it was.
+        """
+        found = self._notes.localised = self._inquiry.into(localised, self._failing)
+        return found
 
     def plan(self, localised: Localised, reasons: Sequence[str], *, keep_pattern: bool) -> tuple[Branch, ...]:
         """The ways to a repair; where no plan can be had, the next suspects, and none when all were tried."""
@@ -141,4 +152,5 @@ class Diagnosis:
             slices=localised.slices,
             targets=self._job.instance.failing_tests,
             reasons=tuple(reasons),
+            evidence=self._notes.findings.evidence() if self._notes.findings else (),
         )

@@ -80,7 +80,7 @@ def _after_analysis(context: CycleContext, retries: int) -> Draft | None:
     if context.outcome is Outcome.FOUND:
         return _generate(context, "landmark")
     if context.task.climbs and context.parameters.get("mode"):
-        return _next_way(context)
+        return next_way(context)
     if context.blanks == 1:
         wider = {**context.parameters, "widen": True}
         return Draft(Action.ANALYZE_FAILURE, 0.85, 0.6, reason="widen", parameters=wider)
@@ -92,10 +92,10 @@ def _after_generation(context: CycleContext, retries: int) -> Draft | None:
         return _apply(context, "proposed")
     if context.misses <= retries:
         return _generate(context, "none_valid")
-    return _next_way(context)
+    return next_way(context)
 
 
-def _next_way(context: CycleContext) -> Draft | None:
+def next_way(context: CycleContext) -> Draft | None:
     """How the failure is approached otherwise: a way that is open, else the next rung; None when all were tried."""
     told: dict[str, Any] = {"reasons": list(context.reasons)}
     if context.alternatives:
@@ -119,7 +119,7 @@ def _after_transaction(context: CycleContext, retries: int) -> Draft | None:
     if not context.task.climbs:
         return _generate(context, "rolled_back")
     if context.ladder.next_rung((Rung.PROPOSE_AGAIN,)) is Rung.GIVE_UP:
-        return _next_way(context)
+        return next_way(context)
     again = _generate(context, "rolled_back")
     return replace(again, parameters={**again.parameters, "rung": Rung.PROPOSE_AGAIN.value})
 

@@ -20,10 +20,11 @@ from cogworks.coding.testfacts import facts_of
 from cogworks.domain_services.messages import TestReport
 from cogworks.errors import InvalidReply
 from cogworks.repair.gates import Selection
+from cogworks.repair.investigating import TreeChanged
 from cogworks.repair.judging import judge
 from cogworks.repair.ladder import Rung
 from cogworks.repair.landmarks import Landmark
-from cogworks.repair.localising import HOPS, WIDER_HOPS
+from cogworks.repair.localising import HOPS, WIDER_HOPS, Localised
 from cogworks.repair.measure import RERUNS
 from cogworks.repair.offline import NobodyAsked
 from cogworks.repair.outcomes import Moment, Result, Terms
@@ -114,11 +115,10 @@ class PatchRun:
         if mode == NEXT_BRANCH:
             self._branching.turn()
             return self._planned(reasons)
-        localised = self.notes.localised
-        if mode not in (Rung.PLAN_AGAIN, Rung.COMBINE_AGAIN) or localised is None:
-            is_wide = bool(told.get("widen")) or mode == Rung.WIDEN
-            reports = [self._report, *([self._before] if self._before else [])]
-            localised = self._diagnosis.localise(reports, hops=WIDER_HOPS if is_wide else HOPS)
+        try:
+            localised = self._places(mode, is_wide=bool(told.get("widen")))
+        except TreeChanged as error:
+            return self._stopped(error)
         if not localised.suspects:
             return self._ended(
                 Outcome.NOTHING_FOUND, summary="the failure points at no definition", reasons=reasons
@@ -126,6 +126,17 @@ class PatchRun:
         keep_pattern = mode == Rung.PLAN_AGAIN
         self._branching.begin(self._diagnosis.plan(localised, reasons, keep_pattern=keep_pattern))
         return self._planned(reasons)
+
+    def _places(self, mode: str, *, is_wide: bool) -> Localised:
+        """Where the fault may be: as it is known, looked at further, or looked for anew."""
+        known = self.notes.localised
+        if known is not None and mode == Rung.PLAN_AGAIN:
+            return known
+        if known is not None and mode == Rung.COMBINE_AGAIN:
+            return self._diagnosis.look_further(known)
+        hops = WIDER_HOPS if is_wide or mode == Rung.WIDEN else HOPS
+        reports = [self._report, *([self._before] if self._before else [])]
+        return self._diagnosis.localise(reports, hops=hops)
 
     def _planned(self, reasons: tuple[str, ...]) -> ActionResult:
         found = self.notes.landmarks = self._branching.landmarks
@@ -311,6 +322,11 @@ class PatchRun:
         ended = failed(result.code, "; ".join(result.reasons) or result.code)
         trace, self._trace = tuple(self._trace), []
         return ended.model_copy(update={"halt": halt, "trace": trace})
+
+    def _stopped(self, error: TreeChanged) -> ActionResult:
+        """What was only to be looked at is changed; a person has to see why."""
+        trace, self._trace = tuple(self._trace), []
+        return failed("tree_changed", str(error)).model_copy(update={"halt": str(error), "trace": trace})
 
     def _ended(self, outcome: Outcome, **more: Any) -> ActionResult:
         trace, self._trace = tuple(self._trace), []

@@ -1,6 +1,5 @@
 """Whether a task fits the repository it is about, what of a report is its business, and whether a proof holds for it."""
 
-import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 
@@ -8,8 +7,6 @@ from cogworks.domain_services.messages import TestReport
 from cogworks.repair.instance import Instance
 from cogworks.repair.measure import BAD, is_of
 from cogworks.repair.proof import AGAINST, Proof
-
-_NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 
 
 def of_targets(test: str, instance: Instance) -> bool:
@@ -86,17 +83,6 @@ def _unfit(target: str, report: TestReport) -> str:
     if not own:
         close = get_close_matches(target, [case.id for case in report.cases], n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
-        return f"{target} is none of the {len(report.cases)} tests that ran{hint}{_missing(report)}"
+        return f"{target} is none of the {len(report.cases)} tests that ran{hint}"
     outcomes = ", ".join(sorted({case.outcome for case in own}))
     return f"{target} does not fail ({outcomes}); there is nothing to repair"
-
-
-def _missing(report: TestReport) -> str:
-    """Which modules the tests could not import, and what to do about it."""
-    names = sorted({name for error in report.collection_errors for name in _NO_MODULE.findall(error)})
-    if not names:
-        return ""
-    return (
-        f". Tests could not be loaded: no module named {', '.join(names)}. Where that is a package, name it among the "
-        "dependencies that the repository declares; they are installed for the tests"
-    )

@@ -61,8 +61,15 @@ def fix(
     taken back. Ends with 0 when the tests pass and nothing is worse, with 1 when not, with 5 at the budget.
 
     \b
-    Example:
+    Examples:
       cogworks fix --repo . --task task.json --test-cmd "python -m pytest -q" --out patch.diff
+      cogworks fix --repo . --task task.json --config repair.toml --artifacts runs --json
+
+    \b
+    A task:
+      {"instance_id": "shop-1", "failing_tests": ["tests/test_shop.py::test_total"]}
+
+    docs/evaluate.md has a run-book, and what to do when it does not work.
     """
     from cogworks.repair.testcommand import USUAL, suite_of
     from cogworks.settings import read_environment
@@ -78,7 +85,7 @@ def fix(
         "artifacts": str(kept_in) if kept_in else None,
     }
     with open_repair(
-        order, read_environment(), say=_say, listener=_listener(options.logging.stream)
+        order, read_environment(), say=_say, listener=_listener(options.logging.stream), progress=_say
     ) as repair:
         try:
             with ended_by_signal():
@@ -191,6 +198,9 @@ def _show(told: dict[str, Any], patch: str, out: Path | None, *, as_json: bool) 
 def _listener(stream: bool) -> "Callable[[Event], None]":
     from cogworks.coding.eventlog import line_of
     from cogworks.coding.events import ExecutionComplete
+    from cogworks.coding.hints import Hints
+
+    hints = Hints(lambda hint: _say(f"hint: {hint}"))
 
     def listen(event: "Event") -> None:
         if stream:
@@ -198,6 +208,7 @@ def _listener(stream: bool) -> "Callable[[Event], None]":
         elif isinstance(event.body, ExecutionComplete):
             result = event.body.result
             _say(f"{event.cycle}. {result.outcome.value}{f': {result.summary}' if result.summary else ''}")
+        hints(event)
 
     return listen
 

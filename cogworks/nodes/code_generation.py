@@ -80,18 +80,19 @@ def _run(task: NodeTask, shell: NodeShell, limits: Limits) -> Outcome:
     # What people stopped has not failed: the visit is given back, and goes on from its replies when they let it.
     shell.check()
     if actions.waiting_for is not None:
-        raise _needed(work, actions.waiting_for)
+        raise _needed(task, work, actions.waiting_for)
     if result.success and work.kept is not None:
         return _succeeded(task, work, work.kept, _told(cycle, result), dict(left_out(shell)))
     return _failed(task, work, cycle, result)
 
 
-def _needed(work: CodingWork, call: Approval) -> ApprovalNeeded:
+def _needed(task: NodeTask, work: CodingWork, call: Approval) -> ApprovalNeeded:
     return ApprovalNeeded(
         f"{work.item.key}: the policy `{call.profile}` wants a person to approve {call.tool}, call {call.hash}",
         tool=call.tool,
         call_hash=call.hash,
         shown=canonical(call.input_redacted),
+        lapsed=task.lapsed_calls.get(call.hash, ""),
     )
 
 
@@ -108,6 +109,7 @@ def _header(task: NodeTask, work: CodingWork, *, limits: Limits, prompts: dict[s
         limits=limits.model_copy(update={"max_patches": task.conventions.max_retries + 1}),
         config_digest=digest(task.conventions),
         prompt_digests=prompts,
+        experience=task.experience,
     )
 
 
@@ -115,7 +117,8 @@ def _keep_log(task: NodeTask, shell: NodeShell, cycle: CodingCycle) -> None:
     texts = segments(cycle.events)
     # A dead runner may have got further and left a longer log, as may one that asked about a call: an empty segment ends
     # ours before the rest of it.
-    end = ("",) if task.visit.attempt > 1 or task.approved_calls else ()
+    asked_before = task.approved_calls or task.lapsed_calls
+    end = ("",) if task.visit.attempt > 1 or asked_before else ()
     for number, text in enumerate((*texts, *end), 1):
         shell.keep(f"events-{number}.ndjson", text)
 

@@ -21,6 +21,7 @@ from cogworks.coding.results import ActionResult, Candidate, Payload, TraceEntry
 from cogworks.coding.testfacts import facts_of
 from cogworks.coding.testgate import without_handed_over
 from cogworks.domain_services.messages import TestReport
+from cogworks.nodes import test_judging
 from cogworks.nodes.artifacts import planned_item
 from cogworks.nodes.change_on_trial import ChangeOnTrial, FilesAsFound
 from cogworks.nodes.coder import Coder
@@ -77,7 +78,10 @@ class CodingWork:
     @property
     def prompts(self) -> tuple[str, ...]:
         """The questions that this visit may ask; the header of its log says in which words."""
-        return ("code_generation",) if self.tests is None else ("write_tests", "implementation")
+        if self.tests is None:
+            return ("code_generation",)
+        judging = (test_judging.PROMPT,) if self._task.conventions.test_judge else ()
+        return ("write_tests", *judging, "implementation")
 
     def handlers(self) -> dict[Action, Handler]:
         """Who carries out which action."""

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.coding.governed import POLICY
+from cogworks.coding.observations import Observation
 from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic, TestReport
@@ -82,6 +83,8 @@ class Conventions(Value):
     """Whether tests are written, and handed over, before the code; `none`: they come with it."""
     test_warnings: tuple[str, ...] = ()
     """Codes of the checks of handed-over tests that only warn."""
+    test_judge: bool = False
+    """Whether a model looks once whether the tests assert what is wanted."""
     own_labels: tuple[str, ...] = ()
     """Labels by which people and the program steer work items; no node sets one."""
     manifests: tuple[str, ...] = ()
@@ -116,6 +119,10 @@ class NodeTask(Value):
     conventions: Conventions = Conventions()
     approved_calls: tuple[str, ...] = ()
     """Hashes of the calls of tools that people approved for this visit."""
+    lapsed_calls: Mapping[str, str] = {}
+    """Calls whose approval is too old to count: hash -> who gave it and why it does not count."""
+    experience: tuple[Observation, ...] | None = None
+    """What earlier visits of such nodes came to; None where nobody asked to have it remembered."""
 
 
 class Workspace(Protocol):

@@ -8,6 +8,7 @@ from cogworks.codebase.changes import normalised
 from cogworks.coding.actions import Outcome
 from cogworks.coding.comparison import Comparison, compare, file_of
 from cogworks.coding.feedback import Trial, judge_comparison
+from cogworks.coding.flow import TEST_WRITINGS
 from cogworks.coding.handoff import (
     Convention,
     TestHandoff,
@@ -39,6 +40,7 @@ from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
 from cogworks.nodes.deciding import changes, reason_for_a_person
 from cogworks.nodes.replies import PlannedItem, WrittenTests
 from cogworks.nodes.suite import run_suite
+from cogworks.nodes.test_judging import judged
 from cogworks.vocabulary import CommitOid, Severity
 
 PROMPT = "write_tests"
@@ -157,6 +159,11 @@ class TestWriting:
         trial, run = self._try(reply, claim, before)
         if trial.is_kept and run is not None:
             trial = judge_comparison(_harm(claim.paths, run, own))
+        if trial.is_kept and self._task.conventions.test_judge and self.requests < TEST_WRITINGS:
+            # A judgement is worth one more answer; the last one is judged by what can be measured alone.
+            trial = judged(
+                self._task, self._shell, workspace=self._workspace, item=self._item, paths=claim.paths
+            )
         if not trial.is_kept or run is None:
             self._workspace.roll_back()
             return self._sent_back(trial, claim)

@@ -67,7 +67,7 @@ def pattern_problems(pattern: FailurePattern, slices: Sequence[Slice]) -> tuple[
 
 
 def fallback_pattern(suspects: Sequence[Suspect]) -> FailurePattern:
-    """Without a model: the first suspect is the place, as sure as its share of all suspicion.
+    """Without a model: the first suspect is the place, as sure as what is believed of it, else as its share of all suspicion.
 
     Raises:
         ValueError: there is no suspect.
@@ -80,8 +80,14 @@ def fallback_pattern(suspects: Sequence[Suspect]) -> FailurePattern:
         summary=f"{first.symbol.id} is the most suspicious place; no model was asked",
         primary_location=_span(first),
         alternatives=tuple(Alternative(span=_span(each), why="next in the ranking") for each in others),
-        confidence=first.suspicion / total if total else 0.0,
+        confidence=_confidence(first, total),
     )
+
+
+def _confidence(first: Suspect, total: float) -> float:
+    if first.belief is not None:
+        return min(1.0, first.belief)
+    return first.suspicion / total if total else 0.0
 
 
 def landmark_problems(

@@ -23,8 +23,16 @@ class Search(Value):
     finalists: int = Field(default=2, ge=1, le=10)
     retries_per_step: int = Field(default=1, ge=0, le=5)
     """Further requests for diffs after one that gave nothing valid."""
-    investigations_enabled: Literal[False] = False
-    """Probing is not there yet."""
+    investigations_enabled: bool = True
+    """Whether suspects are probed before anybody says what is wrong."""
+    max_probes: int = Field(default=7, ge=1, le=100)
+    """Of one analysis."""
+    probe_pool: int = Field(default=3, ge=1, le=16)
+    """Probes that run at the same time; what they find out does not depend on it."""
+    probe_seconds: float = Field(default=60.0, ge=1, le=3600)
+    """Time limit of one probe."""
+    model_probes: int = Field(default=0, ge=0, le=20)
+    """Changes the model may propose to find something out with, which costs two more questions for each analysis."""
     use_landmarks: bool = True
     """False: the model is asked for diffs only, place by place in the order of suspicion."""
     judge: bool = False

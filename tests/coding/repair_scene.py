@@ -15,6 +15,7 @@ from cogworks.coding.results import TraceEntry
 from cogworks.domain_services.exploring import Coverage, Symbol, TestCoverage
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.instance import Instance
+from cogworks.repair.investigating import Laboratory
 from cogworks.repair.offline import Nobody
 from cogworks.repair.options import Options
 from cogworks.repair.proposing import ModelProposer
@@ -75,9 +76,11 @@ class RepairScene:
         spoil: Callable[[Path], None] = lambda _: None,
         pass_to_pass: tuple[str, ...] = (),
         nobody: Nobody | None = None,
+        laboratory: Laboratory | None = None,
         **known: Any,
     ) -> None:
         self.model = Answers(*answers)
+        self.said: list[str] = []
         self.checks = TracedChecks(tree, spoil)
         self.tree = patch_tree(tree)
         instance = Instance(instance_id="facts", failing_tests=targets, pass_to_pass=pass_to_pass)
@@ -88,6 +91,8 @@ class RepairScene:
             explorer=TreeExplorer(tree, **known),
             model=nobody or self.model,
             proposer=nobody or ModelProposer(self.model),
+            laboratory=laboratory,
+            say=self.said.append,
         )
         self.work = PatchRun(job, tools)
         header = Header(

@@ -100,9 +100,14 @@ def test_without_the_whole_suite_at_the_end_the_proof_is_about_what_was_run(tmp_
 
 def test_every_key_has_a_test_of_its_own() -> None:
     elsewhere = {
+        # Who is probed and how, as `tests/coding/test_investigation.py` and `tests/repair/test_investigating.py` show.
+        "search.investigations_enabled",
+        "search.max_probes",
+        "search.probe_pool",
+        "search.probe_seconds",
+        "search.model_probes",
         # Refused, as `tests/repair/test_options.py` shows.
         "tnr.require_mu_nonworsening",
-        "search.investigations_enabled",
         # What the command and its wiring do with them, as `tests/commands/test_fix.py` and `tests/test_wiring_fix.py` show.
         "logging.dir",
         "logging.stream",

@@ -12,6 +12,7 @@ from cogworks.coding.actions import Action
 from cogworks.coding.eventlog import LogDamaged, line_of, read_events, segment_names, segments, text_of, told
 from cogworks.coding.events import KINDS, Event
 from cogworks.coding.replay import verify
+from tests.coding.remembered import remembered
 from tests.coding.scripted import cycle, rechained, recorded
 
 LOG = recorded()
@@ -27,7 +28,10 @@ def test_every_kind_of_event_reads_back() -> None:
     from cogworks.coding.flow import Draft
     from cogworks.coding.generators import Generator
 
-    run = cycle(generators=(Generator("g", lambda _: [Draft(Action.ABORT, 1.0)]),))
+    run = cycle(
+        generators=(Generator("g", lambda _: [Draft(Action.ABORT, 1.0), Draft(Action.APPLY_PATCH, 0.1)]),),
+        experience=[remembered("APPLY_PATCH", 0)],
+    )
     run.force(Action.LINT, 'é \u2028 \ud800 "quoted"')
     run.force(Action.ABORT, "b")
     run.force(Action.RUN_TESTS, "c")

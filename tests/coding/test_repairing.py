@@ -290,6 +290,7 @@ def test_the_artifacts_tell_the_whole_run_and_the_log_can_be_read_back(tree: Pat
         "proof.json",
         "proof.md",
         "transactions.json",
+        "understanding.json",
     ]
     assert read_events(found["events.ndjson"]) == scene.cycle.events
     assert [each["result"]["code"] for each in json.loads(found["transactions.json"])] == scene.codes

@@ -16,20 +16,6 @@ REPORT = TestReport(
 )
 
 
-def test_a_missing_package_is_named_with_what_to_do_about_it() -> None:
-    found = unfit(REPORT, Instance(instance_id="i", failing_tests=("tests/z.py::gone",)))
-
-    assert found.startswith("tests/z.py::gone is none of the 2 tests that ran")
-    assert "no module named yaml" in found
-    assert "name it among the dependencies that the repository declares" in found
-
-
-def test_nothing_is_said_of_packages_when_none_is_missing() -> None:
-    report = REPORT.model_copy(update={"collection_errors": ()})
-
-    assert "module" not in unfit(report, Instance(instance_id="i", failing_tests=("tests/z.py::gone",)))
-
-
 def test_a_test_whose_file_cannot_be_loaded_is_there_to_be_repaired() -> None:
     assert unfit(REPORT, Instance(instance_id="i", failing_tests=("tests/c.py::three",))) == ""
 

@@ -14,7 +14,7 @@ from cogworks.settings import read_environment
 from cogworks.wiring_fix import Order, open_repair
 from tests.codebase.repositories import git
 from tests.fakes import ScriptedModel
-from tests.fixing import FILES, GOOD, TARGET, diffs, landmark, make_shop, make_task, pattern, plan
+from tests.fixing import FILES, GOOD, TARGET, TESTS, diffs, landmark, make_shop, make_task, pattern, plan
 
 ROOT = Path(__file__).parents[2]
 
@@ -80,6 +80,22 @@ def test_what_is_not_repaired_ends_with_1_and_its_reason(
     written = capsys.readouterr()
     assert (code, written.out) == (1, "")
     assert "not fixed: halt: tests/test_shop.py::test_count does not fail (passed)" in written.err
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_tests_that_cannot_be_imported_come_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COGWORKS_LLM_PROVIDER", "cassette")
+    monkeypatch.setenv("COGWORKS_CASSETTE_DIR", str(tmp_path))
+    shop = make_shop(tmp_path, {**FILES, "tests/test_shop.py": "import not_installed\n" + TESTS})
+
+    code = ended("--repo", shop, "--task", make_task(tmp_path))
+
+    said = capsys.readouterr().err
+    assert code != 0
+    assert said.count("hint: tests could not be loaded: no module named not_installed.") == 1
 
 
 @pytest.mark.slow
