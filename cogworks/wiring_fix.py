@@ -15,10 +15,13 @@ from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.scratch import scratch_folder
+from cogworks.codebase.treename import tree_name
+from cogworks.coding.audit import AUDIT_FILE, ActionAudit
 from cogworks.coding.context import Task
 from cogworks.coding.cycle import CodingCycle, Surroundings
 from cogworks.coding.dossier import dossier
 from cogworks.coding.events import Event, Header
+from cogworks.coding.governed import POLICY, GovernedActions
 from cogworks.coding.limits import Limits
 from cogworks.coding.outcome import RunResult
 from cogworks.coding.repair_job import Job, Notes, Tools, budgets_of
@@ -42,6 +45,7 @@ from cogworks.settings import (
     child_environment,
     parse_config,
 )
+from cogworks.tools.records import Identity
 from cogworks.vocabulary import CommitOid, RunId
 from cogworks.wiring import COMMITTER
 from cogworks.wiring_model import gateway_of, open_provider
@@ -94,8 +98,16 @@ class Copy:
 class Repair:
     """One repair, ready to run."""
 
-    def __init__(self, cycle: CodingCycle, run: PatchRun, tree: PatchTree, asked: "_Asked | Unasked") -> None:
-        self._cycle, self._run, self._tree, self._asked = cycle, run, tree, asked
+    def __init__(
+        self,
+        cycle: CodingCycle,
+        run: PatchRun,
+        tree: PatchTree,
+        *,
+        asked: "_Asked | Unasked",
+        audit: ActionAudit,
+    ) -> None:
+        self._cycle, self._run, self._tree, self._asked, self._audit = cycle, run, tree, asked, audit
 
     def run(self) -> RunResult:
         """From the first run of the tests to the end. Raises as `CodingCycle.run_until_done`."""
@@ -103,6 +115,7 @@ class Repair:
             return self._cycle.run_until_done()
         finally:
             self._run.settle()
+            self._audit.close(success=self._cycle.result().success)
 
     @property
     def patch(self) -> str:
@@ -131,6 +144,7 @@ class Repair:
     def artifacts(self) -> Mapping[str, str]:
         """File name -> text."""
         found = dossier(self._cycle.events, self._run.notes, patch=self.patch)
+        found = {**found, AUDIT_FILE: self._audit.text}
         return found if isinstance(self._asked, Unasked) else {**found, PROMPTS: self._asked.log.text()}
 
 
@@ -202,10 +216,20 @@ def open_repair(
                 say=progress,
             )
             run = PatchRun(job, tools)
-            yield Repair(_cycle(job, run, listener), run, tree, asked)
+            audit = ActionAudit(Identity(run_id=job.run, node="fix"), now=time.monotonic)
+            # What the repository's own policy says is about Code Generation; here somebody asked for the repair.
+            actions = GovernedActions(
+                run.handlers(),
+                policy=POLICY,
+                trail=audit.trail,
+                tree=lambda: tree_name(copy.git, copy.path),
+            )
+            yield Repair(_cycle(job, run, actions, listener), run, tree, asked=asked, audit=audit)
 
 
-def _cycle(job: Job, run: PatchRun, listener: Callable[[Event], None]) -> CodingCycle:
+def _cycle(
+    job: Job, run: PatchRun, actions: GovernedActions, listener: Callable[[Event], None]
+) -> CodingCycle:
     options = job.options
     count = len(job.instance.failing_tests)
     header = Header(
@@ -226,7 +250,7 @@ def _cycle(job: Job, run: PatchRun, listener: Callable[[Event], None]) -> Coding
         config_digest=digest(options),
     )
     around = Surroundings(
-        handlers=run.handlers(),
+        handlers=actions.handlers(),
         now=time.monotonic,
         listeners=(listener,),
         identity={"run_id": job.run, "base": run.base},

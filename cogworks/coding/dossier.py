@@ -9,7 +9,7 @@ from cogworks.coding.events import Event
 from cogworks.coding.repair_job import Notes
 from cogworks.repair.branches import Course
 from cogworks.repair.investigating import Findings
-from cogworks.repair.proof import markdown
+from cogworks.repair.proof import markdown, summarised
 from cogworks.repair.understanding import understood
 
 
@@ -43,7 +43,7 @@ def dossier(events: Sequence[Event], notes: Notes, *, patch: str) -> Mapping[str
         found["transactions.json"] = _json([each.model_dump(mode="json") for each in notes.tried])
     if notes.proof is not None:
         found["proof.json"] = _json(notes.proof.model_dump(mode="json"))
-        found["proof.md"] = markdown(notes.proof)
+        found["proof.md"] = markdown(summarised(notes.proof))
     return found
 
 

@@ -12,8 +12,19 @@ from cogworks.codebase.patchtree import StagedFile, Surroundings, TreeState
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.repair.churn import churn
 from cogworks.repair.diffrules import fingerprint
-from cogworks.repair.gates import gate_refusal, gates_of, newly_failing, static_refusal
-from cogworks.repair.measure import RERUNS, Measurement, confirmed, joined, measured, refusal, static_errors
+from cogworks.repair.gates import gate_refusal, gates_of, newly_failing, static_refusal, worse_at
+from cogworks.repair.measure import (
+    RERUNS,
+    Measurement,
+    Worse,
+    confirmed,
+    joined,
+    measured,
+    refusal,
+    static_errors,
+    unproven,
+    worse,
+)
 from cogworks.repair.outcomes import (
     GATE_CODES,
     Moment,
@@ -185,6 +196,8 @@ class _Attempt:
 
     def _baseline(self) -> Measurement | None:
         """How the tree fares without the change; None when its tests do not come to an end."""
+        if self.terms.before is not None:
+            return self.terms.before
         key = self.terms.baseline_key(self.start.tree)
         if key not in self.bench.baselines:
             report = self._run(self.terms.selection.tests, self.terms.limits.baseline_s)
@@ -215,7 +228,8 @@ class _Attempt:
         reason = static_refusal(before, parts[0])
         self._tell("txn.gate", "T6", gate="static", reason=reason or "")
         if reason is not None:
-            return Result(code="gate_static", reasons=(reason,), after=parts[0])
+            added = Worse((), (), (), worse(before, parts[0]).static)
+            return Result(code="gate_static", reasons=(reason,), after=parts[0], worse=added)
         reports: list[TestReport] = []
         for gate in gates_of(self.terms.selection, self.terms.limits):
             report = self._run(gate.tests, gate.timeout_s)
@@ -229,7 +243,12 @@ class _Attempt:
             if reason is not None:
                 texts = printed(reports, known=before.failing)
                 return Result(
-                    code=GATE_CODES[gate.name], reasons=(reason,), printed=texts, after=joined(parts)
+                    code=GATE_CODES[gate.name],
+                    reasons=(reason,),
+                    printed=texts,
+                    after=joined(parts),
+                    worse=worse_at(gate, before, parts[-1]),
+                    unproven=unproven((*gate.must_pass, *gate.proving), parts[-1]),
                 )
         after = joined(parts)
         self._tell("txn.measured", "T7", failing=sorted(after.failing), flaky=sorted(after.flaky))
@@ -244,6 +263,7 @@ class _Attempt:
             after,
             landmark=selection.landmark,
             must_pass=selection.targeted if selection.is_last else (),
+            proving=selection.proving,
             is_part=selection.is_part,
         )
         if reason is None and after.churn > self.terms.max_total_churn:
@@ -252,7 +272,13 @@ class _Attempt:
             )
         self._tell("txn.judged", "T8", reason=reason or "")
         if reason is not None:
-            return Result(code="mu_regressed", reasons=(reason,), after=after)
+            return Result(
+                code="mu_regressed",
+                reasons=(reason,),
+                after=after,
+                worse=worse(before, after),
+                unproven=unproven((*selection.landmark, *selection.proving), after),
+            )
         return Result(code="kept", after=after)
 
     def _steady(self, found: Measurement, doubtful: Sequence[str]) -> Measurement:

@@ -11,6 +11,7 @@ from cogworks.llm.cassette import RecordingProvider
 from cogworks.repair.instance import parse_instance
 from cogworks.repair.options import Options
 from cogworks.settings import read_environment
+from cogworks.tools.records import is_closed, read_records
 from cogworks.wiring_fix import Order, open_repair
 from tests.codebase.repositories import git
 from tests.fakes import ScriptedModel
@@ -64,6 +65,11 @@ def test_a_recorded_repair_is_played_again_by_the_command(
     assert told["artifacts"] == str(folder)
     assert (folder / "final_patch.txt").read_text() == out.read_text()
     assert (folder / "proof.md").read_text().startswith("**Proven**")
+    audit = read_records((folder / "tools-1.ndjson").read_text())
+    assert [record.tool for record in audit if record.event == "step_started"] == [
+        "RUN_TESTS", "ANALYZE_FAILURE", "GENERATE_PATCH", "APPLY_PATCH", "RUN_TESTS", "VALIDATE", "FINALIZE",
+    ]  # fmt: skip
+    assert is_closed(audit)
     git(shop, "apply", "--check", str(out))
     assert git(shop, "status", "--porcelain") == ""
 
@@ -110,6 +116,7 @@ def test_a_budget_that_is_reached_ends_with_5_and_keeps_the_log(tmp_path: Path, 
     assert code == 5
     assert (tmp_path / "artifacts" / "shop-1" / "final_patch.txt").read_text() == ""
     assert (tmp_path / "artifacts" / "shop-1" / "events.ndjson").read_text().count("\n") > 5
+    assert is_closed(read_records((tmp_path / "artifacts" / "shop-1" / "tools-1.ndjson").read_text()))
 
 
 @pytest.mark.parametrize(
