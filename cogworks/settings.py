@@ -131,6 +131,15 @@ class ApprovalConfig(Value):
     """From when GitHub says that it was written; 0 = for ever."""
 
 
+class AuditConfig(Value):
+    """`[audit]`: what the ledger keeps of the questions to the model besides their digests."""
+
+    prompts: Literal["digest", "full"] = "digest"
+    """`full`: the words of every prompt, without secrets."""
+    max_prompt_tokens: int = Field(default=20_000, ge=1, le=25_000)
+    """Of one text that is kept, at four characters each; what is beyond is cut."""
+
+
 class ChangeLimits(Value):
     """`[codegen.limits]`: how much one change of a sub-work-item may do to files that are there; new ones do not count."""
 
@@ -147,15 +156,6 @@ class CodegenConfig(Value):
     limits: ChangeLimits = ChangeLimits()
 
 
-class AuditConfig(Value):
-    """`[audit]`: what the ledger keeps of the questions to the model besides their digests."""
-
-    prompts: Literal["digest", "full"] = "digest"
-    """`full`: the words of every prompt, without secrets."""
-    max_prompt_tokens: int = Field(default=20_000, ge=1, le=25_000)
-    """Of one text that is kept, at four characters each; what is beyond is cut."""
-
-
 class Config(Value):
     """`.cogworks/config.toml`, validated."""
 
@@ -169,8 +169,8 @@ class Config(Value):
     dependencies: DependencyConfig = DependencyConfig()
     coding: CodingConfig = CodingConfig()
     tests: TestsConfig = TestsConfig()
-    codegen: CodegenConfig = CodegenConfig()
     audit: AuditConfig = AuditConfig()
+    codegen: CodegenConfig = CodegenConfig()
     approvals: ApprovalConfig = ApprovalConfig()
 
 

@@ -114,8 +114,8 @@ class Repair:
         try:
             return self._cycle.run_until_done()
         finally:
-            self._audit.close(success=self._cycle.result().success)
             self._run.settle()
+            self._audit.close(success=self._cycle.result().success)
 
     @property
     def patch(self) -> str:
