@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from cogworks.coding.audit import ActionAudit
 from cogworks.coding.context import Task
 from cogworks.coding.cycle import CodingCycle, Surroundings
 from cogworks.coding.events import ExecutionComplete, Header
+from cogworks.coding.governed import POLICY, GovernedActions
 from cogworks.coding.limits import Limits
 from cogworks.coding.outcome import RunResult
 from cogworks.coding.repair_job import Job, Tools, budgets_of
@@ -19,6 +21,7 @@ from cogworks.repair.investigating import Laboratory
 from cogworks.repair.offline import Nobody
 from cogworks.repair.options import Options
 from cogworks.repair.proposing import ModelProposer
+from cogworks.tools.records import Identity
 from cogworks.vocabulary import RunId
 from tests.repair.benches import FactChecks, patch_tree
 from tests.repair.exploring import ScriptedExplorer
@@ -104,7 +107,11 @@ class RepairScene:
             ),
             config_digest="",
         )
-        self.cycle = CodingCycle(header, Surroundings(handlers=self.work.handlers()))
+        self.audit = ActionAudit(Identity(run_id="run-1", node="fix"), now=lambda: 0.0)
+        actions = GovernedActions(
+            self.work.handlers(), policy=POLICY, trail=self.audit.trail, tree=lambda: self.work.base
+        )
+        self.cycle = CodingCycle(header, Surroundings(handlers=actions.handlers()))
 
     def run(self) -> RunResult:
         return self.cycle.run_until_done()
