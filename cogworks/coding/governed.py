@@ -38,7 +38,10 @@ _PATCH = {
     "properties": {"candidate": {"type": "string"}, "change": {"type": "object"}},
     "required": ["candidate", "change"],
 }
-_REQUEST = {"type": "object", "properties": {"landmark": {"type": "string"}, "reasons": _TEXTS}}
+_REQUEST = {
+    "type": "object",
+    "properties": {"landmark": {"type": "string"}, "rung": {"type": "string"}, "reasons": _TEXTS},
+}
 _ANY = {"type": "object"}
 _OUTPUT = {
     "type": "object",
