@@ -11,6 +11,7 @@ from cogworks.codebase.changes import DEFAULT_CAPS, Caps, FileChange, normalised
 from cogworks.codebase.confined import StoredFile, delete_file, obstacle, read_file, write_file
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
 from cogworks.codebase.git import Git, Identity, Token
+from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.plumbing import authorship, spare_index, zsplit
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
@@ -222,6 +223,17 @@ class WorkingCopy:
         # Unlike `read-tree` this also ends a merge that was under way.
         self._run("reset", "--hard", "--quiet", oid)
         self.roll_back()
+
+    def transactions(self) -> PatchTree:
+        """The same worktree as transactions see it; what a killed one wrote down ends here, for `roll_back` is verified.
+
+        Raises:
+            CodebaseError: the tree is not that of the last commit, and could not be made so.
+        """
+        self.roll_back()
+        tree = PatchTree(self._path, self._git, identity=self._identity)
+        tree.finish()
+        return tree
 
     def step_back_from(self, mark: str) -> None:
         """Stand below the newest commits whose messages hold `mark`, however many those are; stay when there is none.

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from cogworks.canonical import canonical, digest, sha256
 from cogworks.coding.actions import Action, Outcome
-from cogworks.coding.comparison import file_of
 from cogworks.coding.context import CycleContext, fold
 from cogworks.coding.events import Committed, Event, ExecutionComplete, Header, Proposed
 from cogworks.coding.flow import next_step
 from cogworks.coding.observations import Observation, Situation
 from cogworks.coding.results import ActionResult, Payload
+from cogworks.repair.measure import file_of
 
 MAX_OBSERVATIONS = 64
 """The youngest; they stand in the header of the log of the visit that makes use of them."""

@@ -15,6 +15,7 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    ReportCheck,
     SetBase,
     SetLabels,
 )
@@ -115,5 +116,5 @@ class StagedItem:
                 return PublishedComment(
                     topic=effect.topic, number=effect.number, node_id=node_id, database_id=number, url=""
                 )
-            case LinkDependency() | EditComment() | AddReaction() | SetLabels() | SetBase():
+            case LinkDependency() | EditComment() | AddReaction() | SetLabels() | SetBase() | ReportCheck():
                 return Repeatable()

@@ -3,7 +3,6 @@
 from typing import Any
 
 from cogworks.canonical import canonical, digest
-from cogworks.coding.comparison import file_of
 from cogworks.coding.context import Task
 from cogworks.coding.cycle import CodingCycle, Surroundings
 from cogworks.coding.eventlog import segments
@@ -15,11 +14,13 @@ from cogworks.coding.outcome import RunResult
 from cogworks.coding.patches import file_actions
 from cogworks.errors import ApprovalNeeded
 from cogworks.github.effects import PushBranch
-from cogworks.nodes.coding_audit import CodingAudit
+from cogworks.nodes.coding_audit import audit_of
 from cogworks.nodes.coding_work import CodingWork, Kept
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.guarded_actions import guarded, wishes
 from cogworks.nodes.interface_design import left_out
+from cogworks.nodes.proving import proof_output
+from cogworks.repair.measure import file_of
 from cogworks.tools.approvals import Approval
 
 LIMITS = Limits(
@@ -48,7 +49,7 @@ def _run(task: NodeTask, shell: NodeShell, limits: Limits) -> Outcome:
         ApprovalNeeded: the repository's policy wants a person for an action; the next claim goes on from the replies.
     """
     work = CodingWork(task, shell)
-    audit = CodingAudit(task, shell)
+    audit = audit_of(task, shell)
     actions = GovernedActions(
         guarded(work.handlers(), shell),
         policy=task.conventions.coding_policy,
@@ -154,6 +155,7 @@ def _succeeded(
             },
             "attempts": work.coder.requests,
             **_handed_over(work, kept),
+            **({"proof": proof_output(work.proof)} if work.proof else {}),
             "cycle": cycle,
             **gaps,
         },

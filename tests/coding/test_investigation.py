@@ -21,17 +21,20 @@ GRAMMAR = re.compile(
     r"""
     (
       (replan[ ])?
-      ( subgraph\.built[ ] candidates\.recalled[ ]
-        ( (probes\.proposed[ ])?
-          investigations\.start[ ] ((probe\.start[ ])+(probe\.done[ ])+)* investigations\.done[ ] candidates\.probed[ ]
-        )?
+      (savepoint\.restored[ ])?
+      (subgraph\.built[ ] candidates\.recalled[ ])?
+      ( (probes\.proposed[ ])?
+        investigations\.start[ ] ((probe\.start[ ])+(probe\.done[ ])+)* investigations\.done[ ] candidates\.probed[ ]
       )?
       (combine\.start[ ]combine\.done[ ])?
       (planner\.landmarks\.start[ ]planner\.landmarks\.done[ ])?
+      (branch\.chosen[ ])?
     |
-      proposer\.start[ ](proposer\.done[ ](rerank\.done[ ](budget\.reached[ ])?)?)?
+      proposer\.start[ ](proposer\.done[ ]((judge\.done[ ])?rerank\.done[ ](budget\.reached[ ])?)?)?
     |
+      (savepoint\.set[ ])?
       txn\.start[ ](txn\.(checkpoint|measured|validated|applied|compared|gate|judged|commit|rollback)[ ])+txn\.result[ ]
+      (branch\.settled[ ])?
     )*
     """,
     re.VERBOSE,
