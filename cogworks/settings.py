@@ -147,6 +147,15 @@ class CodegenConfig(Value):
     limits: ChangeLimits = ChangeLimits()
 
 
+class AuditConfig(Value):
+    """`[audit]`: what the ledger keeps of the questions to the model besides their digests."""
+
+    prompts: Literal["digest", "full"] = "digest"
+    """`full`: the words of every prompt, without secrets."""
+    max_prompt_tokens: int = Field(default=20_000, ge=1, le=25_000)
+    """Of one text that is kept, at four characters each; what is beyond is cut."""
+
+
 class Config(Value):
     """`.cogworks/config.toml`, validated."""
 
@@ -161,6 +170,7 @@ class Config(Value):
     coding: CodingConfig = CodingConfig()
     tests: TestsConfig = TestsConfig()
     codegen: CodegenConfig = CodegenConfig()
+    audit: AuditConfig = AuditConfig()
     approvals: ApprovalConfig = ApprovalConfig()
 
 
@@ -175,6 +185,8 @@ class Environment(Value):
     github_app_installation_id: str = ""
     llm_api_key: str = Field(default="", repr=False)
     llm_provider: str = ""
+    llm_model: str = ""
+    """Asked by `fix` instead of the model that is configured."""
     llm_base_url: str = ""
     github_api_url: str = ""
     github_graphql_url: str = ""
@@ -202,6 +214,7 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         github_app_installation_id=env.get("COGWORKS_GITHUB_APP_INSTALLATION_ID", ""),
         llm_api_key=env.get("COGWORKS_LLM_API_KEY") or env.get("ANTHROPIC_API_KEY", ""),
         llm_provider=env.get("COGWORKS_LLM_PROVIDER", ""),
+        llm_model=env.get("COGWORKS_LLM_MODEL", ""),
         llm_base_url=env.get("COGWORKS_LLM_BASE_URL", ""),
         github_api_url=env.get("GITHUB_API_URL", ""),
         github_graphql_url=env.get("GITHUB_GRAPHQL_URL", ""),

@@ -202,6 +202,9 @@ class _Evaluator:
         with open_repair(
             order, self._environment, say=self._say, listener=self._listen, provider=self._provider
         ) as repair:
+            if repair.unasked is not None:
+                # The same would come of every instance.
+                raise repair.unasked.refusal or UsageError(repair.unasked.reason)
             self._repair = repair
             self._meter.watch(lambda: repair.meter)
             try:

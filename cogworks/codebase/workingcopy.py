@@ -236,12 +236,15 @@ class WorkingCopy:
         return tree
 
     def step_back_from(self, mark: str) -> None:
-        """Stand on the parent of the newest commit when that commit's message holds `mark`, else stay.
+        """Stand below the newest commits whose messages hold `mark`, however many those are; stay when there is none.
 
         A visit that is repeated starts where it started first, not on what its dead runner has pushed already.
         """
-        if mark in self._run("log", "-1", "--format=%B"):
-            self.settle(CommitOid(self._run("rev-parse", "HEAD^").strip()))
+        start = "HEAD"
+        while mark in self._run("log", "-1", "--format=%B", start):
+            start += "^"
+        if start != "HEAD":
+            self.settle(CommitOid(self._run("rev-parse", start).strip()))
 
     def merge(self, branch: BranchName) -> CommitOid:
         """Merge a branch of the remote as last fetched; the head, new only if something was missing.

@@ -225,7 +225,8 @@ class CodingCycle:
             for proposal, payload in self._proposed(cycle, generator):
                 proposals.append(proposal)
                 payloads[proposal.slot_id] = payload
-        proposals = self._weighed(cycle, proposals, payloads)
+        if self._memory.observations:
+            proposals = self._weighed(cycle, proposals, payloads)
         is_last = is_last_cycle(self._context, self._limits)
         choice = choose(self._signals.waiting(only_an_end=is_last), proposals)
         if choice is None:

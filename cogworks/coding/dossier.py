@@ -7,6 +7,7 @@ from typing import Any
 from cogworks.coding.eventlog import segments
 from cogworks.coding.events import Event
 from cogworks.coding.repair_job import Notes
+from cogworks.repair.branches import Course
 from cogworks.repair.investigating import Findings
 from cogworks.repair.proof import markdown, summarised
 from cogworks.repair.understanding import understood
@@ -36,12 +37,25 @@ def dossier(events: Sequence[Event], notes: Notes, *, patch: str) -> Mapping[str
         found["understanding.json"] = _json(understood(pattern, notes.findings).model_dump(mode="json"))
     if notes.landmarks:
         found["landmarks.json"] = _json([each.model_dump(mode="json") for each in notes.landmarks])
+    if notes.courses:
+        found["plan.json"] = _json([_course(each) for each in notes.courses])
     if notes.tried:
         found["transactions.json"] = _json([each.model_dump(mode="json") for each in notes.tried])
     if notes.proof is not None:
         found["proof.json"] = _json(notes.proof.model_dump(mode="json"))
         found["proof.md"] = markdown(summarised(notes.proof))
     return found
+
+
+def _course(course: Course) -> dict[str, Any]:
+    """One turn among the branches: what was followed, what else there was and what was believed of each."""
+    branches = [
+        {**each.model_dump(mode="json"), "expected_utility": round(each.expected_utility, 6)}
+        for each in course.branches
+    ]
+    left = [[landmark.id for landmark in unit] for unit in course.units]
+    told = course.model_dump(mode="json", exclude={"branches", "units"})
+    return {**told, "units": left, "branches": branches}
 
 
 def _probed(notes: Notes) -> list[dict[str, Any]]:

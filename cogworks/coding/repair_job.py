@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from cogworks.repair.branches import Course
 from cogworks.repair.gates import Limits
 from cogworks.repair.instance import Instance
 from cogworks.repair.investigating import Findings, Laboratory
@@ -22,9 +23,12 @@ from cogworks.vocabulary import CommitOid, RunId, Value
 
 
 class History(Tree, Protocol):
-    """A worktree of transactions whose last one can be taken back; `cogworks.codebase.patchtree.PatchTree`."""
+    """A worktree whose last transaction, or all since a savepoint, can be taken back; `cogworks.codebase.patchtree.PatchTree`."""
 
     def take_back(self) -> CommitOid: ...
+    def save(self) -> None: ...
+    def release(self) -> None: ...
+    def go_back(self) -> int: ...
 
 
 class Job(Value):
@@ -73,6 +77,10 @@ class Notes:
         self.findings: Findings | None = None
         self.planned: Planned | None = None
         self.landmarks: tuple[Landmark, ...] = ()
+        self.courses: list[Course] = []
+        """Every turn among the branches, the latest last."""
+        self.rejected: list[str] = []
+        """Diffs that were refused or taken back, as git writes them."""
         self.proposals: list[Proposal] = []
         self.refused: list[str] = []
         self.tried: list[Tried] = []

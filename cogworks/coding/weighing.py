@@ -7,7 +7,7 @@ from cogworks.coding.actions import Action
 from cogworks.coding.context import CycleContext
 from cogworks.coding.events import Weighed, Weighing
 from cogworks.coding.experience import MEMORABLE, pattern_of, situation_of
-from cogworks.coding.flow import GENERATION_MODES, Draft
+from cogworks.coding.flow import next_way
 from cogworks.coding.generators import PLANNER
 from cogworks.coding.observations import Observation
 from cogworks.coding.priors import REPETITIONS, prior
@@ -83,9 +83,5 @@ def _weighed(
 
 def _instead(context: CycleContext, blocked: Payload) -> list[Offered]:
     """The next rung of the plan's ladder, where the plan would ask once more in the same way."""
-    if blocked.action is not Action.GENERATE_PATCH or context.replans >= len(GENERATION_MODES):
-        return []
-    mode = GENERATION_MODES[context.replans]
-    told = {"mode": mode, "reasons": list(context.reasons)}
-    draft = Draft(Action.ANALYZE_FAILURE, 0.85, 0.6, reason=mode, parameters=told)
-    return slotted([draft], cycle=context.cycle + 1, source=PLANNER, goal=context.task.goal)
+    draft = next_way(context) if blocked.action is Action.GENERATE_PATCH else None
+    return slotted([draft], cycle=context.cycle + 1, source=PLANNER, goal=context.task.goal) if draft else []

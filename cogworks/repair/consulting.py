@@ -20,8 +20,10 @@ from cogworks.domain_services.exploring import (
 from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.messages import Diagnostic, Message, TestReport
 from cogworks.domain_services.operations import CALL_GRAPH, COVERAGE, INDEX, SIGNATURES, Operation
+from cogworks.repair.symbols import mistakes_of
 from cogworks.repair.violations import Reading
 
+_SYNTAX = "syntax_error"
 Params = TypeVar("Params", bound=Message)
 Result = TypeVar("Result", bound=Message)
 
@@ -127,24 +129,37 @@ class Consulted(Exploration):
         """As `Exploration`."""
         super().__init__(tree, services, suite=suite, warn=warn)
         self._services = services
+        self._known: dict[frozenset[tuple[str, str]], tuple[Diagnostic, ...]] = {}
 
     def static(self, paths: Sequence[str]) -> Sequence[Diagnostic]:
-        return self._services.validate(self._tree, paths) if paths else ()
+        if not paths:
+            return ()
+        texts = {path: text for path in paths if (text := self.text(path)) is not None}
+        return (*self._services.validate(self._tree, paths), *_mistakes(texts))
 
     def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
         return self._services.simulate(self._tree, tuple(tests) or self._suite, timeout_s=timeout_s)
 
     def read(self, images: Mapping[str, str | None]) -> Reading:
         """What the language says of these files as they lie there and with these texts (None: deleted)."""
-        present = [path for path in images if self.text(path) is not None]
-        left = [path for path, text in images.items() if text is not None]
+        there = {path: text for path in images if (text := self.text(path)) is not None}
+        left = {path: text for path, text in images.items() if text is not None}
         with shadow_of(self._tree.path, images) as after:
-            found = self._services.validate(after, left) if left else ()
+            found = (*self._services.validate(after, [*left]), *_mistakes(left)) if left else ()
             return Reading(
-                before=self._signatures(self._tree, present),
-                after=self._signatures(after, left),
-                syntax=tuple(each for each in found if each.category == "syntax_error"),
+                before=self._signatures(self._tree, [*there]),
+                after=self._signatures(after, [*left]),
+                syntax=_beyond(found, _mistakes(there), is_syntax=True),
+                lint=_beyond(found, self._found_in(there), is_syntax=False),
             )
+
+    def _found_in(self, texts: Mapping[str, str]) -> Sequence[Diagnostic]:
+        """What is found in these files as they lie there; asked once for each state of them."""
+        known = frozenset(texts.items())
+        if texts and known not in self._known:
+            # Only the latest state is asked about again: several diffs of one request are judged on it.
+            self._known = {known: tuple(self._services.validate(self._tree, [*texts]))}
+        return self._known.get(known, ())
 
     def _signatures(self, tree: HasPath, paths: Sequence[str]) -> Signatures:
         if not paths:
@@ -155,3 +170,25 @@ class Consulted(Exploration):
 
 def _results(answers: tuple[Answer[Result], ...] | NotOffered) -> Sequence[Result]:
     return () if isinstance(answers, NotOffered) else [answer.result for answer in answers]
+
+
+def _mistakes(texts: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    """What the grammars here cannot read, whether or not a service knows the language."""
+    return tuple(found for path, text in texts.items() for found in mistakes_of(path, _bytes(text)))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogateescape")
+
+
+def _beyond(
+    found: Sequence[Diagnostic], before: Sequence[Diagnostic], *, is_syntax: bool
+) -> tuple[Diagnostic, ...]:
+    """The findings of one kind that are not those from before, wherever they stand in their file."""
+    known = {(each.artifact, each.category, each.message) for each in before}
+    return tuple(
+        each
+        for each in found
+        if (each.category == _SYNTAX) is is_syntax
+        and (each.artifact, each.category, each.message) not in known
+    )

@@ -37,6 +37,8 @@ class Selection(Value):
     full: bool = False
     """Whether the whole suite runs as well; once, before the end."""
     is_last: bool = False
+    is_part: bool = False
+    """Whether others land together with this change, so that it need not improve anything by itself."""
 
     @property
     def tests(self) -> tuple[str, ...]:

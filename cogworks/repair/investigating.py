@@ -81,15 +81,17 @@ class Findings(Value):
         return tuple(sorted(held, key=lambda each: -(each.belief or 0.0)))
 
     def evidence(self, *, max_chars: int = MAX_EVIDENCE_CHARS) -> tuple[str, ...]:
-        """The facts as lines of text, those about the likeliest suspects first, as many as there is room for."""
+        """The facts as lines of text, those about the likeliest suspects first, as many as there is room for.
+
+        Why a probe came to nothing is left out: it says nothing of the fault, and may be another text in the next run.
+        """
         order = {
             name: place
             for place, name in enumerate(sorted(self.beliefs, key=lambda each: (-self.beliefs[each], each)))
         }
+        seen = [fact for fact in self.board.facts if "error" not in fact.content]
         told, left = list[str](), max_chars
-        for fact in sorted(
-            self.board.facts, key=lambda each: (order.get(each.suspect, len(order)), each.key)
-        ):
+        for fact in sorted(seen, key=lambda each: (order.get(each.suspect, len(order)), each.key)):
             line = f"{fact.suspect}, {fact.kind}: {canonical(fact.content)}"
             left -= len(line) + 1
             if left < 0:

@@ -125,6 +125,7 @@ def refusal(
     landmark: Collection[str] = (),
     must_pass: Collection[str] = (),
     proving: Collection[str] = (),
+    is_part: bool = False,
 ) -> str | None:
     """Why a change may not be kept, None when it may.
 
@@ -132,6 +133,7 @@ def refusal(
         landmark: tests this change shall make pass; none: it has to improve something.
         must_pass: tests that have to pass besides; the targeted ones when this is the last landmark.
         proving: files that have to hold a test that passes; what failed in them before may go on failing.
+        is_part: it is enough that nothing is worse.
     """
     if found := worse(before, after):
         return worse_in_words(found)
@@ -142,7 +144,7 @@ def refusal(
         return f"does not make these tests pass: {_listed(unmet)}"
     if silent := unproven(proving, after):
         return f"proves nothing by {_listed(silent)}: no test there passed"
-    if not landmark and not proving and not improved(before, after):
+    if not (landmark or proving or is_part) and not improved(before, after):
         return "improves nothing: the same tests fail, and the same static checks"
     return None
 

@@ -35,6 +35,8 @@ class Search(Value):
     """Changes the model may propose to find something out with, which costs two more questions for each analysis."""
     use_landmarks: bool = True
     """False: the model is asked for diffs only, place by place in the order of suspicion."""
+    judge: bool = False
+    """Whether the model may put the finalists into another order."""
 
 
 class Sizes(Value):
@@ -57,14 +59,16 @@ class Transactions(Value):
 class Gates(Value):
     """`gates`: what a change passes before it is kept."""
 
-    static: Literal[True] = True
+    static: bool = True
+    """Whether what the static checks find anew stops a change; what does not parse is refused all the same."""
     targeted_tests: bool = True
     """Whether the last change of a plan needs all failing tests to pass, rather than fewer to fail."""
     smoke: tuple[str, ...] | Literal[False] = False
     """Ids of tests that always run as well."""
     regression: bool = True
     """Whether the tests that reach what is touched run in each transaction, not only at the end."""
-    full_before_finalize: Literal[True] = True
+    full_before_finalize: bool = True
+    """Whether the whole suite runs before the end, rather than the tests that reach what was touched."""
 
 
 class Logging(Value):
@@ -72,6 +76,10 @@ class Logging(Value):
 
     dir: str = ""
     stream: bool = False
+    prompts: Literal["digest", "full"] = "digest"
+    """Whether artifacts hold the words that were sent to the model and came back, or only what names them."""
+    max_prompt_tokens: int = Field(default=20_000, ge=1)
+    """Of one kept prompt or answer, at four characters each; what is beyond is cut."""
 
 
 class ModelChoice(Value):

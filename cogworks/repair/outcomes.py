@@ -79,6 +79,8 @@ class Terms(Value):
     command: str = ""
     """How the tests are run; a measurement made in another way is not taken over."""
     limits: Limits = Limits()
+    static: bool = True
+    """Whether the static checks are a gate."""
     max_total_churn: float = Field(default=500.0, ge=0)
     message: str = ""
     """The commit's message, in place of `txn:<step>`; the trailers follow it."""
@@ -97,6 +99,8 @@ class Result(Value):
     code: Code
     reasons: tuple[str, ...] = ()
     """Why it was not kept, in words for the next proposal."""
+    printed: tuple[str, ...] = ()
+    """What the tests that still fail with it printed, cut and without secrets."""
     violations: tuple[Violation, ...] = ()
     proposal: str = ""
     """Fingerprint of the diff."""

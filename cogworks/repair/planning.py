@@ -193,6 +193,7 @@ def _landmarks(reply: LandmarksReply, situation: Situation) -> tuple[list[Landma
             constraints=tuple(f"allow_api:{name}" for name in each.allow_api),
             landmark_test=each.test,
             try_after=each.after,
+            join=each.join,
         )
         for each in reply.landmarks
     ]

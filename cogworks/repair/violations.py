@@ -127,3 +127,5 @@ class Reading(Value):
     after: Signatures = Signatures(signatures=())
     syntax: tuple[Diagnostic, ...] = ()
     """Of the files afterwards."""
+    lint: tuple[Diagnostic, ...] = ()
+    """Whatever else the static checks find in the files afterwards and do not find now; it stops nothing here."""

@@ -305,10 +305,12 @@ def test_a_server_that_refuses_is_quoted(copy: WorkingCopy, remote: BareReposito
     assert result.reason == "[remote rejected] (pre-receive hook declined); branches need a ticket"
 
 
-def test_a_repeated_visit_steps_back_from_its_own_commit_only(copy: WorkingCopy) -> None:
+def test_a_repeated_visit_steps_back_from_its_own_commits_only(copy: WorkingCopy) -> None:
     start = copy.head
     copy.apply([modify("a.txt")])
-    mine = copy.commit("Change a\n\nvisit-1\n")
+    copy.commit("Change a\n\nvisit-1\n")
+    copy.apply([modify("a.txt", "more\n")])
+    mine = copy.commit("Change a again\n\nvisit-1\n")
 
     copy.step_back_from("visit-2")
     assert copy.head == mine

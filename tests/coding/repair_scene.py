@@ -11,12 +11,14 @@ from cogworks.coding.events import ExecutionComplete, Header
 from cogworks.coding.governed import POLICY, GovernedActions
 from cogworks.coding.limits import Limits
 from cogworks.coding.outcome import RunResult
-from cogworks.coding.repair_job import Job, Tools
+from cogworks.coding.repair_job import Job, Tools, budgets_of
 from cogworks.coding.repairing import PatchRun
+from cogworks.coding.results import TraceEntry
 from cogworks.domain_services.exploring import Coverage, Symbol, TestCoverage
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.instance import Instance
 from cogworks.repair.investigating import Laboratory
+from cogworks.repair.offline import Nobody
 from cogworks.repair.options import Options
 from cogworks.repair.proposing import ModelProposer
 from cogworks.tools.records import Identity
@@ -76,6 +78,7 @@ class RepairScene:
         options: Options | None = None,
         spoil: Callable[[Path], None] = lambda _: None,
         pass_to_pass: tuple[str, ...] = (),
+        nobody: Nobody | None = None,
         laboratory: Laboratory | None = None,
         **known: Any,
     ) -> None:
@@ -89,16 +92,19 @@ class RepairScene:
             tree=self.tree,
             checks=self.checks,
             explorer=TreeExplorer(tree, **known),
-            model=self.model,
-            proposer=ModelProposer(self.model),
+            model=nobody or self.model,
+            proposer=nobody or ModelProposer(self.model),
             laboratory=laboratory,
             say=self.said.append,
         )
         self.work = PatchRun(job, tools)
         header = Header(
             item="facts",
-            task=Task(goal="repair", has_validators=True),
-            limits=Limits(generation_retries=job.options.search.retries_per_step),
+            task=Task(goal="repair", has_validators=True, climbs=True),
+            limits=Limits(
+                generation_retries=job.options.search.retries_per_step,
+                finalists=budgets_of(job.options).most,
+            ),
             config_digest="",
         )
         self.audit = ActionAudit(Identity(run_id="run-1", node="fix"), now=lambda: 0.0)
@@ -120,14 +126,21 @@ class RepairScene:
         return [f"{each.action}: {each.outcome}" for each in self.cycle.result().history]
 
     @property
+    def modes(self) -> list[str]:
+        """How the failure was approached anew, in its order."""
+        return [str(entry.data["mode"]) for entry in self.entries if entry.kind == "replan"]
+
+    @property
     def moments(self) -> list[str]:
         """What happened inside the actions, in its order."""
+        return [entry.kind for entry in self.entries]
+
+    @property
+    def entries(self) -> list[TraceEntry]:
+        """The same with what each of them tells."""
         bodies = [event.body for event in self.cycle.events]
         return [
-            entry.kind
-            for body in bodies
-            if isinstance(body, ExecutionComplete)
-            for entry in body.result.trace
+            entry for body in bodies if isinstance(body, ExecutionComplete) for entry in body.result.trace
         ]
 
     @property

@@ -183,6 +183,13 @@ def test_the_evidence_begins_with_the_likeliest_and_ends_where_there_is_no_room(
     assert found.evidence(max_chars=3) == ()
 
 
+def test_why_a_probe_came_to_nothing_is_no_evidence() -> None:
+    found = investigated(ScriptedLaboratory(answering), most=50)
+
+    assert any("call_graph broke" in report.error for report in found.reports)
+    assert "broke" not in "".join(found.evidence())
+
+
 def test_without_services_nothing_is_believed_that_was_not_before() -> None:
     found = investigated(ScriptedLaboratory(nothing), most=50)
 

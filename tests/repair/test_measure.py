@@ -215,3 +215,13 @@ def test_parts_of_a_suite_are_joined() -> None:
     found = joined([state("a", "b", churn=2.0), state("c", flaky=frozenset({a("b")})), Measurement()])
 
     assert found == state("ac", flaky=frozenset({a("b")}), churn=2.0)
+
+
+def test_a_part_of_a_change_has_to_make_nothing_worse_and_that_is_enough() -> None:
+    before = Measurement(failing=frozenset({"t::a"}), passing=frozenset({"t::b"}))
+    broken = Measurement(failing=frozenset({"t::a", "t::b"}))
+
+    assert refusal(before, before) == "improves nothing: the same tests fail, and the same static checks"
+    assert refusal(before, before, is_part=True) is None
+    assert refusal(before, broken, is_part=True) == "breaks t::b"
+    assert refusal(before, before, landmark=["t::a"], is_part=True) is not None
