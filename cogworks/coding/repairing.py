@@ -127,9 +127,8 @@ class PatchRun:
         budgets = budgets_of(self._job.options)
         if len(found.kept) > budgets.most:
             self._note("budget.reached", names=list(budgets.reached(budgets.most)))
-        candidates = tuple(
-            Candidate(id=each.id, change={"landmark": landmark.id, "diff": each.diff}) for each in found.kept
-        )
+        told = {"landmark": landmark.id, "request": request.purpose}
+        candidates = tuple(Candidate(id=each.id, change={**told, "diff": each.diff}) for each in found.kept)
         return self._ended(Outcome.PROPOSED, candidates=candidates)
 
     def _apply(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
@@ -157,6 +156,7 @@ class PatchRun:
             attempt=Attempt(
                 fingerprint=result.proposal,
                 trial=Trial(category=f"{result.code} {' '.join(problems)}"[:200], problems=problems),
+                request=change["request"],
             ),
             reasons=tuple(f"{result.code}: {each}" for each in problems) + _printed(result),
         )

@@ -72,6 +72,7 @@ class RepairScene:
         options: Options | None = None,
         spoil: Callable[[Path], None] = lambda _: None,
         pass_to_pass: tuple[str, ...] = (),
+        finalists: int = 2,
         **known: Any,
     ) -> None:
         self.model = Answers(*answers)
@@ -90,7 +91,7 @@ class RepairScene:
         header = Header(
             item="facts",
             task=Task(goal="repair", has_validators=True),
-            limits=Limits(generation_retries=job.options.search.retries_per_step),
+            limits=Limits(generation_retries=job.options.search.retries_per_step, finalists=finalists),
             config_digest="",
         )
         self.cycle = CodingCycle(header, Surroundings(handlers=self.work.handlers()))
