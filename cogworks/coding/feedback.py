@@ -126,7 +126,9 @@ def reason_to_stop(attempts: Sequence[Attempt], *, max_retries: int) -> Stop | N
 
 def _answers_alike(attempts: Sequence[Attempt]) -> int:
     """How many answers running brought nothing but changes that failed like the last one."""
-    alike = list(takewhile(lambda each: each.trial.category == attempts[-1].trial.category, reversed(attempts)))
+    alike = list(
+        takewhile(lambda each: each.trial.category == attempts[-1].trial.category, reversed(attempts))
+    )
     return len({each.request for each in alike if each.request}) + sum(not each.request for each in alike)
 
 

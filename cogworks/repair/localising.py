@@ -130,7 +130,9 @@ def _executed_beyond(
         for symbol in symbols
         if symbol.id not in known and not symbol.is_test and symbol.kind != "variable"
     }
-    executed = sorted((symbol for symbol in scores if scores[symbol]), key=lambda each: (-scores[each], each.id))
+    executed = sorted(
+        (symbol for symbol in scores if scores[symbol]), key=lambda each: (-scores[each], each.id)
+    )
     return [CallNode(symbol=symbol, hop=reach.hops + 1) for symbol in executed[: reach.most_nodes]]
 
 

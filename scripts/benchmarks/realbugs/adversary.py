@@ -13,7 +13,12 @@ class Adversary:
     """Obeys `cogworks.llm.provider.Provider`."""
 
     def __init__(
-        self, places: Sequence[Sequence[Hunk]], tests: Sequence[str], stock: Sequence[Sequence[Offer]], *, most: int
+        self,
+        places: Sequence[Sequence[Hunk]],
+        tests: Sequence[str],
+        stock: Sequence[Sequence[Offer]],
+        *,
+        most: int,
     ) -> None:
         """Args:
         places: the hunks of each step.
@@ -36,10 +41,8 @@ class Adversary:
         elif request.purpose.startswith("fix-landmarks"):
             answer = {"landmarks": [self._landmark(number) for number in range(len(self._places))]}
         else:
-            answer = {"diffs": self._diffs("".join(message.text for message in request.messages))}
-        return ModelReply(
-            text=json.dumps(answer), stop_reason="end_turn", usage=Usage(), model=request.model
-        )
+            answer = {"diffs": self.diffs("".join(message.text for message in request.messages))}
+        return ModelReply(text=json.dumps(answer), stop_reason="end_turn", usage=Usage(), model=request.model)
 
     def _pattern(self) -> Mapping[str, Any]:
         return {
@@ -61,8 +64,11 @@ class Adversary:
             "after": [_name(number - 1)] if number else [],
         }
 
-    def _diffs(self, asked: str) -> Sequence[Mapping[str, Any]]:
-        number = next((each for each in range(len(self._stock)) if f"Do {_name(each)} of the repair." in asked), None)
+    def diffs(self, asked: str) -> Sequence[Mapping[str, Any]]:
+        """The next diffs for the step that a question names; for any other place those of the first step."""
+        number = next(
+            (each for each in range(len(self._stock)) if f"Do {_name(each)} of the repair." in asked), None
+        )
         if number is None:
             self.asked_elsewhere += 1
             number = 0

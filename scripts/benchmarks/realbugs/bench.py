@@ -19,10 +19,12 @@ from cogworks.errors import CogworksError
 from cogworks.settings import child_environment, read_environment
 from scripts.benchmarks.published import CACHE, Release
 from scripts.benchmarks.realbugs.harvesting import Harvest, harvested
+from scripts.benchmarks.realbugs.plainruns import LIMIT_S, plain_suite
 from scripts.benchmarks.realbugs.playing import Judges, Played, played
+from scripts.benchmarks.realbugs.report import excluded, is_met, report
 from scripts.benchmarks.realbugs.selection import Bug
 from scripts.benchmarks.realbugs.sources import Opened, Pair, opened
-from scripts.benchmarks.realbugs.plainruns import LIMIT_S, plain_suite
+
 
 class Tree(NamedTuple):
     """A folder, as far as a service needs one."""
@@ -50,6 +52,11 @@ def pairs(text: str) -> tuple[Pair, ...]:
     return tuple(found)
 
 
+def say(text: str) -> None:
+    """Tell how far it is; the results alone go to standard output."""
+    click.echo(text, err=True)
+
+
 def client() -> ServiceClient:
     """The Python service with the environments of this machine's cache."""
     service = BUNDLED.model_copy(
@@ -73,7 +80,7 @@ def harvest(wanted: Sequence[Pair], folder: Path = RESULTS) -> list[Harvest]:
                     tree = here.lay_out({}, Path(name, "tree"))
                     with plain_suite(tree, CACHE / "environments") as suite:
                         asked = partial(signatures, opened_client, here)
-                        result = harvested(pair.name, here, suite, asked, click.echo)
+                        result = harvested(pair.name, here, suite, asked, say)
                 kept.write_text(result.model_dump_json(indent=1), encoding="utf-8")
             found.append(Harvest.model_validate_json(kept.read_text(encoding="utf-8")))
     return found
@@ -105,7 +112,9 @@ def play(wanted: Sequence[Pair], folder: Path = RESULTS) -> list[Played]:
                 for bug in missing:
                     result = played(bug, here, judges, environment)
                     _kept(folder, bug).write_text(result.model_dump_json(indent=1), encoding="utf-8")
-                    click.echo(line(result))
+                    click.echo(
+                        f"{bug.id}: {'the true fix' if result.is_true else 'not the true fix'}", err=True
+                    )
         found += [
             Played.model_validate_json(_kept(folder, bug).read_text(encoding="utf-8"))
             for bug in harvested_pair.bugs
@@ -127,32 +136,26 @@ def _kept(folder: Path, bug: Bug) -> Path:
     return folder / f"{bug.id}.played.json"
 
 
-def line(each: Played) -> str:
-    """One bug in one line."""
-    return (
-        f"{each.bug}: {'repaired' if each.success else 'not repaired: ' + each.error}; kept {', '.join(each.kept) or 'nothing'}; "
-        f"{'the true fix' if each.is_true else 'not the true fix'}; lost {len(each.lost)}; {each.survivors} survivors; "
-        f"offered {each.offered}; refused {each.refused}; tried {each.tried}; rank {each.ranks.get('all signals')}; "
-        f"planned {each.is_planned}; {each.seconds} s"
-    )
-
-
 @click.command()
-@click.option("--only", default="", help="Pairs whose name begins so.")
+@click.option("--only", default="", help="Pairs of releases whose name begins so; all of them otherwise.")
 @click.option("--find", is_flag=True, help="Only find the bugs.")
-def main(only: str, find: bool) -> None:
-    """Print what became of each bug."""
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    default=RESULTS,
+    help="Where results are kept; what is there is not done again.",
+)
+def main(only: str, find: bool, results: Path) -> None:
+    """Print what became of each bug; exit with 1 unless every true fix ended committed and nothing bad was kept."""
     wanted = [pair for pair in pairs(RELEASES.read_text(encoding="utf-8")) if pair.name.startswith(only)]
+    found = harvest(wanted, results)
     if find:
-        for each in harvest(wanted):
-            click.echo(f"{each.pair}: {len(each.bugs)} bugs; {len(each.excluded)} excluded")
-            for bug in each.bugs:
-                click.echo(f"   {bug.id} {[len(p.hunks) for p in bug.pieces]} {bug.tests[0]}")
-            for no in each.excluded:
-                click.echo(f"   - {no.what}: {no.reason}")
+        click.echo(excluded(found))
         return
-    for played_bug in play(wanted):
-        click.echo(line(played_bug))
+    bugs = play(wanted, results)
+    click.echo(report(found, bugs))
+    if not is_met(bugs):
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """Finds the bugs between two consecutive releases by the rule of `selection`, and lists what does not count."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from cogworks.domain_services.exploring import Signatures
 from cogworks.vocabulary import Value
 from scripts.benchmarks.realbugs.hunks import Hunk, applied
 from scripts.benchmarks.realbugs.narrowing import Hunks, joined, smallest_sets
+from scripts.benchmarks.realbugs.plainruns import Outcomes, PlainSuite
 from scripts.benchmarks.realbugs.selection import (
     MAX_BUGS_PER_PAIR,
     MAX_HUNKS,
@@ -19,7 +20,6 @@ from scripts.benchmarks.realbugs.selection import (
     size_refusal,
 )
 from scripts.benchmarks.realbugs.sources import Opened
-from scripts.benchmarks.realbugs.plainruns import Outcomes, PlainSuite
 
 SignaturesOf = Callable[[Mapping[str, str], Iterable[str]], Signatures]
 """What callers may rely on in some files of these sources."""
@@ -51,9 +51,13 @@ def harvested(
         return Harvest(pair=name, excluded=(Exclusion(what="the pair", reason=reason),))
     newer, older = suite.outcomes(pair.sides.newer), suite.outcomes(pair.sides.older)
     failing = sorted(newer.passing & older.failing)
-    say(f"{name}: {len(newer.passing)} tests, {len(failing)} fail on the older sources, {len(pair.hunks)} hunks")
+    say(
+        f"{name}: {len(newer.passing)} tests, {len(failing)} fail on the older sources, {len(pair.hunks)} hunks"
+    )
     found = Harvest(pair=name, tests=len(newer.passing), failing=len(failing))
-    excluded = [Exclusion(what=file, reason="cannot be loaded with the older sources") for file in older.unloaded]
+    excluded = [
+        Exclusion(what=file, reason="cannot be loaded with the older sources") for file in older.unloaded
+    ]
     if not failing:
         reason = "no test of the newer release fails on the older sources"
         excluded.append(Exclusion(what="the pair", reason=reason))
@@ -85,9 +89,7 @@ def _bug(name: str, pieces: Sequence[tuple[Hunks, Sequence[str]]]) -> Bug:
         first = (*first, (hunks, tuple(test for _, tests in rest for test in tests)))
     return Bug(
         id=name,
-        pieces=tuple(
-            Piece(hunks=tuple(sorted(hunks)), tests=tuple(sorted(tests))) for hunks, tests in first
-        ),
+        pieces=tuple(Piece(hunks=tuple(sorted(hunks)), tests=tuple(sorted(tests))) for hunks, tests in first),
     )
 
 
@@ -116,14 +118,19 @@ def _refusal(bug: Bug, pair: Opened, suite: PlainSuite, signatures: SignaturesOf
         return reason
     fixed, paths = pair.sources(bug.hunks), {hunk.path for hunk in hunks}
     reason = api_refusal(signatures(pair.sides.older, paths), signatures(fixed, paths))
-    return reason or _harm(bug, suite.outcomes(fixed), suite.outcomes(pair.sides.older))
+    newer, older = suite.outcomes(pair.sides.newer), suite.outcomes(pair.sides.older)
+    return reason or _harm(bug, suite.outcomes(fixed), older.passing & newer.by_test.keys())
 
 
-def _harm(bug: Bug, fixed: Outcomes, older: Outcomes) -> str | None:
-    """Why the fix alone is none, None when it is: its tests pass in the whole suite, and no other is broken by it."""
+def _harm(bug: Bug, fixed: Outcomes, before: Collection[str]) -> str | None:
+    """Why the fix alone is none, None when it is: its tests pass in the whole suite, and no other is broken by it.
+
+    Args:
+        before: tests of stable names that pass on the older sources.
+    """
     if missed := [test for test in bug.tests if test not in fixed.passing]:
         return f"does not pass in the whole suite: {missed[0]}"
-    if broken := sorted(older.passing - fixed.passing):
+    if broken := sorted({*before} - fixed.passing):
         return f"needs more of the release, alone it breaks {broken[0]}"
     return None
 

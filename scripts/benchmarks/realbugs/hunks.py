@@ -12,7 +12,18 @@ from cogworks.repair.violations import TestRules
 from cogworks.vocabulary import Value
 
 _TESTS = TestRules()
-_ASIDE = ("doc", "docs", "example", "examples", "script", "scripts", "tool", "tools", "benchmark", "benchmarks")
+_ASIDE = (
+    "doc",
+    "docs",
+    "example",
+    "examples",
+    "script",
+    "scripts",
+    "tool",
+    "tools",
+    "benchmark",
+    "benchmarks",
+)
 """Top folders whose Python files are no part of the package."""
 _BUILDS = ("setup.py", "noxfile.py", "tasks.py", "conftest.py", "versioneer.py")
 

@@ -55,7 +55,6 @@ class Step(NamedTuple):
     def touched(self) -> tuple[str, ...]:
         return tuple(path for path in sorted(self.after) if self.before[path] != self.after[path])
 
-
     def with_diff(self, offer: "Offer") -> Mapping[str, str]:
         """The sources with an offer that fits them."""
         files = parse_diff(offer.diff).diff.files
@@ -67,7 +66,7 @@ def offers(step: Step, *, seed: str, most_mutants: int) -> tuple[Offer, ...]:
     """Everything that is offered, in an order that looks like chance and is the same for the same seed."""
     true = Offer(kind="fix", diff=diff_between(step.before, step.after))
     wrong = _shuffled((Offer(kind="mutant", diff=diff) for diff in _mutated(step)), seed)[:most_mutants]
-    found = [true, *wrong, *_against_tests(step), *_against_callers(step), *_elsewhere(step, true.diff)]
+    found = [true, *wrong, *_against_tests(step), *_against_callers(step), *_elsewhere(true.diff)]
     return tuple(_shuffled(found, seed))
 
 
@@ -91,7 +90,11 @@ def _mutated(step: Step) -> Iterator[str]:
 
 def _differing(before: str, after: str) -> set[int]:
     """Numbers of the lines of `after` that `before` does not have in their place."""
-    changed = [line for line in diff_between({"x": before}, {"x": after}).splitlines() if line.startswith(("@@", "+", "-", " "))]
+    changed = [
+        line
+        for line in diff_between({"x": before}, {"x": after}).splitlines()
+        if line.startswith(("@@", "+", "-", " "))
+    ]
     found, at = set(), 0
     for line in changed[2:]:
         if line.startswith("@@"):
@@ -123,7 +126,7 @@ def _against_tests(step: Step) -> Iterator[Offer]:
 
 def _test_lines(text: str, name: str) -> tuple[int, int] | None:
     """First and last line of the function of a test, decorators included."""
-    wanted = name.split("::")[-1].split("[")[0]
+    wanted = name.partition("[")[0].rpartition("::")[2]
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == wanted:
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
@@ -140,7 +143,11 @@ def _silenced(lines: Sequence[str], first: int, last: int) -> str:
     """Every assertion of one line says nothing any more."""
     kept = []
     for number, line in enumerate(lines, 1):
-        is_one = first <= number <= last and line.strip().startswith("assert ") and line.count("(") == line.count(")")
+        is_one = (
+            first <= number <= last
+            and line.strip().startswith("assert ")
+            and line.count("(") == line.count(")")
+        )
         kept.append(f"{line[: len(line) - len(line.lstrip())]}assert True\n" if is_one else line)
     return "".join(kept)
 
@@ -172,19 +179,22 @@ def _with_a_parameter_renamed(text: str) -> str | None:
     return None
 
 
-def _elsewhere(step: Step, true: str) -> Iterator[Offer]:
+def _elsewhere(true: str) -> Iterator[Offer]:
     """The fix, and something that is none of its business; and the fix for lines that are not there."""
     for path in (".github/workflows/release.yml", ".cogworks/pipeline.toml"):
         yield Offer(kind="protected-path", diff=true + _creation(path, "on: push\n"))
     for path in ("../escaped.py", "/tmp/escaped.py", "src/../../escaped.py"):  # noqa: S108  # a name to be refused, never opened
         yield Offer(kind="path-escaping", diff=true + _creation(path, "escaped = True\n"))
     lines = true.splitlines(keepends=True)
-    odd = [f" {line[1:-1]} # elsewhere\n" if line.startswith(" ") and line.strip() else line for line in lines]
-    gone = [f"-{line[1:-1]} # elsewhere\n" if line.startswith("-") and not line.startswith("---") else line for line in lines]
+    odd = [
+        f" {line[1:-1]} # elsewhere\n" if line.startswith(" ") and line.strip() else line for line in lines
+    ]
+    gone = [
+        f"-{line[1:-1]} # elsewhere\n" if line.startswith("-") and not line.startswith("---") else line
+        for line in lines
+    ]
     yield from (Offer(kind="non-applying", diff="".join(each)) for each in (odd, gone) if each != lines)
 
 
 def _creation(path: str, text: str) -> str:
-    return (
-        f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{text}"
-    )
+    return f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{text}"

@@ -82,14 +82,15 @@ class PlainSuite:
         return Outcomes(told["outcomes"], tuple(told["unloaded"]))
 
     def _asked(self, line: str) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(line + "\n")
-        self._process.stdin.flush()
-        if not select.select([self._process.stdout], [], [], LIMIT_S)[0]:
+        to, back = self._process.stdin, self._process.stdout
+        if to is None or back is None:
+            raise CogworksError("the process that runs the tests was opened without pipes")
+        to.write(line + "\n")
+        to.flush()
+        if not select.select([back], [], [], LIMIT_S)[0]:
             for child in _children(self._process.pid):
                 os.killpg(child, signal.SIGKILL)
-        if not self._process.stdout.readline():
+        if not back.readline():
             raise CogworksError("the process that runs the tests has ended")
 
 

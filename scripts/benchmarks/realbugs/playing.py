@@ -1,6 +1,7 @@
 """One bug of the benchmark, played: `cogworks fix` on the older sources, with an adversarial source for a model."""
 
 import re
+import shutil
 import subprocess
 import time
 from collections import Counter
@@ -14,6 +15,7 @@ from cogworks.coding.repair_job import Notes
 from cogworks.repair.diffrules import fingerprint
 from cogworks.repair.instance import Instance
 from cogworks.repair.options import ModelChoice, Options, Search, Sizes, Transactions
+from cogworks.repair.suspects import Ranking
 from cogworks.settings import Environment
 from cogworks.vocabulary import Value
 from cogworks.wiring_fix import Order, open_repair
@@ -21,6 +23,7 @@ from scripts.benchmarks.realbugs.adversary import Adversary
 from scripts.benchmarks.realbugs.harvesting import steps
 from scripts.benchmarks.realbugs.hunks import applied
 from scripts.benchmarks.realbugs.offers import Offer, Step, offers
+from scripts.benchmarks.realbugs.placing import tried_in_place
 from scripts.benchmarks.realbugs.plainruns import PlainSuite
 from scripts.benchmarks.realbugs.ranks import ranks
 from scripts.benchmarks.realbugs.selection import MAX_CHANGED_LINES, MAX_FILES, Bug
@@ -46,16 +49,18 @@ class Judges(NamedTuple):
     older: PlainSuite
 
     def lost(self, fixed: Mapping[str, str], final: Mapping[str, str]) -> tuple[str, ...]:
-        """The tests of either release that pass with the true fix and not with the final sources."""
+        """Tests that pass with the true fix and not with the final sources: of the newer release, else of the older."""
         if fixed == final:
             return ()
-        return tuple(
-            sorted(
-                test
-                for suite in self
-                for test in suite.outcomes(fixed).passing - suite.outcomes(final).passing
-            )
-        )
+        for suite in self:
+            if found := suite.outcomes(fixed).passing - suite.outcomes(final).passing:
+                return tuple(sorted(found))
+        return ()
+
+    def is_told(self, bug: Bug, fixed: Mapping[str, str], mutant: Mapping[str, str]) -> bool:
+        """Whether a test of either release tells a mutant from the fix; those that the fix turns green are asked first."""
+        repaired = self.newer.passing(fixed, bug.tests)
+        return self.newer.passing(mutant, bug.tests) < repaired or bool(self.lost(fixed, mutant))
 
 
 class Played(Value):
@@ -75,17 +80,17 @@ class Played(Value):
     """Tests of either release that pass with the true fix and fail at the end."""
     kept: tuple[str, ...] = ()
     """Kinds of the diffs that were committed."""
-    offered: dict[str, int] = {}
+    offered: dict[str, int]
     """By kind: diffs that were shown to the loop."""
-    refused: dict[str, int] = {}
+    refused: dict[str, int]
     """By rule: diffs that reached no file."""
-    tried: dict[str, int] = {}
+    tried: dict[str, int]
     """By result: diffs that reached the tree."""
     survivors: int = 0
     """Mutants that no test of either release tells from the fix; they are not offered."""
-    is_planned: bool = True
-    """Whether localisation had shown the true places, so that the plan could name them."""
-    ranks: dict[str, float | None] = {}
+    is_located: bool = True
+    """Whether localisation had shown the true places; if not, the offers were tried there by transactions alone."""
+    ranks: dict[str, float | None]
     seconds: float = 0.0
 
 
@@ -93,47 +98,115 @@ def played(bug: Bug, pair: Opened, judges: Judges, environment: Environment) -> 
     """Repair one bug and judge what is left."""
     hunks = [pair.hunks[number] for number in sorted(bug.hunks)]
     fixed = applied(pair.sides.older, hunks)
-    stock, survivors = _stock(bug, pair, judges, fixed)
-    adversary = Adversary(
-        [[pair.hunks[number] for number in piece.hunks] for piece in bug.pieces],
-        [piece.tests[0] for piece in bug.pieces],
-        stock,
-        most=AT_ONCE,
-    )
+    stock, survivors = _stock(bug, pair, judges)
     started_s = time.monotonic()
     with TemporaryDirectory(prefix="cogworks-bench-") as name:
         base = pair.lay_out(pair.sides.older, Path(name, "base"))
         _committed(base)
-        instance = Instance(instance_id=bug.id, failing_tests=bug.tests)
-        order = Order(base, instance, OPTIONS, command="python -m pytest -q")
-        with open_repair(order, environment, say=lambda _: None, provider=adversary) as repair:
-            result, patch, notes = repair.run(), repair.patch, repair.notes
-        final = _patched(base, patch, pair.sides.older)
-    shown = [offer for each in stock for offer in each]
+        found = _repaired(bug, pair, stock, base, environment)
+        if not found.is_located:
+            placed = _repaired_in_place(bug, pair, stock, base, environment)
+            found = placed._replace(ranking=found.ranking)
+        final = _patched(base, found.patch, pair.sides.older)
     return Played(
         bug=bug.id,
         lines=sum(hunk.changed_lines for hunk in hunks),
         files=len({hunk.path for hunk in hunks}),
         pieces=len(bug.pieces),
         targets=len(bug.tests),
-        success=result.success,
-        error=result.error or "",
+        success=found.success,
+        error=found.error,
         is_true=final == fixed,
         lost=judges.lost(fixed, final),
-        kept=_kept(notes, shown),
-        offered=dict(Counter(offer.kind for offer in adversary.offered)),
-        refused=dict(Counter(code for text in notes.refused for code in _CODE.findall(text)[:1])),
-        tried=dict(Counter(each.result.code for each in notes.tried)),
+        kept=found.kept,
+        offered=dict(Counter(offer.kind for offer in found.offered)),
+        refused=dict(Counter(found.refused)),
+        tried=dict(Counter(found.tried)),
         survivors=survivors,
-        is_planned=adversary.asked_elsewhere == 0,
-        ranks=ranks(notes.localised.ranking, hunks) if notes.localised else {},
+        is_located=found.is_located,
+        ranks=ranks(found.ranking, hunks) if found.ranking else {},
         seconds=round(time.monotonic() - started_s, 1),
     )
 
 
-def _stock(
-    bug: Bug, pair: Opened, judges: Judges, fixed: Mapping[str, str]
-) -> tuple[list[tuple[Offer, ...]], int]:
+class _Found(NamedTuple):
+    """What a repair came to."""
+
+    success: bool
+    error: str
+    patch: str
+    kept: tuple[str, ...]
+    offered: Sequence[Offer]
+    refused: Sequence[str]
+    tried: Sequence[str]
+    is_located: bool
+    ranking: Ranking | None
+
+
+def _repaired(
+    bug: Bug, pair: Opened, stock: Sequence[Sequence[Offer]], base: Path, environment: Environment
+) -> _Found:
+    """By the whole of `cogworks fix`."""
+    adversary = Adversary(
+        [[pair.hunks[number] for number in piece.hunks] for piece in bug.pieces],
+        [piece.tests[0] for piece in bug.pieces],
+        stock,
+        most=AT_ONCE,
+    )
+    instance = Instance(instance_id=bug.id, failing_tests=bug.tests)
+    order = Order(base, instance, OPTIONS, command="python -m pytest -q")
+    with open_repair(order, environment, say=lambda _: None, provider=adversary) as repair:
+        result, patch, notes = repair.run(), repair.patch, repair.notes
+    return _Found(
+        success=result.success,
+        error=result.error or "",
+        patch=patch,
+        kept=_kept(notes, [offer for each in stock for offer in each]),
+        offered=adversary.offered,
+        refused=[code for text in notes.refused for code in _CODE.findall(text)[:1]],
+        tried=[each.result.code for each in notes.tried],
+        is_located=adversary.asked_elsewhere == 0,
+        ranking=notes.localised.ranking if notes.localised else None,
+    )
+
+
+def _repaired_in_place(
+    bug: Bug,
+    pair: Opened,
+    stock: Sequence[Sequence[Offer]],
+    base: Path,
+    environment: Environment,
+) -> _Found:
+    """By rules and transactions alone, where localisation had not shown the place to the plan."""
+    tree = base.with_name("place")
+    shutil.copytree(base, tree, symlinks=True)
+    tried = tried_in_place(bug, pair.hunks, stock, tree, environment)
+    kept = tuple(each.offer.kind for each in tried if each.result.is_kept)
+    found = [each.result for each in tried]
+    return _Found(
+        success=len(kept) == len(bug.pieces),
+        error="" if len(kept) == len(bug.pieces) else "; ".join(found[-1].reasons),
+        patch=_difference(tree, base),
+        kept=kept,
+        offered=[each.offer for each in tried],
+        refused=[code for result in found for code in {each.code for each in result.violations}],
+        tried=[result.code for result in found if result.was_applied or result.code == "apply_failed"],
+        is_located=False,
+        ranking=None,
+    )
+
+
+def _difference(tree: Path, base: Path) -> str:
+    first = _output(base, "rev-parse", "HEAD").strip()
+    return _output(tree, "diff", "--binary", first, "HEAD")
+
+
+def _output(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
+    return done.stdout.decode()
+
+
+def _stock(bug: Bug, pair: Opened, judges: Judges) -> tuple[list[tuple[Offer, ...]], int]:
     """What is offered at each step, and how many mutants no test tells from the fix."""
     stock, survivors = [], 0
     for piece, before, after in steps(bug, pair):
@@ -145,7 +218,11 @@ def _stock(
             names=piece.tests,
         )
         every = offers(step, seed=bug.id, most_mutants=MOST_MUTANTS // len(bug.pieces))
-        kept = [each for each in every if each.kind != "mutant" or judges.lost(after, step.with_diff(each))]
+        kept = [
+            each
+            for each in every
+            if each.kind != "mutant" or judges.is_told(bug, after, step.with_diff(each))
+        ]
         survivors += len(every) - len(kept)
         stock.append(tuple(kept))
     return stock, survivors
@@ -168,7 +245,9 @@ def _committed(folder: Path) -> None:
 def _patched(folder: Path, patch: str, sources: Mapping[str, str]) -> dict[str, str]:
     """The sources after the final patch; a file that is gone is empty, and one that came is not looked at."""
     if patch:
-        subprocess.run(["git", "apply", "-"], cwd=folder, check=True, input=patch.encode(), capture_output=True)
+        subprocess.run(
+            ["git", "apply", "-"], cwd=folder, check=True, input=patch.encode(), capture_output=True
+        )
     return {
         path: (folder / path).read_bytes().decode() if (folder / path).is_file() else "" for path in sources
     }

@@ -49,7 +49,10 @@ def ablation(found: Iterable[Ranks]) -> str:
     """How often the true place is among the first 1, 5 and 7, as a Markdown table."""
     each_bug = list(found)
     ways = dict.fromkeys(way for ranks_of_one in each_bug for way in ranks_of_one)
-    rows = ["| ranked by | bugs | top 1 | top 5 | top 7 | mean reciprocal rank |", "|---|---|---|---|---|---|"]
+    rows = [
+        "| ranked by | bugs | top 1 | top 5 | top 7 | mean reciprocal rank |",
+        "|---|---|---|---|---|---|",
+    ]
     for way in ways:
         of_way = [ranks_of_one[way] for ranks_of_one in each_bug if way in ranks_of_one]
         tops = [sum(rank is not None and rank <= top for rank in of_way) for top in TOPS]

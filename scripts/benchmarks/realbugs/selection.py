@@ -90,8 +90,8 @@ def _parameters(signature: object) -> set[str]:
 def _bare(text: str) -> str:
     tree = ast.parse(text)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
-            node, clean=False
-        ):
+        if isinstance(
+            node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        ) and ast.get_docstring(node, clean=False):
             node.body = node.body[1:]
     return ast.dump(tree)
