@@ -68,7 +68,7 @@ def harvested(
     bugs: list[Bug] = []
     united = joined(sets, lambda hunks: size_refusal([pair.hunks[number] for number in hunks]) is None)
     for pieces in (*united.bugs, *((each,) for each in united.left_out)):
-        bug = _bug(f"{name}-{len(bugs) + 1}", pieces)
+        bug = _bug(f"{name}-{len(bugs) + 1}", _harmless(pieces, pair, suite))
         refused = f"the pair has {MAX_BUGS_PER_PAIR} bugs already" if len(bugs) == MAX_BUGS_PER_PAIR else None
         if any(bug.hunks & other.hunks for other in bugs):
             refused = "shares lines with another bug, and both together are too large"
@@ -79,6 +79,23 @@ def harvested(
             excluded.append(Exclusion(what=_named(bug), reason=refused))
     say(f"{name}: {len(bugs)} bugs, {suite.runs} runs")
     return found.model_copy(update={"bugs": tuple(bugs), "excluded": tuple(excluded), "runs": suite.runs})
+
+
+def _harmless(
+    pieces: Sequence[tuple[Hunks, Sequence[str]]], pair: Opened, suite: PlainSuite
+) -> Sequence[tuple[Hunks, Sequence[str]]]:
+    """The pieces, those that break a test joined with what comes after them: each could be committed by itself."""
+    newer, before = suite.outcomes(pair.sides.newer), suite.outcomes(pair.sides.older)
+    stable = before.passing & newer.by_test.keys()
+    done: list[tuple[Hunks, Sequence[str]]] = []
+    waiting: tuple[Hunks, Sequence[str]] = (frozenset(), ())
+    for number, (hunks, tests) in enumerate(pieces, 1):
+        waiting = (waiting[0] | hunks, (*waiting[1], *tests))
+        applied_now = waiting[0].union(*(each for each, _ in done))
+        if number == len(pieces) or stable <= suite.outcomes(pair.sources(applied_now)).passing:
+            done.append(waiting)
+            waiting = (frozenset(), ())
+    return done
 
 
 def _bug(name: str, pieces: Sequence[tuple[Hunks, Sequence[str]]]) -> Bug:

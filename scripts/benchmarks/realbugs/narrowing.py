@@ -99,6 +99,11 @@ def joined(sets: Mapping[str, Hunks], fits: Callable[[Hunks], bool]) -> Joined:
         if not fits(hunks.union(*(piece for piece, _ in before))):
             left_out.append((hunks, tuple(tests)))
             continue
-        bugs = [bug for bug in bugs if bug not in touching]
-        bugs.append([*before, (hunks.difference(*(piece for piece, _ in before)), tuple(tests))])
+        added = hunks.difference(*(piece for piece, _ in before))
+        if added:
+            before.append((added, tuple(tests)))
+        else:
+            # It needs what is there already, from pieces that were bugs of their own.
+            before[-1] = (before[-1][0], (*before[-1][1], *tests))
+        bugs = [*(bug for bug in bugs if bug not in touching), before]
     return Joined(tuple(tuple(bug) for bug in bugs), tuple(left_out))

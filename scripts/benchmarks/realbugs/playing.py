@@ -10,9 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from cogworks.codebase.diffparsing import parse_diff
 from cogworks.coding.repair_job import Notes
-from cogworks.repair.diffrules import fingerprint
 from cogworks.repair.instance import Instance
 from cogworks.repair.options import ModelChoice, Options, Search, Sizes, Transactions
 from cogworks.repair.suspects import Ranking
@@ -95,19 +93,20 @@ class Played(Value):
 
 
 def played(bug: Bug, pair: Opened, judges: Judges, environment: Environment) -> Played:
-    """Repair one bug and judge what is left."""
+    """Repair one bug and judge what is left; where that is a survivor, again without it."""
     hunks = [pair.hunks[number] for number in sorted(bug.hunks)]
     fixed = applied(pair.sides.older, hunks)
     stock, survivors = _stock(bug, pair, judges)
     started_s = time.monotonic()
-    with TemporaryDirectory(prefix="cogworks-bench-") as name:
-        base = pair.lay_out(pair.sides.older, Path(name, "base"))
-        _committed(base)
-        found = _repaired(bug, pair, stock, base, environment)
-        if not found.is_located:
-            placed = _repaired_in_place(bug, pair, stock, base, environment)
-            found = placed._replace(ranking=found.ranking)
-        final = _patched(base, found.patch, pair.sides.older)
+    while True:
+        found, final = _once(bug, pair, stock, environment)
+        lost = judges.lost(fixed, final)
+        wrong = [offer for offer in found.kept if offer is not None and offer.kind == "mutant"]
+        if final == fixed or lost or not wrong:
+            break
+        # No test tells this end from the true one, so it is no mistake of the loop; and it is no true fix either.
+        survivors += len(wrong)
+        stock = [tuple(offer for offer in each if offer not in wrong) for each in stock]
     return Played(
         bug=bug.id,
         lines=sum(hunk.changed_lines for hunk in hunks),
@@ -117,8 +116,8 @@ def played(bug: Bug, pair: Opened, judges: Judges, environment: Environment) -> 
         success=found.success,
         error=found.error,
         is_true=final == fixed,
-        lost=judges.lost(fixed, final),
-        kept=found.kept,
+        lost=lost,
+        kept=tuple("unknown" if offer is None else offer.kind for offer in found.kept),
         offered=dict(Counter(offer.kind for offer in found.offered)),
         refused=dict(Counter(found.refused)),
         tried=dict(Counter(found.tried)),
@@ -129,13 +128,28 @@ def played(bug: Bug, pair: Opened, judges: Judges, environment: Environment) -> 
     )
 
 
+def _once(
+    bug: Bug, pair: Opened, stock: Sequence[Sequence[Offer]], environment: Environment
+) -> tuple["_Found", Mapping[str, str]]:
+    """One repair, and the sources it ends with."""
+    with TemporaryDirectory(prefix="cogworks-bench-") as name:
+        base = pair.lay_out(pair.sides.older, Path(name, "base"))
+        _committed(base)
+        found = _repaired(bug, pair, stock, base, environment)
+        if not found.is_located:
+            placed = _repaired_in_place(bug, pair, stock, base, environment)
+            found = placed._replace(ranking=found.ranking)
+        return found, _patched(base, found.patch, pair.sides.older)
+
+
 class _Found(NamedTuple):
     """What a repair came to."""
 
     success: bool
     error: str
     patch: str
-    kept: tuple[str, ...]
+    kept: tuple[Offer | None, ...]
+    """What was committed; None: a diff that nobody offered."""
     offered: Sequence[Offer]
     refused: Sequence[str]
     tried: Sequence[str]
@@ -181,7 +195,7 @@ def _repaired_in_place(
     tree = base.with_name("place")
     shutil.copytree(base, tree, symlinks=True)
     tried = tried_in_place(bug, pair.hunks, stock, tree, environment)
-    kept = tuple(each.offer.kind for each in tried if each.result.is_kept)
+    kept = tuple(each.offer for each in tried if each.result.is_kept)
     found = [each.result for each in tried]
     return _Found(
         success=len(kept) == len(bug.pieces),
@@ -228,9 +242,15 @@ def _stock(bug: Bug, pair: Opened, judges: Judges) -> tuple[list[tuple[Offer, ..
     return stock, survivors
 
 
-def _kept(notes: Notes, shown: Sequence[Offer]) -> tuple[str, ...]:
-    kinds = {fingerprint(parse_diff(offer.diff).diff): offer.kind for offer in shown}
-    return tuple(kinds.get(each.candidate, "unknown") for each in notes.tried if each.result.is_kept)
+def _kept(notes: Notes, shown: Sequence[Offer]) -> tuple[Offer | None, ...]:
+    """The offers behind the commits; a diff whose place has moved is still the same offer."""
+    offered = {_edits(offer.diff): offer for offer in shown}
+    proposed = {each.id: each.diff for each in notes.proposals}
+    return tuple(offered.get(_edits(proposed[each.candidate])) for each in notes.tried if each.result.is_kept)
+
+
+def _edits(diff: str) -> tuple[str, ...]:
+    return tuple(line for line in diff.splitlines() if line.startswith(("+", "-")))
 
 
 def _committed(folder: Path) -> None:

@@ -88,7 +88,9 @@ def signatures(sources: Mapping[str, str], paths: Iterable[str]) -> Signatures:
     """As far as it matters here: the parameters of `name`."""
     assert list(paths) == ["shop.py"]
     names = ("text", "last") if "last" in sources["shop.py"] else ("text",)
-    found = Signature(id="shop.name", kind="function", artifact="shop.py", line=11, positional=names)
+    found = Signature(
+        id="shop.name", kind="function", artifact="shop.py", line=11, positional=names, with_default=names[1:]
+    )
     return Signatures(signatures=(found,))
 
 

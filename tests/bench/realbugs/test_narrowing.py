@@ -57,6 +57,14 @@ def test_sets_that_share_a_hunk_are_pieces_of_one_bug() -> None:
     assert found.left_out == ()
 
 
+def test_a_set_that_two_bugs_hold_together_makes_them_one() -> None:
+    sets = {"a": frozenset({1}), "b": frozenset({2}), "c": frozenset({1, 2})}
+
+    found = joined(sets, lambda hunks: True)
+
+    assert found.bugs == (((frozenset({1}), ("a",)), (frozenset({2}), ("b", "c"))),)
+
+
 def test_what_would_make_a_bug_too_large_is_left_out() -> None:
     sets = {"a": frozenset({1}), "b": frozenset({1, 2, 3, 4})}
 
