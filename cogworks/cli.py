@@ -25,6 +25,7 @@ COMMANDS = {
     "gc": "gc",
     "graph": "graph",
     "fix": "fix",
+    "evaluate": "evaluate",
     "tools": "tools",
     "policy": "policy",
     "doctor": "doctor",

@@ -85,12 +85,14 @@ class ApprovalNeeded(CogworksError):
     Args:
         call_hash: what an approval has to name.
         shown: the call's input without secrets, as JSON.
+        lapsed: who approved it earlier, and why that does not count.
     """
 
     exit_code = 0
     outcome = "waiting"
 
-    def __init__(self, message: str, *, tool: str, call_hash: str, shown: str) -> None:
+    def __init__(self, message: str, *, tool: str, call_hash: str, shown: str, lapsed: str = "") -> None:
+        self.lapsed = lapsed
         self.tool = tool
         self.call_hash = call_hash
         self.shown = shown

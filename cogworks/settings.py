@@ -106,6 +106,13 @@ class DependencyConfig(Value):
         return self.manifests if self.changes == "ask" else ()
 
 
+class CodingConfig(Value):
+    """`[coding]`: how Code Generation comes to its decisions."""
+
+    memory: bool = False
+    """Whether what became of earlier visits weighs on what is tried; three requests more for each visit."""
+
+
 class TestsConfig(Value):
     """`[tests]`: who writes the tests of a sub-work-item, and which checks of them only warn."""
 
@@ -113,6 +120,40 @@ class TestsConfig(Value):
     writer: Literal["separate", "none"] = "separate"
     """`separate`: tests are written, checked and committed before the code; `none`: they come with the code."""
     warn_only: tuple[WaivableCheck, ...] = ()
+    semantic_check: bool = False
+    """Whether a model looks once whether the tests assert what is wanted, before they are handed over."""
+
+
+class ApprovalConfig(Value):
+    """`[approvals]`: how long somebody's `/cogworks approve` is good for."""
+
+    valid_hours: int = Field(default=168, ge=0, le=87_600)
+    """From when GitHub says that it was written; 0 = for ever."""
+
+
+class AuditConfig(Value):
+    """`[audit]`: what the ledger keeps of the questions to the model besides their digests."""
+
+    prompts: Literal["digest", "full"] = "digest"
+    """`full`: the words of every prompt, without secrets."""
+    max_prompt_tokens: int = Field(default=20_000, ge=1, le=25_000)
+    """Of one text that is kept, at four characters each; what is beyond is cut."""
+
+
+class ChangeLimits(Value):
+    """`[codegen.limits]`: how much one change of a sub-work-item may do to files that are there; new ones do not count."""
+
+    max_loc_changes: int = Field(default=200, ge=1, le=500)
+    """Lines added and removed."""
+    max_files_per_diff: int = Field(default=5, ge=1, le=15)
+    max_total_churn: float = Field(default=2_000.0, ge=1, le=10_000)
+    """Of everything a visit keeps, new files included: half of the lines that were added or removed, weighed by kind."""
+
+
+class CodegenConfig(Value):
+    """`[codegen]`: how a change is tried before it is kept."""
+
+    limits: ChangeLimits = ChangeLimits()
 
 
 class Config(Value):
@@ -126,7 +167,11 @@ class Config(Value):
     commands: CommandConfig = CommandConfig()
     isolation: IsolationConfig = IsolationConfig()
     dependencies: DependencyConfig = DependencyConfig()
+    coding: CodingConfig = CodingConfig()
     tests: TestsConfig = TestsConfig()
+    audit: AuditConfig = AuditConfig()
+    codegen: CodegenConfig = CodegenConfig()
+    approvals: ApprovalConfig = ApprovalConfig()
 
 
 class Environment(Value):
@@ -140,6 +185,8 @@ class Environment(Value):
     github_app_installation_id: str = ""
     llm_api_key: str = Field(default="", repr=False)
     llm_provider: str = ""
+    llm_model: str = ""
+    """Asked by `fix` instead of the model that is configured."""
     llm_base_url: str = ""
     github_api_url: str = ""
     github_graphql_url: str = ""
@@ -167,6 +214,7 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         github_app_installation_id=env.get("COGWORKS_GITHUB_APP_INSTALLATION_ID", ""),
         llm_api_key=env.get("COGWORKS_LLM_API_KEY") or env.get("ANTHROPIC_API_KEY", ""),
         llm_provider=env.get("COGWORKS_LLM_PROVIDER", ""),
+        llm_model=env.get("COGWORKS_LLM_MODEL", ""),
         llm_base_url=env.get("COGWORKS_LLM_BASE_URL", ""),
         github_api_url=env.get("GITHUB_API_URL", ""),
         github_graphql_url=env.get("GITHUB_GRAPHQL_URL", ""),

@@ -23,6 +23,7 @@ from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.panel import ServicePanel
 from cogworks.errors import CogworksError, NodeFailed, TryAgainLater, UsageError
 from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses, is_known_host
+from cogworks.github.checks import may_report
 from cogworks.github.client import GraphQLClient
 from cogworks.github.credentials import credential
 from cogworks.github.habits import HabitFile
@@ -170,7 +171,8 @@ def open_shell(
         where = (address.server_url, address.repository)
         client, rest, tokens, _ = _speaking(stack, environment, *where, meter=meter, sleep=sleep)
         reader = reader_of(environment, address, client, rest, sleep=sleep)
-        tracker = TrackedItem(address, People(client, rest), reader, Writer(client, rest, sleep=sleep), rest)
+        writer = Writer(client, rest, sleep=sleep, checks=lambda: rest() if may_report(tokens) else None)
+        tracker = TrackedItem(address, People(client, rest), reader, writer, rest, client=client)
         copies = stack.enter_context(open_copies(environment, meter))
         yield Shell(
             visit=VisitShell(

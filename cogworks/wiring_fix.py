@@ -1,44 +1,69 @@
 """The composition root of `cogworks fix`: a clone of its own, the services, the model and the coding cycle."""
 
 import re
-import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from cogworks.canonical import digest
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
+from cogworks.codebase.scratch import scratch_folder
+from cogworks.codebase.treename import tree_name
+from cogworks.coding.audit import AUDIT_FILE, ActionAudit
 from cogworks.coding.context import Task
 from cogworks.coding.cycle import CodingCycle, Surroundings
 from cogworks.coding.dossier import dossier
 from cogworks.coding.events import Event, Header
+from cogworks.coding.governed import POLICY, GovernedActions
 from cogworks.coding.limits import Limits
 from cogworks.coding.outcome import RunResult
 from cogworks.coding.repair_job import Job, Notes, Tools, budgets_of
 from cogworks.coding.repairing import PatchRun
 from cogworks.domain_services.messages import Caller
-from cogworks.errors import UsageError
+from cogworks.errors import PermissionRefused, UsageError
 from cogworks.llm.gateway import Gateway, Meter
+from cogworks.llm.promptlog import PromptLog
 from cogworks.llm.provider import Provider
 from cogworks.repair.consulting import Consulted
 from cogworks.repair.instance import Instance
+from cogworks.repair.offline import Nobody
 from cogworks.repair.options import ModelChoice, Options
 from cogworks.repair.proposing import ModelProposer
-from cogworks.settings import CONFIG_FILE, Config, Environment, LlmConfig, child_environment, parse_config
+from cogworks.settings import (
+    CONFIG_FILE,
+    Config,
+    Environment,
+    LlmConfig,
+    Price,
+    child_environment,
+    parse_config,
+)
+from cogworks.tools.records import Identity
 from cogworks.vocabulary import CommitOid, RunId
 from cogworks.wiring import COMMITTER
 from cogworks.wiring_model import gateway_of, open_provider
+from cogworks.wiring_probes import Site, laboratory_of
 from cogworks.wiring_services import open_panel
+from cogworks.wiring_tools import open_redactor
 
 _REVISION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,200}")
 _TEST_LIMIT_S = 3_600.0
 _TOTAL_LIMIT_S = 6 * 3_600.0
+_OWN = "own-client"
+_FREE = Price(input=0, output=0, cache_write=0, cache_read=0)
+"""What a client of the caller's own costs is the caller's business."""
+PROMPTS = "prompts.ndjson"
+NO_MODEL = (
+    'no model is named. Give `--config FILE` with\n\n[codegen.model]\nname = "claude-sonnet-5-5"\n\nor set '
+    f"`COGWORKS_LLM_MODEL`, or commit a `{CONFIG_FILE}` that says it under `[llm]`."
+)
 
 
 @dataclass(frozen=True)
@@ -51,6 +76,8 @@ class Order:
     suite: tuple[str, ...] = ()
     """Files and folders whose tests are the whole suite; none: what the runner finds."""
     command: str = ""
+    is_offline: bool = False
+    """Whether no model is asked, whatever is configured."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +98,24 @@ class Copy:
 class Repair:
     """One repair, ready to run."""
 
-    def __init__(self, cycle: CodingCycle, run: PatchRun, tree: PatchTree, gateway: Gateway) -> None:
-        self._cycle, self._run, self._tree, self._gateway = cycle, run, tree, gateway
+    def __init__(
+        self,
+        cycle: CodingCycle,
+        run: PatchRun,
+        tree: PatchTree,
+        *,
+        asked: "_Asked | Unasked",
+        audit: ActionAudit,
+    ) -> None:
+        self._cycle, self._run, self._tree, self._asked, self._audit = cycle, run, tree, asked, audit
 
     def run(self) -> RunResult:
         """From the first run of the tests to the end. Raises as `CodingCycle.run_until_done`."""
-        return self._cycle.run_until_done()
+        try:
+            return self._cycle.run_until_done()
+        finally:
+            self._run.settle()
+            self._audit.close(success=self._cycle.result().success)
 
     @property
     def patch(self) -> str:
@@ -90,11 +129,38 @@ class Repair:
     @property
     def meter(self) -> Meter:
         """What the model has cost."""
-        return self._gateway.meter
+        return Meter() if isinstance(self._asked, Unasked) else self._asked.gateway.meter
+
+    @property
+    def unasked(self) -> "Unasked | None":
+        """Why no model is asked; None when one is."""
+        return self._asked if isinstance(self._asked, Unasked) else None
+
+    @property
+    def model(self) -> str:
+        """Who is asked; empty when nobody is."""
+        return "" if isinstance(self._asked, Unasked) else self._asked.gateway.model
 
     def artifacts(self) -> Mapping[str, str]:
         """File name -> text."""
-        return dossier(self._cycle.events, self._run.notes, patch=self.patch)
+        found = dossier(self._cycle.events, self._run.notes, patch=self.patch)
+        found = {**found, AUDIT_FILE: self._audit.text}
+        return found if isinstance(self._asked, Unasked) else {**found, PROMPTS: self._asked.log.text()}
+
+
+class Unasked(NamedTuple):
+    """Why a repair goes without a model."""
+
+    reason: str
+    refusal: PermissionRefused | None = None
+    """What kept the model that is configured from being asked."""
+
+
+class _Asked(NamedTuple):
+    """The model of a repair, and what it was asked."""
+
+    gateway: Gateway
+    log: PromptLog
 
 
 @contextmanager
@@ -105,27 +171,33 @@ def open_repair(
     say: Callable[[str], None],
     listener: Callable[[Event], None] = lambda _: None,
     provider: Provider | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Repair]:
     """A repair in a clone below a temporary folder, removed with the block; the repository itself is only read.
 
+    Where no model is named, or the key of the provider is missing, what needs no model is done; `say` is told.
+
     Args:
-        provider: asked instead of the configured one.
+        provider: asked instead of the configured one; nothing has to be configured then.
+        progress: is told one line as each probe begins and ends.
 
     Raises:
-        UsageError: there is no such repository or commit, the tests do not apply, or no model is named.
-        ConfigurationError: a file below `.cogworks` is malformed.
-        PermissionRefused: the model provider's key is missing.
+        UsageError: there is no such repository or commit, or the tests do not apply.
+        ConfigurationError: a file below `.cogworks` is malformed, or the model has no price.
     """
-    with tempfile.TemporaryDirectory(prefix="cogworks-fix-", ignore_cleanup_errors=True) as folder:
-        copy = _clone(order, Path(folder).resolve(), say)
-        files = _own_files(copy.path)
-        config = _config(order.options.model, files)
+    with scratch_folder("cogworks-fix-") as folder:
+        copy = clone_of(order, folder, say)
+        files = own_files(copy.path)
         with (
-            open_provider(config, environment) as configured,
+            _open_model(order, environment, files, provider) as asked,
             open_panel(files, environment, caller=Caller(node="fix"), warn=say) as panel,
+            ExitStack() as opened,
         ):
-            gateway = gateway_of(config, files, provider or configured)
+            if isinstance(asked, Unasked):
+                say(f"{asked.reason}\nWhat needs no model is done; nothing is changed.")
             tree = PatchTree(copy.path, copy.git, identity=COMMITTER)
+            site = Site(copy.path, copy.git, base=copy.start, folder=folder / "probes")
+            laboratory = opened.enter_context(laboratory_of(site, tree, files, environment, warn=say))
             consulted = Consulted(copy, panel, suite=order.suite, warn=say)
             job = Job(
                 run=RunId(str(uuid.uuid4())),
@@ -138,19 +210,35 @@ def open_repair(
                 tree=tree,
                 checks=consulted,
                 explorer=consulted,
-                model=gateway,
-                proposer=ModelProposer(gateway),
+                model=Nobody(asked.reason) if isinstance(asked, Unasked) else asked.gateway,
+                proposer=Nobody(asked.reason) if isinstance(asked, Unasked) else ModelProposer(asked.gateway),
+                laboratory=laboratory,
+                say=progress,
             )
             run = PatchRun(job, tools)
-            yield Repair(_cycle(job, run, listener), run, tree, gateway)
+            audit = ActionAudit(Identity(run_id=job.run, node="fix"), now=time.monotonic)
+            # What the repository's own policy says is about Code Generation; here somebody asked for the repair.
+            actions = GovernedActions(
+                run.handlers(),
+                policy=POLICY,
+                trail=audit.trail,
+                tree=lambda: tree_name(copy.git, copy.path),
+            )
+            yield Repair(_cycle(job, run, actions, listener), run, tree, asked=asked, audit=audit)
 
 
-def _cycle(job: Job, run: PatchRun, listener: Callable[[Event], None]) -> CodingCycle:
+def _cycle(
+    job: Job, run: PatchRun, actions: GovernedActions, listener: Callable[[Event], None]
+) -> CodingCycle:
     options = job.options
     count = len(job.instance.failing_tests)
     header = Header(
         item=job.instance.instance_id,
-        task=Task(goal=f"{job.instance.instance_id}: make {count} failing test(s) pass", has_validators=True),
+        task=Task(
+            goal=f"{job.instance.instance_id}: make {count} failing test(s) pass",
+            has_validators=True,
+            climbs=True,
+        ),
         limits=Limits(
             generation_retries=options.search.retries_per_step,
             finalists=budgets_of(options).most,
@@ -162,7 +250,7 @@ def _cycle(job: Job, run: PatchRun, listener: Callable[[Event], None]) -> Coding
         config_digest=digest(options),
     )
     around = Surroundings(
-        handlers=run.handlers(),
+        handlers=actions.handlers(),
         now=time.monotonic,
         listeners=(listener,),
         identity={"run_id": job.run, "base": run.base},
@@ -170,7 +258,8 @@ def _cycle(job: Job, run: PatchRun, listener: Callable[[Event], None]) -> Coding
     return CodingCycle(header, around)
 
 
-def _clone(order: Order, folder: Path, say: Callable[[str], None]) -> Copy:
+def clone_of(order: Order, folder: Path, say: Callable[[str], None]) -> Copy:
+    """A clone below a folder, at the base of the order and with the tests of its task. Raises as `open_repair`."""
     git = Git(environment=child_environment(), home=folder)
     wanted = order.instance.base_commit or "HEAD"
     if not _REVISION.fullmatch(wanted):
@@ -202,6 +291,12 @@ def _with_tests(copy: Copy, test_patch: str) -> Copy:
     if not test_patch.strip():
         return copy
     git, path = copy.git, copy.path
+    paths = parse_diff(test_patch).diff.paths
+    if ours := [each for each in paths if each.split("/")[0].casefold() == ".cogworks"]:
+        # Services named there are started without walls; whoever wrote the task may not choose them.
+        raise UsageError(
+            f"`test_patch` changes {', '.join(ours)}; a task brings tests, no settings of cogworks."
+        )
     try:
         git.run("apply", "--index", "--whitespace=nowarn", "-", cwd=path, stdin=test_patch)
     except GitFailed as error:
@@ -211,10 +306,10 @@ def _with_tests(copy: Copy, test_patch: str) -> Copy:
     who = ("-c", f"user.name={COMMITTER.name}", "-c", f"user.email={COMMITTER.email}")
     git.run(*who, "commit", "--quiet", "--message", "tests of the task", cwd=path)
     base = CommitOid(git.run("rev-parse", "HEAD", cwd=path).strip())
-    return Copy(path, git, base, parse_diff(test_patch).diff.paths)
+    return Copy(path, git, base, paths)
 
 
-def _own_files(path: Path) -> dict[str, str]:
+def own_files(path: Path) -> dict[str, str]:
     """The repository's files below `.cogworks` as text, by their path below it."""
     folder = path / ".cogworks"
     found = {}
@@ -224,14 +319,45 @@ def _own_files(path: Path) -> dict[str, str]:
     return found
 
 
-def _config(choice: ModelChoice, files: Mapping[str, str]) -> Config:
+@contextmanager
+def _open_model(
+    order: Order, environment: Environment, files: Mapping[str, str], provider: Provider | None
+) -> Iterator[_Asked | Unasked]:
+    """Who is asked, or why nobody is."""
+    config = _config(order.options.model, environment, files, is_given=provider is not None)
+    if order.is_offline or config is None:
+        yield Unasked("no model is asked, as is wanted." if order.is_offline else NO_MODEL)
+        return
+    with ExitStack() as opened:
+        if provider is None:
+            try:
+                provider = opened.enter_context(open_provider(config, environment))
+            except PermissionRefused as error:
+                yield Unasked(str(error), error)
+                return
+        logging = order.options.logging
+        log = PromptLog(
+            provider,
+            is_full=logging.prompts == "full",
+            max_tokens=logging.max_prompt_tokens,
+            redact=open_redactor().text,
+        )
+        yield _Asked(gateway_of(config, files, log), log)
+
+
+def _config(
+    choice: ModelChoice, environment: Environment, files: Mapping[str, str], *, is_given: bool
+) -> Config | None:
+    """The configuration with the model that is named, by the environment first; None when none is.
+
+    Args:
+        is_given: whether the caller brings a client of its own, which needs neither a name nor a price.
+    """
     text = files.get("config.toml")
     found = parse_config(text) if text is not None else None
-    if found is None and not choice.name:
-        raise UsageError(
-            f'no model is named. Give `--config FILE` with\n\n[codegen.model]\nname = "claude-sonnet-5-5"\n\nor commit a '
-            f"`{CONFIG_FILE}` that says it under `[llm]`."
-        )
-    config = found or Config(llm=LlmConfig(model=choice.name))
-    update = {"model": choice.name or config.llm.model, "provider": choice.provider or config.llm.provider}
+    name = environment.llm_model or choice.name or (found.llm.model if found else "")
+    if not name:
+        return Config(llm=LlmConfig(model=_OWN, prices={_OWN: _FREE})) if is_given else None
+    config = found or Config(llm=LlmConfig(model=name))
+    update = {"model": name, "provider": choice.provider or config.llm.provider}
     return config.model_copy(update={"llm": config.llm.model_copy(update=update)})

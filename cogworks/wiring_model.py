@@ -16,16 +16,33 @@ from cogworks.llm.budget import Budget, Price, PriceList
 from cogworks.llm.cassette import CassetteProvider
 from cogworks.llm.gateway import Gateway, ModelSettings, ReplyRecord
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
+from cogworks.llm.promptlog import PromptLog, line_of
 from cogworks.llm.provider import ModelReply, Provider
 from cogworks.llm.repository_files import prompts_in
 from cogworks.nodes.visit import SessionOrder
-from cogworks.settings import Config, Environment
+from cogworks.settings import Config, Environment, child_environment
+from cogworks.tools.redaction import redactor_of
 
 
 def gateway_for(order: SessionOrder, provider: Provider) -> Gateway:
-    """Asks the model within what is left of the budget."""
+    """Asks the model within what is left of the budget; what it was asked is kept where `[audit] prompts` wants it."""
     budget = Budget(limit_usd=_exact(order.budget_usd), limit_tokens=order.budget_tokens)
-    return _gateway(order.config, order.files, provider, budget, memory=order.memory, on_reply=order.on_reply)
+    audit, on_reply = order.config.audit, order.on_reply
+    if audit.prompts == "full":
+        redact = redactor_of(child_environment()).text
+        log = PromptLog(provider, is_full=True, max_tokens=audit.max_prompt_tokens, redact=redact)
+        provider, on_reply = log, _keeping(log, order)
+    return _gateway(order.config, order.files, provider, budget, memory=order.memory, on_reply=on_reply)
+
+
+def _keeping(log: PromptLog, order: SessionOrder) -> Callable[[ReplyRecord], None]:
+    """Keeps the words of each paid question beside its reply, under the request's own name: none is overwritten."""
+
+    def keep(record: ReplyRecord) -> None:
+        order.keep(f"prompt-{record.request_key[:16]}.json", line_of(log.records[-1]))
+        order.on_reply(record)
+
+    return keep
 
 
 def gateway_of(config: Config, files: Mapping[str, str], provider: Provider) -> Gateway:

@@ -18,14 +18,12 @@ from cogworks.tools.controller import Controller, Desk
 from cogworks.tools.local import TOOL_FOLDER, Loaded, load
 from cogworks.tools.policy import POLICY_FOLDER, Enforcer, Policy, parse_policy
 from cogworks.tools.records import Identity, Record, Trail
-from cogworks.tools.redaction import Redactor
+from cogworks.tools.redaction import Redactor, redactor_of
 from cogworks.tools.registry import ToolRegistry
 from cogworks.tools.retrying import Retries
 
 BUILT_IN: Mapping[str, Policy] = {POLICY.profile: POLICY}
 """A repository's policy of the same name only tightens these."""
-_SECRETIVE = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "PRIVATE_KEY")
-"""In the names of variables whose values are hidden wherever they turn up."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +78,7 @@ def check_policies(directory: Path) -> Checked:
 
 def open_redactor() -> Redactor:
     """Hides the secrets of this process's environment, and what looks like one."""
-    environment = child_environment()
-    return Redactor(
-        value for name, value in environment.items() if any(word in name.upper() for word in _SECRETIVE)
-    )
+    return redactor_of(child_environment())
 
 
 def open_controller(

@@ -45,7 +45,11 @@ class Coder:
     def __call__(self, task: NodeTask, shell: NodeShell) -> Outcome:
         world = examples.shell(*self.proposals)
         world = replace(world, model=_Paid(shell.model, world.model))
-        outcome = code_generation.run(_as_planned(task), world)
+        try:
+            outcome = code_generation.run(_as_planned(task), world)
+        finally:
+            for name, text in world.kept.items():
+                shell.keep(name, text)
         if not isinstance(outcome, Succeeded):
             return outcome
         # The quick nodes have no git to push with: what was kept goes to the branch in their way.
@@ -70,4 +74,6 @@ def _as_planned(task: NodeTask) -> NodeTask:
         visit=visit,
         conventions=conventions,
         approved_calls=task.approved_calls,
+        lapsed_calls=task.lapsed_calls,
+        experience=task.experience,
     )

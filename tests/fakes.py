@@ -11,13 +11,18 @@ from pydantic import BaseModel
 
 from cogworks.canonical import canonical, sha256
 from cogworks.codebase.changes import FileChange, refusal
-from cogworks.domain_services.answers import NotOffered
+from cogworks.codebase.diffmodel import mismatches, post_image
+from cogworks.codebase.diffparsing import parse_diff
+from cogworks.codebase.patchtree import StagedFile, Surroundings, TreeState
+from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.checking import InterfaceMap
-from cogworks.domain_services.messages import Diagnostic, TestReport
+from cogworks.domain_services.messages import Diagnostic, Message, Metadata, TestReport
+from cogworks.domain_services.operations import Operation
 from cogworks.errors import VisitStopped
 from cogworks.llm.package_data import shipped_prompts
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
-from cogworks.nodes.contract import Reply, Workspace
+from cogworks.nodes.contract import Params, Reply, Result, Workspace
+from cogworks.repair.consulting import HasPath
 from cogworks.vocabulary import CommitOid
 
 
@@ -97,8 +102,96 @@ class MemoryWorkspace:
         self._heads[self.head] = dict(self.tree)
         return self.head
 
+    def transactions(self) -> "MemoryTree":
+        self.roll_back()
+        return MemoryTree(self)
+
+    def at(self, oid: CommitOid) -> dict[str, str]:
+        """The files of a commit."""
+        return dict(self._heads[oid])
+
     def tree_name(self) -> str:
         return sha256(canonical(self.tree))
+
+
+class MemoryTree:
+    """The files of a `MemoryWorkspace` as transactions see them; obeys `cogworks.repair.transaction.Tree`."""
+
+    def __init__(self, workspace: MemoryWorkspace) -> None:
+        self._workspace = workspace
+        self._staged: dict[str, str] | None = None
+
+    def hold(self) -> AbstractContextManager[bool]:
+        return nullcontext(True)
+
+    def recover(self) -> bool:
+        return False
+
+    def dirt(self) -> tuple[str, ...]:
+        there, head = self._workspace.tree, self._workspace.at(self._workspace.head)
+        staged = head if self._staged is None else self._staged
+        marks = {
+            path: f"{_mark(head, staged, path)}{_mark(staged, there, path)}"
+            for path in {*head, *staged, *there}
+        }
+        return tuple(f"{marks[path]} {path}" for path in sorted(marks) if marks[path] != "  ")
+
+    def checkpoint(self) -> TreeState:
+        return TreeState(
+            head=self._workspace.head, tree=self._workspace.tree_name(), manifest="", untracked=()
+        )
+
+    def surroundings(self, paths: Sequence[str]) -> Surroundings:
+        files = self._workspace.at(self._workspace.head)
+        sources = {path: files[path] for path in paths if path in files}
+        return Surroundings(sources=sources, existing=frozenset(files), links=frozenset())
+
+    def apply(self, diff: str) -> str | None:
+        parsed, files = parse_diff(diff).diff, self._workspace.tree
+        if problems := [text for file in parsed.files for text in mismatches(file, files.get(file.old_path))]:
+            return "\n".join(problems)
+        for file in parsed.files:
+            text = post_image(file, files.get(file.old_path))
+            if text is None:
+                del files[file.path]
+            else:
+                files[file.path] = text
+        self._staged = dict(files)
+        return None
+
+    def staged(self) -> tuple[StagedFile, ...]:
+        before, after = self._workspace.at(self._workspace.head), self._staged or {}
+        changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
+        return tuple(
+            StagedFile(path, _mode(path in before), _mode(path in after), after.get(path)) for path in changed
+        )
+
+    def settle(self, state: TreeState) -> None:
+        self._workspace.tree = (
+            self._workspace.at(self._workspace.head) if self._staged is None else dict(self._staged)
+        )
+
+    def diff_from(self, base: CommitOid) -> str:
+        before, after = self._workspace.at(base), self._staged or {}
+        return "".join(_file_diff(path, before, after) for path in sorted({*before, *after}))
+
+    def commit(self, message: str, state: TreeState) -> CommitOid:
+        self.settle(state)
+        return self._workspace.commit(message)
+
+    def roll_back(self, state: TreeState) -> None:
+        self._workspace.settle(state.head)
+
+    def finish(self) -> None:
+        self._staged = None
+
+
+def _mark(before: Mapping[str, str], after: Mapping[str, str], path: str) -> str:
+    return " " if before.get(path) == after.get(path) else "M"
+
+
+def _mode(is_there: bool) -> str | None:
+    return "100644" if is_there else None
 
 
 def _file_diff(path: str, before: Mapping[str, str], after: Mapping[str, str]) -> str:
@@ -115,6 +208,16 @@ def _file_diff(path: str, before: Mapping[str, str], after: Mapping[str, str]) -
         else f"{'new' if path in after else 'deleted'} file mode 100644\n"
     )
     return f"diff --git a/{path} b/{path}\n{mode}index 1111111..2222222 100644\n{text}"
+
+
+def _only(report: TestReport, tests: Sequence[str]) -> TestReport:
+    """What a run of these files and ids alone would have said; none: all of it."""
+    if not tests:
+        return report
+    cases = [case for case in report.cases if case.id in tests or case.id.split("::")[0] in tests]
+    files = {test.split("::")[0] for test in tests}
+    errors = [error for error in report.collection_errors if error.split(":")[0] in files]
+    return report.model_copy(update={"cases": tuple(cases), "collection_errors": tuple(errors)})
 
 
 class ScriptedService:
@@ -135,6 +238,8 @@ class ScriptedService:
         self.offered: InterfaceMap | NotOffered = InterfaceMap(status="complete", interfaces=())
         """What every file offers, whichever are asked about."""
         self.asked_for_interfaces: list[Sequence[str]] = []
+        self.known: dict[str, Message] = {}
+        """What it answers to the operations that not every service offers, by method."""
         self._run_tests = run_tests
         self._check = check
         self._layout = layout
@@ -146,7 +251,15 @@ class ScriptedService:
 
     def simulate(self, workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
         self.runs += 1
-        return self._run_tests(workspace)
+        return _only(self._run_tests(workspace), tests)
+
+    def call(
+        self, operation: Operation[Params, Result], workspace: HasPath, params: Params
+    ) -> tuple[Answer[Result], ...] | NotOffered:
+        known = self.known.get(operation.method)
+        if not isinstance(known, operation.result):
+            return NotOffered(service="fake", method=operation.method, offered=tuple(self.known))
+        return (Answer("fake", "success", known, (), (), Metadata()),)
 
     def interfaces(self, workspace: Workspace, paths: Sequence[str]) -> InterfaceMap | NotOffered:
         self.asked_for_interfaces.append(paths)

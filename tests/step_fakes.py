@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel
 
 from cogworks.errors import LostRace, TryAgainLater
+from cogworks.github.earlier_logs import EarlierLog
 from cogworks.github.effects import (
     AddReaction,
     CommitFiles,
@@ -134,6 +135,9 @@ class Runner:
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
         known = {login: self.world.permissions.get(login, "none") for login in people}
         return self._call("permissions", lambda: known)
+
+    def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]:
+        return self._call("earlier_logs", lambda: self.world.logs)
 
     def create_root(self) -> CommitOid:
         return self._call("create_root", self.world.create_root)

@@ -4,12 +4,14 @@ from datetime import timedelta
 
 import pytest
 
+from cogworks.commands.reporting import EXIT_CODES
 from cogworks.github.facts import Account
 from cogworks.ledger.visit_folders import check_folders
 from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.reports import StepReport
 from cogworks.vocabulary import Login, NodeId
 from tests.approving import POLICY, POLICY_FILE, RIGHT, WRONG, Coder
+from tests.nodes.examples import change
 from tests.pipeline.graphs import document
 from tests.step_fakes import NODES, Died, Fault, Runner, after
 from tests.world import World
@@ -35,6 +37,7 @@ def test_a_visit_that_needs_a_person_waits_and_says_for_which_call() -> None:
     [wait] = report.waiting_for
     [left] = world.state.given_back
     assert (report.outcome, report.node, world.state.leases) == ("waiting", "code@A", ())
+    assert EXIT_CODES[report.outcome] == 0
     assert left.asks is not None
     assert wait.paste == f"/cogworks approve code@A {left.asks.hash}"
     assert left.asks.shown.startswith('{"candidate":')
@@ -44,6 +47,21 @@ def test_a_visit_that_needs_a_person_waits_and_says_for_which_call() -> None:
     assert f"Or comment: `{wait.paste}`" in comment
     assert "comment `/cogworks reject code@A <why>`" in comment
     assert "cogworks:awaiting-review" in world.labels
+
+
+def test_a_secret_in_the_call_that_is_asked_about_reaches_no_comment_no_state_and_no_audit() -> None:
+    token = "ghp_" + "Z9" * 18
+    leaking = change(f"TOKEN = '{token}'\n", notes=f"Take {token}.")
+    world = after(2)
+    world.more_files[POLICY_FILE] = POLICY
+
+    report = Runner(world, nodes={**NODES, NodeId("code"): Coder((leaking,))}).step()
+
+    [audit] = [text for path, text in world.files.items() if path.endswith("tools-1.ndjson")]
+    assert report.outcome == "waiting"
+    assert "***" in audit
+    for shown in (world.own_comments()[0], world.files["state.json"], audit, report.model_dump_json()):
+        assert token not in shown
 
 
 def test_a_step_without_an_answer_reads_and_writes_nothing() -> None:
@@ -141,6 +159,55 @@ def test_an_heir_of_a_dead_runner_asks_no_second_time() -> None:
     [wait] = heir.waiting_for
     assert wait.paste != report.waiting_for[0].paste
     assert world.state.given_back[0].attempt == 2
+
+
+def test_an_approval_that_no_step_read_in_time_is_refused_by_githubs_clock() -> None:
+    world, report = asking()
+    world.say(report.waiting_for[0].paste)
+    world.now += timedelta(days=7, minutes=1)
+
+    told = runner(world).step()
+
+    assert (told.node, runner(world).step().outcome) == ("inputs", "waiting")
+    assert world.reactions() == [("THUMBS_DOWN",)]
+    assert "counts for 168 hour(s) (`approvals.valid_hours`), which are over" in world.own_comments()[1]
+    assert report.waiting_for[0].paste in world.own_comments()[1]
+
+
+def test_an_approval_that_lapsed_before_the_visit_could_go_on_is_asked_for_anew_with_the_reason() -> None:
+    world, report = asking()
+    world.config += "[approvals]\nvalid_hours = 24\n"
+    world.say(report.waiting_for[0].paste)
+    world.set_label("cogworks:hold", "e2")
+    runner(world).step()
+    assert world.reactions() == [("THUMBS_UP",)]
+    world.labels.remove("cogworks:hold")
+    world.now += timedelta(hours=25)
+
+    again = runner(world).step()
+
+    [wait] = again.waiting_for
+    assert (again.outcome, wait.paste) == ("waiting", report.waiting_for[0].paste)
+    assert "It was approved by ann, but it was written at " in wait.ask
+    assert "counts for 24 hour(s) (`approvals.valid_hours`), which are over" in world.own_comments()[0]
+
+    world.say(wait.paste)
+    third = runner(world).step()
+    assert third.waiting_for[0].paste != wait.paste
+    assert "It was approved" not in third.waiting_for[0].ask
+    paid = {purpose: times for purpose, times in world.paid.items() if "code" in purpose}
+    assert set(paid.values()) == {1}
+
+
+def test_approvals_that_count_for_ever_do_so() -> None:
+    world, report = asking()
+    world.config += "[approvals]\nvalid_hours = 0\n"
+    world.say(report.waiting_for[0].paste)
+    world.now += timedelta(days=900)
+
+    [wait] = runner(world).step().waiting_for
+
+    assert wait.paste != report.waiting_for[0].paste
 
 
 def test_a_restart_forgets_what_was_asked() -> None:

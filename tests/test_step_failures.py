@@ -7,9 +7,15 @@ from typing import Literal
 import pytest
 
 from cogworks.errors import TryAgainLater
+from cogworks.nodes import code_generation
 from cogworks.nodes.considering import Wanted
+from cogworks.nodes.contract import NodeShell, NodeTask, Outcome
 from cogworks.pipeline.state import LEASE_MARGIN_S, LEASE_TTL_S
-from tests.step_fakes import Died, Fault, Runner, after, undisturbed, until_done
+from cogworks.vocabulary import NodeId, SubItemKey
+from tests.nodes import examples
+from tests.nodes.test_test_writing import CUSTOM, written
+from tests.nodes.test_test_writing import world as adder
+from tests.step_fakes import NODES, Died, Fault, Runner, after, undisturbed, until_done
 from tests.world import World
 
 CALLS_OF_A_FIRST_STEP = 9
@@ -119,3 +125,22 @@ def test_three_dead_runners_fail_the_node_and_their_reservations_are_spent() -> 
     world.set_label("cogworks:run", "e2")
     until_done(world)
     assert world.twice() == []
+
+
+def test_a_test_file_that_is_not_where_its_writer_said_is_named_in_the_status_comment() -> None:
+    world = after(2)
+    lost = written(test_path="tests/lost.py", extra_paths=(CUSTOM,))
+
+    def code(task: NodeTask, shell: NodeShell) -> Outcome:
+        visit = task.visit.model_copy(update={"sub_item": SubItemKey("A")})
+        return code_generation.run(
+            examples.task("code_generation", sub_item="A", visit=visit), adder(lost, lost)
+        )
+
+    report = Runner(world, nodes={**NODES, NodeId("code"): code}).step()
+
+    assert report.outcome == "failed"
+    [comment] = world.own_comments()
+    assert "Test file not found: tests/lost.py (source: reported, from test-writer)" in comment
+    assert "By convention it would be tests/generated/wi-7/test_issue_21.py." in comment
+    assert "so no code was written" in comment

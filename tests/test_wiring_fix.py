@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from cogworks.errors import ConfigurationError, UsageError
+from cogworks.errors import BudgetReached, ConfigurationError, UsageError
 from cogworks.repair.instance import Instance
-from cogworks.repair.options import ModelChoice, Options
+from cogworks.repair.options import Logging, ModelChoice, Options
 from cogworks.settings import read_environment
 from cogworks.wiring_fix import Order, open_repair
 from tests.codebase.repositories import git
 from tests.fakes import ScriptedModel
-from tests.fixing import FILES, GOOD, TARGET, TESTS, diffs, landmark, make_shop, pattern, plan
+from tests.fixing import FILES, GOOD, TARGET, TESTS, diffs, landmark, make_shop, pattern, place, plan
 
 ENVIRONMENT = read_environment({"COGWORKS_LLM_PROVIDER": "cassette", "HOME": "/nonexistent"})
 SIGN_ONLY = {"shop/cart.py": GOOD["shop/cart.py"]}
@@ -23,6 +23,10 @@ BREAKING = {
 }
 GUTTED = {"tests/test_shop.py": ("    assert total([1.4, 1.4]) == 2.8\n", "    pass\n")}
 ESCAPING = {"../evil.py": ("", "evil = True\n")}
+SERVICES_PATCH = (
+    "diff --git a/.cogworks/services.toml b/.cogworks/services.toml\nnew file mode 100644\n--- /dev/null\n"
+    "+++ b/.cogworks/services.toml\n@@ -0,0 +1 @@\n+evil = true\n"
+)
 MISFIT = "--- a/shop/cart.py\n+++ b/shop/cart.py\n@@ -1 +1 @@\n-nothing like it\n+anything\n"
 
 
@@ -84,6 +88,28 @@ def test_the_one_good_diff_of_six_is_kept_and_the_users_checkout_is_not_touched(
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+def test_two_changes_that_help_only_together_are_kept_as_two_commits(tmp_path: Path) -> None:
+    """The total is wrong until its sign and its rounding are both mended."""
+    shop = make_shop(tmp_path)
+    steps = plan(
+        landmark("add", place("shop/cart.py", 5, 7), join="all"),
+        landmark("round", place("shop/money.py", 1, 2), join="all", after=["add"]),
+    )
+    money = {"shop/money.py": GOOD["shop/money.py"]}
+    model = ScriptedModel(pattern(), steps, diffs(SIGN_ONLY), diffs(money))
+
+    with open_repair(order(shop), ENVIRONMENT, say=print, provider=model) as repair:
+        result, patch, notes = repair.run(), repair.patch, repair.notes
+
+    assert result.success, result.error
+    assert [(each.landmark, each.result.code) for each in notes.tried] == [("add", "kept"), ("round", "kept")]
+    fresh = passing(shop, tmp_path, patch)
+    assert "result += price" in fresh["shop/cart.py"]
+    assert "round(amount, 2)" in fresh["shop/money.py"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_tests_that_come_with_the_task_are_no_part_of_the_patch_and_cannot_be_changed(tmp_path: Path) -> None:
     files = {path: text for path, text in FILES.items() if path != "tests/test_shop.py"}
     shop = make_shop(tmp_path, {**files, "tests/test_other.py": "def test_one():\n    assert True\n"})
@@ -111,8 +137,9 @@ def test_tests_that_come_with_the_task_are_no_part_of_the_patch_and_cannot_be_ch
         ({"base_commit": "0" * 40}, "has no commit"),
         ({"base_commit": "--upload-pack=evil"}, "wanted the name of a commit"),
         ({"test_patch": "diff --git a/x b/x\n"}, "`test_patch` does not apply"),
+        ({"test_patch": SERVICES_PATCH}, r"`test_patch` changes \.cogworks/services\.toml"),
     ],
-    ids=["unknown commit", "no commit", "tests that do not apply"],
+    ids=["unknown commit", "no commit", "tests that do not apply", "a service of its own"],
 )
 def test_a_task_that_does_not_fit_is_refused_before_anything_runs(
     tmp_path: Path, task: dict[str, str], problem: str
@@ -134,15 +161,84 @@ def test_a_folder_without_a_repository_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_without_a_model_the_lines_that_name_one_are_told(tmp_path: Path) -> None:
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_without_a_model_the_lines_that_name_one_are_told_and_the_places_are_ranked(tmp_path: Path) -> None:
     files = {path: text for path, text in FILES.items() if not path.startswith(".cogworks")}
     shop = make_shop(tmp_path, files)
+    said: list[str] = []
+
+    with open_repair(order(shop), ENVIRONMENT, say=said.append) as repair:
+        result, notes, artifacts = repair.run(), repair.notes, repair.artifacts()
+
+    assert artifacts["final_patch.txt"] == ""
+    assert '[codegen.model]\nname = "' in said[0]
+    assert not result.success
+    assert "no model was asked for a change: no model is named" in result.error
+    assert notes.localised is not None
+    assert "shop.cart.total" in [each.symbol.id for each in notes.localised.suspects[:2]]
+    assert "prompts.ndjson" not in artifacts
+    assert repair.meter.calls == 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_two_clients_of_ones_own_in_one_process_are_asked_what_is_theirs(tmp_path: Path) -> None:
+    """Any object with the one method `complete` will do; no name, price, key or global is needed."""
+    files = {path: text for path, text in FILES.items() if not path.startswith(".cogworks")}
+    shop = make_shop(tmp_path, files)
+    # One question each: that a client of one's own brings a repair to its end is shown above.
+    first = ScriptedModel(BudgetReached("the first has had enough"))
+    second = ScriptedModel(BudgetReached("the second has had enough"))
+    options = Options(logging=Logging(prompts="full"))
 
     with (
-        pytest.raises(UsageError, match=r"\[codegen\.model\]\nname = "),
-        open_repair(order(shop), ENVIRONMENT, say=print),
+        open_repair(order(shop), ENVIRONMENT, say=print, provider=first) as one,
+        open_repair(
+            order(shop, options, instance_id="shop-2"), ENVIRONMENT, say=print, provider=second
+        ) as other,
+    ):
+        with pytest.raises(BudgetReached, match="the second"):
+            other.run()
+        with pytest.raises(BudgetReached, match="the first"):
+            one.run()
+        logs = [each.artifacts()["prompts.ndjson"].splitlines() for each in (one, other)]
+
+    assert [len(each.requests) for each in (first, second)] == [1, 1]
+    assert {each.requests[0].model for each in (first, second)} == {"own-client"}
+    assert [len(log) for log in logs] == [1, 1]
+    assert '"messages"' not in logs[0][0]
+    assert "What is believed" not in logs[0][0]
+    assert "Say what is wrong, and where." in logs[1][0]
+    assert (one.meter.cost_usd, one.meter.calls) == (0, 0)
+
+
+def test_the_environment_names_the_model_before_everything_else(tmp_path: Path) -> None:
+    shop = make_shop(tmp_path)
+    environment = ENVIRONMENT.model_copy(update={"llm_model": "from-the-environment-1"})
+
+    with (
+        pytest.raises(ConfigurationError, match="from-the-environment-1"),
+        open_repair(order(shop, Options(model=ModelChoice(name="other-1"))), environment, say=print),
     ):
         pass
+
+
+@pytest.mark.parametrize(("provider", "is_asked"), [("anthropic", False), ("cassette", True)])
+def test_the_provider_of_the_options_is_opened_and_without_a_key_nobody_is_asked(
+    tmp_path: Path, provider: str, is_asked: bool
+) -> None:
+    options = Options(model=ModelChoice.model_validate({"provider": provider}))
+    said: list[str] = []
+
+    with open_repair(
+        order(make_shop(tmp_path), options), read_environment({"HOME": "/nonexistent"}), say=said.append
+    ) as repair:
+        assert (repair.unasked is None) is is_asked
+        if repair.unasked is not None:
+            assert repair.unasked.refusal is not None
+
+    assert ["Set `COGWORKS_LLM_API_KEY`" in line for line in said] == ([] if is_asked else [True])
 
 
 def test_the_named_model_wins_over_the_repositorys_and_needs_a_price(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import tomli_w
 from cogworks.github.addresses import IssueAddress
 from cogworks.github.answers import RateLimit
 from cogworks.github.bodies import capped
+from cogworks.github.earlier_logs import EarlierLog
 from cogworks.github.effects import (
     AddReaction,
     CommitFiles,
@@ -124,6 +125,8 @@ class World:
     permissions: dict[Login, str] = field(default_factory=lambda: {Login("ann"): "write"})
     files: dict[str, str] = field(default_factory=dict)
     """The tree of the ledger's tip."""
+    logs: list[EarlierLog] = field(default_factory=list)
+    """What other ledgers hold of earlier visits to the coding node."""
     rate: RateLimit | None = None
     config: str = CONFIG
     more_files: dict[str, str] = field(default_factory=dict)

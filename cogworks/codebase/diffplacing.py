@@ -81,6 +81,12 @@ def between(path: str, before: str, after: str) -> FileDiff:
     return FileDiff(old_path=path, new_path=path, hunks=hunks_of(edits, old))
 
 
+def created(path: str, text: str) -> FileDiff:
+    """What makes a new file."""
+    hunks = hunks_of([Edit(0, (), lines_of(text))], ()) if text else ()
+    return FileDiff(old_path=path, new_path=path, kind="create", new_mode=_NEW_MODE, hunks=hunks)
+
+
 def recounted(text: str) -> str:
     """The same diff with a fence around it removed, missing `diff --git` lines added and every hunk's lines counted."""
     lines = _unfenced(text.removesuffix("\n").split("\n"))
@@ -224,6 +230,4 @@ def _occurrences(text: str, wanted: str) -> int:
 def _created(path: str, wanted: Sequence[Replacement]) -> FileDiff | str:
     if len(wanted) != 1 or wanted[0].search:
         return f"{path!r} does not exist; a new file is one edit with an empty `search`"
-    hunks = hunks_of([Edit(0, (), lines_of(wanted[0].replace))], ())
-    empty = FileDiff(old_path=path, new_path=path, kind="create", new_mode=_NEW_MODE)
-    return empty if not wanted[0].replace else empty.model_copy(update={"hunks": hunks})
+    return created(path, wanted[0].replace)

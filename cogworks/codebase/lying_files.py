@@ -31,3 +31,18 @@ def remove_folder(place: Path) -> None:
     with suppress(OSError):
         place.chmod(0o700)
     shutil.rmtree(place, ignore_errors=True)
+
+
+def walked(top: Path) -> Iterator[str]:
+    """Every file, link and folder below a worktree but git's own, without following links; folders end with a slash."""
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        for entry in sorted(os.scandir(top / folder), key=lambda entry: entry.name):
+            path = f"{folder}{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                if path != ".git":
+                    waiting.append(f"{path}/")
+                    yield f"{path}/"
+            elif path != ".git":
+                yield path

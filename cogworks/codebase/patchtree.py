@@ -8,18 +8,20 @@ import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.failures import CodebaseError, GitFailed, RollbackFailed
 from cogworks.codebase.git import Git, Identity
-from cogworks.codebase.lying_files import content_digest, parents_of, remove_folder
+from cogworks.codebase.lying_files import content_digest, parents_of, remove_folder, walked
 from cogworks.codebase.plumbing import authorship, blobs_of, spare_index, zsplit
 from cogworks.vocabulary import CommitOid, Value
 
 _JOURNAL = "cogworks-transaction.json"
 _LOCK = "cogworks-transaction.lock"
+_SAVEPOINT = "cogworks-savepoint"
 _GIT_LOCKS = ("index.lock", "HEAD.lock")
 _ABSENT = "000000"
 _SUBMODULE = "160000"
@@ -95,7 +97,7 @@ class PatchTree:
         lock_wait_s: how long a git command that a killed process left running may go on before its locks are broken.
         """
         self._path = path
-        self._git = git
+        self._run = partial(git.run, cwd=path)
         self._identity = identity
         self._lock_wait_s = lock_wait_s
         self._folder = Path(self._run("rev-parse", "--absolute-git-dir").removesuffix("\n"))
@@ -141,7 +143,13 @@ class PatchTree:
         return tuple(zsplit(status))
 
     def checkpoint(self) -> TreeState:
-        """The state now, to which `roll_back` comes back, also after this process was killed.
+        """The state now, to which `roll_back` comes back, also after this process was killed. Raises as `state`."""
+        state = self.state()
+        self._write_journal(state)
+        return state
+
+    def state(self) -> TreeState:
+        """The state now; nothing is written down.
 
         Raises:
             CodebaseError: git's view of the tree is not what is on the disk.
@@ -152,9 +160,7 @@ class PatchTree:
             raise CodebaseError(f"{self._path}: the files on the disk are not those of {head}")
         manifest = self._manifest(entries.untracked)
         untracked = tuple(entries.untracked)
-        state = TreeState(head=CommitOid(head), tree=tree, manifest=manifest, untracked=untracked)
-        self._write_journal(state)
-        return state
+        return TreeState(head=CommitOid(head), tree=tree, manifest=manifest, untracked=untracked)
 
     def surroundings(self, paths: Sequence[str]) -> Surroundings:
         """What a diff that names these paths is judged against; a path that cannot be one has no source."""
@@ -253,6 +259,34 @@ class PatchTree:
         self.finish()
         return before.head
 
+    def save(self) -> None:
+        """Remember the last commit until `release`, also beyond the end of this process."""
+        fresh = self._folder / f"{_SAVEPOINT}.new"
+        fresh.write_text(self._head())
+        fresh.replace(self._folder / _SAVEPOINT)
+
+    def release(self) -> None:
+        """What was committed since the savepoint stays."""
+        (self._folder / _SAVEPOINT).unlink(missing_ok=True)
+
+    def go_back(self) -> int:
+        """Undo every commit since the savepoint, every file verified; how many there were, 0 without a savepoint.
+
+        Raises: as `recover` and `take_back`.
+        """
+        try:
+            wanted = (self._folder / _SAVEPOINT).read_text()
+        except FileNotFoundError:
+            return 0
+        self.recover()
+        count = int(self._run("rev-list", "--count", f"{wanted}..HEAD"))
+        if self._run("rev-parse", f"HEAD~{count}").strip() != wanted:
+            raise CodebaseError(f"{self._path}: HEAD does not come after the savepoint {wanted}")
+        for _ in range(count):
+            self.take_back()
+        self.release()
+        return count
+
     def finish(self) -> None:
         """The way back is not needed any more."""
         (self._folder / _JOURNAL).unlink(missing_ok=True)
@@ -279,7 +313,7 @@ class PatchTree:
     def _remove_new(self, tracked: frozenset[str], untracked: frozenset[str]) -> None:
         """Remove what was neither tracked nor there; a file or link in the place of a directory as well."""
         folders = {f"{parent}/" for path in (*tracked, *untracked) for parent in parents_of(path)}
-        for path in list(self._walk()):
+        for path in list(walked(self._path)):
             place = self._path / path.removesuffix("/")
             if path.endswith("/"):
                 if path not in folders and path not in untracked and place.is_dir():
@@ -292,26 +326,12 @@ class PatchTree:
         index = zsplit(self._run("ls-files", "--stage", "-z"))
         tracked = frozenset(entry.partition("\t")[2] for entry in index)
         folders = {f"{parent}/" for path in tracked for parent in parents_of(path)}
-        there = list(self._walk())
+        there = list(walked(self._path))
         return _Entries(
             tracked=sorted(path for path in there if path in tracked),
             submodules=[entry for entry in index if entry.startswith(_SUBMODULE)],
             untracked=sorted(path for path in there if path not in tracked and path not in folders),
         )
-
-    def _walk(self) -> Iterator[str]:
-        """Every file, link and folder of the worktree but git's own, without following links; folders end with a slash."""
-        waiting = [""]
-        while waiting:
-            folder = waiting.pop()
-            for entry in sorted(os.scandir(self._path / folder), key=lambda entry: entry.name):
-                path = f"{folder}{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
-                    if path != ".git":
-                        waiting.append(f"{path}/")
-                        yield f"{path}/"
-                elif path != ".git":
-                    yield path
 
     def _tree_of(self, entries: _Entries) -> str:
         """The tree of the tracked files as they are on the disk, hashed afresh: time stamps prove nothing."""
@@ -379,12 +399,3 @@ class PatchTree:
             time.sleep(0.05)
         for lock in locks:
             lock.unlink(missing_ok=True)
-
-    def _run(
-        self,
-        *arguments: str,
-        extra: dict[str, str] | None = None,
-        stdin: str = "",
-        ok: tuple[int, ...] = (0,),
-    ) -> str:
-        return self._git.run(*arguments, cwd=self._path, extra=extra, stdin=stdin, ok=ok)

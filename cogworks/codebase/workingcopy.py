@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -10,6 +11,7 @@ from cogworks.codebase.changes import DEFAULT_CAPS, Caps, FileChange, normalised
 from cogworks.codebase.confined import StoredFile, delete_file, obstacle, read_file, write_file
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
 from cogworks.codebase.git import Git, Identity, Token
+from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.plumbing import authorship, spare_index, zsplit
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
@@ -69,6 +71,7 @@ class WorkingCopy:
         self._base_branch = base_branch
         self._path = path
         self._git = git
+        self._run = partial(git.run, cwd=path)
         self._remote = remote
         self._identity = identity
         self._rules = rules
@@ -221,13 +224,27 @@ class WorkingCopy:
         self._run("reset", "--hard", "--quiet", oid)
         self.roll_back()
 
+    def transactions(self) -> PatchTree:
+        """The same worktree as transactions see it; what a killed one wrote down ends here, for `roll_back` is verified.
+
+        Raises:
+            CodebaseError: the tree is not that of the last commit, and could not be made so.
+        """
+        self.roll_back()
+        tree = PatchTree(self._path, self._git, identity=self._identity)
+        tree.finish()
+        return tree
+
     def step_back_from(self, mark: str) -> None:
-        """Stand on the parent of the newest commit when that commit's message holds `mark`, else stay.
+        """Stand below the newest commits whose messages hold `mark`, however many those are; stay when there is none.
 
         A visit that is repeated starts where it started first, not on what its dead runner has pushed already.
         """
-        if mark in self._run("log", "-1", "--format=%B"):
-            self.settle(CommitOid(self._run("rev-parse", "HEAD^").strip()))
+        start = "HEAD"
+        while mark in self._run("log", "-1", "--format=%B", start):
+            start += "^"
+        if start != "HEAD":
+            self.settle(CommitOid(self._run("rev-parse", start).strip()))
 
     def merge(self, branch: BranchName) -> CommitOid:
         """Merge a branch of the remote as last fetched; the head, new only if something was missing.
@@ -258,15 +275,6 @@ class WorkingCopy:
                 "Merge the two branches by hand, push, and run the step again."
             ) from error
         return self.head
-
-    def _run(
-        self,
-        *arguments: str,
-        extra: dict[str, str] | None = None,
-        stdin: str = "",
-        ok: tuple[int, ...] = (0,),
-    ) -> str:
-        return self._git.run(*arguments, cwd=self._path, extra=extra, stdin=stdin, ok=ok)
 
     def _track(self, how: str, paths: Sequence[str]) -> None:
         self._run(

@@ -9,9 +9,12 @@ from cogworks.canonical import canonical, sha256
 from cogworks.coding.actions import SIDE, Action, Outcome
 from cogworks.coding.feedback import Attempt
 from cogworks.coding.results import ActionResult, Candidate, Payload
+from cogworks.repair.ladder import ORDER, Ladder, Rung
 from cogworks.vocabulary import Value
 
 MAX_SIGNATURES = 3
+MAX_REASONS = 12
+RUNGS = frozenset(rung.value for rung in ORDER)
 
 
 class Task(Value):
@@ -23,6 +26,9 @@ class Task(Value):
     has_validators: bool = False
     writes_tests: bool = False
     """Tests are written by an action of their own, before any change."""
+    climbs: bool = False
+    """Changes that keep failing have the failure analysed anew, rung by rung; otherwise further ones are asked for as
+    long as patches are left."""
 
 
 class CycleContext(Value):
@@ -65,8 +71,10 @@ class CycleContext(Value):
     """Changes that were rolled back since the last one that was kept."""
     misses: int = 0
     """Requests in a row that gave nothing valid."""
-    replans: int = 0
-    """How often the failure was analysed anew because of that."""
+    ladder: Ladder = Ladder()
+    """What was tried because changes kept failing."""
+    alternatives: int = 0
+    """Ways besides the current landmark that are open without another analysis."""
     blanks: int = 0
     """Analyses in a row that found nothing."""
     errors_in_row: int = 0
@@ -98,6 +106,7 @@ def fold(context: CycleContext, payload: Payload, result: ActionResult, *, final
         "error": result.summary if is_error else "",
         "halt": context.halt or result.halt,
         "tree": context.tree if result.tree is None else result.tree,
+        "commits": max(0, context.commits - result.taken_back),
     }
     if action not in SIDE:
         update.update(action=action, outcome=result.outcome, parameters=payload.parameters)
@@ -116,11 +125,11 @@ def _own(
         case Action.ANALYZE_FAILURE:
             return _after_analysis(context, payload, result)
         case Action.GENERATE_PATCH:
-            return _after_generation(context, result, finalists)
+            return _after_generation(context, payload, result, finalists)
         case Action.APPLY_PATCH:
             return _after_transaction(context, result)
         case Action.REVERT_PATCH if result.is_success:
-            return {"commits": max(0, context.commits - 1)}
+            return {"commits": max(0, context.commits - max(1, result.taken_back))}
         case Action.VALIDATE:
             return {
                 "validated_tree": tree if result.outcome is Outcome.GREEN else None,
@@ -156,20 +165,38 @@ def _after_test_writing(context: CycleContext, result: ActionResult) -> Mapping[
 def _after_analysis(context: CycleContext, payload: Payload, result: ActionResult) -> Mapping[str, Any]:
     if result.outcome is Outcome.ERROR:
         return {}
+    mode = payload.parameters.get("mode", "")
+    climbed: dict[str, Any] = {"ladder": _climbed(context, mode)} if mode in RUNGS else {}
     if result.outcome is Outcome.NOTHING_FOUND:
-        return {"blanks": context.blanks + 1}
-    update: dict[str, Any] = {"landmarks": result.landmarks, "blanks": 0}
-    if payload.parameters.get("mode"):
-        update.update(replans=context.replans + 1, misses=0)
+        return {**climbed, "blanks": context.blanks + 1}
+    update = {**climbed, "landmarks": result.landmarks, "alternatives": result.alternatives, "blanks": 0}
+    if mode:
+        # Another approach: what failed before says nothing about it.
+        update.update(misses=0, attempts=())
     return {**update, "reasons": result.reasons} if result.reasons else update
 
 
-def _after_generation(context: CycleContext, result: ActionResult, finalists: int) -> Mapping[str, Any]:
+def _after_generation(
+    context: CycleContext, payload: Payload, result: ActionResult, finalists: int
+) -> Mapping[str, Any]:
+    rung = payload.parameters.get("rung", "")
+    climbed: dict[str, Any] = {"ladder": _climbed(context, rung)} if rung in RUNGS else {}
     if result.outcome is Outcome.PROPOSED:
-        return {"candidates": result.candidates[:finalists], "misses": 0}
+        return {**climbed, "candidates": result.candidates[:finalists], "misses": 0}
     if result.outcome is Outcome.NONE_VALID:
-        return {"candidates": (), "misses": context.misses + 1, "reasons": result.reasons}
+        told = {"candidates": (), "misses": context.misses + 1, "reasons": _told(context, result)}
+        return {**climbed, **told}
     return {}
+
+
+def _climbed(context: CycleContext, rung: str) -> Ladder:
+    return context.ladder.after(Rung(rung))
+
+
+def _told(context: CycleContext, result: ActionResult) -> tuple[str, ...]:
+    """Why changes failed: all of a climb, the latest of what is asked for again and again."""
+    before = context.reasons if context.task.climbs else ()
+    return tuple(dict.fromkeys((*before, *result.reasons)))[-MAX_REASONS:]
 
 
 def _after_transaction(context: CycleContext, result: ActionResult) -> Mapping[str, Any]:
@@ -179,10 +206,10 @@ def _after_transaction(context: CycleContext, result: ActionResult) -> Mapping[s
             **started,
             "commits": context.commits + 1,
             "landmarks": context.landmarks[1:],
+            "alternatives": result.alternatives,
             "candidates": (),
             "reasons": (),
             "attempts": (),
-            "replans": 0,
         }
     if result.outcome is Outcome.ROLLED_BACK:
         tried = (result.attempt,) if result.attempt else ()
@@ -190,6 +217,6 @@ def _after_transaction(context: CycleContext, result: ActionResult) -> Mapping[s
             **started,
             "candidates": context.candidates[1:],
             "attempts": (*context.attempts, *tried),
-            "reasons": result.reasons,
+            "reasons": _told(context, result),
         }
     return started

@@ -22,6 +22,7 @@ from cogworks.coding.events import (
     Selected,
 )
 from cogworks.coding.executor import Executor, Handler
+from cogworks.coding.experience import environment_of
 from cogworks.coding.flow import next_step
 from cogworks.coding.generators import BUILT_IN, Generator, built_in
 from cogworks.coding.monitor import SerialityMonitor, Violation
@@ -31,6 +32,7 @@ from cogworks.coding.results import ActionResult, Payload, failed
 from cogworks.coding.signals import Forced, SignalQueue
 from cogworks.coding.slot import Decision, Slot
 from cogworks.coding.watchdogs import alarms, is_last_cycle
+from cogworks.coding.weighing import Memory, weighed
 from cogworks.errors import CogworksError, UsageError
 from cogworks.pipeline.arbiter import Choice, Proposal, Signal, choose
 
@@ -72,6 +74,7 @@ class CodingCycle:
         self._around = surroundings
         self._built_in = built_in(header.limits)
         self._context = CycleContext(task=header.task)
+        self._memory = Memory(header.experience or (), environment_of(header))
         self._slot = Slot()
         self._executor = Executor(surroundings.handlers)
         self._monitor = SerialityMonitor()
@@ -222,6 +225,8 @@ class CodingCycle:
             for proposal, payload in self._proposed(cycle, generator):
                 proposals.append(proposal)
                 payloads[proposal.slot_id] = payload
+        if self._memory.observations:
+            proposals = self._weighed(cycle, proposals, payloads)
         is_last = is_last_cycle(self._context, self._limits)
         choice = choose(self._signals.waiting(only_an_end=is_last), proposals)
         if choice is None:
@@ -260,6 +265,19 @@ class CodingCycle:
         for event in events:
             self._emit(cycle, event)
         return proposed
+
+    def _weighed(
+        self, cycle: int, proposals: Sequence[Proposal], payloads: dict[str, Payload]
+    ) -> list[Proposal]:
+        """The proposals as outcome memory leaves them; what it proposes instead of one gets its payload here."""
+        offered = [(proposal, payloads[proposal.slot_id]) for proposal in proposals]
+        balance = weighed(self._memory, self._context, offered)
+        for proposal, payload in balance.added:
+            payloads[proposal.slot_id] = payload
+            self._emit(cycle, told(proposal, payload))
+        if balance.event is not None:
+            self._emit(cycle, balance.event)
+        return list(balance.proposals)
 
     def _commit(self, cycle: int, choice: Choice, payload: Payload) -> None:
         before, named = self._slot.payload_hash, digest(payload)

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Sequence
 
+from cogworks.coding.investigation import Inquiry
 from cogworks.coding.repair_job import Job, Notes, Tools
 from cogworks.coding.suitability import failing_targets
 from cogworks.domain_services.messages import TestReport
 from cogworks.errors import CogworksError
-from cogworks.repair.landmarks import FailurePattern, Landmark, fallback_pattern
+from cogworks.repair.branches import Branch
+from cogworks.repair.landmarks import Alternative, FailurePattern, Landmark, fallback_pattern
 from cogworks.repair.localising import Localised, Reach, localise
-from cogworks.repair.planning import Planned, Situation, combined, fallback_landmarks, planned
+from cogworks.repair.planning import Planned, Situation, combined, planned
 from cogworks.repair.proposing import Caps, Request, step_of, windows_of
 from cogworks.repair.violations import Step
+from cogworks.repair.ways import followed, planned_branches, suspected_branches
 
 
 class Diagnosis:
@@ -28,8 +31,7 @@ class Diagnosis:
         self._requests = 0
         self._failing = TestReport(cases=())
         self._given_up: set[str] = set()
-        self.is_fallback = False
-        """Whether the landmarks are alternatives from the ranking rather than a plan."""
+        self._inquiry = Inquiry(job, tools, notes, tell)
 
     def give_up(self, landmark: Landmark) -> None:
         """No change was found for this place."""
@@ -56,29 +58,37 @@ class Diagnosis:
             missing=missing,
         )
         self._tell("candidates.recalled", suspects=[each.symbol.id for each in localised.suspects])
-        return localised
+        return self.look_further(localised)
 
-    def plan(
-        self, localised: Localised, reasons: Sequence[str], *, keep_pattern: bool
-    ) -> tuple[Landmark, ...]:
-        """The landmarks to follow; where no plan can be had, the next suspect alone, and none when all were tried."""
+    def look_further(self, localised: Localised) -> Localised:
+        """The suspects in the order of what is believed after further probes.
+
+        Raises:
+            TreeChanged: the worktree is not what it was.
+        """
+        found = self._notes.localised = self._inquiry.into(localised, self._failing)
+        return found
+
+    def plan(self, localised: Localised, reasons: Sequence[str], *, keep_pattern: bool) -> tuple[Branch, ...]:
+        """The ways to a repair; where no plan can be had, the next suspects, and none when all were tried."""
         self._analyses += 1
         options = self._job.options.search
         if options.use_landmarks:
             self._notes.planned = self._asked(self._situation(localised, reasons), keep_pattern=keep_pattern)
         else:
             self._notes.planned = Planned(pattern=fallback_pattern(localised.suspects))
-        landmarks = self._notes.planned.landmarks[: options.max_steps]
-        self.is_fallback = not landmarks
-        if self.is_fallback:
-            left = [
-                each
-                for each in fallback_landmarks(localised.suspects)
-                if each.target_spans[0].symbol not in self._given_up
-            ]
-            landmarks = tuple(left[:1])
-        self._notes.landmarks = landmarks
-        return landmarks
+        found = self._notes.planned
+        if landmarks := followed(found.landmarks, most=options.max_steps):
+            left = found.pattern.model_copy(
+                update={"alternatives": self._untried(found.pattern.alternatives)}
+            )
+            return planned_branches(landmarks, left, localised.slices)
+        return suspected_branches(localised.suspects, localised.slices, given_up=self._given_up)
+
+    def _untried(self, alternatives: Sequence[Alternative]) -> tuple[Alternative, ...]:
+        return tuple(
+            each for each in alternatives if not each.span.symbol or each.span.symbol not in self._given_up
+        )
 
     def request(self, landmark: Landmark, reasons: Sequence[str]) -> Request:
         """What a proposer is asked for one landmark, with the windows of the tree as it is now."""
@@ -142,4 +152,5 @@ class Diagnosis:
             slices=localised.slices,
             targets=self._job.instance.failing_tests,
             reasons=tuple(reasons),
+            evidence=self._notes.findings.evidence() if self._notes.findings else (),
         )

@@ -7,7 +7,10 @@ from typing import Any
 from cogworks.coding.eventlog import segments
 from cogworks.coding.events import Event
 from cogworks.coding.repair_job import Notes
-from cogworks.repair.proof import markdown
+from cogworks.repair.branches import Course
+from cogworks.repair.investigating import Findings
+from cogworks.repair.proof import markdown, summarised
+from cogworks.repair.understanding import understood
 
 
 def dossier(events: Sequence[Event], notes: Notes, *, patch: str) -> Mapping[str, str]:
@@ -22,18 +25,63 @@ def dossier(events: Sequence[Event], notes: Notes, *, patch: str) -> Mapping[str
                 "missing": list(ranking.missing),
                 "diffs": [each.model_dump(mode="json") for each in notes.proposals],
                 "refused": notes.refused,
+                "recalled": [each.model_dump(mode="json") for each in notes.recalled],
+                "probed": _probed(notes),
             }
         )
+    if notes.findings is not None:
+        found["blackboard.json"] = _json(_blackboard(notes.findings))
     if notes.planned is not None:
-        found["failure_pattern.json"] = _json(notes.planned.pattern.model_dump(mode="json"))
+        pattern = notes.planned.pattern
+        found["failure_pattern.json"] = _json(pattern.model_dump(mode="json"))
+        found["understanding.json"] = _json(understood(pattern, notes.findings).model_dump(mode="json"))
     if notes.landmarks:
         found["landmarks.json"] = _json([each.model_dump(mode="json") for each in notes.landmarks])
+    if notes.courses:
+        found["plan.json"] = _json([_course(each) for each in notes.courses])
     if notes.tried:
         found["transactions.json"] = _json([each.model_dump(mode="json") for each in notes.tried])
     if notes.proof is not None:
         found["proof.json"] = _json(notes.proof.model_dump(mode="json"))
-        found["proof.md"] = markdown(notes.proof)
+        found["proof.md"] = markdown(summarised(notes.proof))
     return found
+
+
+def _course(course: Course) -> dict[str, Any]:
+    """One turn among the branches: what was followed, what else there was and what was believed of each."""
+    branches = [
+        {**each.model_dump(mode="json"), "expected_utility": round(each.expected_utility, 6)}
+        for each in course.branches
+    ]
+    left = [[landmark.id for landmark in unit] for unit in course.units]
+    told = course.model_dump(mode="json", exclude={"branches", "units"})
+    return {**told, "units": left, "branches": branches}
+
+
+def _probed(notes: Notes) -> list[dict[str, Any]]:
+    """Each suspect that was probed, with what is believed of it and the probes."""
+    if notes.findings is None:
+        return []
+    reports = notes.findings.reports
+    return [
+        {
+            "suspect": name,
+            "before": notes.findings.before[name],
+            "belief": belief,
+            "probes": [each.id for each in reports if each.suspect == name],
+        }
+        for name, belief in notes.findings.beliefs.items()
+    ]
+
+
+def _blackboard(findings: Findings) -> dict[str, Any]:
+    return {
+        "suspects": [{"id": name, "belief": belief} for name, belief in sorted(findings.beliefs.items())],
+        "observables": [fact.model_dump(mode="json") for fact in findings.board.facts],
+        "probe_patches": [patch.model_dump(mode="json") for patch in findings.patches],
+        "invariants": list(findings.invariants),
+        "evidence": [report.model_dump(mode="json") for report in findings.reports],
+    }
 
 
 def _json(value: Any) -> str:

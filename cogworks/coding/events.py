@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from cogworks.coding.actions import Action
 from cogworks.coding.context import Task
 from cogworks.coding.limits import Limits
+from cogworks.coding.observations import Observation
 from cogworks.coding.results import ActionResult, Payload
 from cogworks.pipeline.arbiter import Choice
 from cogworks.vocabulary import Value
@@ -37,6 +38,16 @@ class Header(Body):
     """Those that are asked beside the built-in ones, in their order."""
     prompt_digests: dict[str, str] = Field(default_factory=dict)
     """Question -> what names the words it is asked in."""
+    experience: tuple[Observation, ...] | None = None
+    """What earlier visits came to, as far as this one makes use of it; None where memory is off."""
+
+    @model_serializer(mode="wrap")
+    def _without_memory(self, as_usual: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Where memory is off, the line and so its hash are what they were before there was any."""
+        data: dict[str, Any] = as_usual(self)
+        if self.experience is None:
+            del data["experience"]
+        return data
 
 
 class CycleStart(Body):
@@ -90,6 +101,28 @@ class ProposalError(Body):
     kind = "PROPOSAL_ERROR"
     source: str
     error_type: str
+
+
+class Weighing(Value):
+    """What a layer made of one proposal."""
+
+    slot_id: str
+    before: float
+    """Its saliency as it was proposed."""
+    after: float = Field(ge=0, le=1)
+    is_blocked: bool = False
+    """It takes no part."""
+    rate: float
+    """How often such decisions helped, from 0 to 1."""
+    observations: int
+
+
+class Weighed(Body):
+    """Proposals were given another weight before the choice; those it does not name keep theirs."""
+
+    kind = "SIM_GATE"
+    layer: str
+    decisions: tuple[Weighing, ...]
 
 
 class Selected(Body):
@@ -173,6 +206,7 @@ KINDS: Mapping[str, type[Body]] = {
         ForcedDropped,
         Proposed,
         ProposalError,
+        Weighed,
         Selected,
         Committed,
         ExecutionStart,

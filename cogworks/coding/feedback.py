@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from cogworks.coding.comparison import Comparison
-from cogworks.domain_services.messages import Diagnostic
+from cogworks.domain_services.messages import Diagnostic, TestCase
 from cogworks.vocabulary import Severity, Value
 
 STALLING_THRESHOLD = 3
@@ -40,6 +39,20 @@ class Attempt(Value):
     """The answer it came with; empty: one of its own. Alternatives of one answer could not learn from each other."""
 
 
+class Setback(Value):
+    """What runs of tests show to be worse, or not proven, with what was printed."""
+
+    broken: tuple[TestCase, ...] = ()
+    vanished: tuple[str, ...] = ()
+    uncollected: tuple[str, ...] = ()
+    """Collection errors."""
+    unsteady: tuple[str, ...] = ()
+    """Tests that have to pass, and passed in one run and failed in another."""
+    unproven: tuple[str, ...] = ()
+    """Test files that hold no test that passes."""
+    timed_out: bool = False
+
+
 class Stop(NamedTuple):
     """Why there is no further attempt."""
 
@@ -69,34 +82,36 @@ def judge_diagnostics(diagnostics: Sequence[Diagnostic]) -> Trial:
     )
 
 
-def judge_comparison(comparison: Comparison) -> Trial:
+def judge_setback(setback: Setback) -> Trial:
     """A refusal that lists what became worse; kept when nothing did."""
     kinds = {
         "timed_out": ["The test suite did not finish in time. Look for an endless loop."]
-        if comparison.timed_out
+        if setback.timed_out
         else [],
         "uncollected": [
-            f"The tests could not be loaded:\n{_shortened(error)}" for error in comparison.uncollected
+            f"The tests could not be loaded:\n{_shortened(error)}" for error in setback.uncollected
         ],
         "failing_tests": [
             f"{case.id} {'failed' if case.outcome == 'failed' else 'ended with an error'}:\n{_shortened(case.message)}"
-            for case in comparison.broken
+            for case in setback.broken
+        ],
+        "flaky_tests": [
+            f"{test} passed in one run and failed in another of the same files; make it pass every time"
+            for test in setback.unsteady
         ],
         "vanished_tests": [
-            f"{test} passed before and is gone or skipped now; restore it" for test in comparison.vanished
+            f"{test} passed before and is gone or skipped now; restore it" for test in setback.vanished
         ],
         "unproven": [
             f"no test of {path} passed, although it is listed in `tests`; make it contain tests that run"
-            for path in comparison.unproven
+            for path in setback.unproven
         ],
     }
     found = {kind: problems for kind, problems in kinds.items() if problems}
     if not found:
         return Trial()
     subjects = (
-        ", ".join(sorted(case.id for case in comparison.broken))
-        if next(iter(found)) == "failing_tests"
-        else ""
+        ", ".join(sorted(case.id for case in setback.broken)) if next(iter(found)) == "failing_tests" else ""
     )
     problems = [problem for each in found.values() for problem in each]
     return Trial(category=f"{next(iter(found))} {subjects}".strip(), problems=_limited(problems))

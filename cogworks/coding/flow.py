@@ -4,14 +4,16 @@ No state is a dead end: wherever this table proposes nothing, `watchdogs` ends t
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cogworks.coding.actions import Action, Outcome
 from cogworks.coding.context import CycleContext
+from cogworks.repair.ladder import Rung
 
-GENERATION_MODES = ("replan", "recombine")
-"""How the failure is analysed anew when no valid change comes, one after the other."""
+NEXT_BRANCH = "next_branch"
+"""The mode of an analysis that only turns to the next way that is open."""
+_ANEW = (Rung.PLAN_AGAIN, Rung.COMBINE_AGAIN)
 TEST_WRITINGS = 2
 """How often tests are asked for before the run ends without any."""
 
@@ -77,6 +79,8 @@ def _after_analysis(context: CycleContext, retries: int) -> Draft | None:
     del retries
     if context.outcome is Outcome.FOUND:
         return _generate(context, "landmark")
+    if context.task.climbs and context.parameters.get("mode"):
+        return next_way(context)
     if context.blanks == 1:
         wider = {**context.parameters, "widen": True}
         return Draft(Action.ANALYZE_FAILURE, 0.85, 0.6, reason="widen", parameters=wider)
@@ -88,11 +92,20 @@ def _after_generation(context: CycleContext, retries: int) -> Draft | None:
         return _apply(context, "proposed")
     if context.misses <= retries:
         return _generate(context, "none_valid")
-    if context.replans < len(GENERATION_MODES):
-        mode = GENERATION_MODES[context.replans]
-        told = {"mode": mode, "reasons": list(context.reasons)}
-        return Draft(Action.ANALYZE_FAILURE, 0.85, 0.6, reason=mode, parameters=told)
-    return None
+    return next_way(context)
+
+
+def next_way(context: CycleContext) -> Draft | None:
+    """How the failure is approached otherwise: a way that is open, else the next rung; None when all were tried."""
+    told: dict[str, Any] = {"reasons": list(context.reasons)}
+    if context.alternatives:
+        told["mode"] = NEXT_BRANCH
+        return Draft(Action.ANALYZE_FAILURE, 0.85, 0.6, reason=NEXT_BRANCH, parameters=told)
+    rung = context.ladder.next_rung((*_ANEW, Rung.WIDEN) if context.task.climbs else _ANEW)
+    if rung is Rung.GIVE_UP:
+        return None
+    told["mode"] = rung.value
+    return Draft(Action.ANALYZE_FAILURE, 0.85, 0.6, reason=rung.value, parameters=told)
 
 
 def _after_transaction(context: CycleContext, retries: int) -> Draft | None:
@@ -103,7 +116,12 @@ def _after_transaction(context: CycleContext, retries: int) -> Draft | None:
         return Draft(Action.RUN_TESTS, 0.9, 0.7, reason="verify_patch")
     if context.candidates:
         return _apply(context, "next_finalist")
-    return _generate(context, "rolled_back")
+    if not context.task.climbs:
+        return _generate(context, "rolled_back")
+    if context.ladder.next_rung((Rung.PROPOSE_AGAIN,)) is Rung.GIVE_UP:
+        return next_way(context)
+    again = _generate(context, "rolled_back")
+    return replace(again, parameters={**again.parameters, "rung": Rung.PROPOSE_AGAIN.value})
 
 
 def _after_revert(context: CycleContext, retries: int) -> Draft | None:

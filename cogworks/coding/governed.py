@@ -67,6 +67,7 @@ _TOOLS: Mapping[Action, _Declared] = {
     Action.APPLY_PATCH: _Declared("Tries a change in one transaction.", "write", _PATCH, 3_600),
     Action.REVERT_PATCH: _Declared("Takes the last kept change back.", "write", _ANY, 3_600),
     Action.VALIDATE: _Declared("Has the domain service check the kept change.", "read", _ANY, 3_600),
+    Action.FINALIZE: _Declared("Ends the run when its proof holds.", "read", _ANY, 600),
     Action.LINT: _Declared("Runs the linter.", "read", _ANY, 3_600),
     Action.BUILD: _Declared("Builds the working copy.", "write", _ANY, 3_600),
 }

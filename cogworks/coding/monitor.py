@@ -20,6 +20,7 @@ from cogworks.coding.events import (
     ProposalError,
     Proposed,
     Selected,
+    Weighed,
 )
 from cogworks.vocabulary import Value
 
@@ -40,6 +41,7 @@ class _Bracket:
     selections: list[Selected] = field(default_factory=list)
     commits: list[Committed] = field(default_factory=list)
     started: list[ExecutionStart] = field(default_factory=list)
+    weighed: int = 0
     completed: int = 0
     updated: int = 0
 
@@ -125,6 +127,13 @@ def _before_selection(bracket: _Bracket, body: Body) -> Iterable[str]:
         yield f"{body.kind} after the selection"
 
 
+def _weighing(bracket: _Bracket, body: Weighed) -> Iterable[str]:
+    yield from _before_selection(bracket, body)
+    if bracket.weighed:
+        yield "the proposals are weighed twice"
+    bracket.weighed += 1
+
+
 def _selection(bracket: _Bracket, body: Selected) -> Iterable[str]:
     if bracket.selections:
         yield f"selection {len(bracket.selections) + 1} in one cycle"
@@ -203,6 +212,7 @@ _RULES: Mapping[type[Body], Callable[[_Bracket, Any], Iterable[str]]] = {
     ForcedInjection: _before_selection,
     Proposed: _before_selection,
     ProposalError: _before_selection,
+    Weighed: _weighing,
     Selected: _selection,
     Committed: _commit,
     ForcedDropped: _dropping,

@@ -1,10 +1,13 @@
 """What a repair is about, who works at it, and what it found out."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from cogworks.repair.branches import Course
 from cogworks.repair.gates import Limits
 from cogworks.repair.instance import Instance
+from cogworks.repair.investigating import Findings, Laboratory
 from cogworks.repair.landmarks import Landmark
 from cogworks.repair.localising import Explorer, Localised
 from cogworks.repair.options import Options
@@ -12,6 +15,7 @@ from cogworks.repair.outcomes import Result
 from cogworks.repair.planning import Model, Planned
 from cogworks.repair.proof import Proof
 from cogworks.repair.proposing import Proposal, Proposer
+from cogworks.repair.recalling import Recalled
 from cogworks.repair.transaction import Checks, Tree
 from cogworks.repair.trying import Budgets
 from cogworks.repair.violations import TestRules
@@ -19,9 +23,12 @@ from cogworks.vocabulary import CommitOid, RunId, Value
 
 
 class History(Tree, Protocol):
-    """A worktree of transactions whose last one can be taken back; `cogworks.codebase.patchtree.PatchTree`."""
+    """A worktree whose last transaction, or all since a savepoint, can be taken back; `cogworks.codebase.patchtree.PatchTree`."""
 
     def take_back(self) -> CommitOid: ...
+    def save(self) -> None: ...
+    def release(self) -> None: ...
+    def go_back(self) -> int: ...
 
 
 class Job(Value):
@@ -47,6 +54,10 @@ class Tools:
     explorer: Explorer
     model: Model
     proposer: Proposer
+    laboratory: Laboratory | None = None
+    """None: no probe can be sent."""
+    say: Callable[[str], None] = lambda _: None
+    """Is told one line for each probe, as it begins and ends."""
 
 
 class Tried(Value):
@@ -62,8 +73,14 @@ class Notes:
 
     def __init__(self) -> None:
         self.localised: Localised | None = None
+        self.recalled: tuple[Recalled, ...] = ()
+        self.findings: Findings | None = None
         self.planned: Planned | None = None
         self.landmarks: tuple[Landmark, ...] = ()
+        self.courses: list[Course] = []
+        """Every turn among the branches, the latest last."""
+        self.rejected: list[str] = []
+        """Diffs that were refused or taken back, as git writes them."""
         self.proposals: list[Proposal] = []
         self.refused: list[str] = []
         self.tried: list[Tried] = []

@@ -3,27 +3,34 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.patchtree import TreeState
 from cogworks.coding.actions import Action, Outcome
+from cogworks.coding.branching import Branching
 from cogworks.coding.context import CycleContext
 from cogworks.coding.diagnosing import Diagnosis
 from cogworks.coding.executor import Handler
 from cogworks.coding.feedback import Attempt, Trial
+from cogworks.coding.flow import NEXT_BRANCH
 from cogworks.coding.repair_job import Job, Notes, Tools, Tried, budgets_of
 from cogworks.coding.results import ActionResult, Candidate, Payload, TraceEntry, failed
-from cogworks.coding.suitability import known_before, of_targets, unfit, unproven
+from cogworks.coding.suitability import known_before, limited_to, of_targets, unfit, unproven
 from cogworks.coding.testfacts import facts_of
 from cogworks.domain_services.messages import TestReport
 from cogworks.errors import InvalidReply
 from cogworks.repair.gates import Selection
+from cogworks.repair.investigating import TreeChanged
+from cogworks.repair.judging import judge
+from cogworks.repair.ladder import Rung
 from cogworks.repair.landmarks import Landmark
-from cogworks.repair.localising import HOPS, WIDER_HOPS
+from cogworks.repair.localising import HOPS, WIDER_HOPS, Localised
 from cogworks.repair.measure import RERUNS
+from cogworks.repair.offline import NobodyAsked
 from cogworks.repair.outcomes import Moment, Result, Terms
 from cogworks.repair.proof import Proof, Runs, proven_tests, weakened_lines
 from cogworks.repair.proof import Tree as ProvenTree
-from cogworks.repair.proposing import judged
+from cogworks.repair.proposing import Proposals, Request, judged
 from cogworks.repair.transaction import Bench, Tree, transact
 from cogworks.vocabulary import CommitOid
 
@@ -39,19 +46,31 @@ class PatchRun:
         self._tools = tools
         self._trace: list[TraceEntry] = []
         self._bench = Bench(tree=tools.tree, checks=tools.checks, tell=self._tell_moment)
+        with tools.tree.hold():
+            tools.tree.go_back()
         self._base = _state(tools.tree)
         self._head = self._base
         self._before: TestReport | None = None
         self._report = TestReport(cases=())
+        self._suite: tuple[str, ...] = ()
+        """What the last of these runs was about; empty: everything."""
         self._landmarks: dict[str, Landmark] = {}
-        self._tried: set[str] = set()
+        self._tried: dict[str, set[str]] = {}
+        """Tree -> fingerprints of the diffs that failed on it."""
+        self._taken_back = 0
+        """Commits that were undone and that no result has told of yet."""
         self.notes = Notes()
         self._diagnosis = Diagnosis(job, tools, self.notes, self._note)
+        self._branching = Branching(tools.tree, self.notes, self._note)
 
     @property
     def base(self) -> CommitOid:
         """Where the repair started."""
         return self._base.head
+
+    def settle(self) -> None:
+        """Undo what landed of changes that only together are a repair; for the end of a run, whatever ended it."""
+        self._undo_part()
 
     def handlers(self) -> dict[Action, Handler]:
         """Who carries out which action, for the cycle."""
@@ -68,7 +87,8 @@ class PatchRun:
     def _run_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del payload, context
         limit_s = min(self._job.limits.baseline_s, deadline_ms / 1000)
-        report = self._report = self._run((), limit_s)
+        self._suite = self._wanted()
+        report = self._report = self._run(self._suite, limit_s)
         halt = ""
         if self._before is None:
             self._before = report
@@ -89,22 +109,44 @@ class PatchRun:
         mode = told.get("mode", "")
         if mode:
             self._note("replan", mode=mode)
+            self._undo_part()
             for each in context.landmarks[:1]:
                 self._diagnosis.give_up(self._landmarks[each])
-        localised = self.notes.localised
-        if mode != "replan" or localised is None:
-            is_wide = bool(told.get("widen")) or mode == "recombine"
-            reports = [self._report, *([self._before] if self._before else [])]
-            localised = self._diagnosis.localise(reports, hops=WIDER_HOPS if is_wide else HOPS)
+        if mode == NEXT_BRANCH:
+            self._branching.turn()
+            return self._planned(reasons)
+        try:
+            localised = self._places(mode, is_wide=bool(told.get("widen")))
+        except TreeChanged as error:
+            return self._stopped(error)
         if not localised.suspects:
             return self._ended(
                 Outcome.NOTHING_FOUND, summary="the failure points at no definition", reasons=reasons
             )
-        found = self._diagnosis.plan(localised, reasons, keep_pattern=mode == "replan")
+        keep_pattern = mode == Rung.PLAN_AGAIN
+        self._branching.begin(self._diagnosis.plan(localised, reasons, keep_pattern=keep_pattern))
+        return self._planned(reasons)
+
+    def _places(self, mode: str, *, is_wide: bool) -> Localised:
+        """Where the fault may be: as it is known, looked at further, or looked for anew."""
+        known = self.notes.localised
+        if known is not None and mode == Rung.PLAN_AGAIN:
+            return known
+        if known is not None and mode == Rung.COMBINE_AGAIN:
+            return self._diagnosis.look_further(known)
+        hops = WIDER_HOPS if is_wide or mode == Rung.WIDEN else HOPS
+        reports = [self._report, *([self._before] if self._before else [])]
+        return self._diagnosis.localise(reports, hops=hops)
+
+    def _planned(self, reasons: tuple[str, ...]) -> ActionResult:
+        found = self.notes.landmarks = self._branching.landmarks
         if not found:
             return self._ended(Outcome.NOTHING_FOUND, summary="no place is left to try", reasons=reasons)
         self._landmarks = {each.id: each for each in found}
-        return self._ended(Outcome.FOUND, landmarks=tuple(self._landmarks), reasons=reasons)
+        ways = self._branching.ways_left
+        return self._ended(
+            Outcome.FOUND, landmarks=tuple(self._landmarks), alternatives=ways, reasons=reasons
+        )
 
     def _generate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del context, deadline_ms
@@ -114,41 +156,58 @@ class PatchRun:
         try:
             replies = self._tools.proposer.propose(request)
         except InvalidReply as error:
-            return self._ended(Outcome.NONE_VALID, summary=str(error), reasons=(str(error),))
-        found = judged(replies, request, self._bench, tried=self._tried)
+            halt = str(error) if isinstance(error, NobodyAsked) else ""
+            return self._ended(Outcome.NONE_VALID, summary=str(error), reasons=(str(error),), halt=halt)
+        found = judged(replies, request, self._bench, tried=self._failed_here(), rejected=self.notes.rejected)
         self._note("proposer.done", kept=len(found.kept), refused=list(found.refused))
         self.notes.proposals += found.kept
         self.notes.refused += found.refused
+        self.notes.rejected += found.rejected
         if not found.kept:
             return self._ended(
                 Outcome.NONE_VALID, summary="no diff keeps the rules", reasons=found.refused[:_MAX_REASONS]
             )
-        self._note("rerank.done", order=[[each.id, round(each.score, 6)] for each in found.kept])
         budgets = budgets_of(self._job.options)
+        found = self._judged(found, request, finalists=budgets.most)
+        self._note("rerank.done", order=[[each.id, round(each.score, 6)] for each in found.kept])
         if len(found.kept) > budgets.most:
             self._note("budget.reached", names=list(budgets.reached(budgets.most)))
         told = {"landmark": landmark.id, "request": request.purpose}
         candidates = tuple(Candidate(id=each.id, change={**told, "diff": each.diff}) for each in found.kept)
         return self._ended(Outcome.PROPOSED, candidates=candidates)
 
+    def _judged(self, found: Proposals, request: Request, *, finalists: int) -> Proposals:
+        """The proposals in the order they are tried, as the judge has it where one is wanted."""
+        if not self._job.options.search.judge:
+            return found
+        ruling = judge(found.kept, request, self._tools.model, finalists=finalists)
+        self._note("judge.done", order=list(ruling.order), problem=ruling.problem)
+        return found.model_copy(update={"kept": ruling.proposals})
+
     def _apply(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
-        del deadline_ms
+        del context, deadline_ms
         change: Mapping[str, Any] = payload.parameters["change"]
         landmark = self._landmarks[change["landmark"]]
-        is_last = not self._diagnosis.is_fallback and context.landmarks[-1:] == (landmark.id,)
+        self._branching.before_change()
         self._note("txn.start", landmark=landmark.id, candidate=payload.parameters["candidate"])
-        terms = self._terms(landmark, is_last=is_last)
-        result = transact(change["diff"], terms, self._bench, tried=frozenset(self._tried))
+        result = transact(
+            change["diff"], self._terms(landmark), self._bench, tried=frozenset(self._failed_here())
+        )
         self._note("txn.result", code=result.code, reasons=list(result.reasons))
         self.notes.tried.append(Tried(landmark=landmark.id, candidate=result.proposal, result=result))
         if result.is_kept:
+            self._branching.after_change(result)
             self._moved()
-            return self._ended(Outcome.COMMITTED, tree=self._head.tree, summary=landmark.intent)
+            ways = self._branching.ways_left
+            return self._ended(
+                Outcome.COMMITTED, tree=self._head.tree, alternatives=ways, summary=landmark.intent
+            )
         if result.code == "rollback_failed":
             return self._broken(result, halt="; ".join(result.reasons))
         if result.code in _FATAL:
             return self._broken(result)
-        self._tried.add(result.proposal)
+        self._failed_here().add(result.proposal)
+        self.notes.rejected.append(change["diff"])
         problems = result.reasons or (result.code,)
         return self._ended(
             Outcome.ROLLED_BACK,
@@ -166,10 +225,10 @@ class PatchRun:
         with self._tools.tree.hold() as is_ours:
             if not is_ours:
                 return failed("locked", "another process works in this worktree")
-            self._tools.tree.take_back()
+            self._taken_back += self._branching.take_back()
         self._moved()
         self._report = self._before or self._report
-        return self._ended(Outcome.DONE, tree=self._head.tree)
+        return self._ended(Outcome.DONE)
 
     def _validate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         """Whether what the last run of the suite found makes a proof, its targets run again."""
@@ -177,17 +236,16 @@ class PatchRun:
         targets = self._job.instance.failing_tests
         limit_s = min(self._job.limits.targeted_s, deadline_ms / 1000)
         reruns = [self._run(targets, limit_s) for _ in range(RERUNS)]
-        diff = parse_diff(self._tools.tree.diff_from(self.base)).diff
+        diff = self._changes()
+        before = limited_to(self._before or self._report, self._suite)
         proof = self.notes.proof = Proof(
             base=_proven(self._base),
             head=_proven(self._head),
             commands=(self._job.command,) if self._job.command else (),
-            tests=proven_tests(Runs(self._before or self._report, self._report, reruns)),
+            tests=proven_tests(Runs(before, self._report, reruns)),
             weakened=weakened_lines(diff, self._job.rules),
             uncollected=tuple(
-                each
-                for each in self._report.collection_errors
-                if self._before is None or each not in self._before.collection_errors
+                each for each in self._report.collection_errors if each not in before.collection_errors
             ),
         )
         problems = unproven(proof, self._job.instance)
@@ -204,7 +262,7 @@ class PatchRun:
             return failed("unproven", "FINALIZE: nothing proves the tree as it is now")
         return self._ended(Outcome.DONE, summary=f"{len(proof.having('fail_to_pass'))} test(s) repaired")
 
-    def _terms(self, landmark: Landmark, *, is_last: bool) -> Terms:
+    def _terms(self, landmark: Landmark) -> Terms:
         step, gates = self._diagnosis.step(landmark), self._job.options.gates
         tests = self._diagnosis.regression(step.files) if gates.regression else ()
         selection = Selection(
@@ -213,7 +271,8 @@ class PatchRun:
             regression=tests or (),
             smoke=gates.smoke or (),
             full=tests is None,
-            is_last=is_last and gates.targeted_tests,
+            is_last=self._branching.is_last and gates.targeted_tests,
+            is_part=self._branching.is_part,
         )
         return Terms(
             run=self._job.run,
@@ -223,6 +282,7 @@ class PatchRun:
             base=self.base,
             command=self._job.command,
             limits=self._job.limits,
+            static=gates.static,
             max_total_churn=self._job.options.limits.max_total_churn,
         )
 
@@ -234,18 +294,45 @@ class PatchRun:
                 self._tools.tree.settle(self._head)
         return report
 
+    def _wanted(self) -> tuple[str, ...]:
+        """The tests that have to be seen now; none: all of them."""
+        if self._before is None or self._job.options.gates.full_before_finalize:
+            return ()
+        reaching = self._diagnosis.regression(self._changes().paths)
+        return () if reaching is None else (*self._job.instance.failing_tests, *reaching)
+
+    def _changes(self) -> Diff:
+        return parse_diff(self._tools.tree.diff_from(self.base)).diff
+
     def _moved(self) -> None:
         self._head = _state(self._tools.tree)
-        self._tried.clear()
+
+    def _failed_here(self) -> set[str]:
+        """The diffs that failed on the tree as it is now."""
+        return self._tried.setdefault(self._head.tree, set())
+
+    def _undo_part(self) -> None:
+        with self._tools.tree.hold() as is_ours:
+            count = self._branching.undo_part() if is_ours else 0
+        if count:
+            self._taken_back += count
+            self._moved()
 
     def _broken(self, result: Result, *, halt: str = "") -> ActionResult:
         ended = failed(result.code, "; ".join(result.reasons) or result.code)
         trace, self._trace = tuple(self._trace), []
         return ended.model_copy(update={"halt": halt, "trace": trace})
 
+    def _stopped(self, error: TreeChanged) -> ActionResult:
+        """What was only to be looked at is changed; a person has to see why."""
+        trace, self._trace = tuple(self._trace), []
+        return failed("tree_changed", str(error)).model_copy(update={"halt": str(error), "trace": trace})
+
     def _ended(self, outcome: Outcome, **more: Any) -> ActionResult:
         trace, self._trace = tuple(self._trace), []
-        return ActionResult(outcome=outcome, trace=trace, **more)
+        undone, self._taken_back = self._taken_back, 0
+        told: dict[str, Any] = {"tree": self._head.tree, "taken_back": undone} if undone else {}
+        return ActionResult(outcome=outcome, trace=trace, **(told | more))
 
     def _note(self, kind: str, **data: Any) -> None:
         self._trace.append(TraceEntry(kind=kind, data=data))
@@ -255,11 +342,11 @@ class PatchRun:
 
 
 def _printed(result: Result) -> tuple[str, ...]:
-    """Which tests a change that was not kept left failing, as far as they ran."""
+    """Which tests a change that was not kept left failing, as far as they ran, and what they printed."""
     after = result.after
     if after is None or not after.failing:
-        return ()
-    return (f"failing with this change: {', '.join(sorted(after.failing)[:10])}",)
+        return result.printed
+    return (f"failing with this change: {', '.join(sorted(after.failing)[:10])}", *result.printed)
 
 
 def _state(tree: Tree) -> TreeState:

@@ -1,5 +1,6 @@
 """Would a recorded run be decided in the same way again? Recomputed from its log alone, without model, tools or clock."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ from cogworks.coding.events import (
     ProposalError,
     Proposed,
     Selected,
+    Weighed,
 )
 from cogworks.coding.executor import Handler
 from cogworks.coding.flow import Draft
@@ -168,6 +170,8 @@ def decide_only(events: Sequence[Event], *, until: int | None = None) -> Replaye
                 found = _divergence(event, "payload.score", body.score, proposal.score)
                 return Replayed(events=count, steps=tuple(steps), divergence=found)
             proposals.append(proposal)
+        elif isinstance(body, Weighed):
+            proposals = _as_weighed(proposals, body)
         elif isinstance(body, Selected):
             is_last = header is not None and event.cycle >= header.limits.max_cycles
             allowed = obeyable(waiting, only_an_end=is_last)
@@ -193,6 +197,18 @@ def _proposal(body: Proposed) -> Proposal:
         payload_hash=body.payload_hash,
         priority=priority(body.action),
     )
+
+
+def _as_weighed(proposals: Sequence[Proposal], body: Weighed) -> list[Proposal]:
+    told = {each.slot_id: each for each in body.decisions}
+    blocked = {slot_id for slot_id, each in told.items() if each.is_blocked}
+    return [
+        dataclasses.replace(proposal, saliency=told[proposal.slot_id].after)
+        if proposal.slot_id in told
+        else proposal
+        for proposal in proposals
+        if proposal.slot_id not in blocked
+    ]
 
 
 def _selected(waiting: Sequence[Signal], proposals: Sequence[Proposal]) -> tuple[Selected | None, Action]:

@@ -90,6 +90,10 @@ class ActionResult(Value):
     tests: TestFacts | None = None
     landmarks: tuple[str, ...] = ()
     """Places to work on, in their order."""
+    alternatives: int = 0
+    """Other ways that are open when the first of them fails."""
+    taken_back: int = 0
+    """Commits that were undone."""
     candidates: tuple[Candidate, ...] = ()
     """Changes to try, best first."""
     attempt: Attempt | None = None

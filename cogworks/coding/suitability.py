@@ -1,5 +1,6 @@
 """Whether a task fits the repository it is about, what of a report is its business, and whether a proof holds for it."""
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 
 from cogworks.domain_services.messages import TestReport
@@ -34,6 +35,22 @@ def failing_targets(report: TestReport, instance: Instance) -> TestReport | None
     if not cases and not errors:
         return None
     return TestReport(cases=tuple(cases), collection_errors=tuple(errors))
+
+
+def limited_to(report: TestReport, tests: Sequence[str]) -> TestReport:
+    """What a report says of these tests and the files they are in; none: all of it."""
+    if not tests:
+        return report
+    return report.model_copy(
+        update={
+            "cases": tuple(case for case in report.cases if any(is_of(case.id, test) for test in tests)),
+            "collection_errors": tuple(
+                error
+                for error in report.collection_errors
+                if any(is_of(test, error.split(":", 1)[0]) for test in tests)
+            ),
+        }
+    )
 
 
 def unfit(report: TestReport, instance: Instance) -> str:

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from cogworks.canonical import sha256
 from cogworks.codebase.changes import normalised, path_problem, protected_by
-from cogworks.coding.comparison import file_of
 from cogworks.coding.handoff import Convention, RedRun, Resolved, TestHandoff
 from cogworks.domain_services.messages import Diagnostic, TestReport
+from cogworks.repair.measure import file_of
 from cogworks.vocabulary import Value
 
 MAX_CANDIDATES = 5

@@ -1,15 +1,22 @@
 """When a run has to stop, whatever anybody proposes: rules over what the cycle knows, in a fixed order. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from cogworks.coding.actions import TERMINAL, Action, Outcome
 from cogworks.coding.context import MAX_SIGNATURES, CycleContext
 from cogworks.coding.feedback import Stop, history, reason_to_stop
-from cogworks.coding.flow import GENERATION_MODES, TEST_WRITINGS, next_step
+from cogworks.coding.flow import next_step
 from cogworks.coding.limits import Limits
 from cogworks.vocabulary import Value
 
 MAX_IDLE = 3
+_ENDS: Mapping[tuple[Action | None, Outcome | None], str] = {
+    (Action.ANALYZE_FAILURE, Outcome.NOTHING_FOUND): "no_suspects",
+    (Action.WRITE_TESTS, Outcome.NONE_VALID): "no_valid_tests",
+    (Action.GENERATE_PATCH, Outcome.NONE_VALID): "no_valid_patch",
+    (Action.APPLY_PATCH, Outcome.ROLLED_BACK): "given_up",
+}
+"""What the end is called when nothing follows from this any more."""
 
 
 class Alarm(Value):
@@ -43,22 +50,25 @@ def _troubles(context: CycleContext, limits: Limits) -> Iterator[Alarm]:
     if len(context.signatures) == MAX_SIGNATURES and len(set(context.signatures)) == 1:
         failing = ", ".join(context.failing) or "nothing could be collected"
         yield Alarm(code="stalled", reason=f"{MAX_SIGNATURES} runs of the tests failed alike ({failing})")
-    if context.outcome is Outcome.NOTHING_FOUND and context.blanks > 1:
-        yield Alarm(code="no_suspects", reason="the failure points at no place in the code")
-    if context.action is Action.WRITE_TESTS and context.refused_tests >= TEST_WRITINGS:
-        yield Alarm(code="no_valid_tests", reason="; ".join(context.reasons))
-    if context.outcome is Outcome.NONE_VALID and _is_generation_exhausted(context, limits):
-        yield Alarm(code="no_valid_patch", reason="; ".join(context.reasons))
+    if (code := _end_of_ways(context, limits)) is not None:
+        nowhere = "the failure points at no place in the code"
+        yield Alarm(code=code, reason=nowhere if code == "no_suspects" else "; ".join(context.reasons))
     if context.idle_in_row >= MAX_IDLE:
         yield Alarm(code="no_progress", reason=f"nothing was proposed {MAX_IDLE} times running")
 
 
-def _is_generation_exhausted(context: CycleContext, limits: Limits) -> bool:
-    return context.replans >= len(GENERATION_MODES) and context.misses > limits.generation_retries
+def _end_of_ways(context: CycleContext, limits: Limits) -> str | None:
+    """What it is called that there is no other way to a change, or to tests; None where there is one."""
+    code = _ENDS.get((context.action, context.outcome))
+    if code is None or next_step(context, generation_retries=limits.generation_retries) is not None:
+        return None
+    # Places were found, and none of the changes there was good: that is no failure that points nowhere.
+    return "given_up" if code == "no_suspects" and context.ladder.climbed else code
 
 
 def _no_further_attempt(context: CycleContext, limits: Limits) -> Stop | None:
-    if context.outcome is not Outcome.ROLLED_BACK:
+    # A climb has an end of its own, and no change is tried twice on one tree.
+    if context.outcome is not Outcome.ROLLED_BACK or context.task.climbs:
         return None
     return reason_to_stop(context.attempts, max_retries=limits.max_patches - 1)
 

@@ -56,5 +56,14 @@ def _what(payload: dict[str, Any]) -> str:
     if "score" in payload and "slot_id" in payload:
         score = payload["score"]
         return f"{payload['slot_id']} {'forced' if score is None else f'{score / 1_000_000:.3f}'}"
+    if decisions := payload.get("decisions"):
+        return f"{payload['layer']}: {', '.join(map(_weighing, decisions))}"
     named = [payload.get(name) for name in ("slot_id", "source", "action", "reason", "error_type", "item")]
     return " ".join(str(value) for value in named if value)
+
+
+def _weighing(decision: dict[str, Any]) -> str:
+    """One proposal and its saliency before and after."""
+    if decision["is_blocked"]:
+        return f"{decision['slot_id']} left out"
+    return f"{decision['slot_id']} {decision['before']:.3f} → {decision['after']:.3f}"

@@ -41,6 +41,11 @@ FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
     type=click.Path(path_type=Path, file_okay=False),
     help="Keep the event log, the plan, every transaction and the proof in a folder below this one.",
 )
+@click.option(
+    "--no-model",
+    is_flag=True,
+    help="Ask no model: run the tests, rank the places, keep the artifacts, end with 1.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def fix(
     repo: Path,
@@ -49,14 +54,22 @@ def fix(
     out: Path | None,
     config: Path | None,
     artifacts: Path | None,
+    no_model: bool,
     as_json: bool,
 ) -> int:
     """Make failing tests of a local repository pass. Diffs are tried in a clone, each kept whole with every gate passed or
     taken back. Ends with 0 when the tests pass and nothing is worse, with 1 when not, with 5 at the budget.
 
     \b
-    Example:
+    Examples:
       cogworks fix --repo . --task task.json --test-cmd "python -m pytest -q" --out patch.diff
+      cogworks fix --repo . --task task.json --config repair.toml --artifacts runs --json
+
+    \b
+    A task:
+      {"instance_id": "shop-1", "failing_tests": ["tests/test_shop.py::test_total"]}
+
+    docs/evaluate.md has a run-book, and what to do when it does not work.
     """
     from cogworks.repair.testcommand import USUAL, suite_of
     from cogworks.settings import read_environment
@@ -64,7 +77,7 @@ def fix(
 
     instance, options = _task(task), _options(config)
     command = test_cmd or instance.test_cmd or USUAL
-    order = Order(repo, instance, options, suite=suite_of(command), command=command)
+    order = Order(repo, instance, options, suite=suite_of(command), command=command, is_offline=no_model)
     kept_in = _folder(artifacts or (Path(options.logging.dir) if options.logging.dir else None), instance)
     started_s = time.monotonic()
     told: dict[str, Any] = {
@@ -72,7 +85,7 @@ def fix(
         "artifacts": str(kept_in) if kept_in else None,
     }
     with open_repair(
-        order, read_environment(), say=_say, listener=_listener(options.logging.stream)
+        order, read_environment(), say=_say, listener=_listener(options.logging.stream), progress=_say
     ) as repair:
         try:
             with ended_by_signal():
@@ -84,6 +97,10 @@ def fix(
                 _keep(repair, kept_in)
         patch = repair.patch if result.success else ""
         told |= _told(repair, result, patch)
+        if repair.unasked is not None:
+            _show_ranking(repair)
+            if repair.unasked.refusal is not None:
+                raise repair.unasked.refusal
     told["duration_s"] = round(time.monotonic() - started_s, 3)
     _show(told, patch, out, as_json=as_json)
     return 0 if result.success else 1
@@ -137,10 +154,31 @@ def _told(repair: "Repair", result: "RunResult", patch: str) -> dict[str, Any]:
             for each in notes.tried
         ],
         "refused": list(notes.refused),
+        "suspects": _suspects(repair),
         "cycles": result.cycles_executed,
         "tokens": {"input": meter.input_tokens, "output": meter.output_tokens},
         "cost_usd": float(meter.cost_usd),
     }
+
+
+def _suspects(repair: "Repair") -> list[dict[str, Any]]:
+    """The ranking, best first; nothing where the run did not come to it."""
+    localised = repair.notes.localised
+    return [
+        {
+            "symbol": each.symbol.id,
+            "path": each.symbol.artifact,
+            "lines": list(each.symbol.lines),
+            "suspicion": round(each.suspicion, 3),
+        }
+        for each in (localised.suspects if localised else ())
+    ]
+
+
+def _show_ranking(repair: "Repair") -> None:
+    for number, each in enumerate(_suspects(repair), 1):
+        first, last = each["lines"]
+        _say(f"{number}. {each['path']}:{first}-{last} {each['symbol']} ({each['suspicion']:.2f})")
 
 
 def _show(told: dict[str, Any], patch: str, out: Path | None, *, as_json: bool) -> None:
@@ -160,6 +198,9 @@ def _show(told: dict[str, Any], patch: str, out: Path | None, *, as_json: bool) 
 def _listener(stream: bool) -> "Callable[[Event], None]":
     from cogworks.coding.eventlog import line_of
     from cogworks.coding.events import ExecutionComplete
+    from cogworks.coding.hints import Hints
+
+    hints = Hints(lambda hint: _say(f"hint: {hint}"))
 
     def listen(event: "Event") -> None:
         if stream:
@@ -167,6 +208,7 @@ def _listener(stream: bool) -> "Callable[[Event], None]":
         elif isinstance(event.body, ExecutionComplete):
             result = event.body.result
             _say(f"{event.cycle}. {result.outcome.value}{f': {result.summary}' if result.summary else ''}")
+        hints(event)
 
     return listen
 

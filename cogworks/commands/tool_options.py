@@ -1,7 +1,9 @@
 """The options that `tools` commands share, and how they show what they found."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -42,18 +44,51 @@ MAX_COST = click.option(
 )
 
 
-def goal_of(text: str, needs: Sequence[str], given: str, also: Sequence[str]) -> Goal:
-    """The goal that the options describe.
+@dataclass(frozen=True)
+class Wish:
+    """What a controller is asked for, as the options of `tools plan` and `tools run` say it."""
+
+    goal: Goal
+    profile: str
+    metadata: dict[str, Any]
+    preferences: Preferences
+
+
+def wishing(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the argument GOAL and the options that go with it, as one `wish`.
 
     Raises:
-        UsageError: `--input` is no JSON object.
+        UsageError: `--input` or `--metadata` is no JSON object.
     """
-    return Goal(text=text, needs=tuple(needs), inputs=object_of(given, "--input"), profiles=tuple(also))
 
+    @wraps(command)
+    def asked(
+        *,
+        goal: str,
+        profile: str,
+        also: Sequence[str],
+        needs: Sequence[str],
+        given: str,
+        metadata: str,
+        optimise: Any,
+        max_steps: int,
+        **others: Any,
+    ) -> int:
+        wish = Wish(
+            goal=Goal(
+                text=goal, needs=tuple(needs), inputs=object_of(given, "--input"), profiles=tuple(also)
+            ),
+            profile=profile,
+            metadata=object_of(metadata, "--metadata"),
+            preferences=Preferences(optimise=optimise, max_steps=max_steps),
+        )
+        return command(wish=wish, **others)
 
-def preferences_of(optimise: Any, max_steps: int, max_cost: float | None = None) -> Preferences:
-    """The preferences that the options describe."""
-    return Preferences(optimise=optimise, max_steps=max_steps, max_cost=max_cost)
+    options = (PROFILE, ALSO, NEEDS, INPUT, METADATA, OPTIMISE, MAX_STEPS)
+    described: Callable[..., int] = asked
+    for option in reversed(options):
+        described = option(described)
+    return click.argument("goal")(described)
 
 
 def object_of(text: str, option: str) -> dict[str, Any]:

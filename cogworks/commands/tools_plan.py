@@ -4,54 +4,20 @@ from pathlib import Path
 
 import click
 
-from cogworks.commands.tool_options import (
-    ALSO,
-    DIRECTORY,
-    INPUT,
-    JSON,
-    MAX_STEPS,
-    METADATA,
-    NEEDS,
-    OPTIMISE,
-    OUTPUT,
-    PROFILE,
-    goal_of,
-    object_of,
-    preferences_of,
-    show,
-)
+from cogworks.commands.tool_options import DIRECTORY, JSON, OUTPUT, Wish, show, wishing
 from cogworks.tools.controller import Planned
 from cogworks.tools.plans import Considered
 from cogworks.tools.policy import Denial
-from cogworks.tools.records import Record
+from cogworks.tools.records import kept_nowhere
 from cogworks.wiring_tools import open_controller, open_workshop
 
 
 @click.command("plan")
-@click.argument("goal")
-@PROFILE
-@ALSO
-@NEEDS
-@INPUT
-@METADATA
-@OPTIMISE
-@MAX_STEPS
+@wishing
 @DIRECTORY
 @OUTPUT
 @JSON
-def plan(
-    goal: str,
-    profile: str,
-    also: tuple[str, ...],
-    needs: tuple[str, ...],
-    given: str,
-    metadata: str,
-    optimise: str,
-    max_steps: int,
-    directory: Path,
-    output: Path | None,
-    as_json: bool,
-) -> int:
+def plan(wish: Wish, directory: Path, output: Path | None, as_json: bool) -> int:
     """Plan for GOAL over the tools of a directory and run nothing. Ends with 1 where there is no plan, and says why.
 
     \b
@@ -59,13 +25,8 @@ def plan(
       cogworks tools plan "count the words" --input '{"path": "README.md"}'
       cogworks tools plan check --need lint --need types --optimise latency --json
     """
-    controller = open_controller(open_workshop(directory), seed="plan", keep=_keep_nowhere)
-    planned = controller.plan(
-        goal_of(goal, needs, given, also),
-        profile,
-        metadata=object_of(metadata, "--metadata"),
-        preferences=preferences_of(optimise, max_steps),
-    )
+    controller = open_controller(open_workshop(directory), seed="plan", keep=kept_nowhere)
+    planned = controller.plan(wish.goal, wish.profile, metadata=wish.metadata, preferences=wish.preferences)
     denial = planned if isinstance(planned, Denial) else planned.plan.denial
     told = {
         "outcome": "refused" if denial else "planned",
@@ -90,7 +51,3 @@ def _lines(planned: Planned | Denial) -> list[str]:
 
 def _considered(each: Considered) -> str:
     return f"    {each.tool}: score {each.score:.2f}" + (f"; {each.excluded}" if each.excluded else "")
-
-
-def _keep_nowhere(record: Record) -> None:
-    del record

@@ -9,39 +9,16 @@ import click
 from pydantic import ValidationError
 
 from cogworks.codebase.confined import read_file
-from cogworks.commands.tool_options import (
-    ALSO,
-    DIRECTORY,
-    INPUT,
-    JSON,
-    MAX_COST,
-    MAX_STEPS,
-    METADATA,
-    NEEDS,
-    OPTIMISE,
-    OUTPUT,
-    PROFILE,
-    goal_of,
-    object_of,
-    preferences_of,
-    show,
-)
+from cogworks.commands.tool_options import DIRECTORY, JSON, MAX_COST, OUTPUT, Wish, show, wishing
 from cogworks.errors import BudgetReached, UsageError
 from cogworks.tools.handoff import Handoff
-from cogworks.tools.records import Record, line_of
+from cogworks.tools.records import Record, kept_nowhere, line_of
 from cogworks.tools.results import ExecutionResult
 from cogworks.wiring_tools import open_controller, open_redactor, open_workshop
 
 
 @click.command("run")
-@click.argument("goal")
-@PROFILE
-@ALSO
-@NEEDS
-@INPUT
-@METADATA
-@OPTIMISE
-@MAX_STEPS
+@wishing
 @MAX_COST
 @click.option("--approve", "approved", multiple=True, metavar="HASH", help="Agree to this call (repeatable).")
 @click.option("--reject", "rejected", multiple=True, metavar="HASH", help="Refuse this call (repeatable).")
@@ -62,14 +39,7 @@ from cogworks.wiring_tools import open_controller, open_redactor, open_workshop
 @OUTPUT
 @JSON
 def run(
-    goal: str,
-    profile: str,
-    also: tuple[str, ...],
-    needs: tuple[str, ...],
-    given: str,
-    metadata: str,
-    optimise: str,
-    max_steps: int,
+    wish: Wish,
     max_cost: float | None,
     approved: tuple[str, ...],
     rejected: tuple[str, ...],
@@ -89,22 +59,20 @@ def run(
       cogworks tools run deploy --input '{"to": "staging"}' --approve 0123456789ab --audit ../deploy.ndjson
     """
     workshop = open_workshop(directory)
-    wanted = goal_of(goal, needs, given, also)
-    said = object_of(metadata, "--metadata")
+    preferences = wish.preferences.model_copy(update={"max_cost": max_cost})
     for option, file in (("--audit", audit), ("--output", output)):
         _require_outside(directory, option, file)
     with _kept(audit) as keep:
         controller = open_controller(workshop, seed=seed, approved=approved, rejected=rejected, keep=keep)
-        preferences = preferences_of(optimise, max_steps, max_cost)
         if handoff is None:
-            result = controller.run(wanted, profile, metadata=said, preferences=preferences)
+            result = controller.run(wish.goal, wish.profile, metadata=wish.metadata, preferences=preferences)
         else:
             work = _work(handoff)
             result = controller.accept(
                 work,
                 read=lambda path: _content(directory, path),
-                goal=wanted,
-                metadata=said,
+                goal=wish.goal,
+                metadata=wish.metadata,
                 preferences=preferences,
             )
     # What a tool says may hold what no terminal and no log of a job should show.
@@ -127,7 +95,7 @@ def _require_outside(directory: Path, option: str, file: Path | None) -> None:
 def _kept(audit: Path | None) -> Iterator[Callable[[Record], None]]:
     """Takes records to the file, each before what it tells of goes on."""
     if audit is None:
-        yield _keep_nowhere
+        yield kept_nowhere
         return
     try:
         file = audit.open("x", encoding="utf-8")
@@ -140,10 +108,6 @@ def _kept(audit: Path | None) -> Iterator[Callable[[Record], None]]:
             file.flush()
 
         yield keep
-
-
-def _keep_nowhere(record: Record) -> None:
-    del record
 
 
 def _work(file: Path) -> Handoff:

@@ -82,12 +82,8 @@ def open_stage(directory: Path, *, environment: Mapping[str, str], keep: bool) -
     Raises:
         CogworksError: the hub did not start.
     """
-    (directory / "hub").mkdir(parents=True, exist_ok=True)
-    tokens = _tokens(directory)
-    hub = _running(directory / "hub")
-    if hub is None:
-        _fill(directory / "hub", tokens)
-        hub = _start(directory / "hub", environment)
+    tokens = prepare(directory)
+    hub = _running(directory / "hub") or _start(directory / "hub", environment)
     try:
         yield Stage(
             url=hub.url,
@@ -102,6 +98,15 @@ def open_stage(directory: Path, *, environment: Mapping[str, str], keep: bool) -
     finally:
         if not keep:
             _stop(hub)
+
+
+def prepare(directory: Path) -> dict[str, str]:
+    """Fill the stage's directory if no hub runs over it; returns the tokens of `person` and `runner`."""
+    (directory / "hub").mkdir(parents=True, exist_ok=True)
+    tokens = _tokens(directory)
+    if _running(directory / "hub") is None:
+        _fill(directory / "hub", tokens)
+    return tokens
 
 
 def _tokens(directory: Path) -> dict[str, str]:

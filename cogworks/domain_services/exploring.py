@@ -1,4 +1,4 @@
-"""What localisation and probing may ask a service that announces it: index, call graph, coverage, trace, signatures."""
+"""What localisation and probing may ask a service that announces it: index, call graph, coverage, trace, instrument, signatures."""
 
 from typing import Literal
 
@@ -161,6 +161,38 @@ class Trace(Message):
     events: tuple[TraceEvent, ...]
     truncated: bool = False
     """Whether `max_events` ended the recording."""
+
+
+class InstrumentParams(Message):
+    """What `instrument` is asked: a file for a run that is thrown away."""
+
+    artifact: str
+    line: int = Field(ge=1)
+    """Anywhere in the definition that is looked at."""
+    mode: Literal["note", "check", "shorten"]
+    """`note`: right where the definition begins its work, what kinds of values it was given go into variables;
+    `check`: there it fails unless these kinds are among the allowed ones; `shorten`: some of its statements are left out."""
+    allowed: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """For `check`: parameter -> kinds, as `note` tells them."""
+    without: tuple[Lines, ...] = ()
+    """For `shorten`: which of the statements."""
+
+
+NOTED = "cogworks_probe_"
+"""How the names of variables begin that hold what was noted, and the messages of checks that fail."""
+
+
+class Instrumented(Message):
+    """The result of `instrument`; nothing was written."""
+
+    content: str | None = None
+    """The file's new text; None where it cannot be done."""
+    reason: str = ""
+    """Why it cannot."""
+    lines: Lines | None = None
+    """Of the definition in the new text, from what was put in on."""
+    statements: tuple[Lines, ...] = ()
+    """The statements of the definition's body, as the file is; those that share a line are one."""
 
 
 class Signature(Message):

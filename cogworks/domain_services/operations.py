@@ -105,6 +105,13 @@ TRACE = Operation(
     TEST_LIMIT_S,
     is_extra=True,
 )
+INSTRUMENT = Operation(
+    "instrument",
+    exploring.InstrumentParams,
+    exploring.Instrumented,
+    "a file with something to look at built in, for a run that is thrown away",
+    is_extra=True,
+)
 SIGNATURES = Operation(
     "signatures",
     exploring.ExploreParams,
@@ -126,6 +133,7 @@ ALL: tuple[Operation[Any, Any], ...] = (
     CALL_GRAPH,
     COVERAGE,
     TRACE,
+    INSTRUMENT,
     SIGNATURES,
 )
 OPERATIONS: Mapping[str, Operation[Any, Any]] = MappingProxyType({each.method: each for each in ALL})

@@ -45,6 +45,7 @@ PROFILES: Mapping[str, Profile] = {
             "validate_deps",
             "extract_interfaces",
             "dependency_graph",
+            "instrument",
         ),
     ),
     "firmware": Profile(

@@ -16,6 +16,7 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    ReportCheck,
     SetBase,
     SetLabels,
 )
@@ -45,8 +46,8 @@ def describe(effect: Effect) -> str:
     match effect:
         case CommitFiles():
             return f"commit {len(effect.files)} file(s) to branch {effect.branch!r}"
-        case PushBranch():
-            return f"take {effect.oid[:10]} as head of branch {effect.branch!r}"
+        case PushBranch() | ReportCheck():
+            return _without_document(effect)
         case OpenPullRequest():
             return f"open a pull request from {effect.head!r} to {effect.base!r}"
         case CreateSubIssue() | CreateIssue():
@@ -62,6 +63,12 @@ def describe(effect: Effect) -> str:
             return f"let pull request #{effect.number} go to {effect.base!r}"
         case SetLabels():
             return f"add labels {', '.join(effect.add) or '-'} to and remove {', '.join(effect.remove) or '-'} from #{effect.number}"
+
+
+def _without_document(effect: PushBranch | ReportCheck) -> str:
+    if isinstance(effect, ReportCheck):
+        return f"report the check {effect.name!r} of {effect.head[:10]}"
+    return f"take {effect.oid[:10]} as head of branch {effect.branch!r}"
 
 
 def missing_labels(effect: Effect, known: Known) -> tuple[str, ...]:
@@ -105,10 +112,8 @@ def operations(index: int, effect: Effect, known: Known) -> list[Operation]:
             return _labels(index, effect, known)
         case SetBase():
             return _base(index, effect, known)
-        case PushBranch():
-            raise CogworksError(
-                f"branch {effect.branch!r} has to be pushed by git; no document can carry it."
-            )
+        case PushBranch() | ReportCheck():
+            raise CogworksError(f"no document can carry what shall {_without_document(effect)}; report this.")
 
 
 def _commit(index: int, effect: CommitFiles, known: Known) -> list[Operation]:
@@ -263,7 +268,15 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
                 database_id=int(comment["fullDatabaseId"]),
                 url=comment["url"],
             )
-        case LinkDependency() | EditComment() | AddReaction() | SetLabels() | SetBase() | PushBranch():
+        case (
+            LinkDependency()
+            | EditComment()
+            | AddReaction()
+            | SetLabels()
+            | SetBase()
+            | PushBranch()
+            | ReportCheck()
+        ):
             return Repeatable()
 
 

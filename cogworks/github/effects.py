@@ -132,6 +132,22 @@ class SetBase(Value):
     lost_base_oid: CommitOid = CommitOid("")
 
 
+class ReportCheck(Value):
+    """Show a verdict beside a commit. No natural key: the visit key as `external_id` is one.
+
+    Only a token of an App may; with any other it is left out. One that is refused is a warning: the verdict stands elsewhere.
+    """
+
+    kind: Literal["report_check"] = "report_check"
+    name: str
+    head: CommitOid
+    conclusion: Literal["success", "neutral"]
+    title: str
+    summary: str
+    """Markdown."""
+    visit_key: VisitKey
+
+
 Effect = Annotated[
     CommitFiles
     | PushBranch
@@ -143,6 +159,7 @@ Effect = Annotated[
     | EditComment
     | AddReaction
     | SetLabels
-    | SetBase,
+    | SetBase
+    | ReportCheck,
     Field(discriminator="kind"),
 ]

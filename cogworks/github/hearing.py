@@ -103,7 +103,7 @@ def _judged(comment: Comment, said: Said, snapshot: Snapshot, config: Config) ->
         case Command():
             if reason := objection(comment.author, snapshot, config):
                 return Refused.model_validate({**place, "reason": reason})
-            return Asked.model_validate({**place, **said.model_dump()})
+            return Asked.model_validate({**place, **said.model_dump(), "written": comment.created_at})
 
 
 def objection(account: Account | None, snapshot: Snapshot, config: Config) -> str:

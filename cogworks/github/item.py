@@ -4,14 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cogworks.github.addresses import IssueAddress
+from cogworks.github.earlier_logs import EarlierLog, read_earlier_logs
 from cogworks.github.effects import Effect
 from cogworks.github.permissions import People
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.publishing import Push
-from cogworks.github.reading import ROOT_BRANCH, SnapshotReader
+from cogworks.github.reading import ROOT_BRANCH, Queries, SnapshotReader
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.writer import Writer
-from cogworks.vocabulary import CommitOid, Login
+from cogworks.vocabulary import CommitOid, Login, NodeId
 
 if TYPE_CHECKING:
     # PyGithub takes a fifth of a second to import, and most steps need no REST.
@@ -28,12 +29,15 @@ class TrackedItem:
         reader: SnapshotReader,
         writer: Writer,
         rest: Callable[[], "RestClient"],
+        *,
+        client: Queries,
     ) -> None:
         self._address = address
         self._people = people
         self._reader = reader
         self._writer = writer
         self._rest = rest
+        self._client = client
 
     def read(self) -> Snapshot:
         return self._reader.read(self._address)
@@ -43,6 +47,9 @@ class TrackedItem:
 
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
         return self._people.permissions(snapshot, people)
+
+    def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]:
+        return read_earlier_logs(self._client, self._address.repository, node, besides=besides)
 
     def create_root(self) -> CommitOid:
         return self._rest().create_ledger_root(ROOT_BRANCH)

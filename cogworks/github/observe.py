@@ -61,6 +61,8 @@ def facts_of(
         max_tokens=config.budgets.pipeline_max_tokens,
         take_over=take_over,
         wanted=wanted,
+        now=snapshot.server_date,
+        approval_hours=config.approvals.valid_hours,
     )
 
 

@@ -14,6 +14,7 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    ReportCheck,
     SetBase,
     SetLabels,
 )
@@ -183,7 +184,7 @@ def adopted(effect: Effect, known: Known) -> Learned | None:
             return _adopted_comment(effect, known)
         case SetLabels():
             return None if label_changes(effect, known) != ((), ()) else Repeatable()
-        case LinkDependency() | EditComment() | AddReaction() | SetBase():
+        case LinkDependency() | EditComment() | AddReaction() | SetBase() | ReportCheck():
             return None
 
 

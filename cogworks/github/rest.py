@@ -16,6 +16,7 @@ import urllib3
 from cogworks import __version__
 from cogworks.errors import CogworksError, TryAgainLater, UsageError
 from cogworks.github.answers import OutcomeUnknown
+from cogworks.github.effects import ReportCheck
 from cogworks.github.meter import Requests
 from cogworks.github.rest_failures import AlreadyExists, failure, parsed
 from cogworks.github.tokens import TokenSource
@@ -180,6 +181,28 @@ class RestClient:
         """
         merged = self._call("PUT", f"/pulls/{number}/merge", {"sha": head_oid} if head_oid else {})
         return CommitOid(merged["sha"])
+
+    def report_check(self, check: ReportCheck) -> None:
+        """Make a check run unless one of the same visit is there; obeys `checks.CheckSource`.
+
+        Raises:
+            PermissionRefused: the token lacks `checks: write`.
+            OutcomeUnknown: no answer; calling it again looks first.
+        """
+        name, head = quote(check.name, safe=""), quote(check.head, safe="")
+        with expecting("check runs"):
+            there = self._call("GET", f"/commits/{head}/check-runs?check_name={name}&filter=all&per_page=100")
+            if any(run.get("external_id") == check.visit_key for run in there["check_runs"]):
+                return
+        run = {
+            "name": check.name,
+            "head_sha": check.head,
+            "status": "completed",
+            "conclusion": check.conclusion,
+            "external_id": check.visit_key,
+            "output": {"title": check.title, "summary": check.summary},
+        }
+        self._call("POST", "/check-runs", run)
 
     def add_label(self, number: IssueNumber, name: str) -> None:
         """Put a label on an issue; a label the repository does not have yet is created."""

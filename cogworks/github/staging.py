@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from cogworks.github.earlier_logs import EarlierLog
 from cogworks.github.effects import (
     AddReaction,
     CommitFiles,
@@ -14,6 +15,7 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
     PushBranch,
+    ReportCheck,
     SetBase,
     SetLabels,
 )
@@ -30,7 +32,7 @@ from cogworks.github.publication import (
 )
 from cogworks.github.publishing import Push
 from cogworks.github.snapshot import Snapshot
-from cogworks.vocabulary import CommitOid, IssueNumber, Login
+from cogworks.vocabulary import CommitOid, IssueNumber, Login, NodeId
 
 NOWHERE = CommitOid("0" * 40)
 _FIRST_NUMBER = 1_000_000
@@ -43,6 +45,7 @@ class ReadsItem(Protocol):
     def read(self) -> Snapshot: ...
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot: ...
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]: ...
+    def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]: ...
 
 
 class StagedItem:
@@ -61,6 +64,9 @@ class StagedItem:
 
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
         return self._item.permissions(snapshot, people)
+
+    def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]:
+        return self._item.earlier_logs(node, besides=besides)
 
     def create_root(self) -> CommitOid:
         return NOWHERE
@@ -110,5 +116,5 @@ class StagedItem:
                 return PublishedComment(
                     topic=effect.topic, number=effect.number, node_id=node_id, database_id=number, url=""
                 )
-            case LinkDependency() | EditComment() | AddReaction() | SetLabels() | SetBase():
+            case LinkDependency() | EditComment() | AddReaction() | SetLabels() | SetBase() | ReportCheck():
                 return Repeatable()

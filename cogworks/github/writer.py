@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 
 from cogworks.errors import CogworksError
 from cogworks.github.answers import as_error
+from cogworks.github.checks import CheckSource, reported
 from cogworks.github.composing import operations
-from cogworks.github.effects import AddReaction, EditComment, Effect, SetBase, SetLabels
+from cogworks.github.effects import AddReaction, EditComment, Effect, ReportCheck, SetBase, SetLabels
 from cogworks.github.labels import LabelSource
 from cogworks.github.mutations import compose
 from cogworks.github.publication import PublicationContext, Published, adopted, known_from
@@ -17,15 +18,22 @@ class Writer:
     """Carries effects out on one server."""
 
     def __init__(
-        self, client: Client, labels: Callable[[], LabelSource], *, sleep: Callable[[float], None]
+        self,
+        client: Client,
+        labels: Callable[[], LabelSource],
+        *,
+        sleep: Callable[[float], None],
+        checks: Callable[[], CheckSource | None] = lambda: None,
     ) -> None:
         """
         Args:
             labels: called at most once per call, and only when a label is missing.
+            checks: who makes check runs; None: nobody here may.
         """
         self._client = client
         self._labels = labels
         self._sleep = sleep
+        self._checks = checks
 
     def publish(
         self,
@@ -38,7 +46,8 @@ class Writer:
         """Carry out what is not there yet and adopt what is; ids of all of it come back, in the effects' order.
 
         Pushes go first, then one document with commits, pull requests, comments, labels; then sub-issues, five a
-        document, then one document of dependency links. A link that cannot be made is a warning.
+        document, then one document of dependency links. A link or a check run
+        that cannot be made is a warning.
 
         Args:
             push: needed when there is a `PushBranch`.
@@ -49,7 +58,11 @@ class Writer:
             PermissionRefused, UsageError, CogworksError: a part was refused; parts before it may be there.
         """
         known = known_from(snapshot, context)
-        return Publication(self._client, self._labels, self._sleep, effects, known).published(push)
+        checks = [effect for effect in effects if isinstance(effect, ReportCheck)]
+        others = [effect for effect in effects if not isinstance(effect, ReportCheck)]
+        published = Publication(self._client, self._labels, self._sleep, others, known).published(push)
+        refused = reported(checks, self._checks() if checks else None)
+        return published.model_copy(update={"warnings": (*published.warnings, *refused)})
 
     def apply_views(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
         """Bring labels, comments of ours and bases of pull requests up to date in one document; a reason if that failed, which stops nothing."""

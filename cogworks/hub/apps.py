@@ -3,8 +3,6 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-import jwt
-
 from cogworks.hub.node_ids import Record
 from cogworks.hub.records import Token, User
 from cogworks.hub.refusals import NotFound, Unauthenticated
@@ -77,6 +75,8 @@ def install_app(world: World, app: App, account: User) -> Installation:
 
 def app_of(world: World, signature: str | None) -> App:
     """The App that signed a request: RS256, of this moment, for ten minutes at most. Raises `Unauthenticated`."""
+    import jwt  # noqa: PLC0415 - slow, and of no use to a hub without Apps
+
     if signature is None or signature.count(".") != 2:
         raise Unauthenticated("A JSON web token could not be decoded")
     try:

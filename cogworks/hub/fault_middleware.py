@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,10 +90,9 @@ class Holding:
     async def held(self, wait_s: float) -> list[Entry]:
         """Who is held; waits for the first one so long at most."""
         async with self._changed:
-            try:
-                await asyncio.wait_for(self._changed.wait_for(lambda: bool(self._held)), wait_s)
-            except TimeoutError:
-                return []
+            if not self._held:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._changed.wait_for(lambda: bool(self._held)), wait_s)
             return list(self._held.values())
 
 

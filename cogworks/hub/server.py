@@ -1,6 +1,7 @@
 """Serving a hub on a loopback port until it is told to stop."""
 
 import fcntl
+import gc
 import json
 import os
 import signal
@@ -64,6 +65,8 @@ def serve(
             snapshots.finish()
             repair(world)
             warm(with_extensions=has_graphql_extensions)
+            # It stays as it is: no collection, and not those at the end, need look through it again.
+            gc.freeze()
             connections = Connections()
             application = _application(world, clock, snapshots, plan or FaultPlan())
             server = uvicorn.Server(_config(connections.cutting(application)))

@@ -120,6 +120,11 @@ class Gateway:
         self._meters: dict[str, Meter] = {}
 
     @property
+    def model(self) -> str:
+        """Who is asked."""
+        return self._settings.model
+
+    @property
     def budget(self) -> Budget:
         """What is left now."""
         return self._budget

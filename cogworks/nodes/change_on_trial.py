@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from cogworks.codebase.changes import FileChange
-from cogworks.coding.comparison import added_diagnostics
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.nodes.contract import DomainService, Workspace
+from cogworks.repair.measure import new_faults
 from cogworks.vocabulary import Severity
 
 Said = TypeVar("Said")
@@ -42,9 +42,9 @@ class FilesAsFound:
         return all(path in self._findings for path in paths)
 
     def new_among(self, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """The findings that were not there before, as far as was asked."""
+        """The blocking findings that were not there before, as far as was asked."""
         before = [each for findings in self._findings.values() for each in findings]
-        return added_diagnostics(before, found)
+        return new_faults(before, found)
 
 
 class ChangeOnTrial:
@@ -60,6 +60,11 @@ class ChangeOnTrial:
         self._found = found
         self.paths = sorted(change.path for change in changes if change.action != "delete")
         """The files that are there after the change."""
+
+    @property
+    def changes(self) -> Sequence[FileChange]:
+        """As they are written now."""
+        return self._changes
 
     def tidy(self) -> tuple[str, ...]:
         """Bring the files into the project's formatting; which ones that changed.

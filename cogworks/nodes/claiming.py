@@ -8,8 +8,10 @@ from cogworks.ledger.keeper import Keeper
 from cogworks.nodes.considering import Considered, work_item
 from cogworks.nodes.contract import Conventions
 from cogworks.nodes.recording import Claimed
+from cogworks.nodes.remembering import told_before
 from cogworks.nodes.tasks import task_for
 from cogworks.nodes.visit import replies_in
+from cogworks.pipeline.calls import lapsed_calls
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.limits import grant
 from cogworks.pipeline.places import is_routing, place_of
@@ -77,6 +79,9 @@ def claimed(
         files=files,
         conventions=_conventions(seen, run),
     )
+    folder = keeper.state.folder(run.index, run.instance)
+    known = {"experience": told_before(folder, files), **_approvals(keeper.lease, seen)}
+    task = task.model_copy(update=known)
     node = seen.pipeline.node(place_of(run.instance).node)
     if not is_routing(run.instance) and (problems := tool_problems(seen.pipeline, node, task.inputs)):
         listed = "\n".join(f"  - {problem}" for problem in problems)
@@ -92,9 +97,16 @@ def claimed(
         pipeline=seen.pipeline,
         pipelines=seen.pipelines,
         config=seen.config,
-        memory=replies_in(keeper.state.folder(run.index, run.instance), files),
+        memory=replies_in(folder, files),
         asked_s=asked_s,
     )
+
+
+def _approvals(lease: Lease, seen: Considered) -> dict[str, object]:
+    """What people allowed this visit to call, as far as it still counts."""
+    lapsed = lapsed_calls(lease.approved_calls, now=seen.facts.now, valid_hours=seen.facts.approval_hours)
+    standing = tuple(call.hash for call in lease.approved_calls if call.hash not in lapsed)
+    return {"approved_calls": standing, "lapsed_calls": lapsed}
 
 
 def _conventions(seen: Considered, run: Run) -> Conventions:
@@ -109,6 +121,8 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
         manifests=seen.config.dependencies.asked_about,
         test_writer=seen.config.tests.writer,
         test_warnings=seen.config.tests.warn_only,
+        test_judge=seen.config.tests.semantic_check,
         pipelines={name: each.description for name, each in choices.items()} if len(choices) > 1 else {},
+        change_limits=seen.config.codegen.limits,
         coding_policy=coding_policy(seen.snapshot.repository.config_files),
     )

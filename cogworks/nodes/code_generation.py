@@ -3,7 +3,6 @@
 from typing import Any
 
 from cogworks.canonical import canonical, digest
-from cogworks.coding.comparison import file_of
 from cogworks.coding.context import Task
 from cogworks.coding.cycle import CodingCycle, Surroundings
 from cogworks.coding.eventlog import segments
@@ -15,11 +14,13 @@ from cogworks.coding.outcome import RunResult
 from cogworks.coding.patches import file_actions
 from cogworks.errors import ApprovalNeeded
 from cogworks.github.effects import PushBranch
-from cogworks.nodes.coding_audit import CodingAudit
+from cogworks.nodes.coding_audit import audit_of
 from cogworks.nodes.coding_work import CodingWork, Kept
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.guarded_actions import guarded, wishes
 from cogworks.nodes.interface_design import left_out
+from cogworks.nodes.proving import proof_output
+from cogworks.repair.measure import file_of
 from cogworks.tools.approvals import Approval
 
 LIMITS = Limits(
@@ -48,7 +49,7 @@ def _run(task: NodeTask, shell: NodeShell, limits: Limits) -> Outcome:
         ApprovalNeeded: the repository's policy wants a person for an action; the next claim goes on from the replies.
     """
     work = CodingWork(task, shell)
-    audit = CodingAudit(task, shell)
+    audit = audit_of(task, shell)
     actions = GovernedActions(
         guarded(work.handlers(), shell),
         policy=task.conventions.coding_policy,
@@ -80,18 +81,19 @@ def _run(task: NodeTask, shell: NodeShell, limits: Limits) -> Outcome:
     # What people stopped has not failed: the visit is given back, and goes on from its replies when they let it.
     shell.check()
     if actions.waiting_for is not None:
-        raise _needed(work, actions.waiting_for)
+        raise _needed(task, work, actions.waiting_for)
     if result.success and work.kept is not None:
         return _succeeded(task, work, work.kept, _told(cycle, result), dict(left_out(shell)))
     return _failed(task, work, cycle, result)
 
 
-def _needed(work: CodingWork, call: Approval) -> ApprovalNeeded:
+def _needed(task: NodeTask, work: CodingWork, call: Approval) -> ApprovalNeeded:
     return ApprovalNeeded(
         f"{work.item.key}: the policy `{call.profile}` wants a person to approve {call.tool}, call {call.hash}",
         tool=call.tool,
         call_hash=call.hash,
         shown=canonical(call.input_redacted),
+        lapsed=task.lapsed_calls.get(call.hash, ""),
     )
 
 
@@ -108,6 +110,7 @@ def _header(task: NodeTask, work: CodingWork, *, limits: Limits, prompts: dict[s
         limits=limits.model_copy(update={"max_patches": task.conventions.max_retries + 1}),
         config_digest=digest(task.conventions),
         prompt_digests=prompts,
+        experience=task.experience,
     )
 
 
@@ -115,7 +118,8 @@ def _keep_log(task: NodeTask, shell: NodeShell, cycle: CodingCycle) -> None:
     texts = segments(cycle.events)
     # A dead runner may have got further and left a longer log, as may one that asked about a call: an empty segment ends
     # ours before the rest of it.
-    end = ("",) if task.visit.attempt > 1 or task.approved_calls else ()
+    asked_before = task.approved_calls or task.lapsed_calls
+    end = ("",) if task.visit.attempt > 1 or asked_before else ()
     for number, text in enumerate((*texts, *end), 1):
         shell.keep(f"events-{number}.ndjson", text)
 
@@ -151,6 +155,7 @@ def _succeeded(
             },
             "attempts": work.coder.requests,
             **_handed_over(work, kept),
+            **({"proof": proof_output(work.proof)} if work.proof else {}),
             "cycle": cycle,
             **gaps,
         },

@@ -1,6 +1,6 @@
 """Whoever is asked for the code of a sub-work-item: for handed-over tests, or with tests of its own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cogworks.coding.context import CycleContext
@@ -33,6 +33,8 @@ class Coder:
         self._variables: Mapping[str, Any] | None = None
         self._previous: CodeChange | Implementation | None = None
         self.requests = 0
+        self.suspects: Sequence[str] = ()
+        """The places that the failing tests lead to; told to whoever tries again."""
 
     def ask(self, context: CycleContext) -> CodeChange | Failed:
         """A change to try, or what a person has to decide; the answer is in the ledger before anything runs on it."""
@@ -86,8 +88,8 @@ class Coder:
         # After a change that was kept only what was found since is wrong with it, e.g. by the validators.
         problems = context.attempts[-1].trial.problems if context.attempts else context.reasons
         if self._previous is None or not problems:
-            return retry_variables()
-        return retry_variables(as_previous(self._previous), problems)
+            return {**retry_variables(), "suspects": []}
+        return {**retry_variables(as_previous(self._previous), problems), "suspects": list(self.suspects)}
 
 
 def _disputed(item: PlannedItem, dispute: DisputedTest) -> Failed | None:

@@ -61,6 +61,20 @@ def implementation_variables(
     }
 
 
+def judging_variables(
+    task: NodeTask, workspace: Workspace, item: PlannedItem, paths: Sequence[str]
+) -> dict[str, Any]:
+    """What whoever judges written tests is shown: what is wanted, and the tests, but no code."""
+    shown = [(path, workspace.read(path)) for path in paths]
+    return {
+        "item": issue(task.item),
+        "specification": specification_text(task, workspace),
+        "interfaces": [file.model_dump() for file in interface_files(task, workspace)],
+        "sub_item": item.model_dump(mode="json"),
+        "test_files": [{"path": path, "text": text} for path, text in shown if text is not None],
+    }
+
+
 def _known(task: NodeTask, workspace: Workspace, item: PlannedItem) -> dict[str, Any]:
     return {
         "item": issue(task.item),

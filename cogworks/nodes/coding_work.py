@@ -3,35 +3,44 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cogworks.codebase.changes import normalised
 from cogworks.coding.actions import Action, Outcome
-from cogworks.coding.comparison import compare, file_of
 from cogworks.coding.context import CycleContext
 from cogworks.coding.executor import Handler
-from cogworks.coding.feedback import (
-    Attempt,
-    Trial,
-    fingerprint,
-    judge_comparison,
-    judge_diagnostics,
-)
+from cogworks.coding.feedback import Attempt, Trial, fingerprint, judge_diagnostics
 from cogworks.coding.handoff import TestHandoff, regression_paths
 from cogworks.coding.patches import added_files, tree_name
 from cogworks.coding.results import ActionResult, Candidate, Payload, TraceEntry, failed
 from cogworks.coding.testfacts import facts_of
 from cogworks.coding.testgate import without_handed_over
+from cogworks.coding.verdicts import without_own
 from cogworks.domain_services.messages import TestReport
-from cogworks.nodes.artifacts import planned_item
-from cogworks.nodes.change_on_trial import ChangeOnTrial, FilesAsFound
+from cogworks.nodes import test_judging
+from cogworks.nodes.artifacts import planned_item, proposed_paths
+from cogworks.nodes.change_in_transaction import Transactions, Tried, Wanted
 from cogworks.nodes.coder import Coder
 from cogworks.nodes.coding_asides import Asides
-from cogworks.nodes.commit_texts import commit_message
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
-from cogworks.nodes.deciding import changes
+from cogworks.nodes.locating import Locator, telling
+from cogworks.nodes.proving import (
+    PROOF_FILE,
+    Side,
+    base_of,
+    proof_of,
+    proof_text,
+    side,
+    stored_proof,
+    unsteady,
+    with_hidden,
+)
 from cogworks.nodes.replies import CodeChange, PlannedItem
 from cogworks.nodes.suite import run_suite
 from cogworks.nodes.test_writing import TestWriting, hands_over
+from cogworks.repair.measure import RERUNS, Measurement, StaticError, faults_beyond, file_of, measured
+from cogworks.repair.proof import Proof
 from cogworks.vocabulary import CommitOid
+
+_UNTRIED = ("locked", "dirty_tree", "checkpoint_failed", "no_tests", "baseline_timeout", "commit_failed")
+"""Ends of a transaction that say nothing about the change."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +56,8 @@ class Kept:
     """Where the working copy stood before it; None for handed-over tests, which are not taken back."""
     earlier: "Kept | None" = None
     """The change that was kept before it in this visit."""
+    reruns: tuple[TestReport, ...] = ()
+    """Further runs of single tests with the change in it."""
 
 
 class CodingWork:
@@ -65,7 +76,16 @@ class CodingWork:
         self.latest: TestReport | None = None
         """The suite as it ran last."""
         self.kept: Kept | None = None
-        self._found = FilesAsFound(shell.service, self.workspace)
+        self._transactions = Transactions(task, shell, workspace=self.workspace, item=self.item)
+        self._locator = Locator(shell, self.workspace, who=self.item.key)
+        self._tried: dict[str, Trial] = {}
+        """What became of the changes that were tried on the tree as it is."""
+        self._as_found: dict[str, frozenset[StaticError]] = {}
+        """The static findings of files before this visit touched them."""
+        self._base: Side | None = None
+        """What the change is proven against."""
+        self.proof: Proof | None = None
+        """Of the change that was kept, as it is now; None until it was validated."""
         self.refusal: Failed | None = None
         """What a person has to decide."""
         self.tests = (
@@ -77,7 +97,10 @@ class CodingWork:
     @property
     def prompts(self) -> tuple[str, ...]:
         """The questions that this visit may ask; the header of its log says in which words."""
-        return ("code_generation",) if self.tests is None else ("write_tests", "implementation")
+        if self.tests is None:
+            return ("code_generation",)
+        judging = (test_judging.PROMPT,) if self._task.conventions.test_judge else ()
+        return ("write_tests", *judging, "implementation")
 
     def handlers(self) -> dict[Action, Handler]:
         """Who carries out which action."""
@@ -98,6 +121,7 @@ class CodingWork:
         if self.before is None:
             self._shell.say(f"{self.item.key}: running the test suite as it is")
             self.latest = self.before = run_suite(self._shell, self.workspace, who=self.item.key)
+            self._base = side(self.workspace, self.before)
             return self._first_run(self.before, tree)
         if self.kept is not None and self.kept.tree == tree:
             # The transaction ran the whole suite on these very files.
@@ -141,6 +165,8 @@ class CodingWork:
         if result.outcome is not Outcome.DONE or self.tests.handoff is None:
             return result
         self.kept = self._tests_alone(self.tests, self.tests.handoff)
+        # The code is proven by tests that are there on both sides.
+        self._base = side(self.workspace, with_hidden(self.tests.report, self.before))
         return result.model_copy(update={"tree": self.kept.tree})
 
     def _tests_alone(self, tests: TestWriting, handoff: TestHandoff) -> Kept:
@@ -150,9 +176,20 @@ class CodingWork:
         return Kept(reply=reply, head=CommitOid(handoff.commit), after=tests.report, tree=self._tree())
 
     def _analyze(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
-        # The sub-work-item is the one place to work on: the plan has made it small.
-        del payload, context, deadline_ms
-        return ActionResult(outcome=Outcome.FOUND, landmarks=(self.item.key,))
+        """The sub-work-item is the one landmark, for the plan has made it small; its spans lie where what fails leads."""
+        del context, deadline_ms
+        told = payload.parameters
+        failing = TestReport(cases=())
+        if self.latest is not None:
+            modules = (*self.workspace.files(), *self.item.files, *proposed_paths(self._task))
+            failing = telling(self.latest, self._suite_found, modules)
+        located = self._locator.locate(failing, is_wide=bool(told.get("widen") or told.get("mode")))
+        self.coder.suspects = located.places if located else ()
+        for name, text in (located.files() if located else {}).items():
+            self._shell.keep(name, text)
+        return ActionResult(
+            outcome=Outcome.FOUND, landmarks=(self.item.key,), trace=located.trace if located else ()
+        )
 
     def _generate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del payload, deadline_ms
@@ -174,66 +211,84 @@ class CodingWork:
         """One transaction: the change is committed when nothing is worse, else the tree is as it was."""
         del context, deadline_ms
         reply = CodeChange.model_validate(payload.parameters["change"])
-        # What a transaction that broke off half-way left behind is no part of this one.
-        self.workspace.roll_back()
-        trial, after = self._try(reply)
-        begun = TraceEntry(kind="txn.applied", data={"files": [file.path for file in reply.files]})
-        if trial.is_kept and after is not None:
-            parent = self.workspace.head
-            message = commit_message(self._task, self.item, subject=reply.summary, notes=reply.notes)
-            head = self.workspace.commit(message)
-            self.kept = Kept(
-                reply=reply, head=head, after=after, tree=self._tree(), parent=parent, earlier=self.kept
+        name = _fingerprint(reply)
+        if name in self._tried:
+            return self._refused(name, Tried(self._tried[name]))
+        parent = self.workspace.head
+        tried = self._transactions.try_out(reply, self._wanted(reply), number=max(1, self.coder.requests))
+        result = tried.result
+        if result is not None and result.code == "rollback_failed":
+            return failed(result.code, tried.trial.problems[0]).model_copy(
+                update={"halt": tried.trial.problems[0], "trace": tried.trace}
             )
-            return ActionResult(
-                outcome=Outcome.COMMITTED,
-                tree=self.kept.tree,
-                files=tuple(sorted(file.path for file in reply.files)),
-                trace=(begun, TraceEntry(kind="txn.commit")),
+        if result is not None and result.code in _UNTRIED:
+            return failed(result.code, "; ".join(tried.trial.problems)).model_copy(
+                update={"trace": tried.trace}
             )
-        self.workspace.roll_back()
+        if result is not None and result.before is not None:
+            self._learn(reply, result.before)
+        if result is None or result.oid is None or tried.after is None:
+            return self._refused(name, tried)
+        self._tried.clear()
+        self.kept = Kept(
+            reply=reply,
+            head=result.oid,
+            after=tried.after,
+            tree=self._tree(),
+            parent=parent,
+            earlier=self.kept,
+            reruns=tried.reruns,
+        )
+        return ActionResult(
+            outcome=Outcome.COMMITTED,
+            tree=self.kept.tree,
+            files=tuple(sorted(file.path for file in reply.files)),
+            trace=tried.trace,
+        )
+
+    def _refused(self, name: str, tried: Tried) -> ActionResult:
+        trial = self._tried[name] = tried.trial
+        worse = tried.result.worse if tried.result else None
+        if lost := [
+            test for test in (worse.vanished if worse else ()) if file_of(test) in self._handed_paths
+        ]:
+            # The coder could do nothing about it: the tests cannot be loaded without its change, so the gate never saw them.
+            self.refusal = self._dropped(lost)
         first = trial.problems[0].splitlines()[0]
         self._shell.say(f"{self.item.key}: attempt {self.coder.requests} refused: {first}")
         return ActionResult(
             outcome=Outcome.ROLLED_BACK,
             summary=first,
             halt=self.refusal.reason if self.refusal else "",
-            attempt=Attempt(fingerprint=_fingerprint(reply), trial=trial),
+            attempt=Attempt(fingerprint=name, trial=trial),
             reasons=trial.problems,
-            trace=(begun, TraceEntry(kind="txn.rollback", data={"category": trial.category})),
+            trace=tried.trace,
         )
 
-    def _try(self, reply: CodeChange) -> tuple[Trial, TestReport | None]:
-        """Apply a change and have it judged; the tree is left with the change in it.
-
-        Returns the verdict, and the run of the suite if it came so far.
-        """
-        if touched := [file.path for file in reply.files if normalised(file.path) in self._handed_paths]:
-            return Trial(category="handed_over_tests", problems=tuple(map(_hands_off, touched))), None
-        wanted = changes(reply.files)
-        if reason := self.workspace.apply(wanted):
-            return Trial(category="refused_change", problems=(reason,)), None
-        if problems := _missing_tests(reply, self.workspace):
-            return Trial(category="missing_tests", problems=tuple(problems)), None
-        change = ChangeOnTrial(wanted, self._found)
-        if tidied := change.tidy():
-            self._shell.say(f"{self.item.key}: formatted {', '.join(tidied)}")
-        if self.workspace.diff("HEAD") == "":
-            return Trial(
-                category="no_change", problems=("the files are the same as before; nothing would change",)
-            ), None
-        verdict = judge_diagnostics(change.new_findings())
-        if not verdict.is_kept:
-            return verdict, None
-        self._shell.say(f"{self.item.key}: running the test suite")
-        after = run_suite(self._shell, self.workspace, who=self.item.key)
-        found = compare(
-            self._suite_found, after, announced=(*reply.tests, *self._regressions()), own=self.own
+    def _wanted(self, reply: CodeChange) -> Wanted:
+        own = self.own
+        if self.kept is not None:
+            own |= {file.path for file in self.kept.reply.files if file.action == "create"}
+        return Wanted(
+            before=without_own(self._measured(), own),
+            announced=reply.tests,
+            regressions=self._regressions(),
+            handed_over=None if self.tests is None else self._handed_paths,
+            own=own,
         )
-        if lost := [test for test in found.vanished if file_of(test) in self._handed_paths]:
-            # The coder could do nothing about it: the tests cannot be loaded without its change, so the gate never saw them.
-            self.refusal = self._dropped(lost)
-        return judge_comparison(found), after
+
+    def _measured(self) -> Measurement:
+        """The tree as it is, and what passed when it was found: tests may hide in a file that cannot be loaded now."""
+        found = measured(self.before or TestReport(cases=()))
+        if self.kept is None:
+            return found
+        now = measured(self.kept.after)
+        return now.model_copy(update={"passing": now.passing | (found.passing - now.failing)})
+
+    def _learn(self, reply: CodeChange, before: Measurement) -> None:
+        for file in reply.files:
+            own = frozenset(error for error in before.static if error.path == file.path)
+            self._as_found.setdefault(file.path, own)
 
     def _regressions(self) -> tuple[str, ...]:
         """The tests of finished sub-work-items whose code is in the tree, where their hand-offs say."""
@@ -264,15 +319,37 @@ class CodingWork:
 
     def _validate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del payload, context, deadline_ms
-        verdict = self._diagnosed(self.kept.reply) if self.kept else Trial()
-        if verdict.is_kept:
+        if self.kept is None or self._base is None:
             return ActionResult(outcome=Outcome.GREEN)
-        return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=verdict.problems)
+        verdict = self._diagnosed(self.kept.reply)
+        if not verdict.is_kept:
+            return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=verdict.problems)
+        self.proof = self._proven(self.kept, self._base)
+        self._shell.keep(PROOF_FILE, proof_text(self.proof))
+        if flaky := unsteady(self.proof, self.kept.reply.tests):
+            return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=flaky)
+        return ActionResult(outcome=Outcome.GREEN)
+
+    def _proven(self, kept: Kept, found: Side) -> Proof:
+        """Every test without and with the change; those that prove it run three times, for a test may pass by chance."""
+        tests = kept.reply.tests
+        ran = [run for run in kept.reruns if any(file_of(case.id) in tests for case in run.cases)]
+        missing = max(0, RERUNS - len(ran))
+        if missing:
+            self._shell.say(f"{self.item.key}: running the tests of the change once more")
+        again = [run_suite(self._shell, self.workspace, tests, who=self.item.key) for _ in range(missing)]
+        return proof_of(
+            base_of(found, stored_proof(self._task), self.own),
+            side(self.workspace, kept.after),
+            [*kept.reruns, *again],
+            diff=self.workspace.diff(self._task.base_branch),
+        )
 
     def _diagnosed(self, reply: CodeChange) -> Trial:
         written = sorted(file.path for file in reply.files if file.action != "delete")
         found = self._shell.service.validate(self.workspace, written) if written else ()
-        return judge_diagnostics(self._found.new_among(found))
+        known = frozenset[StaticError]().union(*self._as_found.values())
+        return judge_diagnostics(faults_beyond(known, found))
 
     def _tree(self) -> str:
         """A name for the files as they are; the same on every machine."""
@@ -285,23 +362,6 @@ def _own_files(task: NodeTask, workspace: Workspace, item: PlannedItem) -> froze
     added = added_files(workspace.diff(task.base_branch))
     # Merged dependencies are part of the same diff; their files are not ours.
     return added & frozenset(item.files) if task.merge_branches else added
-
-
-def _missing_tests(reply: CodeChange, workspace: Workspace) -> list[str]:
-    if not reply.tests:
-        return ["no test file is listed in `tests`; add tests that fail without the change and pass with it"]
-    return [
-        f"{path} is listed in `tests` and does not exist; give the path under which the tests were written"
-        for path in reply.tests
-        if workspace.read(path) is None
-    ]
-
-
-def _hands_off(path: str) -> str:
-    return (
-        f"{path} was handed over with the tests and may not be changed; leave it out of `files`, and make its tests pass. "
-        "If one of them is wrong, answer with `test_dispute`"
-    )
 
 
 def _fingerprint(reply: CodeChange) -> str:

@@ -14,14 +14,21 @@ from pydantic import BaseModel, Field
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.coding.governed import POLICY
-from cogworks.domain_services.answers import NotOffered
+from cogworks.coding.observations import Observation
+from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.checking import InterfaceMap
-from cogworks.domain_services.messages import Diagnostic, TestReport
+from cogworks.domain_services.messages import Diagnostic, Message, TestReport
+from cogworks.domain_services.operations import Operation
 from cogworks.github.effects import Effect
+from cogworks.repair.consulting import HasPath
+from cogworks.repair.transaction import Tree
+from cogworks.settings import ChangeLimits
 from cogworks.tools.policy import Policy
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
 Reply = TypeVar("Reply", bound=BaseModel)
+Params = TypeVar("Params", bound=Message)
+Result = TypeVar("Result", bound=Message)
 
 
 class Visit(Value):
@@ -82,12 +89,15 @@ class Conventions(Value):
     """Whether tests are written, and handed over, before the code; `none`: they come with it."""
     test_warnings: tuple[str, ...] = ()
     """Codes of the checks of handed-over tests that only warn."""
+    test_judge: bool = False
+    """Whether a model looks once whether the tests assert what is wanted."""
     own_labels: tuple[str, ...] = ()
     """Labels by which people and the program steer work items; no node sets one."""
     manifests: tuple[str, ...] = ()
     """Patterns of files that say what is installed, and that only a person changes."""
     pipelines: Mapping[str, str] = {}
     """The pipelines that a classification may choose: name -> description; empty where there is no choice."""
+    change_limits: ChangeLimits = ChangeLimits()
     coding_policy: Policy = POLICY
     """What the actions of the coding cycle may do."""
 
@@ -116,6 +126,10 @@ class NodeTask(Value):
     conventions: Conventions = Conventions()
     approved_calls: tuple[str, ...] = ()
     """Hashes of the calls of tools that people approved for this visit."""
+    lapsed_calls: Mapping[str, str] = {}
+    """Calls whose approval is too old to count: hash -> who gave it and why it does not count."""
+    experience: tuple[Observation, ...] | None = None
+    """What earlier visits of such nodes came to; None where nobody asked to have it remembered."""
 
 
 class Workspace(Protocol):
@@ -151,6 +165,9 @@ class Workspace(Protocol):
     def settle(self, oid: CommitOid) -> None:
         """Stand on a commit, byte-identical to it, whatever was there before."""
 
+    def transactions(self) -> Tree:
+        """The same files as a transaction sees them. Nothing may be uncommitted; what a killed one left behind is settled."""
+
 
 class DomainService(Protocol):
     """The language's own process: checks and tests run there, never in ours."""
@@ -158,6 +175,11 @@ class DomainService(Protocol):
     def validate(self, workspace: Workspace, paths: Sequence[str]) -> Sequence[Diagnostic]: ...
     def simulate(self, workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
         """Run the given test files or ids (none = the whole suite)."""
+
+    def call(
+        self, operation: Operation[Params, Result], workspace: HasPath, params: Params
+    ) -> tuple[Answer[Result], ...] | NotOffered:
+        """What all services that offer an operation answer; NotOffered when none does."""
 
     def interfaces(self, workspace: Workspace, paths: Sequence[str]) -> InterfaceMap | NotOffered:
         """The names, types and signatures that files offer; files of no service are passed over."""

@@ -54,4 +54,4 @@ def asked_call(error: ApprovalNeeded) -> AskedCall:
     # It stands between backticks in a comment of ours, and the model wrote it.
     plain = error.shown.replace("`", "'").replace("<", "\\u003c")
     shown = plain if len(plain) <= MAX_SHOWN_CHARS else f"{plain[:MAX_SHOWN_CHARS]}…"
-    return AskedCall(tool=error.tool, hash=error.call_hash, shown=shown)
+    return AskedCall(tool=error.tool, hash=error.call_hash, shown=shown, lapsed=error.lapsed)

@@ -1,9 +1,16 @@
 """The reviewed change of one sub-work-item as a pull request. Deterministic; nothing is merged."""
 
-from cogworks.github.effects import OpenPullRequest
+from collections.abc import Mapping
+from typing import Any
+
+from cogworks.github.effects import OpenPullRequest, ReportCheck
 from cogworks.nodes.artifacts import output_of, planned_item
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.pull_request_texts import change_body
+from cogworks.repair.proof import Summary, markdown
+from cogworks.vocabulary import CommitOid
+
+CHECK = "cogworks: tests before and after"
 
 
 def run(task: NodeTask, shell: NodeShell) -> Outcome:
@@ -32,6 +39,25 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
     remarks = len(review["findings"])
     return Succeeded(
         output={"sub_item": item.key, "head": task.branch, "base": task.base_branch, "title": item.title},
-        effects=(effect,),
+        effects=(effect, *_check(task, code)),
         summary=f"pull request from {task.branch} into {task.base_branch}, {remarks} remark(s)",
+    )
+
+
+def _check(task: NodeTask, code: Mapping[str, Any]) -> tuple[ReportCheck, ...]:
+    """The proof beside the commit it is about; none from before there were proofs."""
+    if "proof" not in code:
+        return ()
+    proof = Summary.model_validate(code["proof"])
+    fixed, new = proof.counts.get("fail_to_pass", 0), proof.counts.get("new_and_passes", 0)
+    return (
+        ReportCheck(
+            name=CHECK,
+            head=CommitOid(code["head"]),
+            # What people should look at is not what a machine should hold up.
+            conclusion="success" if proof.is_proven else "neutral",
+            title=f"{fixed} test(s) fail before and pass after, {new} new one(s) pass",
+            summary=markdown(proof),
+            visit_key=task.visit.visit_key,
+        ),
     )

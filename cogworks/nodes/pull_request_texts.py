@@ -6,6 +6,7 @@ from typing import Any
 from cogworks.nodes.artifacts import pull_request, sub_item_slug
 from cogworks.nodes.contract import NodeTask
 from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
+from cogworks.repair.proof import Summary, markdown
 
 _HOW_TO_ACCEPT = (
     "**To accept**, merge this pull request (or approve it). **To change it**, edit the files on this branch before "
@@ -72,6 +73,7 @@ def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], revi
         f"### Changes\n\n{_bullets(files)}",
         _section("Notes for the reviewer", code["notes"]),
         f"### Tests\n\n{_test_figures(code)}",
+        markdown(Summary.model_validate(code["proof"])) if "proof" in code else "",
         _left_out(list(dict.fromkeys([*code.get("left_out", ()), *review.get("left_out", ())]))),
         f"### Review\n\n{_findings(review)}",
         "### What to do with it\n\nReview it like any other pull request and merge it when you are content; it is "

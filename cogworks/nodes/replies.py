@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from cogworks.llm.schemas import Part
+from cogworks.repair.probe_replies import PROBE_REPLIES
 from cogworks.repair.replies import PATCH_REPLIES
 from cogworks.vocabulary import Severity
 
@@ -158,6 +159,32 @@ class WrittenTests(Part):
     """What the tests need that specification and interfaces do not allow; empty when nothing is missing."""
 
 
+class TestVerdict(Part):
+    """Whether one test asserts what is wanted of it."""
+
+    __test__ = False
+    file: str = Field(min_length=1)
+    """Path of the test file, as shown."""
+    test: str = Field(min_length=1)
+    """Name of the test."""
+    demand: str
+    """The sentence of specification, approved interfaces or acceptance criteria that it is about, in its own words; empty
+    when none of them asks for what the test asserts."""
+    holds: bool
+    """True when an implementation that breaks the demand fails the test, and one that keeps it can pass."""
+    explanation: str
+    """What the test asserts instead, and what it has to assert; empty when it holds."""
+
+
+class JudgedTests(Part):
+    """Whether the tests of one sub-work-item assert what is wanted."""
+
+    verdicts: tuple[TestVerdict, ...] = Field(min_length=1)
+    """One for every test that is shown."""
+    untested: tuple[str, ...] = ()
+    """Acceptance criteria that no test asserts, each in its own words; none when all are covered."""
+
+
 class DisputedTest(Part):
     """A handed-over test that its reader holds to be wrong."""
 
@@ -239,11 +266,13 @@ REPLIES: dict[str, type[BaseModel]] = {
     "implementation": Implementation,
     "intake": Classification,
     "interface_design": Interfaces,
+    "judge_tests": JudgedTests,
     "planning": Plan,
     "review_architecture": ReviewPass,
     "review_quality": ReviewPass,
     "review_security": ReviewPass,
     "write_tests": WrittenTests,
     **PATCH_REPLIES,
+    **PROBE_REPLIES,
 }
 """Stem of a prompt -> type of its reply."""

@@ -97,7 +97,6 @@ def task_for(
             dependencies.setdefault(source.dependency, {})[source.slot] = value
         else:
             (earlier if source.is_earlier else inputs)[source.slot] = value
-    lease = state.lease_of(move.instance)
     unmerged = _unmerged_branches(state, pipeline, pulls, sub_item)
     base, *merges = unmerged or [item.default_branch]
     return NodeTask(
@@ -123,7 +122,6 @@ def task_for(
         base_branch=base,
         merge_branches=tuple(merges),
         conventions=conventions,
-        approved_calls=lease.approved_calls if lease else (),
     )
 
 

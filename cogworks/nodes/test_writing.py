@@ -6,8 +6,8 @@ from typing import Any
 from cogworks.canonical import canonical, sha256
 from cogworks.codebase.changes import normalised
 from cogworks.coding.actions import Outcome
-from cogworks.coding.comparison import Comparison, compare, file_of
-from cogworks.coding.feedback import Trial, judge_comparison
+from cogworks.coding.feedback import Setback, Trial, judge_setback
+from cogworks.coding.flow import TEST_WRITINGS
 from cogworks.coding.handoff import (
     Convention,
     TestHandoff,
@@ -29,6 +29,7 @@ from cogworks.coding.testgate import (
     tried,
     unreadable,
 )
+from cogworks.coding.verdicts import setback_of, without_own
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.artifacts import proposed_paths
 from cogworks.nodes.asking import as_previous, purpose_of, retry_variables
@@ -39,6 +40,8 @@ from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
 from cogworks.nodes.deciding import changes, reason_for_a_person
 from cogworks.nodes.replies import PlannedItem, WrittenTests
 from cogworks.nodes.suite import run_suite
+from cogworks.nodes.test_judging import judged
+from cogworks.repair.measure import file_of, measured, worse
 from cogworks.vocabulary import CommitOid, Severity
 
 PROMPT = "write_tests"
@@ -156,7 +159,12 @@ class TestWriting:
         claim = self._claim(reply)
         trial, run = self._try(reply, claim, before)
         if trial.is_kept and run is not None:
-            trial = judge_comparison(_harm(claim.paths, run, own))
+            trial = judge_setback(_harm(claim.paths, run, own))
+        if trial.is_kept and self._task.conventions.test_judge and self.requests < TEST_WRITINGS:
+            # A judgement is worth one more answer; the last one is judged by what can be measured alone.
+            trial = judged(
+                self._task, self._shell, workspace=self._workspace, item=self._item, paths=claim.paths
+            )
         if not trial.is_kept or run is None:
             self._workspace.roll_back()
             return self._sent_back(trial, claim)
@@ -333,14 +341,19 @@ def _beyond_tests(
             yield f"{file.path} is code and not for the writer of tests; leave it out"
 
 
-def _harm(paths: Sequence[str], run: FirstRun, own: Collection[str]) -> Comparison:
+def _harm(paths: Sequence[str], run: FirstRun, own: Collection[str]) -> Setback:
     """What the new tests do to all others; that they fail themselves is what they are for."""
-    found = compare(run.before, run.report, announced=(), own=own)
-    unloaded = {error.split(":", 1)[0] for error in run.report.collection_errors}
-    return found.model_copy(
+    before, after = without_own(measured(run.before), own), measured(run.report)
+    # A file that cannot be loaded yet says nothing about the tests in it, and lets none of the others off.
+    hidden = frozenset(test for test in before.passing | before.failing if file_of(test) in after.uncollected)
+    known = before.model_copy(
         update={
-            "broken": tuple(case for case in found.broken if file_of(case.id) not in paths),
-            "vanished": tuple(test for test in found.vanished if file_of(test) not in unloaded),
-            "uncollected": tuple(error for error in found.uncollected if error.split(":", 1)[0] not in paths),
+            "passing": before.passing - hidden,
+            "failing": before.failing - hidden,
+            "uncollected": before.uncollected | (after.uncollected & frozenset(paths)),
         }
+    )
+    found = setback_of(worse(known, after), after, [run.report])
+    return found.model_copy(
+        update={"broken": tuple(case for case in found.broken if file_of(case.id) not in paths)}
     )

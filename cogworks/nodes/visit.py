@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pydantic import ValidationError
@@ -28,6 +28,7 @@ from cogworks.nodes.recording import (
     transition,
     with_known_pipeline,
 )
+from cogworks.nodes.remembering import ReadsLogs, remembering
 from cogworks.nodes.resolution import procedure_for
 from cogworks.nodes.routing import answers_in, routing_procedure
 from cogworks.nodes.spawning import with_created
@@ -83,7 +84,7 @@ class SessionOrder:
     """Whether code of the repository may run only behind complete walls; may cost a request."""
 
 
-class Tracker(Protocol):
+class Tracker(ReadsLogs, Protocol):
     """GitHub as a visit uses it."""
 
     def read(self) -> Snapshot: ...
@@ -141,17 +142,17 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
     try:
         snapshot = _adopted(shell, claimed)
         renew = _renewal(claimed)
-        with (
-            Heartbeat(renew, interval_s=RENEWAL_S, warn=shell.say),
-            shell.session(_order(shell.tracker, claimed, renew, deadline)) as session,
-        ):
-            outcome = with_known_pipeline(claimed, _outcome(shell, claimed, node, session, deadline))
-            keeper.check()
-            record = _record(claimed, outcome, shell.monotonic() - started_s)
-            effects = _effects(claimed, outcome, record)
-            if effects:
-                _fence(shell, claimed, renew)
-            published = _publish(shell, claimed, snapshot, effects, session.push)
+        with Heartbeat(renew, interval_s=RENEWAL_S, warn=shell.say):
+            # GitHub may take its time; the lease is renewed meanwhile.
+            claimed = replace(claimed, task=remembering(shell.tracker, claimed, shell.say))
+            with shell.session(_order(shell.tracker, claimed, renew, deadline)) as session:
+                outcome = with_known_pipeline(claimed, _outcome(shell, claimed, node, session, deadline))
+                keeper.check()
+                record = _record(claimed, outcome, shell.monotonic() - started_s)
+                effects = _effects(claimed, outcome, record)
+                if effects:
+                    _fence(shell, claimed, renew)
+                published = _publish(shell, claimed, snapshot, effects, session.push)
         outcome = with_created(outcome, published)
         record = _record(claimed, outcome, shell.monotonic() - started_s)
         facts = with_published(claimed.facts, claimed.keeper.state, claimed.snapshot, published)

@@ -1,8 +1,11 @@
 """Calls of tools that wait for a person: which visits ask about one, and what the answer makes of the run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
+from cogworks.pipeline.expiry import lapsed
 from cogworks.pipeline.graph import Instance
+from cogworks.pipeline.people import ApprovedCall
 from cogworks.pipeline.state import Lease, RunState
 
 MAX_APPROVED = 64
@@ -34,9 +37,10 @@ def question(state: RunState, at: Instance, name: str) -> tuple[str, str] | None
     if asking is None or asking.asks is None:
         return None
     call, folder = asking.asks, state.folder(asking.index, at)
+    again = f". It was approved {call.lapsed}" if call.lapsed else ""
     sentence = (
         f"{name} wants to call {call.tool} (call {call.hash}) with `{call.shown}`; its replies in `{folder}` of the ledger "
-        f"hold the whole of it. Approve this call, or comment `/cogworks reject {name} <why>`"
+        f"hold the whole of it. Approve this call, or comment `/cogworks reject {name} <why>`{again}"
     )
     return sentence, approval_line(name, call.hash)
 
@@ -46,10 +50,17 @@ def approval_line(name: str, artifact: str) -> str:
     return f"/cogworks approve {name} {artifact[:12]}" if artifact else ""
 
 
-def with_approved_call(state: RunState, asking: Lease) -> RunState:
-    """The visit may be claimed again, and makes the call that it asked about without asking."""
-    new = (asking.asks.hash,) if asking.asks else ()
-    approved = (*asking.approved_calls, *new)[-MAX_APPROVED:]
+def with_approved_call(
+    state: RunState, asking: Lease, *, by: str, written: datetime | None = None
+) -> RunState:
+    """The visit may be claimed again, and makes the call that it asked about without asking.
+
+    Args:
+        written: when the approval was, by GitHub's clock.
+    """
+    new = (ApprovedCall(hash=asking.asks.hash, by=by, written=written),) if asking.asks else ()
+    others = [each for each in asking.approved_calls if each.hash not in {call.hash for call in new}]
+    approved = (*others, *new)[-MAX_APPROVED:]
     return _changed(state, asking, {"asks": None, "approved_calls": approved})
 
 
@@ -57,6 +68,14 @@ def with_rejected_call(state: RunState, asking: Lease, reason: str) -> RunState:
     """The visit is to be recorded as failed, for this reason."""
     rejected = asking.asks and asking.asks.model_copy(update={"rejected_because": reason})
     return _changed(state, asking, {"asks": rejected})
+
+
+def lapsed_calls(
+    approved: Sequence[ApprovedCall], *, now: datetime | None, valid_hours: int
+) -> dict[str, str]:
+    """The approved calls whose approval no longer counts: hash -> by whom and why, in words for people."""
+    judged = {call: lapsed(call.written, now=now, valid_hours=valid_hours) for call in approved}
+    return {call.hash: f"by {call.by}, but {reason}" for call, reason in judged.items() if reason}
 
 
 def _changed(state: RunState, left: Lease, update: Mapping[str, object]) -> RunState:

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
+from datetime import datetime
 from typing import Literal
 
 from cogworks.pipeline.calls import approval_line, asking_visit, with_approved_call, with_rejected_call
+from cogworks.pipeline.expiry import lapsed
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import (
     INPUTS_NODE,
@@ -65,6 +67,8 @@ class Asked(Value):
     """0: by a label, which gets no answer."""
     subject_id: str = ""
     """Node id of the comment, for the receipt."""
+    written: datetime | None = None
+    """When the comment was, by GitHub's clock."""
 
 
 class Refused(Value):
@@ -205,7 +209,8 @@ def _approved(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -
     at = _named(state, asked, pipeline)
     if (left := asking_visit(state, at)) and left.asks:
         if left.asks.hash.startswith(asked.artifact):
-            return with_approved_call(state, left)
+            _require_fresh(asked, facts, approval_line(instance_name(at), left.asks.hash))
+            return with_approved_call(state, left, by=asked.by, written=asked.written)
         line = approval_line(instance_name(at), left.asks.hash)
         raise NotNow(
             f"`{asked.artifact[:12]}` is not the call that {instance_name(at)} asks about now. Look at it, then paste: `{line}`"
@@ -220,6 +225,7 @@ def _approved(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -
         raise NotNow(
             f"`{asked.artifact[:12]}` is not what {name} stands at now. Look at it, then paste: `{line}`"
         )
+    _require_fresh(asked, facts, approval_line(name, artifact))
     approval = Approval(
         node=visit.node,
         sub_item=visit.sub_item,
@@ -229,6 +235,12 @@ def _approved(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -
     )
     others = tuple(each for each in state.approvals if (each.node, each.sub_item) != visit.instance)
     return state.model_copy(update={"approvals": (*others, approval)})
+
+
+def _require_fresh(asked: Asked, facts: Facts, line: str) -> None:
+    """Refuse an approval that nobody obeyed in time: what it was given for may not be wanted any more."""
+    if reason := lapsed(asked.written, now=facts.now, valid_hours=facts.approval_hours):
+        raise NotNow(f"this approval came too late to be obeyed: {reason}. Look again, then paste: `{line}`")
 
 
 def _rejected(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> RunState:

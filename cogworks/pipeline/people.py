@@ -1,6 +1,9 @@
 """What a run keeps of what people said: holds, approvals, ignored labels, and the answers they are owed."""
 
+from datetime import datetime
 from typing import Literal
+
+from pydantic import model_validator
 
 from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
@@ -43,6 +46,23 @@ class AskedCall(Value):
     """The input without secrets, cut short; fit to stand between backticks."""
     rejected_because: str = ""
     """A person refused it, for this reason: the visit fails."""
+    lapsed: str = ""
+    """Why an earlier approval of this very call did not count."""
+
+
+class ApprovedCall(Value):
+    """A call that somebody approved."""
+
+    hash: str
+    by: str
+    written: datetime | None = None
+    """When, by GitHub's clock."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_an_older_ledger(cls, data: object) -> object:
+        """There only the hash was kept."""
+        return {"hash": data, "by": "somebody"} if isinstance(data, str) else data
 
 
 class Owed(Value):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from datetime import datetime
 from typing import Literal
 
 from cogworks.pipeline.calls import approval_line, asking_visits, question, rejected_visits
@@ -60,6 +61,10 @@ class Facts(Value):
     """The operator says that the other runner is dead."""
     wanted: Instance | None = None
     """The operator picked this node (and sub-item)."""
+    now: datetime | None = None
+    """What GitHub's clock says; None = unknown."""
+    approval_hours: int = 0
+    """How long an approval counts from when it was written; 0 = for ever."""
 
 
 class WaitingFor(Value):

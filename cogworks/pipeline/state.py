@@ -9,7 +9,7 @@ from pydantic import Field
 from cogworks.pipeline.elements import ConditionAnswer
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.graph import SubItem as ScheduledItem
-from cogworks.pipeline.people import INPUTS_NODE, Approval, AskedCall, Held, Inputs, Owed
+from cogworks.pipeline.people import INPUTS_NODE, Approval, ApprovedCall, AskedCall, Held, Inputs, Owed
 from cogworks.vocabulary import (
     BranchName,
     CommitOid,
@@ -115,8 +115,8 @@ class Lease(Value):
     """Given back because a person stopped it in its midst: the reason."""
     asks: AskedCall | None = None
     """Given back because this call needs a person; it is claimed again when somebody approves the call."""
-    approved_calls: tuple[str, ...] = ()
-    """Hashes of the calls that people approved for this visit."""
+    approved_calls: tuple[ApprovedCall, ...] = ()
+    """What people approved for this visit; whether it still counts is judged when the visit is claimed."""
     graph_hash: str
     input_digest: str
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from cogworks.repair.landmarks import Landmark, dependants, units_of
 from cogworks.vocabulary import Value
 
 TOKENS_PER_UNIT = 100_000
@@ -22,6 +23,10 @@ class Branch(Value):
     """What mending this is worth, 1 for the failure at hand."""
     tokens: int = Field(default=0, ge=0)
     minutes: float = Field(default=0.0, ge=0)
+    landmarks: tuple[Landmark, ...] = ()
+    """What follows from it, in an order that works."""
+    is_whole: bool = False
+    """Whether its last landmark is the end of the repair, so that every failing test has to pass then."""
 
     @property
     def expected_utility(self) -> float:
@@ -44,3 +49,91 @@ def after(branches: Sequence[Branch], tried: str, *, committed: bool) -> tuple[B
     if total <= 0:
         return tuple(branches)
     return tuple(each.model_copy(update={"probability": weighed[each.id] / total}) for each in branches)
+
+
+class Course(Value):
+    """The one branch that is followed, what of it is left, and the branches that could be followed instead."""
+
+    branches: tuple[Branch, ...]
+    """All of them with what is believed of each by now."""
+    current: str
+    failed: tuple[str, ...] = ()
+    """Branches that were followed in vain."""
+    units: tuple[tuple[Landmark, ...], ...]
+    """Of the current branch: what lands together, the first being worked on."""
+    landed: tuple[str, ...] = ()
+    """Landmarks of the first unit that were kept while others of it are missing."""
+    lost: tuple[str, ...] = ()
+    """Landmarks of the current branch that failed, or could not be reached because of one that did."""
+    is_settled: bool = False
+    """Whether a change of the current branch was kept: the other branches are out of the question."""
+
+    @property
+    def landmarks(self) -> tuple[Landmark, ...]:
+        """What is left to do, in its order."""
+        return tuple(each for unit in self.units for each in unit if each.id not in self.landed)
+
+    @property
+    def ways_left(self) -> int:
+        """How many ways are open when the first unit fails."""
+        others = 0 if self.is_settled else len(self._open_branches())
+        return len(self._reachable()) + others
+
+    @property
+    def unit(self) -> tuple[Landmark, ...]:
+        """What has to land together now; nothing when all is done."""
+        return self.units[0] if self.units else ()
+
+    @property
+    def ends_here(self) -> bool:
+        """Whether the landmark at hand is the last of a branch that was kept so far as a whole."""
+        branch = next(each for each in self.branches if each.id == self.current)
+        return branch.is_whole and not self.lost and len(self.landmarks) == 1
+
+    def after_kept(self) -> "Course":
+        """When a change for the landmark at hand was kept."""
+        landed = (*self.landed, self.landmarks[0].id)
+        if len(landed) < len(self.unit):
+            return self.model_copy(update={"landed": landed})
+        branches = after(self.branches, self.current, committed=True)
+        update = {"branches": branches, "units": self.units[1:], "landed": (), "is_settled": True}
+        return self.model_copy(update=update)
+
+    def after_failure(self) -> "Course | None":
+        """When no change for the landmark at hand was kept: its unit is lost, and all that waits for it.
+
+        What is left of the branch comes first, then the most useful other branch; None when no way is left.
+        """
+        reachable = self._reachable()
+        if reachable:
+            gone = {each.id for each in self.landmarks} - {each.id for unit in reachable for each in unit}
+            lost = (*self.lost, *sorted({*gone, *self.landed}))
+            return self.model_copy(update={"units": reachable, "landed": (), "lost": lost})
+        if self.is_settled:
+            return None
+        failed = (*self.failed, self.current)
+        branches = after(self.branches, self.current, committed=False)
+        return _followed(branches, failed)
+
+    def _reachable(self) -> tuple[tuple[Landmark, ...], ...]:
+        """The units that do not wait for the first one."""
+        known = [each for unit in self.units for each in unit]
+        gone = {name for each in self.unit for name in (each.id, *dependants(known, each.id))}
+        return tuple(unit for unit in self.units if not gone.intersection(each.id for each in unit))
+
+    def _open_branches(self) -> tuple[Branch, ...]:
+        return tuple(each for each in self.branches if each.id not in (*self.failed, self.current))
+
+
+def course_of(branches: Sequence[Branch]) -> Course | None:
+    """The most useful branch is followed first; None where there is no branch with a landmark."""
+    return _followed(tuple(each for each in branches if each.landmarks), ())
+
+
+def _followed(branches: tuple[Branch, ...], failed: tuple[str, ...]) -> Course | None:
+    open_ones = in_order([each for each in branches if each.id not in failed])
+    if not open_ones:
+        return None
+    first = open_ones[0]
+    # A plan that cannot be put in order was sent back before it became a branch.
+    return Course(branches=branches, current=first.id, failed=failed, units=units_of(first.landmarks) or ())

@@ -20,8 +20,10 @@ from cogworks.domain_services.exploring import (
 from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.messages import Diagnostic, Message, TestReport
 from cogworks.domain_services.operations import CALL_GRAPH, COVERAGE, INDEX, SIGNATURES, Operation
+from cogworks.repair.symbols import mistakes_of
 from cogworks.repair.violations import Reading
 
+_SYNTAX = "syntax_error"
 Params = TypeVar("Params", bound=Message)
 Result = TypeVar("Result", bound=Message)
 
@@ -33,7 +35,15 @@ class HasPath(Protocol):
     def path(self) -> Path: ...
 
 
-class Services(Protocol):
+class Explores(Protocol):
+    """Domain services as far as they know code; `cogworks.domain_services.panel.ServicePanel`."""
+
+    def call(
+        self, operation: Operation[Params, Result], workspace: HasPath, params: Params
+    ) -> tuple[Answer[Result], ...] | NotOffered: ...
+
+
+class Services(Explores, Protocol):
     """The domain services of a repository; `cogworks.domain_services.panel.ServicePanel`.
 
     Raises: ServiceFailed or TryAgainLater when a primary service cannot be used.
@@ -43,18 +53,15 @@ class Services(Protocol):
     def simulate(
         self, workspace: HasPath, tests: Sequence[str] = (), *, timeout_s: float | None = None
     ) -> TestReport: ...
-    def call(
-        self, operation: Operation[Params, Result], workspace: HasPath, params: Params
-    ) -> tuple[Answer[Result], ...] | NotOffered: ...
 
 
-class Consulted:
-    """One worktree and the services that know it; obeys `transaction.Checks` and `localising.Explorer`."""
+class Exploration:
+    """One worktree and the services that know its code; obeys `localising.Explorer`."""
 
     def __init__(
         self,
         tree: HasPath,
-        services: Services,
+        services: Explores,
         *,
         suite: Sequence[str] = (),
         warn: Callable[[str], None] = lambda _: None,
@@ -64,27 +71,9 @@ class Consulted:
         warn: is told of each signal that is left out because a service failed at it.
         """
         self._tree = tree
-        self._services = services
+        self._explores = services
         self._suite = tuple(suite)
         self._warn = warn
-
-    def static(self, paths: Sequence[str]) -> Sequence[Diagnostic]:
-        return self._services.validate(self._tree, paths) if paths else ()
-
-    def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
-        return self._services.simulate(self._tree, tuple(tests) or self._suite, timeout_s=timeout_s)
-
-    def read(self, images: Mapping[str, str | None]) -> Reading:
-        """What the language says of these files as they lie there and with these texts (None: deleted)."""
-        present = [path for path in images if self.text(path) is not None]
-        left = [path for path, text in images.items() if text is not None]
-        with shadow_of(self._tree.path, images) as after:
-            found = self._services.validate(after, left) if left else ()
-            return Reading(
-                before=self._signatures(self._tree, present),
-                after=self._signatures(after, left),
-                syntax=tuple(each for each in found if each.category == "syntax_error"),
-            )
 
     def text(self, path: str) -> str | None:
         """A file as it lies there; None when there is none that is text."""
@@ -117,20 +106,89 @@ class Consulted:
             unread=tuple(unread for each in found for unread in each.unread),
         )
 
+    def _explored(self, operation: Operation[Params, Result], params: Params) -> Sequence[Result]:
+        """Localisation does without what cannot be had; a rule would not."""
+        try:
+            return _results(self._explores.call(operation, self._tree, params))
+        except ServiceFailed as error:
+            self._warn(f"{operation.method} was left out: {error}")
+            return ()
+
+
+class Consulted(Exploration):
+    """The same, and what the services say of a change in it; obeys `transaction.Checks` as well."""
+
+    def __init__(
+        self,
+        tree: HasPath,
+        services: Services,
+        *,
+        suite: Sequence[str] = (),
+        warn: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """As `Exploration`."""
+        super().__init__(tree, services, suite=suite, warn=warn)
+        self._services = services
+        self._known: dict[frozenset[tuple[str, str]], tuple[Diagnostic, ...]] = {}
+
+    def static(self, paths: Sequence[str]) -> Sequence[Diagnostic]:
+        if not paths:
+            return ()
+        texts = {path: text for path in paths if (text := self.text(path)) is not None}
+        return (*self._services.validate(self._tree, paths), *_mistakes(texts))
+
+    def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
+        return self._services.simulate(self._tree, tuple(tests) or self._suite, timeout_s=timeout_s)
+
+    def read(self, images: Mapping[str, str | None]) -> Reading:
+        """What the language says of these files as they lie there and with these texts (None: deleted)."""
+        there = {path: text for path in images if (text := self.text(path)) is not None}
+        left = {path: text for path, text in images.items() if text is not None}
+        with shadow_of(self._tree.path, images) as after:
+            found = (*self._services.validate(after, [*left]), *_mistakes(left)) if left else ()
+            return Reading(
+                before=self._signatures(self._tree, [*there]),
+                after=self._signatures(after, [*left]),
+                syntax=_beyond(found, _mistakes(there), is_syntax=True),
+                lint=_beyond(found, self._found_in(there), is_syntax=False),
+            )
+
+    def _found_in(self, texts: Mapping[str, str]) -> Sequence[Diagnostic]:
+        """What is found in these files as they lie there; asked once for each state of them."""
+        known = frozenset(texts.items())
+        if texts and known not in self._known:
+            # Only the latest state is asked about again: several diffs of one request are judged on it.
+            self._known = {known: tuple(self._services.validate(self._tree, [*texts]))}
+        return self._known.get(known, ())
+
     def _signatures(self, tree: HasPath, paths: Sequence[str]) -> Signatures:
         if not paths:
             return Signatures(signatures=())
         found = _results(self._services.call(SIGNATURES, tree, ExploreParams(artifacts=tuple(paths))))
         return Signatures(signatures=tuple(each for answer in found for each in answer.signatures))
 
-    def _explored(self, operation: Operation[Params, Result], params: Params) -> Sequence[Result]:
-        """Localisation does without what cannot be had; a rule would not."""
-        try:
-            return _results(self._services.call(operation, self._tree, params))
-        except ServiceFailed as error:
-            self._warn(f"{operation.method} was left out: {error}")
-            return ()
-
 
 def _results(answers: tuple[Answer[Result], ...] | NotOffered) -> Sequence[Result]:
     return () if isinstance(answers, NotOffered) else [answer.result for answer in answers]
+
+
+def _mistakes(texts: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    """What the grammars here cannot read, whether or not a service knows the language."""
+    return tuple(found for path, text in texts.items() for found in mistakes_of(path, _bytes(text)))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogateescape")
+
+
+def _beyond(
+    found: Sequence[Diagnostic], before: Sequence[Diagnostic], *, is_syntax: bool
+) -> tuple[Diagnostic, ...]:
+    """The findings of one kind that are not those from before, wherever they stand in their file."""
+    known = {(each.artifact, each.category, each.message) for each in before}
+    return tuple(
+        each
+        for each in found
+        if (each.category == _SYNTAX) is is_syntax
+        and (each.artifact, each.category, each.message) not in known
+    )

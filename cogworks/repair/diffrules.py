@@ -84,8 +84,9 @@ def scope_violations(diff: Diff, step: Step) -> Iterator[Violation]:
         pattern = protected_by(path, (*step.protected, *LOCK_FILES, *SECRET_FILES))
         if pattern is not None:
             yield Violation("protected", f"{path!r} is protected by {pattern!r}; a person has to change it")
-    if len(diff.files) > step.max_files:
-        yield Violation("files", f"{len(diff.files)} files are changed; at most {step.max_files} are allowed")
+    counted = len(_counted(diff, step))
+    if counted > step.max_files:
+        yield Violation("files", f"{counted} files are changed; at most {step.max_files} are allowed")
     for path in diff.paths:
         if path not in step.files:
             allowed = ", ".join(map(repr, step.files)) or "none"
@@ -94,7 +95,7 @@ def scope_violations(diff: Diff, step: Step) -> Iterator[Violation]:
 
 def size_violations(diff: Diff, text: str, step: Step) -> Iterator[Violation]:
     """V7 and V16: few changed lines, and a diff of bounded size."""
-    changed = sum(file.added + file.removed - blank_pairs(file) for file in diff.files)
+    changed = sum(file.added + file.removed - blank_pairs(file) for file in _counted(diff, step))
     if changed > step.max_changed_lines:
         yield Violation("loc", f"{changed} lines are changed; at most {step.max_changed_lines} are allowed")
     size = len(text.encode(errors="surrogateescape"))
@@ -150,6 +151,10 @@ def repeat_violations(diff: Diff, ground: Ground) -> Iterator[Violation]:
     """V15: the same diff is not tried twice on the same tree."""
     if fingerprint(diff) in ground.tried:
         yield Violation("repeat", "the same diff was tried before on this tree; propose another one")
+
+
+def _counted(diff: Diff, step: Step) -> list[FileDiff]:
+    return [file for file in diff.files if step.counts_new_files or file.kind != "create"]
 
 
 def _changed_lines(file: FileDiff) -> Iterator[int]:

@@ -31,17 +31,22 @@ class Selection(Value):
     """The tests the whole task is about; have to pass after the last landmark."""
     regression: tuple[str, ...] = ()
     """Tests that reach what is touched, and those of finished work."""
+    proving: tuple[str, ...] = ()
+    """Files that have to hold a test that passes; what failed in them before may go on failing."""
     smoke: tuple[str, ...] = ()
     full: bool = False
     """Whether the whole suite runs as well; once, before the end."""
     is_last: bool = False
+    is_part: bool = False
+    """Whether others land together with this change, so that it need not improve anything by itself."""
 
     @property
     def tests(self) -> tuple[str, ...]:
         """Every test of every gate, each once; empty where the whole suite is among them."""
         if self.full:
             return ()
-        return tuple(dict.fromkeys([*self.landmark, *self.targeted, *self.regression, *self.smoke]))
+        named = [*self.landmark, *self.targeted, *self.regression, *self.proving, *self.smoke]
+        return tuple(dict.fromkeys(named))
 
     @property
     def is_empty(self) -> bool:
@@ -57,6 +62,7 @@ class Gate(Value):
     """None: the whole suite."""
     timeout_s: float
     must_pass: tuple[str, ...] = ()
+    proving: tuple[str, ...] = ()
 
 
 def gates_of(selection: Selection, limits: Limits) -> tuple[Gate, ...]:
@@ -65,7 +71,7 @@ def gates_of(selection: Selection, limits: Limits) -> tuple[Gate, ...]:
         ("landmark", selection.landmark, limits.landmark_s, selection.landmark),
         (
             "targeted",
-            selection.targeted,
+            (*selection.targeted, *(each for each in selection.proving if each not in selection.regression)),
             limits.targeted_s,
             selection.targeted if selection.is_last else (),
         ),
@@ -77,7 +83,8 @@ def gates_of(selection: Selection, limits: Limits) -> tuple[Gate, ...]:
         own = tuple(test for test in dict.fromkeys(tests) if test not in seen)
         if own:
             kept = tuple(test for test in must_pass if test in own)
-            gates.append(Gate(name=name, tests=own, timeout_s=timeout_s, must_pass=kept))
+            proving = tuple(test for test in selection.proving if test in own)
+            gates.append(Gate(name=name, tests=own, timeout_s=timeout_s, must_pass=kept, proving=proving))
         seen.update(own)
     if selection.full:
         gates.append(Gate(name="full", tests=(), timeout_s=limits.full_s))
@@ -95,16 +102,16 @@ def gate_refusal(gate: Gate, report: TestReport, *, before: Measurement, after: 
         return f"the tests did not finish within {gate.timeout_s:g} s"
     if not any(case.outcome != "skipped" for case in report.cases) and not report.collection_errors:
         return "no test ran; an empty selection proves nothing"
-    own = before.model_copy(
-        update={
-            "passing": _reached(before.passing, gate.tests),
-            "failing": _reached(before.failing, gate.tests),
-        }
-    )
-    if gate.must_pass:
-        return refusal(own, after, landmark=gate.must_pass)
-    found = worse(own, after)
+    if gate.must_pass or gate.proving:
+        own = _before_of(gate, before)
+        return refusal(own, after, landmark=gate.must_pass, proving=gate.proving)
+    found = worse_at(gate, before, after)
     return worse_in_words(found) if found else None
+
+
+def worse_at(gate: Gate, before: Measurement, after: Measurement) -> Worse:
+    """What became worse, as far as the tests of one gate tell; the measurements are those of `gate_refusal`."""
+    return worse(_before_of(gate, before), after)
 
 
 def static_refusal(before: Measurement, after: Measurement) -> str | None:
@@ -116,6 +123,14 @@ def static_refusal(before: Measurement, after: Measurement) -> str | None:
 def newly_failing(before: Measurement, after: Measurement) -> tuple[str, ...]:
     """The tests to try again before their failure counts."""
     return tuple(sorted(after.failing - before.failing))
+
+
+def _before_of(gate: Gate, before: Measurement) -> Measurement:
+    reached = {
+        "passing": _reached(before.passing, gate.tests),
+        "failing": _reached(before.failing, gate.tests),
+    }
+    return before.model_copy(update=reached)
 
 
 def _reached(known: frozenset[str], tests: Sequence[str]) -> frozenset[str]:

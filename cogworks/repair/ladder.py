@@ -1,5 +1,6 @@
 """What is tried next when changes keep failing: each rung once."""
 
+from collections.abc import Collection
 from enum import StrEnum
 
 from cogworks.vocabulary import Value
@@ -8,18 +9,18 @@ from cogworks.vocabulary import Value
 class Rung(StrEnum):
     """A way to go on, from the nearest to the last."""
 
-    PROPOSE_AGAIN = "propose_again"
+    PROPOSE_AGAIN = "repropose"
     """Other diffs for the same landmark, told why the last ones failed."""
-    PLAN_AGAIN = "plan_again"
+    PLAN_AGAIN = "replan"
     """Other landmarks, told which one failed and why."""
-    COMBINE_AGAIN = "combine_again"
+    COMBINE_AGAIN = "recombine"
     """Another failure pattern, from all that was found out meanwhile."""
     WIDEN = "widen"
     """A larger neighbourhood of the failing tests."""
     GIVE_UP = "give_up"
 
 
-_ORDER = (Rung.PROPOSE_AGAIN, Rung.PLAN_AGAIN, Rung.COMBINE_AGAIN, Rung.WIDEN)
+ORDER = (Rung.PROPOSE_AGAIN, Rung.PLAN_AGAIN, Rung.COMBINE_AGAIN, Rung.WIDEN)
 
 
 class Ladder(Value):
@@ -29,9 +30,10 @@ class Ladder(Value):
     """Times each rung may be climbed."""
     climbed: tuple[Rung, ...] = ()
 
-    def next_rung(self) -> Rung:
-        """The nearest rung that is left."""
-        return next((rung for rung in _ORDER if self.climbed.count(rung) < self.most), Rung.GIVE_UP)
+    def next_rung(self, among: Collection[Rung] = ORDER) -> Rung:
+        """The nearest rung that is left among these."""
+        left = (rung for rung in ORDER if rung in among and self.climbed.count(rung) < self.most)
+        return next(left, Rung.GIVE_UP)
 
     def after(self, rung: Rung) -> "Ladder":
         """When a rung was climbed; it stays used up, whatever came after it."""

@@ -12,6 +12,8 @@ from cogworks.vocabulary import Value
 
 MOST_LANDMARKS = 4
 RollbackReason = Literal["static", "landmark", "targeted", "regression", "mu", "timeout"]
+Join = Literal["each", "all"]
+"""`all`: lands together with the others of the plan that say so, or not at all."""
 
 
 class Span(Value):
@@ -55,6 +57,7 @@ class Landmark(Value):
     confidence: float = Field(default=0.5, ge=0, le=1)
     try_after: tuple[str, ...] = ()
     """Landmarks that have to be reached before."""
+    join: Join = "each"
 
 
 def pattern_problems(pattern: FailurePattern, slices: Sequence[Slice]) -> tuple[str, ...]:
@@ -64,7 +67,7 @@ def pattern_problems(pattern: FailurePattern, slices: Sequence[Slice]) -> tuple[
 
 
 def fallback_pattern(suspects: Sequence[Suspect]) -> FailurePattern:
-    """Without a model: the first suspect is the place, as sure as its share of all suspicion.
+    """Without a model: the first suspect is the place, as sure as what is believed of it, else as its share of all suspicion.
 
     Raises:
         ValueError: there is no suspect.
@@ -77,8 +80,14 @@ def fallback_pattern(suspects: Sequence[Suspect]) -> FailurePattern:
         summary=f"{first.symbol.id} is the most suspicious place; no model was asked",
         primary_location=_span(first),
         alternatives=tuple(Alternative(span=_span(each), why="next in the ranking") for each in others),
-        confidence=first.suspicion / total if total else 0.0,
+        confidence=_confidence(first, total),
     )
+
+
+def _confidence(first: Suspect, total: float) -> float:
+    if first.belief is not None:
+        return min(1.0, first.belief)
+    return first.suspicion / total if total else 0.0
 
 
 def landmark_problems(
@@ -123,16 +132,55 @@ def landmark_problems(
 
 
 def ordered(landmarks: Sequence[Landmark]) -> tuple[Landmark, ...] | None:
-    """The landmarks, each after those it waits for, else in the order given; None when they wait in a circle."""
-    left, done = list(landmarks), list[Landmark]()
+    """The landmarks, each after those it waits for and those that land together side by side, else in the order given.
+
+    None when they wait in a circle.
+    """
+    units = units_of(landmarks)
+    return None if units is None else tuple(each for unit in units for each in unit)
+
+
+def units_of(landmarks: Sequence[Landmark]) -> tuple[tuple[Landmark, ...], ...] | None:
+    """What is kept or undone as one: the joined landmarks together, every other by itself, in an order that works.
+
+    None when they wait in a circle.
+    """
+    together = tuple(each for each in landmarks if each.join == "all")
+    groups: list[tuple[Landmark, ...]] = [(each,) for each in landmarks if each.join == "each"]
+    if together:
+        groups.insert([each.join for each in landmarks].index("all"), together)
+    units, inside = _in_turn(groups), _in_turn([(each,) for each in together], within=together)
+    if units is None or inside is None:
+        return None
+    turned = tuple(each for group in inside for each in group)
+    return tuple(turned if unit == together else unit for unit in units)
+
+
+def _in_turn(
+    groups: Sequence[tuple[Landmark, ...]], *, within: Sequence[Landmark] | None = None
+) -> list[tuple[Landmark, ...]] | None:
+    """The groups, each after those that its landmarks wait for; None when they wait in a circle.
+
+    Args:
+        within: only these are waited for; None: all.
+    """
+    counted = None if within is None else {each.id for each in within}
+    left, reached, done = list(groups), set[str](), list[tuple[Landmark, ...]]()
     while left:
-        reached = {landmark.id for landmark in done}
-        ready = next((landmark for landmark in left if reached.issuperset(landmark.try_after)), None)
+        ready = next((each for each in left if _waits_for(each, counted) <= reached), None)
         if ready is None:
             return None
         left.remove(ready)
+        reached |= {each.id for each in ready}
         done.append(ready)
-    return tuple(done)
+    return done
+
+
+def _waits_for(group: Sequence[Landmark], counted: Collection[str] | None) -> set[str]:
+    """What stands outside of a group and has to come before it; one alone may wait for itself in vain."""
+    own = {each.id for each in group} if len(group) > 1 else set[str]()
+    wanted = {name for each in group for name in each.try_after} - own
+    return wanted if counted is None else wanted & set(counted)
 
 
 def dependants(landmarks: Sequence[Landmark], failed: str) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """How bad a tree is, as sets of what fails, cannot be collected or is refused: fewer is not better, a subset is."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from cogworks.domain_services.messages import Diagnostic, TestReport
@@ -20,6 +21,11 @@ class StaticError(NamedTuple):
     category: str
     message: str
     """Without its numbers."""
+    nth: int = 1
+    """Counts findings of a file that are alike otherwise."""
+
+    def __str__(self) -> str:
+        return ": ".join(self[:3])
 
 
 class Measurement(Value):
@@ -62,7 +68,7 @@ def measured(
     return Measurement(
         failing=ids(report, BAD),
         passing=ids(report, {"passed"}),
-        uncollected=frozenset(_file_of(error) for error in report.collection_errors),
+        uncollected=frozenset(file_of(error) for error in report.collection_errors),
         static=static_errors(diagnostics),
         churn=churn,
     )
@@ -70,11 +76,26 @@ def measured(
 
 def static_errors(diagnostics: Iterable[Diagnostic]) -> frozenset[StaticError]:
     """The blocking findings; the others stop nothing and are not measured."""
-    return frozenset(
-        StaticError(found.artifact, found.category, _NUMBER.sub("#", found.message))
-        for found in diagnostics
-        if found.severity is Severity.BLOCKING
-    )
+    return frozenset(error for error, _ in _told_apart(diagnostics))
+
+
+def new_faults(before: Iterable[Diagnostic], after: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The blocking findings after a change that were not there before it, in their order."""
+    return faults_beyond(static_errors(before), after)
+
+
+def faults_beyond(known: Collection[StaticError], found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The blocking findings that are none of the known ones, in their order."""
+    return tuple(diagnostic for error, diagnostic in _told_apart(found) if error not in known)
+
+
+def _told_apart(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[StaticError, Diagnostic]]:
+    seen = Counter[StaticError]()
+    for found in diagnostics:
+        if found.severity is Severity.BLOCKING:
+            alike = StaticError(found.artifact, found.category, _NUMBER.sub("#", found.message))
+            seen[alike] += 1
+            yield alike._replace(nth=seen[alike]), found
 
 
 def worse(before: Measurement, after: Measurement) -> Worse:
@@ -103,12 +124,16 @@ def refusal(
     *,
     landmark: Collection[str] = (),
     must_pass: Collection[str] = (),
+    proving: Collection[str] = (),
+    is_part: bool = False,
 ) -> str | None:
     """Why a change may not be kept, None when it may.
 
     Args:
         landmark: tests this change shall make pass; none: it has to improve something.
         must_pass: tests that have to pass besides; the targeted ones when this is the last landmark.
+        proving: files that have to hold a test that passes; what failed in them before may go on failing.
+        is_part: it is enough that nothing is worse.
     """
     if found := worse(before, after):
         return worse_in_words(found)
@@ -117,9 +142,16 @@ def refusal(
         return f"cannot be judged by tests that were flaky before: {_listed(unsteady)}"
     if unmet := sorted(test for test in wanted if not _passes(test, after)):
         return f"does not make these tests pass: {_listed(unmet)}"
-    if not landmark and not improved(before, after):
+    if silent := unproven(proving, after):
+        return f"proves nothing by {_listed(silent)}: no test there passed"
+    if not (landmark or proving or is_part) and not improved(before, after):
         return "improves nothing: the same tests fail, and the same static checks"
     return None
+
+
+def unproven(files: Iterable[str], after: Measurement) -> tuple[str, ...]:
+    """Those of the files in which no test passes."""
+    return tuple(file for file in files if not any(is_of(test, file) for test in after.passing))
 
 
 def confirmed(first: Measurement, reruns: Sequence[TestReport], tests: Collection[str]) -> Measurement:
@@ -157,7 +189,7 @@ def worse_in_words(found: Worse) -> str:
         "breaks": found.failing,
         "makes disappear": found.vanished,
         "makes uncollectable": found.uncollected,
-        "adds to the static checks": tuple(": ".join(error) for error in found.static),
+        "adds to the static checks": tuple(map(str, found.static)),
     }
     return "; ".join(f"{verb} {_listed(names)}" for verb, names in parts.items() if names)
 
@@ -178,9 +210,9 @@ def _bad(found: Measurement) -> frozenset[object]:
     return frozenset((*found.failing, *found.uncollected, *found.static))
 
 
-def _file_of(error: str) -> str:
-    """Collection errors start with the file or test they are about."""
-    return error.split(":", 1)[0]
+def file_of(test: str) -> str:
+    """The file of a test such as `tests/test_a.py::test_b[c]`, or of a collection error, which starts with it."""
+    return test.split(":", 1)[0]
 
 
 def _listed(names: Sequence[str], most: int = 10) -> str:

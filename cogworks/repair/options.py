@@ -23,10 +23,20 @@ class Search(Value):
     finalists: int = Field(default=2, ge=1, le=10)
     retries_per_step: int = Field(default=1, ge=0, le=5)
     """Further requests for diffs after one that gave nothing valid."""
-    investigations_enabled: Literal[False] = False
-    """Probing is not there yet."""
+    investigations_enabled: bool = True
+    """Whether suspects are probed before anybody says what is wrong."""
+    max_probes: int = Field(default=7, ge=1, le=100)
+    """Of one analysis."""
+    probe_pool: int = Field(default=3, ge=1, le=16)
+    """Probes that run at the same time; what they find out does not depend on it."""
+    probe_seconds: float = Field(default=60.0, ge=1, le=3600)
+    """Time limit of one probe."""
+    model_probes: int = Field(default=0, ge=0, le=20)
+    """Changes the model may propose to find something out with, which costs two more questions for each analysis."""
     use_landmarks: bool = True
     """False: the model is asked for diffs only, place by place in the order of suspicion."""
+    judge: bool = False
+    """Whether the model may put the finalists into another order."""
 
 
 class Sizes(Value):
@@ -49,14 +59,16 @@ class Transactions(Value):
 class Gates(Value):
     """`gates`: what a change passes before it is kept."""
 
-    static: Literal[True] = True
+    static: bool = True
+    """Whether what the static checks find anew stops a change; what does not parse is refused all the same."""
     targeted_tests: bool = True
     """Whether the last change of a plan needs all failing tests to pass, rather than fewer to fail."""
     smoke: tuple[str, ...] | Literal[False] = False
     """Ids of tests that always run as well."""
     regression: bool = True
     """Whether the tests that reach what is touched run in each transaction, not only at the end."""
-    full_before_finalize: Literal[True] = True
+    full_before_finalize: bool = True
+    """Whether the whole suite runs before the end, rather than the tests that reach what was touched."""
 
 
 class Logging(Value):
@@ -64,6 +76,10 @@ class Logging(Value):
 
     dir: str = ""
     stream: bool = False
+    prompts: Literal["digest", "full"] = "digest"
+    """Whether artifacts hold the words that were sent to the model and came back, or only what names them."""
+    max_prompt_tokens: int = Field(default=20_000, ge=1)
+    """Of one kept prompt or answer, at four characters each; what is beyond is cut."""
 
 
 class ModelChoice(Value):

@@ -10,7 +10,7 @@ from pydantic import Field
 from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.patchtree import StagedFile
 from cogworks.repair.gates import GateName, Limits, Selection
-from cogworks.repair.measure import Measurement
+from cogworks.repair.measure import Measurement, Worse
 from cogworks.repair.violations import Step, Violation
 from cogworks.vocabulary import CommitOid, RunId, Value
 
@@ -79,7 +79,13 @@ class Terms(Value):
     command: str = ""
     """How the tests are run; a measurement made in another way is not taken over."""
     limits: Limits = Limits()
+    static: bool = True
+    """Whether the static checks are a gate."""
     max_total_churn: float = Field(default=500.0, ge=0)
+    message: str = ""
+    """The commit's message, in place of `txn:<step>`; the trailers follow it."""
+    before: Measurement | None = None
+    """How the tree fares without the change, where that is known; its static findings are looked up all the same."""
 
     def baseline_key(self, tree: str) -> str:
         """64 hex digits: equal where a measurement of this tree can be used again."""
@@ -93,11 +99,17 @@ class Result(Value):
     code: Code
     reasons: tuple[str, ...] = ()
     """Why it was not kept, in words for the next proposal."""
+    printed: tuple[str, ...] = ()
+    """What the tests that still fail with it printed, cut and without secrets."""
     violations: tuple[Violation, ...] = ()
     proposal: str = ""
     """Fingerprint of the diff."""
     before: Measurement | None = None
     after: Measurement | None = None
+    worse: Worse | None = None
+    """What the change made worse, as far as the gate that stopped it can tell."""
+    unproven: tuple[str, ...] = ()
+    """Tests that had to pass and files that had to prove something, and hold no test that passes."""
     oid: CommitOid | None = None
 
     @property
@@ -119,15 +131,17 @@ class Result(Value):
 def commit_message(terms: Terms, result: Result) -> str:
     """Subject and trailers of the commit that keeps a diff."""
     trailers = {
-        "Run": terms.run,
-        "Swi": terms.sub_item,
+        "Run": "" if terms.message else terms.run,
+        "Swi": "" if terms.message else terms.sub_item,
         "Step": terms.step.id,
         "Proposal": result.proposal,
         "Mu-Pre": f"{result.before.scalar:g}" if result.before else "",
         "Mu-Post": f"{result.after.scalar:g}" if result.after else "",
     }
-    lines = (f"Cogworks-{name}: {' '.join(value.split())}" for name, value in trailers.items() if value)
-    return f"txn:{terms.step.id}\n\n" + "\n".join(lines) + "\n"
+    lines = [f"Cogworks-{name}: {' '.join(value.split())}" for name, value in trailers.items() if value]
+    # A message of its own ends with trailers already, which name run and sub-work-item; ours join them.
+    head = terms.message.rstrip("\n") if terms.message else f"txn:{terms.step.id}\n"
+    return "\n".join([head, *lines]) + "\n"
 
 
 def staging_refusal(diff: Diff, images: Mapping[str, str | None], staged: Sequence[StagedFile]) -> str | None:

@@ -52,6 +52,8 @@ class Situation(Value):
     """Tests that shall pass in the end."""
     reasons: tuple[str, ...] = ()
     """Why earlier changes were not kept."""
+    evidence: tuple[str, ...] = ()
+    """What probes found out, one fact a line."""
 
     def failures(self) -> list[dict[str, str]]:
         """What the tests printed, shortened from the front: the end says what failed."""
@@ -86,7 +88,7 @@ def combined(situation: Situation, model: Model, *, purpose: str) -> Planned:
     problems: tuple[str, ...] = ()
     previous = ""
     for number in range(1, ROUNDS + 1):
-        given = {**_shown(situation), "problems": problems, "previous": previous}
+        given = {**shown(situation), "problems": problems, "previous": previous}
         try:
             reply = model.ask("combine", given, PatternReply, purpose=_numbered(purpose, number))
         except InvalidReply as error:
@@ -105,7 +107,7 @@ def planned(situation: Situation, pattern: FailurePattern, model: Model, *, purp
     previous = ""
     for number in range(1, ROUNDS + 1):
         given = {
-            **_shown(situation),
+            **shown(situation),
             "pattern": pattern.model_dump(mode="json"),
             "most": MOST_PLANNED,
             "problems": problems,
@@ -137,7 +139,8 @@ def fallback_landmarks(suspects: Sequence[Suspect]) -> tuple[Landmark, ...]:
     )
 
 
-def _shown(situation: Situation) -> dict[str, Any]:
+def shown(situation: Situation) -> dict[str, Any]:
+    """What every question about a failure tells a model of it."""
     return {
         "failures": situation.failures(),
         "targets": list(situation.targets),
@@ -151,6 +154,7 @@ def _shown(situation: Situation) -> dict[str, Any]:
             for each in situation.slices
         ],
         "reasons": list(situation.reasons),
+        "evidence": list(situation.evidence),
     }
 
 
@@ -189,6 +193,7 @@ def _landmarks(reply: LandmarksReply, situation: Situation) -> tuple[list[Landma
             constraints=tuple(f"allow_api:{name}" for name in each.allow_api),
             landmark_test=each.test,
             try_after=each.after,
+            join=each.join,
         )
         for each in reply.landmarks
     ]

@@ -1,12 +1,14 @@
 """What a change proves: every test before and after it, and what would take from the weight of that."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from cogworks.codebase.changes import matching
 from cogworks.codebase.diffmodel import Diff
 from cogworks.domain_services.messages import TestReport
+from cogworks.repair.measure import file_of
 from cogworks.repair.violations import TestRules
 from cogworks.vocabulary import CommitOid, Value
 
@@ -26,6 +28,8 @@ AGAINST: frozenset[Verdict] = frozenset({"broken", "deleted", "skipped_now"})
 """Verdicts that no change may bring."""
 _ASSERTION = re.compile(r"^\s*(?:assert\b|self\.assert\w+\(|expect\(|with pytest\.raises|assert\w*!?\()")
 _SHOWN = 50
+MAX_SUMMARISED = 500
+_UNCHANGED: frozenset[Verdict] = frozenset({"pass_to_pass", "still_fails", "skipped_before"})
 
 
 class Tree(Value):
@@ -81,6 +85,21 @@ class Proof(Value):
         )
 
 
+class Summary(Value):
+    """A proof as it is shown and carried on: how many tests there are of each verdict, and those that changed."""
+
+    base: Tree
+    head: Tree
+    commands: tuple[str, ...] = ()
+    versions: Mapping[str, str] = {}
+    counts: Mapping[Verdict, int]
+    tests: tuple[ProvenTest, ...]
+    """Without those that are as they were, and at most `MAX_SUMMARISED`."""
+    weakened: tuple[Weakened, ...] = ()
+    uncollected: tuple[str, ...] = ()
+    is_proven: bool
+
+
 class Runs(NamedTuple):
     """What was run."""
 
@@ -94,9 +113,10 @@ def proven_tests(runs: Runs) -> tuple[ProvenTest, ...]:
     """Every test of both sides, sorted by id."""
     base, head = _outcomes(runs.base), _outcomes(runs.head)
     again = [_outcomes(report) for report in runs.reruns]
+    unloaded = {file_of(error) for error in runs.base.collection_errors}
     tests: list[ProvenTest] = []
     for test in sorted(base.keys() | head.keys()):
-        before, after = base.get(test, "absent"), head.get(test, "absent")
+        before, after = _base_outcome(test, base, unloaded), head.get(test, "absent")
         more = tuple(outcomes[test] for outcomes in again if test in outcomes)
         verdict = _verdict(before, after, more)
         tests.append(ProvenTest(id=test, base=before, head=after, reruns=more, verdict=verdict))
@@ -123,39 +143,63 @@ def weakened_lines(diff: Diff, rules: TestRules) -> tuple[Weakened, ...]:
     return tuple(found)
 
 
-def markdown(proof: Proof) -> str:
+def summarised(proof: Proof) -> Summary:
+    """The proof without the tests that are as they were."""
+    changed = [test for test in proof.tests if test.verdict not in _UNCHANGED]
+    return Summary(
+        **proof.model_dump(include={"base", "head", "commands", "versions", "weakened", "uncollected"}),
+        counts=Counter(test.verdict for test in proof.tests),
+        tests=tuple(changed[:MAX_SUMMARISED]),
+        is_proven=proof.is_proven,
+    )
+
+
+def markdown(summary: Summary) -> str:
     """The proof for people: a sentence, a table of what changed, and what it rests on."""
-    lines = [_sentence(proof), "", "| test | before | after | verdict |", "|---|---|---|---|"]
-    changed = [test for test in proof.tests if test.verdict != "pass_to_pass"]
+    lines = [_sentence(summary)]
+    if summary.tests:
+        lines += ["", "| test | before | after | verdict |", "|---|---|---|---|"]
     lines += [
         f"| {_cell(test.id)} | {test.base} | {', '.join((test.head, *test.reruns))} | {test.verdict.replace('_', ' ')} |"
-        for test in changed[:_SHOWN]
+        for test in summary.tests[:_SHOWN]
     ]
-    if len(changed) > _SHOWN:
-        lines.append(f"| and {len(changed) - _SHOWN} more | | | |")
-    lines += [f"- weakened in {_cell(each.path)}: {_cell(each.line[:120])}" for each in proof.weakened]
+    changed = sum(count for verdict, count in summary.counts.items() if verdict not in _UNCHANGED)
+    if changed > _SHOWN:
+        lines.append(f"| and {changed - _SHOWN} more | | | |")
+    lines += [f"- weakened in {_cell(each.path)}: {_cell(each.line[:120])}" for each in summary.weakened]
     lines += [
-        f"- could not be collected: {_cell(error.splitlines()[0][:200])}" for error in proof.uncollected
+        f"- could not be collected: {_cell(error.splitlines()[0][:200])}" for error in summary.uncollected
     ]
-    tools = ", ".join(f"{tool} {version}" for tool, version in sorted(proof.versions.items()))
-    commands = "; ".join(_cell(command) for command in proof.commands)
-    lines += [
-        "",
-        f"Tree {proof.base.tree[:12]} → {proof.head.tree[:12]}; {commands}{f' ({tools})' if tools else ''}.",
-    ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", _ground(summary)]) + "\n"
 
 
-def _sentence(proof: Proof) -> str:
-    fixed, kept = len(proof.having("fail_to_pass")), len(proof.having("pass_to_pass"))
+def _sentence(summary: Summary) -> str:
+    counts = summary.counts
+    against = sum(counts.get(verdict, 0) for verdict in AGAINST)
+    is_worse = against or summary.weakened or summary.uncollected
+    said = "Proven" if summary.is_proven else "Not proven" if is_worse else "Nothing is worse"
+    old = counts.get("still_fails", 0)
     return (
-        f"**{'Proven' if proof.is_proven else 'Not proven'}**: {fixed} test(s) failed before and pass now, "
-        f"{kept} passed before and still do, {len(proof.having(*AGAINST))} speak against the change."
+        f"**{said}**: {counts.get('fail_to_pass', 0)} test(s) failed before and pass now, "
+        f"{counts.get('pass_to_pass', 0)} passed before and still do, {against} speak against the change."
+        f"{f' {old} failed before and still do.' if old else ''}"
     )
+
+
+def _ground(summary: Summary) -> str:
+    tools = ", ".join(f"{tool} {version}" for tool, version in sorted(summary.versions.items()))
+    commands = "; ".join(_cell(command) for command in summary.commands)
+    ran = f"; {commands}" if commands else ""
+    return f"Tree {summary.base.tree[:12]} → {summary.head.tree[:12]}{ran}{f' ({tools})' if tools else ''}."
 
 
 def _outcomes(report: TestReport) -> dict[str, Outcome]:
     return {case.id: case.outcome for case in report.cases}
+
+
+def _base_outcome(test: str, base: Mapping[str, Outcome], unloaded: Collection[str]) -> Outcome:
+    """A test that could not even be loaded did not pass; it was there all the same."""
+    return base.get(test, "error" if file_of(test) in unloaded else "absent")
 
 
 def _verdict(base: Outcome, head: Outcome, reruns: Sequence[Outcome]) -> Verdict:

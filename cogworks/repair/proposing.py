@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from cogworks.codebase.diffmodel import Diff, render
+from cogworks.codebase.diffmodel import render
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.diffplacing import (
     Normalised,
@@ -16,10 +16,10 @@ from cogworks.repair.diffrules import fingerprint
 from cogworks.repair.landmarks import FailurePattern, Landmark
 from cogworks.repair.planning import Model, Situation
 from cogworks.repair.replies import DiffReply, DiffsReply
-from cogworks.repair.reranking import Traits, in_order, score
+from cogworks.repair.reranking import Traits, in_order, score, similarity
 from cogworks.repair.slices import Slice
 from cogworks.repair.sources import lines_of
-from cogworks.repair.transaction import Bench, ruled
+from cogworks.repair.transaction import Bench, Ruled, ruled
 from cogworks.repair.violations import Span as StepSpan
 from cogworks.repair.violations import Step, TestRules
 from cogworks.vocabulary import Value
@@ -79,6 +79,8 @@ class Proposals(Value):
     kept: tuple[Proposal, ...]
     refused: tuple[str, ...] = ()
     """In words for the next proposal."""
+    rejected: tuple[str, ...] = ()
+    """The diffs that broke a rule, as git writes them."""
 
 
 class ModelProposer:
@@ -145,15 +147,21 @@ def windows_of(landmark: Landmark, texts: Mapping[str, str], *, padding: int) ->
 
 
 def judged(
-    replies: Sequence[DiffReply], request: Request, bench: Bench, *, tried: Collection[str] = ()
+    replies: Sequence[DiffReply],
+    request: Request,
+    bench: Bench,
+    *,
+    tried: Collection[str] = (),
+    rejected: Sequence[str] = (),
 ) -> Proposals:
     """Those of the first K replies that break no rule, most promising first; nothing is written.
 
     Args:
         tried: fingerprints of diffs that failed on this tree before.
+        rejected: diffs that were refused or taken back before; what is like them is less promising.
     """
     kept: dict[str, tuple[Proposal, Traits]] = {}
-    refused: list[str] = []
+    refused, broken = list[str](), list[str]()
     sources = bench.tree.surroundings([*request.step.files, *_named(replies)]).sources
     for number, reply in enumerate(replies[: request.most], 1):
         found = _normalised(reply, sources)
@@ -167,8 +175,9 @@ def judged(
         verdict = ruled(text, request.step, bench, tried=frozenset(tried))
         if verdict.violations:
             refused += [f"diff {number}: {each.code}: {each.text}" for each in verdict.violations]
+            broken.append(text)
             continue
-        traits = _traits(found.diff, name, request)
+        traits = _traits(verdict, text, request, (*rejected, *broken))
         points = score(traits, most_lines=request.step.max_changed_lines, most_files=request.step.max_files)
         rationale = " ".join(reply.rationale.split()[:MAX_RATIONALE_WORDS])
         kept[name] = (Proposal(id=name, diff=text, rationale=rationale, score=points), traits)
@@ -177,7 +186,9 @@ def judged(
         most_lines=request.step.max_changed_lines,
         most_files=request.step.max_files,
     )
-    return Proposals(kept=tuple(kept[traits.id][0] for traits in order), refused=tuple(refused))
+    return Proposals(
+        kept=tuple(kept[traits.id][0] for traits in order), refused=tuple(refused), rejected=tuple(broken)
+    )
 
 
 def _named(replies: Sequence[DiffReply]) -> list[str]:
@@ -199,8 +210,8 @@ def _normalised(reply: DiffReply, sources: Mapping[str, str]) -> Normalised:
     return normalised_diff(reply.unified_diff, sources)
 
 
-def _traits(diff: Diff, name: str, request: Request) -> Traits:
-    primary = request.pattern.primary_location
+def _traits(verdict: Ruled, text: str, request: Request, rejected: Sequence[str]) -> Traits:
+    primary, diff = request.pattern.primary_location, verdict.diff
     near = [
         _distance(hunk.old_start, primary.lines)
         for file in diff.files
@@ -208,12 +219,12 @@ def _traits(diff: Diff, name: str, request: Request) -> Traits:
         for hunk in file.hunks
     ]
     return Traits(
-        id=name,
+        id=fingerprint(diff),
         distance_lines=min(near, default=None),
         changed_lines=sum(file.added + file.removed for file in diff.files),
         files=len(diff.files),
-        # What does not parse was refused by its rule; what else a linter says waits for the static gate.
-        is_lint_clean=True,
+        is_lint_clean=verdict.is_lint_clean,
+        similarity=max((similarity(text, each) for each in rejected), default=0.0),
     )
 
 

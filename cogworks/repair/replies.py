@@ -1,5 +1,7 @@
 """What the prompts of the patch loop want back from the model, as types; nothing in a reply may be null."""
 
+from typing import Literal
+
 from pydantic import BaseModel, Field
 
 from cogworks.llm.schemas import Part
@@ -50,6 +52,8 @@ class LandmarkReply(Part):
     """Id of a failing test that passes after this change alone; empty when there is none."""
     after: tuple[str, ...]
     """Ids of landmarks that have to be done before."""
+    join: Literal["each", "all"] = "each"
+    """`all` for changes that only together leave the repository better: they are kept together or not at all."""
 
 
 class LandmarksReply(Part):
@@ -84,9 +88,17 @@ class DiffsReply(Part):
     diffs: tuple[DiffReply, ...] = Field(min_length=1)
 
 
+class JudgeReply(Part):
+    """The finalists, the one to try first in front."""
+
+    order: tuple[str, ...] = Field(min_length=1)
+    """Every id that was given, each once."""
+
+
 PATCH_REPLIES: dict[str, type[BaseModel]] = {
     "combine": PatternReply,
     "landmarks": LandmarksReply,
     "propose_diffs": DiffsReply,
+    "judge_diffs": JudgeReply,
 }
 """Stem of a prompt -> type of its reply."""

@@ -1,5 +1,6 @@
 """Which of several valid diffs is tried first."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from pydantic import Field
@@ -43,6 +44,20 @@ def in_order(candidates: Sequence[Traits], *, most_lines: int, most_files: int) 
             key=lambda each: (-score(each, most_lines=most_lines, most_files=most_files), each.id),
         )
     )
+
+
+def similarity(one: str, other: str) -> float:
+    """How much two diffs have in common, 0 to 1: the changed lines that are in both, of all that are in either."""
+    lines, others = _changes(one), _changes(other)
+    return (lines & others).total() / total if (total := (lines | others).total()) else 0.0
+
+
+def _changes(diff: str) -> Counter[str]:
+    """The added and removed lines, without their blanks and wherever they stand."""
+    changed = (
+        line for line in diff.splitlines() if line[:1] in ("+", "-") and line[:3] not in ("+++", "---")
+    )
+    return Counter(f"{line[0]}{' '.join(line[1:].split())}" for line in changed)
 
 
 def _share(used: int, most: int) -> float:

@@ -34,6 +34,8 @@ class Suspect(Value):
     """Each from 0 to 1; a signal that is missing for the whole ranking is not in it."""
     suspicion: float
     """The weighted sum, 0 to 1."""
+    belief: float | None = None
+    """How probable it is after probes that the fault is in it; None: nobody investigated."""
 
 
 class Evidence(Value):

@@ -1,6 +1,6 @@
 """The definitions in files of languages that no domain service knows, read with tree-sitter's grammars.
 
-Only what a name and a stretch of lines can tell: no calls, no types. A service that announces `index` knows more.
+Only what a name and a stretch of lines can tell, and what cannot be read at all: no calls, no types. A service that announces `index` knows more.
 """
 
 from collections import Counter
@@ -16,6 +16,8 @@ import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser
 
 from cogworks.domain_services.exploring import Symbol, SymbolKind
+from cogworks.domain_services.messages import Diagnostic
+from cogworks.vocabulary import Severity
 
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
 
@@ -98,6 +100,7 @@ _GRAMMARS: Mapping[str, _Grammar] = {
     **dict.fromkeys((".tsx", ".jsx", ".js", ".mjs", ".cjs"), _TYPED_WITH_MARKUP),
 }
 SUFFIXES = tuple(_GRAMMARS)
+MOST_MISTAKES = 5
 
 
 def symbols_of(artifact: str, source: bytes) -> tuple[Symbol, ...]:
@@ -127,6 +130,30 @@ def symbols_of(artifact: str, source: bytes) -> tuple[Symbol, ...]:
             is_test=_is_test(node, grammar, artifact, source),
         )
     return tuple(found.values())
+
+
+def mistakes_of(artifact: str, source: bytes) -> tuple[Diagnostic, ...]:
+    """Where one file cannot be read as its language wants it, at most the first few; none without a grammar here."""
+    grammar = _GRAMMARS.get(PurePosixPath(artifact).suffix)
+    if grammar is None:
+        return ()
+    found, waiting = list[Diagnostic](), [Parser(_language(grammar.load)).parse(source).root_node]
+    while waiting and len(found) < MOST_MISTAKES:
+        node = waiting.pop()
+        if node.is_error or node.is_missing:
+            what = f"{node.type!r} is missing" if node.is_missing else "cannot be read from here on"
+            found.append(
+                Diagnostic(
+                    artifact=artifact,
+                    line=node.start_point.row + 1,
+                    severity=Severity.BLOCKING,
+                    category="syntax_error",
+                    message=what,
+                )
+            )
+        elif node.has_error:
+            waiting += reversed(node.children)
+    return tuple(found)
 
 
 @cache

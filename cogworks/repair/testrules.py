@@ -8,6 +8,7 @@ from cogworks.codebase.changes import matching
 from cogworks.codebase.diffmodel import Diff, FileDiff, edits_of, lines_of
 from cogworks.repair.violations import Ground, Step, TestRules, Violation
 
+HANDED_OVER = "was handed over with the tests and may not be changed; leave it out, and make its tests pass"
 _TABLE = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
 
 
@@ -16,8 +17,8 @@ def judging_violations(diff: Diff, step: Step, ground: Ground) -> Iterator[Viola
     for file in diff.files:
         path, rules = file.old_path, step.tests
         if path in step.handed_over:
-            yield Violation("tests", f"{path!r} was handed over; a repair may not change it")
-        elif file.kind != "create" and matching(path, rules.files) is not None:
+            yield Violation("tests", f"{path} {HANDED_OVER}")
+        elif file.kind != "create" and path not in step.own_tests and matching(path, rules.files) is not None:
             yield Violation("tests", f"{path!r} is an existing test; a repair may not change it")
         if PurePosixPath(path).name in rules.configuration:
             yield Violation("tests", f"{path!r} decides how tests run; a repair may not change it")

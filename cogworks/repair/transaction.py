@@ -12,8 +12,19 @@ from cogworks.codebase.patchtree import StagedFile, Surroundings, TreeState
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.repair.churn import churn
 from cogworks.repair.diffrules import fingerprint
-from cogworks.repair.gates import gate_refusal, gates_of, newly_failing, static_refusal
-from cogworks.repair.measure import RERUNS, Measurement, confirmed, joined, measured, refusal, static_errors
+from cogworks.repair.gates import gate_refusal, gates_of, newly_failing, static_refusal, worse_at
+from cogworks.repair.measure import (
+    RERUNS,
+    Measurement,
+    Worse,
+    confirmed,
+    joined,
+    measured,
+    refusal,
+    static_errors,
+    unproven,
+    worse,
+)
 from cogworks.repair.outcomes import (
     GATE_CODES,
     Moment,
@@ -24,6 +35,7 @@ from cogworks.repair.outcomes import (
     commit_message,
     staging_refusal,
 )
+from cogworks.repair.printed import printed
 from cogworks.repair.validators import diff_violations, has_images, images, language_violations
 from cogworks.repair.violations import Ground, Reading, Step, Violation
 from cogworks.vocabulary import CommitOid
@@ -79,6 +91,8 @@ class Ruled(NamedTuple):
     diff: Diff
     ground: Ground
     violations: tuple[Violation, ...]
+    is_lint_clean: bool = True
+    """Whether the static checks would find nothing that they do not find now."""
 
 
 def ruled(text: str, step: Step, bench: Bench, *, tried: frozenset[str] = frozenset()) -> Ruled:
@@ -91,10 +105,10 @@ def ruled(text: str, step: Step, bench: Bench, *, tried: frozenset[str] = frozen
     around = bench.tree.surroundings(parsed.diff.paths)
     ground = Ground(sources=around.sources, existing=around.existing, links=around.links, tried=tried)
     found = diff_violations(text, parsed, step, ground)
-    if has_images(found):
-        reading = bench.checks.read(images(parsed.diff, ground))
-        found = (*found, *language_violations(reading, step))
-    return Ruled(parsed.diff, ground, found)
+    if not has_images(found):
+        return Ruled(parsed.diff, ground, found)
+    reading = bench.checks.read(images(parsed.diff, ground))
+    return Ruled(parsed.diff, ground, (*found, *language_violations(reading, step)), not reading.lint)
 
 
 def transact(text: str, terms: Terms, bench: Bench, *, tried: frozenset[str] = frozenset()) -> Result:
@@ -154,7 +168,7 @@ class _Attempt:
         if before is None:
             return Result(code="baseline_timeout", reasons=("the tests did not finish before the change",))
         self._tell("txn.measured", "T2", failing=sorted(before.failing))
-        diff, ground, found = ruled(self.text, self.terms.step, self.bench, tried=tried)
+        diff, ground, found, _ = ruled(self.text, self.terms.step, self.bench, tried=tried)
         self._tell("txn.validated", "T3", violations=[f"{each.code}: {each.text}" for each in found])
         name = fingerprint(diff)
         if found:
@@ -182,6 +196,8 @@ class _Attempt:
 
     def _baseline(self) -> Measurement | None:
         """How the tree fares without the change; None when its tests do not come to an end."""
+        if self.terms.before is not None:
+            return self.terms.before
         key = self.terms.baseline_key(self.start.tree)
         if key not in self.bench.baselines:
             report = self._run(self.terms.selection.tests, self.terms.limits.baseline_s)
@@ -212,9 +228,12 @@ class _Attempt:
         reason = static_refusal(before, parts[0])
         self._tell("txn.gate", "T6", gate="static", reason=reason or "")
         if reason is not None:
-            return Result(code="gate_static", reasons=(reason,), after=parts[0])
+            added = Worse((), (), (), worse(before, parts[0]).static)
+            return Result(code="gate_static", reasons=(reason,), after=parts[0], worse=added)
+        reports: list[TestReport] = []
         for gate in gates_of(self.terms.selection, self.terms.limits):
             report = self._run(gate.tests, gate.timeout_s)
+            reports.append(report)
             found = measured(report)
             # What ran out of time is refused as it is; running it again would only take longer.
             doubtful = () if report.timed_out else newly_failing(before, found)
@@ -222,10 +241,20 @@ class _Attempt:
             reason = gate_refusal(gate, report, before=before, after=parts[-1])
             self._tell("txn.gate", "T6", gate=gate.name, reason=reason or "")
             if reason is not None:
-                return Result(code=GATE_CODES[gate.name], reasons=(reason,), after=joined(parts))
+                texts = printed(reports, known=before.failing)
+                return Result(
+                    code=GATE_CODES[gate.name],
+                    reasons=(reason,),
+                    printed=texts,
+                    after=joined(parts),
+                    worse=worse_at(gate, before, parts[-1]),
+                    unproven=unproven((*gate.must_pass, *gate.proving), parts[-1]),
+                )
         after = joined(parts)
         self._tell("txn.measured", "T7", failing=sorted(after.failing), flaky=sorted(after.flaky))
-        return self._judged(before, after)
+        result = self._judged(before, after)
+        texts = () if result.is_kept else printed(reports, known=before.failing)
+        return result.model_copy(update={"printed": texts})
 
     def _judged(self, before: Measurement, after: Measurement) -> Result:
         selection = self.terms.selection
@@ -234,6 +263,8 @@ class _Attempt:
             after,
             landmark=selection.landmark,
             must_pass=selection.targeted if selection.is_last else (),
+            proving=selection.proving,
+            is_part=selection.is_part,
         )
         if reason is None and after.churn > self.terms.max_total_churn:
             reason = (
@@ -241,7 +272,13 @@ class _Attempt:
             )
         self._tell("txn.judged", "T8", reason=reason or "")
         if reason is not None:
-            return Result(code="mu_regressed", reasons=(reason,), after=after)
+            return Result(
+                code="mu_regressed",
+                reasons=(reason,),
+                after=after,
+                worse=worse(before, after),
+                unproven=unproven((*selection.landmark, *selection.proving), after),
+            )
         return Result(code="kept", after=after)
 
     def _steady(self, found: Measurement, doubtful: Sequence[str]) -> Measurement:
@@ -252,6 +289,8 @@ class _Attempt:
         return confirmed(found, reruns, doubtful)
 
     def _static(self, paths: Sequence[str]) -> Measurement:
+        if not self.terms.static:
+            return Measurement()
         return Measurement(static=static_errors(self.bench.checks.static(paths)))
 
     def _churn(self) -> float:

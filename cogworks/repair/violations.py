@@ -93,11 +93,15 @@ class Step(Value):
     padding_lines: int = 60
     max_files: int = 2
     max_changed_lines: int = 12
+    counts_new_files: bool = True
+    """Whether files that are created count for these two; what is whole and new is no rewrite of anything."""
     max_diff_bytes: int = 200_000
     allow_api: tuple[str, ...] = ()
     """Qualified names whose signature may change."""
     handed_over: tuple[str, ...] = ()
     """Test files somebody else wrote for this step."""
+    own_tests: tuple[str, ...] = ()
+    """Test files that earlier steps of the same work brought in; it may go on changing them."""
     protected: tuple[str, ...] = ()
     """Patterns beyond those that are always protected."""
     tests: TestRules = TestRules()
@@ -123,3 +127,5 @@ class Reading(Value):
     after: Signatures = Signatures(signatures=())
     syntax: tuple[Diagnostic, ...] = ()
     """Of the files afterwards."""
+    lint: tuple[Diagnostic, ...] = ()
+    """Whatever else the static checks find in the files afterwards and do not find now; it stops nothing here."""

@@ -15,6 +15,8 @@ _SHAPES = re.compile(
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
     r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)|(?i:(?<=bearer )|(?<=basic ))[A-Za-z0-9._~+/=-]{8,}"
 )
+_SECRETIVE = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "PRIVATE_KEY")
+"""In the names of variables whose values are hidden wherever they turn up."""
 _MIN_SECRET_CHARS = 6
 """A shorter value of a declared secret would hide half of every text."""
 
@@ -49,6 +51,13 @@ class Redactor:
                 return [self.data(each) for each in value]
             case _:
                 return value
+
+
+def redactor_of(environment: Mapping[str, str]) -> Redactor:
+    """Hides the values of variables whose names tell of a secret, and what looks like one."""
+    return Redactor(
+        value for name, value in environment.items() if any(word in name.upper() for word in _SECRETIVE)
+    )
 
 
 def _is_telling(key: str, value: Any) -> bool:

@@ -9,7 +9,7 @@ from cogworks.tools.approvals import Answer
 from cogworks.tools.controller import Controller, Desk
 from cogworks.tools.plans import Goal, Preferences
 from cogworks.tools.policy import Enforcer
-from cogworks.tools.records import Identity, Record, Trail, comparable, is_closed
+from cogworks.tools.records import Identity, Record, Trail, comparable, is_closed, kept_nowhere
 from cogworks.tools.redaction import Redactor
 from cogworks.tools.registry import Call, Tool, ToolFailed, ToolRegistry
 from cogworks.tools.retrying import Retries
@@ -75,7 +75,7 @@ def _run_again(records: Sequence[Record], tools: Sequence[Tool], enforcer: Enfor
         sleep=_no_pause,
     )
     identity = Identity.model_validate(first.model_dump(include=set(Identity.model_fields)))
-    trail = Trail(identity, now=_no_time, redactor=Redactor(), keep=_keep_nowhere)
+    trail = Trail(identity, now=_no_time, redactor=Redactor(), keep=kept_nowhere)
     controller = Controller(desk, trail)
     try:
         controller.run(
@@ -141,7 +141,3 @@ def _no_pause(seconds: float) -> None:
 
 def _no_time() -> float:
     return 0.0
-
-
-def _keep_nowhere(record: Record) -> None:
-    del record

@@ -31,11 +31,23 @@ def crash_points(step: Step) -> Iterator[CrashPoint]:
 
 def recovery(theatre: Theatre, point: CrashPoint) -> list[str]:
     """What is wrong after the crash and one more run; empty when nobody can tell that there was a crash."""
-    step = point.step
-    theatre.back_to(step)
+    theatre.back_to(point.step)
     kind = "hold_before" if point.is_before else "hold_after"
-    if not theatre.crash_at({"kind": kind, **step.at(point.request)}):
+    if not theatre.crash_at({"kind": kind, **point.step.at(point.request)}):
         return [f"{point}: the step was over before that request"]
+    return [f"{point}: {line}" for line in left_behind(theatre, point.step)]
+
+
+def recovery_from_line(theatre: Theatre, step: Step, line: int) -> list[str] | None:
+    """The same after a kill as the step prints its n-th line of progress, counted from 1; None: it has fewer."""
+    theatre.back_to(step)
+    if not theatre.crash_at_line(line):
+        return None
+    return [f"step {step.name}, at line {line}: {found}" for found in left_behind(theatre, step)]
+
+
+def left_behind(theatre: Theatre, step: Step) -> list[str]:
+    """What one more run makes of a step that was killed, as far as it is not what the step would have made."""
     theatre.admin.advance(LEASE_IS_OLD_S)
     expected = step
     recorded = len(step.after["state"]["visits"])
@@ -45,5 +57,5 @@ def recovery(theatre: Theatre, point: CrashPoint) -> list[str]:
         expected = following[0] if following else step
     report = theatre.process()
     if report["exit_code"] != 0:
-        return [f"{point}: the next run ended with {report['exit_code']}: {report['message']}"]
-    return [f"{point}: {line}" for line in differences(expected.after, theatre.portrait())]
+        return [f"the next run ended with {report['exit_code']}: {report['message']}"]
+    return differences(expected.after, theatre.portrait())

@@ -1,7 +1,9 @@
 """Let one request of a step go wrong in every way, and see whether the step, or the next run, gets over it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import PurePosixPath
 from typing import Any
 
 from cogworks.errors import CogworksError
@@ -30,9 +32,11 @@ _GRAPHQL: tuple[Fault, ...] = ({"kind": "rate_limited_200"}, {"kind": "redirect"
 _REST: tuple[Fault, ...] = ({"kind": "missing"}, {"kind": "redirect", "location": "/api/v3/repositories/1"})
 _TELLING = frozenset({"refuse", "cut_after"})
 """Not carried out, and carried out without an answer."""
+_COMMITS = ("FirstClaim", "Append")
+"""The operations that commit to the ledger."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FaultPoint:
     """One fault at the k-th request of a step, counted from 1."""
 
@@ -47,22 +51,52 @@ class FaultPoint:
         return f"step {self.step.name}, {told} at request {self.request} ({what})"
 
 
-def fault_points(step: Step) -> Iterator[FaultPoint]:
-    """Every kind of fault that can meet a request, at each request of a step; after its first checkpoint two kinds.
-
-    A further checkpoint is the same request with other replies in it, and only the coder makes several.
-    """
-    further = _further_checkpoints(step)
-    for number, request in enumerate(step.requests, start=1):
-        for fault in _faults(request):
-            if number not in further or fault["kind"] in _TELLING:
+def fault_points(steps: Iterable[Step]) -> Iterator[FaultPoint]:
+    """Every kind of fault that can meet a request, at each request of each step."""
+    for step in steps:
+        for number, request in enumerate(step.requests, start=1):
+            for fault in _faults(request):
                 yield FaultPoint(step, number, fault)
 
 
-def _further_checkpoints(step: Step) -> Sequence[int]:
-    """The commits to the ledger between the first checkpoint and the record of a step."""
-    commits = [n for n, each in enumerate(step.requests, start=1) if each["operation"] == "Append"]
-    return commits[2:-1]
+def covering(points: Sequence[FaultPoint]) -> list[FaultPoint]:
+    """Few of the points that together meet all that the whole of them meets; always the same ones.
+
+    That is: each request of each step by a fault after which nobody knows whether it was done, or by one that keeps it from being
+    done; each kind of step by each kind of fault; each kind of request in each part of a step by each kind of fault.
+    """
+    wanted = set[object]().union(*map(met_by, points))
+    chosen: list[FaultPoint] = []
+    while wanted:
+        best = max(points, key=lambda point: len(met_by(point) & wanted))
+        chosen.append(best)
+        wanted -= met_by(best)
+    return sorted(chosen, key=points.index)
+
+
+@cache
+def met_by(point: FaultPoint) -> frozenset[object]:
+    """What a point contributes to a selection, see `covering`."""
+    step, kind = point.step, tuple(point.fault.values())
+    asked = step.requests[point.request - 1]
+    request = asked["operation"] or PurePosixPath(asked["path"]).name
+    found: set[object] = {
+        ("step", step.node or step.outcome, kind),
+        ("request", request, _part(step, point.request), kind),
+    }
+    if point.fault["kind"] in _TELLING:
+        found.add(("at", step.number, point.request))
+    return frozenset(found)
+
+
+def _part(step: Step, request: int) -> str:
+    """Which part of a step a request belongs to: nothing, something or everything is on record by then."""
+    commits = [n for n, each in enumerate(step.requests, start=1) if each["operation"] in _COMMITS]
+    if not commits or request < commits[0]:
+        return "reading"
+    if request in (commits[0], commits[-1]):
+        return "claim" if request == commits[0] else "record"
+    return "work" if request < commits[-1] else "views"
 
 
 def _faults(request: Mapping[str, Any]) -> Iterator[Fault]:

@@ -3,11 +3,11 @@
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -16,14 +16,14 @@ from cogworks.coding.actions import Action, Outcome
 from cogworks.coding.eventlog import read_events, segment_names, text_of
 from cogworks.coding.events import ExecutionComplete, ExecutionStart
 from cogworks.demo.facts import OWNER, REPOSITORY
+from tests.chaos.forked import Forked
 from tests.chaos.portrait import Portrait, differences
 from tests.chaos.timeline import LEASE_IS_OLD_S, Step, Theatre
-from tests.chaos.witness import JOURNAL, PAUSE, Pause
+from tests.chaos.witness import Pause, watch
 
 LEDGER = "cogworks/ledger/1"
 LONG_MS = 200.0
 PATIENCE_S = 60.0
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Laboratory:
     def undisturbed(self) -> Visited:
         self._begin()
         with self._runner() as running:
-            assert running.wait(timeout=PATIENCE_S * 2) == 0
+            assert running.wait(PATIENCE_S * 2) == 0, running.complaints()
         return self._visited()
 
     def killed(self, moment: Moment) -> tuple[list[str], list[str], Visited | None]:
@@ -103,14 +103,13 @@ class Laboratory:
         with self._runner(str(moment.pause) if not moment.after_s else "") as running:
             if not self._reaches(moment, running):
                 return [], [], None
-            # Not its process group: nobody but the runner itself gets a signal.
             running.kill()
         answered = self._answered()
         left = self._left_alive()
         self._journal.unlink()
         self._theatre.admin.advance(LEASE_IS_OLD_S)
         with self._runner() as heir:
-            assert heir.wait(timeout=PATIENCE_S * 2) == 0, self._journal.with_suffix(".err").read_text()
+            assert heir.wait(PATIENCE_S * 2) == 0, heir.complaints()
         return answered, left, self._visited()
 
     def stopped(self, label: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -144,32 +143,25 @@ class Laboratory:
         self._journal.unlink(missing_ok=True)
 
     @contextmanager
-    def _runner(self, pause: str = "") -> "Iterator[subprocess.Popen[bytes]]":
+    def _runner(self, pause: str = "") -> Iterator[Forked]:
         environment = {
             **self._theatre.environment,
             # A path that nothing is found in marks every process that descends from this runner.
             "PATH": f"{self._theatre.environment['PATH']}:{self._mark}",
-            "PYTHONPATH": str(ROOT),
-            JOURNAL: str(self._journal),
-            PAUSE: pause,
         }
-        with (
-            self._journal.with_suffix(".err").open("wb") as complaints,
-            subprocess.Popen(
-                [sys.executable, "-m", "tests.chaos.witness", "process", self._theatre.issue_url, "--quiet"],
-                cwd=ROOT,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=complaints,
-            ) as running,
-        ):
-            try:
-                yield running
-            finally:
-                running.kill()
+        running = Forked(
+            ["process", self._theatre.issue_url, "--quiet"],
+            environment=environment,
+            said=self._journal.with_suffix(".out"),
+            first=partial(watch, self._journal, pause),
+        )
+        try:
+            yield running
+        finally:
+            running.kill()
+            running.wait(PATIENCE_S)
 
-    def _reaches(self, moment: Moment, running: "subprocess.Popen[bytes]") -> bool:
+    def _reaches(self, moment: Moment, running: Forked) -> bool:
         while str(moment.pause) not in self._notes():
             if running.poll() is not None:
                 return False

@@ -4,12 +4,9 @@ import sys
 
 import pytest
 
-from tests.chaos.faults import FaultPoint, fault_points, recovery
-from tests.chaos.timeline import Step, Theatre
-
-# Two of three runs of the coder test the same requests; each takes as long as all other steps together.
-LEFT_OUT = frozenset({9, 11})
-CODER = "code_generation"
+from tests.chaos.faults import FaultPoint, covering, fault_points, recovery
+from tests.chaos.timeline import Theatre
+from tests.exhaustive import IS_EXHAUSTIVE
 
 
 def test_a_publication_without_an_answer_is_adopted_and_not_repeated(begun: Theatre) -> None:
@@ -21,22 +18,20 @@ def test_a_publication_without_an_answer_is_adopted_and_not_repeated(begun: Thea
     assert [line for point in points for line in recovery(begun, point)] == []
 
 
-def is_tried(step: Step) -> bool:
-    return step.number not in LEFT_OUT
-
-
 @pytest.mark.slow
-@pytest.mark.timeout(3000)
-@pytest.mark.parametrize("of_coder", [False, True], ids=["other-steps", "coder"])
+@pytest.mark.timeout(10_000 if IS_EXHAUSTIVE else 1800)
 def test_every_fault_at_any_request_is_got_over_without_a_trace(
-    done: Theatre, of_coder: bool, capsys: pytest.CaptureFixture[str]
+    done: Theatre, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    steps = [step for step in done.steps if is_tried(step) and (step.node == CODER) is of_coder]
-    points = [point for step in steps for point in fault_points(step)]
+    """The selection of `covering`: every request, and every kind of fault in every kind of step and of request."""
+    every = list(fault_points(done.steps))
+    points = every if IS_EXHAUSTIVE else covering(every)
     found = {str(point): recovery(done, point) for point in points}
 
     wrong = [line for lines in found.values() for line in lines]
     recovered = sum(not lines for lines in found.values())
     with capsys.disabled():
-        sys.stderr.write(f"\n{len(points)} faults, {recovered} got over, {len(wrong)} duplicates or losses\n")
+        sys.stderr.write(
+            f"\n{len(points)} of {len(every)} faults, {recovered} got over, {len(wrong)} duplicates or losses\n"
+        )
     assert wrong == []

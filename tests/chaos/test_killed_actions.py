@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 @pytest.fixture(scope="module")
 def laboratory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laboratory]:
     """The demonstration right before its first visit of Code Generation."""
-    with theatre(tmp_path_factory.mktemp("coding")) as opened:
+    with theatre(tmp_path_factory.mktemp("coding"), has_memory=False) as opened:
         opened.play(last="code_generation")
         yield Laboratory(opened, opened.steps[-1], tmp_path_factory.mktemp("laboratory"))
 

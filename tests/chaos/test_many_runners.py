@@ -2,13 +2,13 @@
 
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
 
 import pytest
 
+from tests.chaos.forked import Forked
 from tests.chaos.portrait import differences
 from tests.chaos.timeline import LEASE_IS_OLD_S, Step, Theatre
 
@@ -45,7 +45,7 @@ def test_of_eight_runners_on_a_ready_item_one_works_and_the_others_effect_nothin
 
 
 @contextmanager
-def stopped(theatre: Theatre, operation: str, nth: int) -> Iterator["subprocess.Popen[str]"]:
+def stopped(theatre: Theatre, operation: str, nth: int) -> Iterator[Forked]:
     """A runner that stops while the answer of a request is on its way, sleeps longer than its lease, and wakes up."""
     with theatre.admin.playing({"kind": "hold_after", "operation": operation, "nth": nth}):
         runner = theatre.start()
@@ -80,6 +80,7 @@ def test_a_runner_that_wakes_up_after_a_takeover_effects_nothing(begun: Theatre,
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_a_planner_that_wakes_up_after_a_takeover_makes_no_sub_issue(done: Theatre) -> None:
     # The sleeper's own clock does not see the hub's jump ahead, so only the ledger stops it here. A pause right before
     # its sub-issues is told by that clock; tests/test_step.py has it.
@@ -87,6 +88,7 @@ def test_a_planner_that_wakes_up_after_a_takeover_makes_no_sub_issue(done: Theat
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_a_stopped_runner_keeps_nobody_on_its_machine_from_taking_over(done: Theatre) -> None:
     # It holds its working copy all the while.
     check_late_waking(done, "code_generation@A", 2, machine="work")

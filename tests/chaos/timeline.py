@@ -1,21 +1,20 @@
 """The demonstration's item, step by step, with the hub's snapshot before and its portrait after each step."""
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from cogworks.demo import stage
 from cogworks.demo.person import Person
 from cogworks.settings import child_environment
+from tests.chaos.forked import Forked
 from tests.chaos.portrait import Portrait, portrait
+from tests.chaos.remembering import Memory, remembering_service
 from tests.hub.administrator import Administrator
 from tests.hub.running import running_hub
 
@@ -64,8 +63,11 @@ class Theatre:
     person: Person
     admin: Administrator
     environment: dict[str, str]
+    memory: Memory = field(default_factory=dict)
+    """Of the Python service; always empty where it has none."""
     issue_url: str = ""
     steps: list[Step] = field(default_factory=list)
+    _started: int = 0
 
     @property
     def hub(self) -> Path:
@@ -85,8 +87,7 @@ class Theatre:
         while len(self.steps) < MAX_STEPS:
             number = len(self.steps)
             self.admin.take(f"step-{number}")
-            self.admin.forget()
-            report = self.process()
+            report = self._settled(f"step-{number}")
             self.steps.append(
                 Step(
                     number=number,
@@ -101,6 +102,18 @@ class Theatre:
             assert report["outcome"] in ("succeeded", "waiting"), report
             self.act(report)
         raise AssertionError(f"the item was not done after {MAX_STEPS} steps")
+
+    def _settled(self, snapshot: str) -> dict[str, Any]:
+        """The report of a step that finds everything remembered: how long tests take decides how often it renews its lease."""
+        self.admin.forget()
+        known = len(self.memory)
+        report = self.process()
+        if len(self.memory) == known:
+            return report
+        self.admin.restore(snapshot)
+        self.admin.forget()
+        self.wipe()
+        return self.process()
 
     def act(self, report: Mapping[str, Any]) -> None:
         """What the person does at gates."""
@@ -122,33 +135,27 @@ class Theatre:
         """One step in a new process; its report with `exit_code`."""
         return self.finish(self.start(*options, machine=machine))
 
-    def start(self, *options: str, machine: str = "work") -> "subprocess.Popen[str]":
+    def start(self, *options: str, machine: str = "work", is_quiet: bool = True) -> Forked:
         """A step in a new process that leads a process group of its own.
 
         Args:
+            is_quiet: whether it keeps its progress to itself.
             machine: another name stands for another machine, with files of its own.
         """
-        script = Path(sys.executable).with_name("cogworks")
-        return subprocess.Popen(
-            [str(script), "process", self.issue_url, "--json", "--quiet", *options],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**self.environment, "COGWORKS_WORK_DIR": str(self.stage.directory / machine)},
-            start_new_session=True,
+        work = self.stage.directory / machine
+        self._started += 1
+        return Forked(
+            ["process", self.issue_url, "--json", *(["--quiet"] if is_quiet else []), *options],
+            environment={**self.environment, "COGWORKS_WORK_DIR": str(work)},
+            said=self.stage.directory / f"said-{self._started}",
         )
 
-    def finish(self, running: "subprocess.Popen[str]") -> dict[str, Any]:
-        printed, complaints = running.communicate(timeout=100)
+    def finish(self, running: Forked) -> dict[str, Any]:
+        code = running.wait(100)
+        printed, complaints = running.printed(), running.complaints()
         assert printed, complaints
         report: dict[str, Any] = json.loads(printed)
-        return {**report, "exit_code": running.returncode, "complaints": complaints}
-
-    def crash(self, running: "subprocess.Popen[str]") -> None:
-        """SIGKILL to the step and everything it started in its group."""
-        os.killpg(running.pid, signal.SIGKILL)
-        running.communicate(timeout=30)
+        return {**report, "exit_code": code, "complaints": complaints}
 
     def crash_at(self, fault: Mapping[str, object]) -> bool:
         """Take a step and kill it while the hub holds one of its requests; False when it was over before."""
@@ -156,20 +163,41 @@ class Theatre:
             running = self.start()
             while not self.admin.held(wait_s=0.5):
                 if running.poll() is not None:
-                    running.communicate()
                     return False
-            self.crash(running)
-            return True
+            self._cut_off(running)
+        # Whoever still held a request now would be taken for the next victim.
+        while self.admin.held(wait_s=0):
+            Event().wait(0.01)
+        return True
+
+    def crash_at_line(self, number: int) -> bool:
+        """Take a step and kill it as it prints so many lines of progress; False when it was over before."""
+        running = self.start(is_quiet=False)
+        while running.complaints().count("\n") < number:
+            if running.poll() is not None:
+                return False
+            Event().wait(0.002)
+        self._cut_off(running)
+        return True
+
+    def _cut_off(self, running: Forked) -> None:
+        running.cut_off()
+        running.wait(30)
 
 
 @contextmanager
-def theatre(directory: Path) -> Iterator[Theatre]:
-    """The stage of the demonstration, fresh in a directory, until the block ends."""
+def theatre(directory: Path, *, has_memory: bool = True) -> Iterator[Theatre]:
+    """The stage of the demonstration, fresh in a directory, until the block ends.
+
+    Args:
+        has_memory: one Python service that remembers for all runners; else each starts one of its own, as usual.
+    """
     hub = directory / "hub"
     hub.mkdir(parents=True)
     tokens = stage._tokens(directory)
     stage._fill(hub, tokens)
-    with running_hub(hub) as running:
+    with ExitStack() as stack:
+        running = stack.enter_context(running_hub(hub))
         opened = stage.Stage(
             url=running.url,
             directory=directory,
@@ -177,8 +205,14 @@ def theatre(directory: Path) -> Iterator[Theatre]:
             runner_token=tokens["runner"],
             process_id=running.process.pid,
         )
-        with closing(Person(opened)) as person, Administrator(running.url, hub) as admin:
-            yield Theatre(stage=opened, person=person, admin=admin, environment=_environment(opened))
+        environment = _environment(opened)
+        memory: Memory = {}
+        if has_memory:
+            services = stack.enter_context(remembering_service(directory / "environments", memory))
+            environment["COGWORKS_DOMAIN_SERVICES_CONFIG"] = str(services)
+        person = stack.enter_context(closing(Person(opened)))
+        admin = stack.enter_context(Administrator(running.url, hub))
+        yield Theatre(stage=opened, person=person, admin=admin, environment=environment, memory=memory)
 
 
 def _environment(opened: stage.Stage) -> dict[str, str]:

@@ -1,23 +1,15 @@
-"""`cogworks` with a witness: a journal tells each action of a coding visit and each answer of the model; one moment may last for ever.
+"""Looks on at a coding visit: a journal tells each action of it and each answer of the model; one moment may last for ever."""
 
-Run as `python -m tests.chaos.witness <cogworks arguments>` with the journal's path in `WITNESS_JOURNAL`.
-"""
-
-import os
-import sys
 import time
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from cogworks.cli import main
 from cogworks.coding.context import CycleContext
 from cogworks.coding.executor import Executor
 from cogworks.coding.results import ActionResult, Payload
 from cogworks.llm.cassette import CassetteProvider
 from cogworks.llm.provider import ModelReply, ModelRequest
 
-JOURNAL = "WITNESS_JOURNAL"
-PAUSE = "WITNESS_PAUSE"
 FOREVER_S = 600.0
 
 
@@ -32,7 +24,12 @@ class Pause(NamedTuple):
         return f"{self.place} {self.cycle}"
 
 
-def _watch(journal: Path, pause: str) -> None:
+def watch(journal: Path, pause: str) -> None:
+    """From now on, in this process.
+
+    Args:
+        pause: a `Pause` in words; empty: none.
+    """
     execute, complete = Executor.execute, CassetteProvider.complete
 
     def note(line: str) -> None:
@@ -60,8 +57,3 @@ def _watch(journal: Path, pause: str) -> None:
 
     Executor.execute = executed  # type: ignore[method-assign]  # the witness looks on from outside
     CassetteProvider.complete = completed  # type: ignore[method-assign]  # as above
-
-
-if __name__ == "__main__":
-    _watch(Path(os.environ[JOURNAL]), os.environ.get(PAUSE, ""))
-    sys.exit(main())

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from cogworks.codebase.changes import FileChange
+from cogworks.codebase.diffmodel import render
 from cogworks.codebase.failures import CodebaseError
 from cogworks.codebase.git import Git
+from cogworks.codebase.wholefiles import diff_of
 from cogworks.codebase.workingcopy import PushResult, Remote, Rules, WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.vocabulary import BranchName, CommitOid, RunId
@@ -303,10 +305,12 @@ def test_a_server_that_refuses_is_quoted(copy: WorkingCopy, remote: BareReposito
     assert result.reason == "[remote rejected] (pre-receive hook declined); branches need a ticket"
 
 
-def test_a_repeated_visit_steps_back_from_its_own_commit_only(copy: WorkingCopy) -> None:
+def test_a_repeated_visit_steps_back_from_its_own_commits_only(copy: WorkingCopy) -> None:
     start = copy.head
     copy.apply([modify("a.txt")])
-    mine = copy.commit("Change a\n\nvisit-1\n")
+    copy.commit("Change a\n\nvisit-1\n")
+    copy.apply([modify("a.txt", "more\n")])
+    mine = copy.commit("Change a again\n\nvisit-1\n")
 
     copy.step_back_from("visit-2")
     assert copy.head == mine
@@ -338,3 +342,31 @@ def test_where_it_comes_from_is_told_without_credentials(tmp_path: Path) -> None
     copy = WorkingCopy(tmp_path, git, remote=remote, identity=BOT, rules=Rules())
 
     assert copy.remote_url == "https://example.com:8443/o/r.git"
+
+
+def test_a_copy_in_which_a_transaction_died_serves_the_next_one(
+    copies: WorkingCopies, remote: BareRepository, copy: WorkingCopy, tmp_path: Path
+) -> None:
+    change = modify("a.txt", "half\n")
+    diff = render(diff_of([change], {"a.txt": "one\n"}))
+    copy.apply([create("tests/test_a.py")])
+    copy.commit("Write tests\n")
+    dying = copy.transactions()
+    dying.checkpoint()
+    assert dying.apply(diff) is None
+    # Whoever takes over begins on the branch, which the dead runner's commit never reached.
+    copies.close()
+    with WorkingCopies(tmp_path / "cache", identity=BOT, environment=os.environ) as heir:
+        again = heir.open(
+            url=remote.url, token=None, run=RunId("r"), name="spec", branch=WORK, base=BranchName("main")
+        )
+        tree = again.transactions()
+        with tree.hold() as is_ours:
+            recovered, dirt = tree.recover(), tree.dirt()
+            state = tree.checkpoint()
+            refused = tree.apply(diff)
+            kept = tree.commit("Change it\n", state)
+
+        assert (is_ours, recovered, dirt, refused) == (True, False, (), None)
+        assert (again.path, again.head, again.read("a.txt")) == (copy.path, kept, "half\n")
+        assert "tests/test_a.py" not in again.files()

@@ -4,18 +4,24 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from cogworks.coding.audit import ActionAudit
 from cogworks.coding.context import Task
 from cogworks.coding.cycle import CodingCycle, Surroundings
 from cogworks.coding.events import ExecutionComplete, Header
+from cogworks.coding.governed import POLICY, GovernedActions
 from cogworks.coding.limits import Limits
 from cogworks.coding.outcome import RunResult
-from cogworks.coding.repair_job import Job, Tools
+from cogworks.coding.repair_job import Job, Tools, budgets_of
 from cogworks.coding.repairing import PatchRun
+from cogworks.coding.results import TraceEntry
 from cogworks.domain_services.exploring import Coverage, Symbol, TestCoverage
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.instance import Instance
+from cogworks.repair.investigating import Laboratory
+from cogworks.repair.offline import Nobody
 from cogworks.repair.options import Options
 from cogworks.repair.proposing import ModelProposer
+from cogworks.tools.records import Identity
 from cogworks.vocabulary import RunId
 from tests.repair.benches import FactChecks, patch_tree
 from tests.repair.exploring import ScriptedExplorer
@@ -72,10 +78,12 @@ class RepairScene:
         options: Options | None = None,
         spoil: Callable[[Path], None] = lambda _: None,
         pass_to_pass: tuple[str, ...] = (),
-        finalists: int = 2,
+        nobody: Nobody | None = None,
+        laboratory: Laboratory | None = None,
         **known: Any,
     ) -> None:
         self.model = Answers(*answers)
+        self.said: list[str] = []
         self.checks = TracedChecks(tree, spoil)
         self.tree = patch_tree(tree)
         instance = Instance(instance_id="facts", failing_tests=targets, pass_to_pass=pass_to_pass)
@@ -84,17 +92,26 @@ class RepairScene:
             tree=self.tree,
             checks=self.checks,
             explorer=TreeExplorer(tree, **known),
-            model=self.model,
-            proposer=ModelProposer(self.model),
+            model=nobody or self.model,
+            proposer=nobody or ModelProposer(self.model),
+            laboratory=laboratory,
+            say=self.said.append,
         )
         self.work = PatchRun(job, tools)
         header = Header(
             item="facts",
-            task=Task(goal="repair", has_validators=True),
-            limits=Limits(generation_retries=job.options.search.retries_per_step, finalists=finalists),
+            task=Task(goal="repair", has_validators=True, climbs=True),
+            limits=Limits(
+                generation_retries=job.options.search.retries_per_step,
+                finalists=budgets_of(job.options).most,
+            ),
             config_digest="",
         )
-        self.cycle = CodingCycle(header, Surroundings(handlers=self.work.handlers()))
+        self.audit = ActionAudit(Identity(run_id="run-1", node="fix"), now=lambda: 0.0)
+        actions = GovernedActions(
+            self.work.handlers(), policy=POLICY, trail=self.audit.trail, tree=lambda: self.work.base
+        )
+        self.cycle = CodingCycle(header, Surroundings(handlers=actions.handlers()))
 
     def run(self) -> RunResult:
         return self.cycle.run_until_done()
@@ -109,14 +126,21 @@ class RepairScene:
         return [f"{each.action}: {each.outcome}" for each in self.cycle.result().history]
 
     @property
+    def modes(self) -> list[str]:
+        """How the failure was approached anew, in its order."""
+        return [str(entry.data["mode"]) for entry in self.entries if entry.kind == "replan"]
+
+    @property
     def moments(self) -> list[str]:
         """What happened inside the actions, in its order."""
+        return [entry.kind for entry in self.entries]
+
+    @property
+    def entries(self) -> list[TraceEntry]:
+        """The same with what each of them tells."""
         bodies = [event.body for event in self.cycle.events]
         return [
-            entry.kind
-            for body in bodies
-            if isinstance(body, ExecutionComplete)
-            for entry in body.result.trace
+            entry for body in bodies if isinstance(body, ExecutionComplete) for entry in body.result.trace
         ]
 
     @property

@@ -10,6 +10,7 @@ from cogworks.coding.eventlog import GENESIS, chained
 from cogworks.coding.events import Event, Header
 from cogworks.coding.feedback import Attempt, Trial
 from cogworks.coding.limits import Limits
+from cogworks.coding.observations import Observation
 from cogworks.coding.results import ActionResult, Candidate, Payload, TestFacts
 
 TASK = Task(goal="Fix failing tests")
@@ -107,9 +108,12 @@ class Script:
         return results.pop(0) if len(results) > 1 else results[0]
 
 
-def header(*, limits: Limits | None = None, **task: Any) -> Header:
+def header(
+    *, limits: Limits | None = None, experience: Sequence[Observation] | None = None, **task: Any
+) -> Header:
     """The header of an example."""
     return Header(
+        experience=None if experience is None else tuple(experience),
         item="octo-org/adder#7",
         sub_item="A",
         task=TASK.model_copy(update=task),
@@ -123,12 +127,13 @@ def cycle(
     *,
     limits: Limits | None = None,
     task: Mapping[str, Any] | None = None,
+    experience: Sequence[Observation] | None = None,
     **surroundings: Any,
 ) -> CodingCycle:
     """A run that has not begun."""
     acting = script if isinstance(script, Script) else Script(script)
     around = Surroundings(**{"handlers": acting.handlers(), **surroundings})
-    return CodingCycle(header(limits=limits, **(task or {})), around)
+    return CodingCycle(header(limits=limits, experience=experience, **(task or {})), around)
 
 
 def recorded(

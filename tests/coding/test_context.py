@@ -7,7 +7,8 @@ from cogworks.canonical import canonical
 from cogworks.coding.actions import Action
 from cogworks.coding.context import CycleContext, Task, fold
 from cogworks.coding.results import Payload
-from tests.coding.scripted import BROKEN, FOUND, committed, proposed, ran, rolled_back
+from cogworks.repair.ladder import Rung
+from tests.coding.scripted import BROKEN, DONE, FOUND, committed, proposed, ran, rolled_back
 
 START = CycleContext(task=Task(goal="g"))
 
@@ -64,4 +65,20 @@ def test_an_analysis_in_another_mode_begins_the_requests_anew() -> None:
 
     found = after(blocked, Action.ANALYZE_FAILURE, FOUND, mode="replan")
 
-    assert (found.misses, found.replans, found.blanks) == (0, 1, 0)
+    assert (found.misses, found.ladder.climbed, found.blanks) == (0, (Rung.PLAN_AGAIN,), 0)
+
+
+def test_commits_that_were_undone_count_no_more() -> None:
+    kept = START.model_copy(update={"commits": 3})
+    undone = FOUND.model_copy(update={"taken_back": 2})
+
+    assert after(kept, Action.ANALYZE_FAILURE, undone).commits == 1
+    assert after(kept, Action.REVERT_PATCH, DONE).commits == 2
+    assert after(kept, Action.REVERT_PATCH, DONE.model_copy(update={"taken_back": 2})).commits == 1
+
+
+def test_a_climb_remembers_the_reasons_of_every_attempt() -> None:
+    climbing = CycleContext(task=Task(goal="g", climbs=True), reasons=("first",))
+
+    assert after(climbing, Action.APPLY_PATCH, rolled_back("1")).reasons == ("first", "1 is no good")
+    assert after(START, Action.APPLY_PATCH, rolled_back("1")).reasons == ("1 is no good",)

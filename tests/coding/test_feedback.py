@@ -2,17 +2,17 @@
 
 import pytest
 
-from cogworks.coding.comparison import Comparison
 from cogworks.coding.feedback import (
     MAX_MESSAGE_CHARS,
     MAX_PROBLEMS,
     Attempt,
+    Setback,
     Stop,
     Trial,
     fingerprint,
     history,
-    judge_comparison,
     judge_diagnostics,
+    judge_setback,
     reason_to_stop,
 )
 from cogworks.domain_services.messages import Diagnostic, TestCase
@@ -28,37 +28,42 @@ def broken(name: str = "t.py::a", message: str = "E  no") -> TestCase:
 
 
 def test_nothing_worse_is_kept() -> None:
-    assert judge_comparison(Comparison()).is_kept
+    assert judge_setback(Setback()).is_kept
     assert judge_diagnostics(()).is_kept
 
 
 def test_a_failing_test_is_named_with_its_message() -> None:
-    assert judge_comparison(Comparison(broken=(broken(),))) == Trial(
+    assert judge_setback(Setback(broken=(broken(),))) == Trial(
         category="failing_tests t.py::a", problems=("t.py::a failed:\nE  no",)
     )
 
 
 def test_every_kind_of_worse_is_reported_at_once() -> None:
-    trial = judge_comparison(
-        Comparison(
-            timed_out=True, uncollected=("e",), broken=(broken(),), vanished=("t.py::b",), unproven=("u.py",)
+    trial = judge_setback(
+        Setback(
+            timed_out=True,
+            uncollected=("e",),
+            broken=(broken(),),
+            unsteady=("t.py::c",),
+            vanished=("t.py::b",),
+            unproven=("u.py",),
         )
     )
 
     assert trial.category == "timed_out"
-    assert len(trial.problems) == 5
+    assert len(trial.problems) == 6
 
 
 def test_the_marks_that_depend_on_the_interpreter_are_left_out() -> None:
     message = "    assert f(1) == 2\n           ^^^^\n    g(x)\n    ~^^^\nE  a ^ b\n  ^^^"
 
-    (problem,) = judge_comparison(Comparison(broken=(broken(message=message),))).problems
+    (problem,) = judge_setback(Setback(broken=(broken(message=message),))).problems
 
     assert problem == "t.py::a failed:\n    assert f(1) == 2\n    g(x)\nE  a ^ b\n"
 
 
 def test_a_long_message_keeps_its_end() -> None:
-    (problem,) = judge_comparison(Comparison(broken=(broken(message="x" * 9_000 + "END"),))).problems
+    (problem,) = judge_setback(Setback(broken=(broken(message="x" * 9_000 + "END"),))).problems
 
     assert problem.endswith("END")
     assert len(problem) < MAX_MESSAGE_CHARS + 100
@@ -67,7 +72,7 @@ def test_a_long_message_keeps_its_end() -> None:
 def test_many_failures_are_cut_with_their_number() -> None:
     cases = tuple(broken(f"t.py::{number:03}") for number in range(MAX_PROBLEMS + 3))
 
-    problems = judge_comparison(Comparison(broken=cases)).problems
+    problems = judge_setback(Setback(broken=cases)).problems
 
     assert len(problems) == MAX_PROBLEMS + 1
     assert problems[-1] == "and 3 more problem(s)"

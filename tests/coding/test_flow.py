@@ -13,6 +13,7 @@ from cogworks.coding.flow import Draft, next_step
 from cogworks.coding.limits import Limits
 from cogworks.coding.results import ActionResult, Candidate, Payload
 from cogworks.coding.watchdogs import alarms
+from cogworks.repair.ladder import ORDER, Ladder, Rung
 from tests.coding.scripted import (
     BROKEN,
     DIAGNOSTICS,
@@ -51,6 +52,14 @@ def then(context: CycleContext) -> tuple[Any, ...] | None:
 
 def known(**changes: Any) -> CycleContext:
     return START.model_copy(update=changes)
+
+
+def on(*rungs: Rung) -> Ladder:
+    return Ladder(climbed=rungs)
+
+
+def climbing(*rungs: Rung, **changes: Any) -> CycleContext:
+    return known(task=Task(goal="g", climbs=True), ladder=on(*rungs), **changes)
 
 
 TESTED = known(action=Action.RUN_TESTS, tree="t")
@@ -102,7 +111,28 @@ TWO_LANDMARKS = known(landmarks=("a", "b"))
         ),
         (after(Action.GENERATE_PATCH, NONE_VALID), (*GENERATE, "none_valid")),
         (after(Action.GENERATE_PATCH, NONE_VALID, known(misses=1)), (*ANALYSE, "replan")),
-        (after(Action.GENERATE_PATCH, NONE_VALID, known(misses=1, replans=1)), (*ANALYSE, "recombine")),
+        (
+            after(Action.GENERATE_PATCH, NONE_VALID, known(misses=1, ladder=on(Rung.PLAN_AGAIN))),
+            (*ANALYSE, "recombine"),
+        ),
+        (
+            after(Action.GENERATE_PATCH, NONE_VALID, known(misses=1, alternatives=1)),
+            (*ANALYSE, "next_branch"),
+        ),
+        (
+            after(Action.GENERATE_PATCH, NONE_VALID, climbing(Rung.PLAN_AGAIN, Rung.COMBINE_AGAIN, misses=1)),
+            (*ANALYSE, "widen"),
+        ),
+        (after(Action.APPLY_PATCH, rolled_back("1"), climbing()), (*GENERATE, "rolled_back")),
+        (after(Action.APPLY_PATCH, rolled_back("1"), climbing(Rung.PROPOSE_AGAIN)), (*ANALYSE, "replan")),
+        (
+            after(Action.APPLY_PATCH, rolled_back("1"), climbing(Rung.PROPOSE_AGAIN, alternatives=2)),
+            (*ANALYSE, "next_branch"),
+        ),
+        (
+            after(Action.ANALYZE_FAILURE, NOTHING_FOUND, climbing(), mode="replan"),
+            (*ANALYSE, "recombine"),
+        ),
         (after(Action.APPLY_PATCH, committed("t"), TWO_LANDMARKS), (*GENERATE, "next_landmark")),
         (
             after(Action.APPLY_PATCH, committed("t"), known(landmarks=("a",))),
@@ -139,12 +169,14 @@ def test_no_state_is_a_dead_end(action: Action, outcome: Outcome) -> None:
         "task": [
             Task(goal="g", wants_change=a, has_validators=b, writes_tests=c)
             for a, b, c in itertools.product([False, True], repeat=3)
-        ],
+        ]
+        + [Task(goal="g", has_validators=True, climbs=True)],
+        "alternatives": [0, 1],
         "commits": [0, 1],
         "landmarks": [(), ("a", "b")],
         "candidates": [(), (candidate, candidate)],
         "misses": [0, 1, 2],
-        "replans": [0, 1, 2],
+        "ladder": [on(), on(Rung.PLAN_AGAIN), on(*ORDER)],
         "blanks": [0, 1],
         "refused_tests": [0, 1],
         "errors_in_row": [0, 1],
@@ -226,3 +258,23 @@ def test_the_wider_search_and_the_evidence_are_in_the_payload() -> None:
     assert blank.parameters == {"widen": True}
     assert regression.parameters == {"evidence": "regression", "failing": ["t.py::a"]}
     assert diagnosed.parameters == {"evidence": "diagnostics", "reasons": ["x.py:1: bad"]}
+
+
+def test_each_rung_is_climbed_once_and_what_is_kept_gives_none_back() -> None:
+    context, seen = climbing(), list[str]()
+    while (
+        step := next_step(after(Action.APPLY_PATCH, rolled_back("1"), context), generation_retries=0)
+    ) is not None:
+        context = after(Action.APPLY_PATCH, rolled_back("1"), context)
+        if step.action is Action.GENERATE_PATCH:
+            context = after(Action.GENERATE_PATCH, proposed("1"), context, **step.parameters)
+        else:
+            context = after(Action.ANALYZE_FAILURE, FOUND, context, **step.parameters)
+            context = after(Action.GENERATE_PATCH, proposed("1"), context)
+        seen.append(str(step.parameters.get("rung") or step.parameters["mode"]))
+        kept = after(Action.APPLY_PATCH, committed("t"), context)
+        assert kept.ladder == context.ladder
+
+    assert seen == ["repropose", "replan", "recombine", "widen"]
+    ended = after(Action.APPLY_PATCH, rolled_back("1"), context)
+    assert [str(alarm) for alarm in alarms(ended, Limits(generation_retries=0))] == ["given_up: 1 is no good"]

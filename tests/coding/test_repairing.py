@@ -6,6 +6,7 @@ import pytest
 from cogworks.coding.dossier import dossier
 from cogworks.coding.eventlog import read_events
 from cogworks.errors import BudgetReached, InvalidReply
+from cogworks.repair.offline import Nobody
 from cogworks.repair.options import Gates, Options, Search, Sizes, Transactions
 from tests.codebase.repositories import git
 from tests.coding.repair_scene import RepairScene
@@ -58,7 +59,7 @@ def test_two_landmarks_become_two_commits_and_one_patch(tree: Path) -> None:
 def test_the_tenth_alternative_of_one_answer_is_tried_when_nine_fail_alike(tree: Path) -> None:
     useless = [{"a.txt": ("a = bad", f"a = worse{number}")} for number in range(9)]
     options = Options(search=Search(diffs_per_step=10, finalists=10), tnr=Transactions(actions_per_txn=10))
-    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(*useless, BOTH), options=options, finalists=10)
+    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(*useless, BOTH), options=options)
 
     result = scene.run()
 
@@ -78,6 +79,7 @@ def test_the_sub_events_of_a_run_come_in_a_legal_order(tree: Path) -> None:
         "combine.done",
         "planner.landmarks.start",
         "planner.landmarks.done",
+        "branch.chosen",
         "proposer.start",
         "proposer.done",
         "rerank.done",
@@ -92,6 +94,7 @@ def test_the_sub_events_of_a_run_come_in_a_legal_order(tree: Path) -> None:
         "txn.judged",
         "txn.commit",
         "txn.result",
+        "branch.settled",
     ]
 
 
@@ -135,7 +138,7 @@ def test_proposals_that_keep_no_rule_climb_the_ladder_and_end_with_their_reasons
     escaping = diffs({"../evil": ("", "x")})
     scene = RepairScene(
         tree, PATTERN, plan(WHOLE), escaping, escaping, plan(WHOLE), escaping, escaping, PATTERN, plan(WHOLE),
-        escaping, escaping,
+        escaping, escaping, PATTERN, plan(WHOLE), escaping, escaping,
     )  # fmt: skip
     before = on_disk(tree)
 
@@ -144,18 +147,19 @@ def test_proposals_that_keep_no_rule_climb_the_ladder_and_end_with_their_reasons
     assert not result.success
     assert result.error.startswith("no_valid_patch: ")
     assert "path" in result.error
-    modes = [entry for entry in scene.moments if entry == "replan"]
-    assert len(modes) == 2
+    assert scene.modes == ["replan", "recombine", "widen"]
     assert on_disk(tree) == before
     assert scene.patch == ""
 
 
 def test_the_budget_of_finalists_is_named_and_the_others_wait_in_vain(tree: Path) -> None:
     options = Options(search=Search(finalists=5), tnr=Transactions(actions_per_txn=1))
-    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH, USELESS), options=options)
+    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH, USELESS), diffs(BOTH), options=options)
 
     assert scene.run().success
     assert "budget.reached" in scene.moments
+    # The small one went first, and the other one waited for the next request.
+    assert scene.codes == ["gate_targeted", "kept"]
 
 
 @pytest.mark.parametrize(
@@ -164,8 +168,8 @@ def test_the_budget_of_finalists_is_named_and_the_others_wait_in_vain(tree: Path
         (Options(search=Search(use_landmarks=False)), (diffs(GOOD_A), diffs(GOOD_D)), True),
         (Options(), (InvalidReply("no"), InvalidReply("no"), diffs(GOOD_A)) + (InvalidReply("no"),) * 2 + (diffs(GOOD_D),), True),
         (Options(search=Search(max_steps=1)), (PATTERN, plan(landmark("one", place("a.txt", 1, 1)), landmark("two", place("a.txt", 4, 4))), diffs(BOTH)), True),
-        (Options(search=Search(diffs_per_step=1, retries_per_step=0, use_landmarks=False)), (diffs({"no.txt": ("a", "b")}, BOTH), *[InvalidReply("no")] * 2), False),
-        (Options(limits=Sizes(max_loc_changes=1), search=Search(retries_per_step=0, use_landmarks=False)), (diffs(GOOD_A), *[InvalidReply("no")] * 2), False),
+        (Options(search=Search(diffs_per_step=1, retries_per_step=0, use_landmarks=False)), (diffs({"no.txt": ("a", "b")}, BOTH), *[InvalidReply("no")] * 3), False),
+        (Options(limits=Sizes(max_loc_changes=1), search=Search(retries_per_step=0, use_landmarks=False)), (diffs(GOOD_A), *[InvalidReply("no")] * 3), False),
         (Options(gates=Gates(targeted_tests=False)), (PATTERN, plan(WHOLE), diffs(GOOD_A), PATTERN, plan(WHOLE), diffs(GOOD_D)), True),
     ],
     ids=["no landmarks", "no plan fits", "one step", "one diff", "one line", "fewer failures are enough"],
@@ -233,6 +237,26 @@ def test_a_failure_that_points_nowhere_ends_with_that(tree: Path) -> None:
     assert scene.run().error == "no_suspects: the failure points at no place in the code"
 
 
+def test_without_a_model_places_are_ranked_and_the_first_change_that_is_wanted_ends_the_run(
+    tree: Path,
+) -> None:
+    scene = RepairScene(tree, nobody=Nobody("there is no key."))
+
+    result = scene.run()
+
+    assert result.error == "halt: no model was asked for a change: there is no key."
+    assert scene.course == [
+        "RUN_TESTS: failed",
+        "ANALYZE_FAILURE: found",
+        "GENERATE_PATCH: none_valid",
+        "ABORT: done",
+    ]
+    found = dossier(scene.cycle.events, scene.work.notes, patch=scene.patch)
+    assert {"candidates.json", "failure_pattern.json", "landmarks.json", "plan.json"} <= found.keys()
+    assert "no model was asked" in json.loads(found["failure_pattern.json"])["summary"]
+    assert scene.patch == ""
+
+
 def test_a_used_up_budget_ends_the_run_and_leaves_the_log(tree: Path) -> None:
     scene = RepairScene(tree, PATTERN, plan(WHOLE), BudgetReached("enough"))
 
@@ -273,11 +297,19 @@ def test_the_artifacts_tell_the_whole_run_and_the_log_can_be_read_back(tree: Pat
         "failure_pattern.json",
         "final_patch.txt",
         "landmarks.json",
+        "plan.json",
         "proof.json",
         "proof.md",
         "transactions.json",
+        "understanding.json",
     ]
     assert read_events(found["events.ndjson"]) == scene.cycle.events
     assert [each["result"]["code"] for each in json.loads(found["transactions.json"])] == scene.codes
     assert found["final_patch.txt"] == scene.patch
+    turns = json.loads(found["plan.json"])
+    assert [(each["current"], each["units"], each["is_settled"]) for each in turns] == [
+        ("plan", [["all"]], False),
+        ("plan", [], True),
+    ]
+    assert turns[0]["branches"][0]["expected_utility"] < turns[0]["branches"][0]["probability"] == 1
     assert json.loads(found["candidates.json"])["missing"] == ["hop"]

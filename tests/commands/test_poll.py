@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from cogworks.demo.facts import FULL_NAME
 from tests.demo.staging import staged
+from tests.forking import Cogworks
 from tests.hub.running import RunningHub, running_hub
 from tests.polling.invoking import Ended, cogworks, environment
 from tests.polling.open_items import Item, fill, record
@@ -67,21 +67,8 @@ def test_two_ways_to_ask_that_exclude_each_other_are_refused(hub: RunningHub, tm
 def test_a_signal_ends_the_sweeps_between_two_of_them(
     hub: RunningHub, tmp_path: Path, number: signal.Signals
 ) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "cogworks",
-        "poll",
-        "octo/demo",
-        "--interval",
-        "600",
-        "--max",
-        "0",
-        "--json",
-    ]
-    with subprocess.Popen(
-        command, env=environment(hub.url, tmp_path), stdout=subprocess.PIPE, text=True
-    ) as polling:
+    words = ["poll", "octo/demo", "--interval", "600", "--max", "0", "--json"]
+    with Cogworks(words, env=environment(hub.url, tmp_path), stdout=subprocess.PIPE) as polling:
         assert polling.stdout is not None
         first = json.loads(polling.stdout.readline())
         polling.send_signal(number)
@@ -126,21 +113,21 @@ def test_an_item_at_a_gate_gets_its_next_step_when_a_person_merged(tmp_path: Pat
 
 def test_a_signal_lets_the_running_step_finish_and_starts_no_other(tmp_path: Path) -> None:
     fill(tmp_path / "hub", [Item(), Item()])
-    with running_hub(tmp_path / "hub") as hub:
-        command = [sys.executable, "-m", "cogworks", "poll", "octo/demo", "--json"]
-        with subprocess.Popen(
-            command,
+    with (
+        running_hub(tmp_path / "hub") as hub,
+        Cogworks(
+            ["poll", "octo/demo", "--json"],
             env=environment(hub.url, tmp_path / "work"),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
-        ) as polling:
-            assert polling.stderr is not None
-            for line in polling.stderr:
-                if "started" in line:
-                    break
-            polling.send_signal(signal.SIGTERM)
-            printed, _ = polling.communicate()
+        ) as polling,
+    ):
+        assert polling.stderr is not None
+        for line in polling.stderr:
+            if "started" in line:
+                break
+        polling.send_signal(signal.SIGTERM)
+        printed, _ = polling.communicate()
 
     told = json.loads(printed)
     assert [row["action"] for row in told["items"]] == ["stepped", "skipped"]

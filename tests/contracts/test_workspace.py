@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from cogworks.codebase.changes import FileChange
+from cogworks.codebase.diffmodel import render
+from cogworks.codebase.wholefiles import diff_of
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.coding.patches import file_actions
 from cogworks.nodes.contract import Workspace
@@ -96,3 +98,53 @@ class TestWorkspace:
         assert workspace.tree_name() == found
         workspace.commit("Nothing")
         assert workspace.tree_name() == found
+
+    def test_a_transaction_sees_the_last_commit_and_writes_what_a_diff_says(
+        self, workspace: Workspace
+    ) -> None:
+        assert workspace.apply(CHANGES) is None
+        tree = workspace.transactions()
+        state = tree.checkpoint()
+
+        around = tree.surroundings(["README.md", "nowhere.md"])
+        refused = tree.apply(render(diff_of(CHANGES, FILES)))
+
+        assert (state.head, tree.dirt() != ()) == (workspace.head, True)
+        assert (around.sources, around.existing) == ({"README.md": FILES["README.md"]}, frozenset(FILES))
+        assert refused is None
+        assert {file.path: (file.old_mode, file.new_mode, file.text) for file in tree.staged()} == {
+            "README.md": ("100644", None, None),
+            "src/adding.py": ("100644", "100644", "a = 2\n"),
+            "tests/test_adding.py": (None, "100644", "b = 3\n"),
+        }
+        assert set(file_actions(tree.diff_from(state.head))) == {each.path for each in CHANGES}
+        assert workspace.read("src/adding.py") == "a = 2\n"
+
+    def test_a_transaction_is_undone_as_a_whole_or_committed_as_a_whole(self, workspace: Workspace) -> None:
+        tree = workspace.transactions()
+        diff = render(diff_of(CHANGES, FILES))
+        with tree.hold() as is_ours:
+            assert is_ours
+            assert not tree.recover()
+            state = tree.checkpoint()
+            tree.apply(diff)
+            tree.roll_back(state)
+            tree.finish()
+            undone = (workspace.head, list(workspace.files()), tree.dirt())
+
+            tree.checkpoint()
+            tree.apply(diff)
+            oid = tree.commit("Change it\n", state)
+            tree.finish()
+
+        assert undone == (state.head, sorted(FILES), ())
+        assert (workspace.head, tree.dirt()) == (oid, ())
+        assert list(workspace.files()) == ["src/adding.py", "tests/test_adding.py"]
+
+    def test_a_diff_that_does_not_fit_writes_nothing(self, workspace: Workspace) -> None:
+        tree = workspace.transactions()
+
+        refused = tree.apply(render(diff_of(CHANGES, {**FILES, "src/adding.py": "a = 7\n"})))
+
+        assert refused
+        assert (list(workspace.files()), tree.dirt()) == (sorted(FILES), ())

@@ -7,12 +7,13 @@ that enters a prompt may differ from a real run.
 import os
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from cogworks.codebase.scripts import ScriptRun
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME, ISSUE_NUMBER, sample_files, sample_issue
@@ -97,6 +98,19 @@ class Session:
     service: DomainService
     copy: WorkingCopy
     say: Callable[[str], None]
+
+    def check(self) -> None:
+        """Nobody wants it to stop."""
+
+    def checkpoint(self) -> None:
+        """There is no ledger."""
+
+    def within(self, limit_s: float, /) -> AbstractContextManager[None]:
+        del limit_s
+        return nullcontext()
+
+    def script(self, name: str, stdin: str) -> ScriptRun:
+        raise AssertionError(f"no node of the sample runs the script {name!r} on {stdin!r}")
 
     def now(self) -> float:
         return 0.0

@@ -10,7 +10,8 @@ from threading import Event, Lock, Thread
 from typing import Literal, NamedTuple, Self
 from urllib.parse import urlsplit
 
-from tests.end_to_end.scene import COGWORKS, Scene
+from tests.end_to_end.scene import Scene
+from tests.forking import Cogworks
 
 PASSED_ON = (
     "authorization",
@@ -36,14 +37,13 @@ class Moment(NamedTuple):
 def killed_step(scene: Scene, moment: Moment, *options: str) -> bool:
     """Start one step and kill it at the moment; False when it ended before."""
     with _Wire(scene, moment) as wire:
-        with subprocess.Popen(
-            [*COGWORKS, "process", scene.issue_url, "--json", *options],
+        with Cogworks(
+            ["process", scene.issue_url, "--json", *options],
             env=scene.environment(
                 GITHUB_API_URL=f"{wire.url}/api/v3", GITHUB_GRAPHQL_URL=f"{wire.url}/api/graphql"
             ),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            text=True,
             start_new_session=True,
         ) as running:
             wire.victim(lambda: os.killpg(running.pid, signal.SIGKILL))
@@ -51,7 +51,7 @@ def killed_step(scene: Scene, moment: Moment, *options: str) -> bool:
             for number, _ in enumerate(running.stderr, start=1):
                 if moment == ("line", number):
                     os.killpg(running.pid, signal.SIGKILL)
-        return running.returncode == -signal.SIGKILL
+        return running.wait() == -signal.SIGKILL
 
 
 class _Wire:

@@ -19,9 +19,12 @@ from github.Repository import Repository
 
 from cogworks.demo.facts import DEFAULT_BRANCH, OWNER, REPOSITORY
 from cogworks.demo.person import Person
-from cogworks.demo.stage import RUNNER, Stage, open_stage
+from cogworks.demo.stage import RUNNER, Stage, open_stage, prepare
 from cogworks.hub.seeding import add_token, add_user, parse_permissions
 from cogworks.hub.world import World
+from tests import forking
+from tests.forking import Cogworks
+from tests.hub.running import running_hub
 
 HOST_ENVIRONMENT = {
     name: os.environ[name] for name in ("PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE") if name in os.environ
@@ -72,13 +75,8 @@ class Scene:
 
     def cogworks(self, command: str, *options: str, issue_url: str = "", **changed: str) -> Ended:
         """`cogworks <command> <issue-url> <options>` until it ends."""
-        done = subprocess.run(
-            [*COGWORKS, command, issue_url or self.issue_url, *options],
-            env=self.environment(**changed),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=200,
+        done = forking.cogworks(
+            command, issue_url or self.issue_url, *options, env=self.environment(**changed), timeout=200
         )
         return Ended(done.returncode, done.stdout, done.stderr)
 
@@ -86,12 +84,11 @@ class Scene:
         self, command: str, *options: str, until: Callable[[str], bool], by: signal.Signals, **changed: str
     ) -> Ended:
         """The same, but its process group gets a signal after the first line of progress that fits."""
-        with subprocess.Popen(
-            [*COGWORKS, command, self.issue_url, *options],
+        with Cogworks(
+            [command, self.issue_url, *options],
             env=self.environment(**changed),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
             start_new_session=True,
         ) as running:
             assert running.stdout is not None
@@ -104,7 +101,7 @@ class Scene:
                     break
             said.append(running.stderr.read())
             out = running.stdout.read()
-        return Ended(running.returncode, out, "".join(said))
+        return Ended(running.wait(), out, "".join(said))
 
     def merge_what_is_waited_for(self, report: Mapping[str, Any]) -> None:
         for wait in report["waiting_for"]:
@@ -204,8 +201,10 @@ class Scene:
 @contextmanager
 def open_scene(directory: Path) -> Iterator[Scene]:
     """A running hub over the directory, with the sample issue asking for work; later as it was left."""
+    prepare(directory)
     with (
-        open_stage(directory, environment=HOST_ENVIRONMENT, keep=False) as stage,
+        running_hub(directory / "hub", env=HOST_ENVIRONMENT),
+        open_stage(directory, environment=HOST_ENVIRONMENT, keep=True) as stage,
         closing(Person(stage)) as person,
     ):
         issue_url = person.write_issue()

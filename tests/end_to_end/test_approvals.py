@@ -9,6 +9,7 @@ import pytest
 from cogworks.vocabulary import NodeId
 from tests.approving import POLICY, POLICY_FILE, RIGHT, WRONG, Coder
 from tests.end_to_end.people import Item, new_item, open_hub
+from tests.hub.administrator import Administrator
 from tests.hub.running import RunningHub
 from tests.step_fakes import NODES
 
@@ -61,6 +62,25 @@ def test_a_writer_approves_patch_after_patch_and_nobody_else_does(item: Item) ->
     assert (third.outcome, third.node) == ("succeeded", "code@A")
     last = item.state().visits[-1]
     assert (last.summary.split(", ")[-1], last.spend.model_calls, last.attempt) == ("attempt 2", 2, 1)
+
+
+def test_an_approval_that_the_hubs_clock_has_let_lapse_is_refused_and_a_new_one_obeyed(
+    hub: RunningHub, item: Item
+) -> None:
+    [wait] = item.step().waiting_for
+    late = item.say(wait.paste)
+    with Administrator(hub.url, hub.directory) as administrator:
+        administrator.advance(7 * 24 * 3600 + 60)
+        try:
+            item.step()
+            assert (item.step().outcome, item.reactions(late)) == ("waiting", [("cogs", "-1")])
+            assert "counts for 168 hour(s) (`approvals.valid_hours`), which are over" in item.comments()[1]
+
+            in_time = item.say(wait.paste)
+            [next_one] = item.step().waiting_for
+            assert (item.reactions(in_time), next_one.paste == wait.paste) == ([("cogs", "+1")], False)
+        finally:
+            administrator.advance(-(7 * 24 * 3600 + 60))
 
 
 def test_a_rejected_patch_fails_the_node_with_the_reason(item: Item) -> None:

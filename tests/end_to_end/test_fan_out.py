@@ -14,7 +14,8 @@ import pytest
 import tomli_w
 
 import cogworks
-from tests.end_to_end.scene import COGWORKS, Ended, Scene, open_scene
+from tests.end_to_end.scene import Ended, Scene, open_scene
+from tests.forking import Cogworks
 from tests.model_server import Answer, ModelServer, Seen, replied
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.slow]
@@ -120,20 +121,19 @@ def fanned_out(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FannedOut]:
         )
 
 
-def start(scene: Scene, machine: str, speaks: dict[str, str]) -> "subprocess.Popen[str]":
+def start(scene: Scene, machine: str, speaks: dict[str, str]) -> Cogworks:
     environment = scene.environment(**speaks, COGWORKS_WORK_DIR=str(scene.stage.directory / machine))
-    return subprocess.Popen(
-        [*COGWORKS, "process", scene.issue_url, "--json"],
+    return Cogworks(
+        ["process", scene.issue_url, "--json"],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     )
 
 
-def finish(runner: "subprocess.Popen[str]") -> Ended:
+def finish(runner: Cogworks) -> Ended:
     out, err = runner.communicate(timeout=200)
-    return Ended(runner.returncode, out, err)
+    return Ended(runner.wait(), out, err)
 
 
 def log_of(scene: Scene) -> Iterator[tuple[int, str, str]]:

@@ -10,6 +10,7 @@ import pytest
 from cogworks.errors import PermissionRefused, UsageError
 from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses, parse_issue_url
 from cogworks.github.answers import Answer, OutcomeUnknown
+from cogworks.github.checks import may_report
 from cogworks.github.client import GraphQLClient
 from cogworks.github.documents import read_work_item
 from cogworks.github.effects import (
@@ -22,6 +23,7 @@ from cogworks.github.effects import (
     LinkDependency,
     OpenPullRequest,
     PostComment,
+    ReportCheck,
     SetLabels,
 )
 from cogworks.github.meter import Requests
@@ -34,7 +36,7 @@ from cogworks.github.tokens import FixedToken
 from cogworks.github.writer import Writer
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World
-from cogworks.vocabulary import BranchName, IssueNumber, Login, SubItemKey, VisitKey
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login, SubItemKey, VisitKey
 from tests.hub.running import running_hub
 
 TOKEN = "ghp_" + "a" * 36
@@ -454,3 +456,52 @@ def test_the_server_counts_the_points_that_we_count(bench: Bench) -> None:
 
     assert answer.rate is not None
     assert answer.rate.cost == 3
+
+
+def check(head: str) -> ReportCheck:
+    return ReportCheck(
+        name="cogworks: tests before and after",
+        head=CommitOid(head),
+        conclusion="success",
+        title="1 test fails before and passes after",
+        summary="| test |",
+        visit_key=VISIT,
+    )
+
+
+def test_an_app_shows_a_verdict_beside_a_commit_once(hub: Hub, bench: Bench) -> None:
+    (made,) = bench.publish(commit(bench, "checked")).commits
+    tokens = FixedToken(APP_TOKEN)
+    with RestClient(hub.apis.rest_url, tokens, "octo-org/sample") as rest:
+        for _ in range(2):
+            rest.report_check(check(made.oid))
+
+    runs = httpx.get(
+        f"{hub.apis.rest_url}/repos/octo-org/sample/commits/{made.oid}/check-runs",
+        headers={"Authorization": f"Bearer {APP_TOKEN}"},
+    ).json()["check_runs"]
+    assert [(run["name"], run["conclusion"], run["external_id"]) for run in runs] == [
+        ("cogworks: tests before and after", "success", VISIT)
+    ]
+    assert may_report(tokens)
+
+
+def test_a_person_may_not_and_that_is_a_warning(bench: Bench) -> None:
+    made = bench.publish(commit(bench, "unchecked"))
+    writer = Writer(bench.client, lambda: bench.rest, sleep=lambda _: None, checks=lambda: bench.rest)
+
+    found = writer.publish([check(made.commits[0].oid)], bench.read(), PublicationContext())
+
+    (warning,) = found.warnings
+    assert warning.startswith("no check run: ")
+    assert "You must authenticate via a GitHub App." in warning
+    assert not may_report(FixedToken(TOKEN))
+
+
+def test_without_an_app_a_check_costs_no_request(bench: Bench) -> None:
+    made = bench.publish(commit(bench, "unasked"))
+    snapshot, before = bench.read(), repr(bench.meter)
+
+    found = bench.writer().publish([check(made.commits[0].oid)], snapshot, PublicationContext())
+
+    assert (found, repr(bench.meter)) == (Published(), before)

@@ -1,5 +1,4 @@
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import pytest
 from graphql import (
@@ -15,7 +14,6 @@ from graphql import (
     SelectionSetNode,
     VariableNode,
     Visitor,
-    build_ast_schema,
     extend_schema,
     parse,
     validate,
@@ -29,13 +27,12 @@ from cogworks.github.mutations import SHAPES, Operation, compose
 from cogworks.github.permissions import permission_document
 from cogworks.upkeep.item import EXISTING
 from cogworks.vocabulary import IssueNumber, Login
-
-SCHEMAS = Path(__file__).parents[2] / "cogworks" / "hub" / "schema"
+from tests.published import SCHEMAS, published_schema
 
 
 @pytest.fixture(scope="module")
 def official() -> GraphQLSchema:
-    return build_ast_schema(parse((SCHEMAS / "github-schema.graphql").read_text("utf-8")), assume_valid=True)
+    return published_schema()
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,9 @@ def test_only_writers_and_named_apps_are_obeyed(author: Account, reason: str) ->
 
     found = heard(world)
 
-    asked = Asked(verb="hold", by=author.login, comment_id=number, subject_id=f"C_{number}")
+    asked = Asked(
+        verb="hold", by=author.login, comment_id=number, subject_id=f"C_{number}", written=world.now
+    )
     refused = Refused(reason=reason, by=author.login, comment_id=number, subject_id=f"C_{number}")
     assert found == Heard(said=(refused if reason else asked,), last_comment_id=number)
 

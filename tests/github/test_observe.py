@@ -161,4 +161,6 @@ def test_limits_come_from_the_configuration_and_wishes_from_the_operator() -> No
         max_tokens=100,
         take_over=True,
         wanted=at("plan"),
+        now=World().now,
+        approval_hours=168,
     )

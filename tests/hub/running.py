@@ -4,7 +4,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import IO
 
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World
+from tests.forking import Cogworks
 
 OWNER_TOKEN = "owner-token"
 WRITER_TOKEN = "writer-token"
@@ -30,7 +31,7 @@ class RunningHub:
 
     url: str
     directory: Path
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | Cogworks
 
     @property
     def api_url(self) -> str:
@@ -54,27 +55,19 @@ class RunningHub:
 
 @contextmanager
 def running_hub(
-    directory: Path, *options: str, interpreter: Sequence[str] = (), stderr: int | IO[str] | None = None
+    directory: Path,
+    *options: str,
+    interpreter: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+    stderr: int | IO[str] | None = None,
 ) -> Iterator[RunningHub]:
     """The hub of a directory, served on a free port until the block ends.
 
     Args:
         interpreter: options of Python itself.
     """
-    command = [
-        sys.executable,
-        *interpreter,
-        "-m",
-        "cogworks",
-        "hub",
-        "serve",
-        "--port",
-        "0",
-        "--dir",
-        str(directory),
-        *options,
-    ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True) as process:
+    words = ["hub", "serve", "--port", "0", "--dir", str(directory), *options]
+    with _started(words, interpreter, env, stderr) as process:
         assert process.stdout is not None
         said = process.stdout.readline()
         try:
@@ -85,6 +78,18 @@ def running_hub(
         finally:
             process.terminate()
             process.wait()
+
+
+def _started(
+    words: Sequence[str],
+    interpreter: Sequence[str],
+    env: Mapping[str, str] | None,
+    stderr: int | IO[str] | None,
+) -> subprocess.Popen[str] | Cogworks:
+    if not interpreter:
+        return Cogworks(words, env=env, stdout=subprocess.PIPE, stderr=stderr)
+    command = [sys.executable, *interpreter, "-m", "cogworks", *words]
+    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=stderr, text=True)
 
 
 def seeded(directory: Path) -> Path:

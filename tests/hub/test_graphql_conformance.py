@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,16 @@ from graphql import (
     GraphQLScalarType,
     GraphQLSchema,
     GraphQLUnionType,
-    build_schema,
+    extend_schema,
     get_named_type,
     is_abstract_type,
+    parse,
 )
 
 from cogworks.hub.graphql.catalogue import ANSWERS
 from tests.hub.graphql_busy import Numbers, make_busy
 from tests.hub.graphql_world import Hub, running_hub
+from tests.published import SCHEMAS, published_schema
 
 REPOSITORY = 'repository(owner: "octo", name: "demo")'
 SHARED = {
@@ -72,9 +73,8 @@ NEVER_HAPPENS = {
 @pytest.fixture(scope="module")
 def schema() -> GraphQLSchema:
     """The official description, without any of the hub's code."""
-    folder = resources.files("cogworks.hub") / "schema"
-    text = "".join((folder / f"github-{name}.graphql").read_text() for name in ("schema", "extensions"))
-    return build_schema(text, assume_valid=True)
+    extensions = (SCHEMAS / "github-extensions.graphql").read_text("utf-8")
+    return extend_schema(published_schema(), parse(extensions), assume_valid=True)
 
 
 @pytest.fixture(scope="module")

@@ -1,16 +1,13 @@
-from pathlib import Path
-
 import pytest
-from graphql import GraphQLSchema, build_ast_schema, parse, validate
+from graphql import GraphQLSchema, parse, validate
 
 from cogworks.ledger import documents
-
-SCHEMA = Path(__file__).parents[2] / "cogworks" / "hub" / "schema" / "github-schema.graphql"
+from tests.published import published_schema
 
 
 @pytest.fixture(scope="module")
 def official() -> GraphQLSchema:
-    return build_ast_schema(parse(SCHEMA.read_text("utf-8")), assume_valid=True)
+    return published_schema()
 
 
 @pytest.mark.parametrize(

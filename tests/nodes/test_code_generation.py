@@ -20,7 +20,7 @@ from cogworks.nodes.contract import Conventions, Failed, NodeTask, Succeeded, Wo
 from cogworks.nodes.replies import CodeChange, ProposedFile
 from cogworks.settings import DependencyConfig
 from cogworks.vocabulary import BranchName, CommitOid, Severity
-from tests.fakes import FakeShell
+from tests.fakes import FakeShell, MemoryWorkspace
 from tests.nodes.examples import (
     CODE,
     FILES,
@@ -68,6 +68,25 @@ def test_a_change_that_passes_is_committed_and_pushed() -> None:
             "test_files": ["tests/test_adding.py"],
             "tests": {"passed": 2, "added": ["tests/test_adding.py::test_sum"], "failed_before": 0},
             "attempts": 1,
+            "proof": {
+                "base": {"commit": f"{0:040x}", "tree": MemoryWorkspace(FILES).tree_name()},
+                "head": {"commit": f"{1:040x}", "tree": world.copy.tree_name()},
+                "commands": [],
+                "versions": {},
+                "counts": {"new_and_passes": 1, "pass_to_pass": 1},
+                "tests": [
+                    {
+                        "id": "tests/test_adding.py::test_sum",
+                        "base": "absent",
+                        "head": "passed",
+                        "reruns": ["passed", "passed"],
+                        "verdict": "new_and_passes",
+                    }
+                ],
+                "weakened": [],
+                "uncollected": [],
+                "is_proven": False,
+            },
             "cycle": {
                 "success": True,
                 "final_action": "FINALIZE",
@@ -84,10 +103,12 @@ def test_a_change_that_passes_is_committed_and_pushed() -> None:
         summary="2 files, 2 tests pass (1 new), attempt 1",
     )
     ((message, tree),) = world.copy.commits
-    assert (
-        message
-        == f"Let add() add\n\nSub-work-item A of #7: Item A\n\nOne character.\n\nCogworks-Visit: {KEY}\n"
+    assert message.startswith(
+        f"Let add() add\n\nSub-work-item A of #7: Item A\n\nOne character.\n\nCogworks-Visit: {KEY}\n"
+        "Cogworks-Step: A-1\nCogworks-Proposal: "
     )
+    # Two lines of code and one of a test, of which only half counts.
+    assert message.endswith("\nCogworks-Mu-Pre: 0\nCogworks-Mu-Post: 1.25\n")
     assert tree["src/adder/adding.py"] == FIXED
 
 
@@ -107,13 +128,14 @@ def test_the_visit_is_a_series_of_single_decisions() -> None:
     assert actions(world) == [
         "RUN_TESTS", "GENERATE_PATCH", "APPLY_PATCH", "GENERATE_PATCH", "APPLY_PATCH", "RUN_TESTS", "VALIDATE", "FINALIZE",
     ]  # fmt: skip
-    # As it was found, and once for each attempt: what the transaction found out is not asked again.
-    assert world.service.runs == 3
+    # As it was found; the tests of the first attempt, and what fails in them twice more; the tests of the second, the whole
+    # suite with it, and those tests a third time. What the transaction found out is not asked again.
+    assert world.service.runs == 7
 
 
 def test_what_the_validators_find_is_analysed_and_told_to_the_model() -> None:
-    # The transaction's own look, VALIDATE, and the same once more for the second change.
-    verdicts = iter([False, True, False, False])
+    # The transaction looks at the files without and with the change; then VALIDATE; the same for the second change.
+    verdicts = iter([False, False, True, False, False, False])
 
     def check(workspace: Workspace, paths: Sequence[str]) -> list[Diagnostic]:
         found = Diagnostic(
@@ -357,7 +379,8 @@ def test_a_blocking_diagnostic_is_fed_back_before_any_test_runs() -> None:
 
     assert isinstance(run(the_task(), world), Succeeded)
     assert "src/adder/adding.py:2: syntax_error: no such thing" in world.model.asked[1]
-    assert world.service.runs == 2
+    # As it was found; the second change's own tests, all of them, and its own a third time.
+    assert world.service.runs == 4
 
 
 def test_a_change_is_kept_in_the_project_s_own_formatting() -> None:

@@ -60,10 +60,10 @@ def test_focused_tests_are_those_that_failed_or_are_named() -> None:
     work = working(world)
 
     failed_last = did(work, Action.RUN_FOCUSED_TESTS, CONTEXT.model_copy(update={"failing": ("t.py::a",)}))
-    named = did(work, Action.RUN_FOCUSED_TESTS, tests=["t.py::b"])
+    named = did(work, Action.RUN_FOCUSED_TESTS, tests=["tests/test_adding.py::test_zero"])
 
     assert (failed_last.outcome, named.outcome) == (Outcome.DONE, Outcome.DONE)
-    assert asked == [("t.py::a",), ("t.py::b",)]
+    assert asked == [("t.py::a",), ("tests/test_adding.py::test_zero",)]
     assert named.tests is not None
     assert named.tests.passed == 1
     assert did(work, Action.RUN_FOCUSED_TESTS).error_code == "no_tests"

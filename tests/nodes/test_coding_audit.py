@@ -1,8 +1,8 @@
 """A coding visit keeps the audit of its calls in the ledger, and obeys the repository's policy."""
 
+from cogworks.coding.audit import AUDIT_FILE
 from cogworks.coding.governed import coding_policy
 from cogworks.nodes.code_generation import run
-from cogworks.nodes.coding_audit import AUDIT_FILE
 from cogworks.nodes.contract import Conventions, Failed, Succeeded
 from cogworks.tools.records import is_closed, read_records
 from tests.nodes.test_code_generation import change, shell, the_task

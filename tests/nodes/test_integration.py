@@ -3,11 +3,12 @@
 import pytest
 
 from cogworks.errors import NodeFailed
-from cogworks.github.effects import OpenPullRequest
+from cogworks.github.effects import OpenPullRequest, ReportCheck
 from cogworks.nodes.contract import Failed, SubItemRef, Succeeded
 from cogworks.nodes.integration import run
-from cogworks.vocabulary import IssueNumber, Severity, SubItemKey
-from tests.nodes.examples import CODE, REVIEW, finding, output, planned, pull, shell, task
+from cogworks.repair.proof import Summary, Tree, markdown
+from cogworks.vocabulary import CommitOid, IssueNumber, Severity, SubItemKey
+from tests.nodes.examples import CODE, KEY, REVIEW, finding, output, planned, pull, shell, task
 
 INPUTS = {"code": CODE, "review": REVIEW}
 
@@ -114,3 +115,22 @@ def test_a_change_that_did_not_pass_is_never_opened() -> None:
 def test_a_missing_input_is_named_with_those_that_were_given() -> None:
     with pytest.raises(NodeFailed, match="integration needs the output 'code' and was handed classification"):
         run(task("integration", sub_item="A"), shell())
+
+
+@pytest.mark.parametrize(("is_proven", "conclusion"), [(True, "success"), (False, "neutral")])
+def test_the_proof_is_shown_beside_the_commit_it_is_about(is_proven: bool, conclusion: str) -> None:
+    tree = Tree(commit=CommitOid("a" * 40), tree="1" * 40)
+    proof = Summary(base=tree, head=tree, counts={"fail_to_pass": 2}, tests=(), is_proven=is_proven)
+    code = {**CODE, "proof": proof.model_dump(mode="json")}
+
+    outcome = run(task("integration", sub_item="A", inputs={**INPUTS, "code": code}), shell())
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.effects[1] == ReportCheck(
+        name="cogworks: tests before and after",
+        head=CommitOid(CODE["head"]),
+        conclusion=conclusion,
+        title="2 test(s) fail before and pass after, 0 new one(s) pass",
+        summary=markdown(proof),
+        visit_key=KEY,
+    )

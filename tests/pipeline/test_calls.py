@@ -1,15 +1,16 @@
 """Calls of tools that wait for a person: nobody claims such a visit before the answer, and an answer counts for one call."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from cogworks.ledger.record import read_state, state_text
-from cogworks.pipeline.calls import MAX_APPROVED, asking_visit, with_approved_call
+from cogworks.pipeline.calls import MAX_APPROVED, asking_visit, lapsed_calls, with_approved_call
 from cogworks.pipeline.decision import GiveUpOn, Run, Stop, Wait, decide
 from cogworks.pipeline.inputs import Asked, Heard, obey
-from cogworks.pipeline.people import AskedCall
+from cogworks.pipeline.people import ApprovedCall, AskedCall
 from cogworks.pipeline.position import waiting_for
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import RunState, Spend
@@ -18,6 +19,8 @@ from tests.pipeline.runs import GRAPH, MERGED_SPEC, at, facts, finished, lease, 
 
 HASH = "0123456789ab"
 CALL = AskedCall(tool="APPLY_PATCH", hash=HASH, shown='{"candidate":"1"}')
+APPROVED = ApprovedCall(hash=HASH, by="ann")
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 PAID = Spend(cost_usd=0.5, input_tokens=10, output_tokens=5, model_calls=1)
 
 
@@ -70,7 +73,7 @@ def test_an_approved_visit_goes_on_under_its_key_with_its_costs() -> None:
     assert isinstance(decision, Run)
     assert (decision.visit_key, decision.attempt) == (left.visit_key, left.attempt)
     taken = state.with_lease(lease(state, "code@A"), identity=1).leases[0]
-    assert (taken.approved_calls, taken.asks, taken.spent) == ((HASH,), None, PAID)
+    assert (taken.approved_calls, taken.asks, taken.spent) == ((APPROVED,), None, PAID)
 
 
 def test_whoever_takes_an_approved_visit_over_knows_of_the_approval() -> None:
@@ -79,7 +82,7 @@ def test_whoever_takes_an_approved_visit_over_knows_of_the_approval() -> None:
 
     taken_over = claimed.with_lease(lease(claimed, "code@A", holder="heir"), identity=1)
 
-    assert [(each.holder, each.approved_calls) for each in taken_over.leases] == [("heir", (HASH,))]
+    assert [(each.holder, each.approved_calls) for each in taken_over.leases] == [("heir", (APPROVED,))]
 
 
 @pytest.mark.parametrize("node", ["code@A", "code@21"])
@@ -165,15 +168,82 @@ def test_no_more_than_so_many_approvals_are_kept() -> None:
         [left] = state.given_back
         call = CALL.model_copy(update={"hash": f"{number:012x}"})
         asked = left.model_copy(update={"asks": call})
-        state = with_approved_call(state.model_copy(update={"given_back": (asked,)}), asked)
+        state = with_approved_call(state.model_copy(update={"given_back": (asked,)}), asked, by="ann")
 
-    approved = state.given_back[0].approved_calls
+    approved = [call.hash for call in state.given_back[0].approved_calls]
 
     assert (len(approved), approved[0], approved[-1]) == (
         MAX_APPROVED,
         f"{2:012x}",
         f"{MAX_APPROVED + 1:012x}",
     )
+
+
+def test_an_approval_that_is_obeyed_too_late_is_refused_with_the_reason_and_the_line_to_paste() -> None:
+    late = facts(MERGED_SPEC, now=NOON + timedelta(hours=25), approval_hours=24)
+    asked = Asked(verb="approve", node="code@A", artifact=HASH, by="ann", comment_id=900, written=NOON)
+
+    state = obey(ASKING, late, Heard(said=(asked,), last_comment_id=900), GRAPH, fresh=new_run)
+
+    [owed] = state.owed
+    assert state.given_back == ASKING.given_back
+    assert (
+        "This was not obeyed: this approval came too late to be obeyed: it was written at 2026-05-01 12:00 UTC and counts "
+        "for 24 hour(s) (`approvals.valid_hours`), which are over. Look again, then paste: "
+        f"`/cogworks approve code@A {HASH}`." in owed.body
+    )
+
+
+def test_a_gate_is_passed_by_no_approval_that_is_obeyed_too_late_and_stays_passed_by_one_that_was_in_time() -> (
+    None
+):
+    state = finished(new_run(), "spec")
+    spec = state.visits[0].model_copy(update={"output_sha256": "a" * 64})
+    state = state.model_copy(update={"visits": (spec,)})
+    waiting = facts()
+    asked = Asked(verb="approve", node="spec", artifact="a" * 12, by="ann", comment_id=900, written=NOON)
+    heard = Heard(said=(asked,), last_comment_id=900)
+
+    def obeyed(hours: int) -> RunState:
+        then = waiting.model_copy(update={"now": NOON + timedelta(hours=hours), "approval_hours": 24})
+        return obey(state, then, heard, GRAPH, fresh=new_run)
+
+    assert (obeyed(25).approvals, len(obeyed(25).owed)) == ((), 1)
+    in_time = obeyed(23)
+    much_later = waiting.model_copy(update={"now": NOON + timedelta(days=99), "approval_hours": 24})
+    assert [approval.node for approval in in_time.approvals] == ["spec"]
+    assert isinstance(decide(in_time, much_later, GRAPH), Run)
+
+
+def test_an_approved_call_is_judged_by_when_it_was_approved_last() -> None:
+    again = ASKING
+    for hour in (0, 30):
+        [left] = again.given_back
+        asked = left.model_copy(update={"asks": CALL})
+        again = with_approved_call(
+            again.model_copy(update={"given_back": (asked,)}),
+            asked,
+            by="ann",
+            written=NOON + timedelta(hours=hour),
+        )
+    approved = again.given_back[0].approved_calls
+
+    assert [call.written for call in approved] == [NOON + timedelta(hours=30)]
+    assert lapsed_calls(approved, now=NOON + timedelta(hours=40), valid_hours=24) == {}
+    assert lapsed_calls(approved, now=NOON + timedelta(hours=60), valid_hours=24) == {
+        HASH: "by ann, but it was written at 2026-05-02 18:00 UTC and counts for 24 hour(s) (`approvals.valid_hours`), "
+        "which are over"
+    }
+
+
+def test_a_state_from_before_approvals_had_a_date_reads_on() -> None:
+    data = json.loads(state_text(told(ASKING, "approve", artifact=HASH)))
+    data["given_back"][0]["approved_calls"] = [HASH]
+
+    [left] = read_state(json.dumps(data), branch="ledger").given_back
+
+    assert left.approved_calls == (ApprovedCall(hash=HASH, by="somebody"),)
+    assert lapsed_calls(left.approved_calls, now=NOON, valid_hours=1) == {}
 
 
 def test_a_state_from_before_there_were_such_calls_reads_on() -> None:

@@ -2,12 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests import forking
 from tests.polling.open_items import RUNNER_TOKEN
 
 
@@ -41,7 +40,5 @@ def environment(server_url: str, work: Path, **more: str) -> dict[str, str]:
 
 
 def cogworks(*arguments: str, env: dict[str, str]) -> Ended:
-    done = subprocess.run(
-        [sys.executable, "-m", "cogworks", *arguments], env=env, capture_output=True, text=True, check=False
-    )
+    done = forking.cogworks(*arguments, env=env)
     return Ended(done.returncode, done.stdout, done.stderr)

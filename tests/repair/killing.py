@@ -72,14 +72,15 @@ def diffs(tree: Path, chance: random.Random) -> list[str]:
         new = chance.choice(
             [["y = good\n"], ["y = bad\n"], [], [lines[at], "z = broken\n"], ["line\n", "line\n"]]
         )
-        made.append(_diff(path, now[path], "".join([*lines[:at], *new, *lines[at + 1 :]])))
+        made.append(change(path, now[path], "".join([*lines[:at], *new, *lines[at + 1 :]])))
     new_file = between("new.txt", "", "x\n").model_copy(update={"kind": "create", "new_mode": "100644"})
-    made.append(_diff("sub/c.txt", now["sub/c.txt"], "x = bad\n") + render(Diff(files=(new_file,))))
-    made.append(_diff("a.txt", now["a.txt"], now["a.txt"].replace("a = bad", "a = good")))
+    made.append(change("sub/c.txt", now["sub/c.txt"], "x = bad\n") + render(Diff(files=(new_file,))))
+    made.append(change("a.txt", now["a.txt"], now["a.txt"].replace("a = bad", "a = good")))
     return made if chance.random() < 0.5 else made[::-1]
 
 
-def _diff(path: str, before: str, after: str) -> str:
+def change(path: str, before: str, after: str) -> str:
+    """A diff of one file."""
     return render(Diff(files=(between(path, before, after),)))
 
 

@@ -1,16 +1,25 @@
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from cogworks.codebase.diffmodel import Diff, render
+from cogworks.codebase.diffplacing import between
+from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.failures import ServiceFailed
+from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.domain_services.panel import Member, ServicePanel
-from cogworks.repair.consulting import Consulted
+from cogworks.repair.consulting import Consulted, HasPath
+from cogworks.repair.gates import Selection
+from cogworks.repair.transaction import Bench, transact
+from cogworks.repair.violations import Step
+from cogworks.vocabulary import Severity
 from tests.fixing import make_shop
+from tests.repair.benches import FILES, make_worktree, on_disk, patch_tree, terms
 
 
 class Tree(NamedTuple):
@@ -80,3 +89,101 @@ def test_a_signal_that_a_service_fails_at_is_left_out_by_name(shop: Path) -> Non
 
     assert found is None
     assert said[0].startswith("coverage was left out: service 'python' failed")
+
+
+def test_what_a_linter_would_find_anew_is_told_and_stops_nothing(consulted: Consulted, shop: Path) -> None:
+    before = (shop / "shop" / "cart.py").read_text()
+
+    clean = consulted.read({"shop/cart.py": before.replace("result -= price", "result += price")})
+    careless = consulted.read({"shop/cart.py": f"import os\n{before}"})
+
+    assert clean.lint == ()
+    assert {each.artifact for each in careless.lint} == {"shop/cart.py"}
+    assert careless.syntax == ()
+
+
+class OtherLanguages:
+    """A service that knows Rust and finds fault with one name; obeys `Services` as far as texts are judged."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, ...]] = []
+
+    def validate(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
+        self.asked.append(tuple(paths))
+        return [
+            Diagnostic(
+                artifact=path,
+                line=1,
+                severity=Severity.BLOCKING,
+                category="borrow_checker",
+                message="value used after being moved",
+            )
+            for path in paths
+            if "moved" in (workspace.path / path).read_text()
+        ]
+
+    def simulate(
+        self, workspace: HasPath, tests: Sequence[str] = (), *, timeout_s: float | None = None
+    ) -> TestReport:
+        return TestReport(cases=(TestCase(id="cart::adds", outcome="failed"),))
+
+    def call(self, operation: object, workspace: HasPath, params: object) -> NotOffered:
+        return NotOffered(service="rust", method="signatures", offered=("validate",))
+
+
+@pytest.mark.parametrize(
+    ("path", "good", "bad"),
+    [
+        ("src/cart.rs", "fn total() -> i32 { 1 }\n", "fn total( -> i32 { 1 }\n"),
+        (
+            "src/cart.ts",
+            "export const total = (a: number): number => a;\n",
+            "export const total = (a: => a;\n",
+        ),
+        ("cart.go", "package cart\n\nfunc Total() int { return 1 }\n", "package cart\n\nfunc Total( int {\n"),
+        ("Cart.java", "class Cart { int total() { return 1; } }\n", "class Cart { int total( { }\n"),
+    ],
+    ids=["rust", "typescript", "go", "java"],
+)
+def test_other_languages_are_read_by_their_grammar_and_judged_by_their_own_service(
+    tmp_path: Path, path: str, good: str, bad: str
+) -> None:
+    (tmp_path / path).parent.mkdir(exist_ok=True)
+    (tmp_path / path).write_text(good)
+    services = OtherLanguages()
+    consulted = Consulted(Tree(tmp_path), services)
+
+    assert consulted.read({path: good.replace("otal", "otals")}).syntax == ()
+    assert {each.artifact for each in consulted.read({path: bad}).syntax} == {path}
+    assert [each.category for each in consulted.read({path: f"{good}// moved\n"}).lint] == ["borrow_checker"]
+    assert consulted.static([path]) == ()
+    (tmp_path / path).write_text(bad)
+    assert {each.category for each in consulted.static([path])} == {"syntax_error"}
+    # What cannot be read now either is not the change's fault.
+    assert consulted.read({path: f"{bad}\n"}).syntax == ()
+    assert set(services.asked) == {(path,)}
+
+
+def test_the_worktree_is_judged_once_for_several_diffs_of_the_same_files(tmp_path: Path) -> None:
+    (tmp_path / "cart.rs").write_text("fn total() {}\n")
+    services = OtherLanguages()
+    consulted = Consulted(Tree(tmp_path), services)
+
+    for number in range(3):
+        consulted.read({"cart.rs": f"fn total{number}() {{}}\n"})
+
+    assert len(services.asked) == 4
+
+
+def test_a_patch_of_another_language_that_cannot_be_read_reaches_no_file(tmp_path: Path) -> None:
+    tree = make_worktree(tmp_path, {**FILES, "cart.rs": "fn total() -> i32 {\n    1\n}\n"})
+    bench = Bench(patch_tree(tree), Consulted(Tree(tree), OtherLanguages()))
+    step = Step(id="fix", files=("cart.rs",))
+    before = on_disk(tree)
+    text = "fn total() -> i32 {\n    1\n}\n"
+    broken = Diff(files=(between("cart.rs", text, text.replace("1", "(1")),))
+
+    result = transact(render(broken), terms(tree, Selection(targeted=("cart::adds",)), step=step), bench)
+
+    assert (result.code, [each.code for each in result.violations]) == ("rejected", ["syntax"])
+    assert on_disk(tree) == before

@@ -50,6 +50,18 @@ def test_the_whole_suite_comes_last_and_stands_for_all_tests() -> None:
     assert not selection.is_empty
 
 
+def test_files_that_have_to_prove_something_are_run_with_the_targets_unless_they_are_regressions() -> None:
+    selection = Selection(regression=("old.py",), proving=("new.py", "old.py"))
+
+    gates = gates_of(selection, LIMITS)
+
+    assert [(gate.name, gate.tests, gate.proving) for gate in gates] == [
+        ("targeted", ("new.py",), ("new.py",)),
+        ("regression", ("old.py",), ("old.py",)),
+    ]
+    assert sorted(selection.tests) == ["new.py", "old.py"]
+
+
 def test_without_any_test_the_selection_is_empty() -> None:
     assert Selection().is_empty
     assert gates_of(Selection(), LIMITS) == ()

@@ -16,3 +16,11 @@ def test_a_rung_may_be_allowed_more_than_once() -> None:
 
     assert ladder.next_rung() is Rung.PROPOSE_AGAIN
     assert ladder.after(Rung.PROPOSE_AGAIN).next_rung() is Rung.PLAN_AGAIN
+
+
+def test_only_rungs_that_are_asked_for_are_climbed() -> None:
+    anew = (Rung.PLAN_AGAIN, Rung.COMBINE_AGAIN)
+    ladder = Ladder().after(Rung.PLAN_AGAIN)
+
+    assert ladder.next_rung(anew) is Rung.COMBINE_AGAIN
+    assert ladder.after(Rung.COMBINE_AGAIN).next_rung(anew) is Rung.GIVE_UP

@@ -11,6 +11,7 @@ from cogworks.repair.landmarks import (
     landmark_problems,
     ordered,
     pattern_problems,
+    units_of,
 )
 from cogworks.repair.slices import Slice
 from tests.repair.examples import numbered_text, suspect
@@ -128,3 +129,40 @@ def test_without_any_suspicion_nothing_is_sure() -> None:
 def test_without_a_suspect_there_is_no_pattern() -> None:
     with pytest.raises(ValueError, match="at least one suspect"):
         fallback_pattern([])
+
+
+def joined(name: str, *after: str) -> Landmark:
+    return landmark(name, *after, join="all")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([landmark("a"), landmark("b")], [["a"], ["b"]]),
+        ([joined("a"), landmark("b"), joined("c")], [["a", "c"], ["b"]]),
+        ([joined("c", "a"), landmark("b"), joined("a", "b")], [["b"], ["a", "c"]]),
+        ([landmark("b", "c"), joined("a"), joined("c")], [["a", "c"], ["b"]]),
+        ([joined("a"), landmark("b", "a"), joined("c", "b")], None),
+        ([joined("a", "c"), joined("c", "a")], None),
+        ([joined("a", "a")], None),
+        ([joined("a")], [["a"]]),
+        ([], []),
+    ],
+    ids=[
+        "none",
+        "side by side",
+        "after another",
+        "before another",
+        "between",
+        "circle",
+        "itself",
+        "one",
+        "empty",
+    ],
+)
+def test_what_lands_together_is_one_unit_in_an_order_that_works(
+    given: list[Landmark], expected: list[list[str]] | None
+) -> None:
+    found = units_of(given)
+
+    assert (None if found is None else [[each.id for each in unit] for unit in found]) == expected

@@ -12,6 +12,7 @@ from cogworks.repair.measure import (
     improved,
     joined,
     measured,
+    new_faults,
     refusal,
     worse,
 )
@@ -170,6 +171,40 @@ def test_static_errors_are_told_apart_without_their_lines() -> None:
     assert not worse(before, moved)
 
 
+def fault(message: str, line: int = 1, artifact: str = "a.py") -> Diagnostic:
+    return Diagnostic(
+        artifact=artifact, line=line, severity=Severity.BLOCKING, category="type_error", message=message
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ([], [fault("x")], [fault("x")]),
+        ([fault("x")], [fault("x", line=9)], []),
+        ([fault("x")], [fault("x"), fault("x", line=2)], [fault("x", line=2)]),
+        ([fault("x")], [fault("x", artifact="b.py")], [fault("x", artifact="b.py")]),
+        ([fault("x"), fault("y")], [], []),
+    ],
+    ids=["new", "moved", "once-more", "other-file", "mended"],
+)
+def test_only_faults_that_were_not_there_are_new(
+    before: list[Diagnostic], after: list[Diagnostic], expected: list[Diagnostic]
+) -> None:
+    assert new_faults(before, after) == tuple(expected)
+    assert bool(worse(measured(report(), before), measured(report(), after))) == bool(expected)
+
+
+def test_a_file_that_has_to_prove_something_holds_a_test_that_passes() -> None:
+    old_failure = state("", "a")
+
+    assert refusal(old_failure, state("b", "a"), proving=["tests/t.py"]) is None
+    assert refusal(old_failure, old_failure, proving=["tests/t.py"]) == (
+        "proves nothing by tests/t.py: no test there passed"
+    )
+    assert "breaks" in (refusal(old_failure, state("b", "ac"), proving=["tests/t.py"]) or "")
+
+
 def test_a_file_that_cannot_be_collected_is_known_by_its_path() -> None:
     found = measured(report("a", errors=("tests/u.py: ModuleNotFoundError: No module named 'x'",)))
 
@@ -180,3 +215,13 @@ def test_parts_of_a_suite_are_joined() -> None:
     found = joined([state("a", "b", churn=2.0), state("c", flaky=frozenset({a("b")})), Measurement()])
 
     assert found == state("ac", flaky=frozenset({a("b")}), churn=2.0)
+
+
+def test_a_part_of_a_change_has_to_make_nothing_worse_and_that_is_enough() -> None:
+    before = Measurement(failing=frozenset({"t::a"}), passing=frozenset({"t::b"}))
+    broken = Measurement(failing=frozenset({"t::a", "t::b"}))
+
+    assert refusal(before, before) == "improves nothing: the same tests fail, and the same static checks"
+    assert refusal(before, before, is_part=True) is None
+    assert refusal(before, broken, is_part=True) == "breaks t::b"
+    assert refusal(before, before, landmark=["t::a"], is_part=True) is not None

@@ -47,9 +47,10 @@ def test_an_empty_file_is_the_defaults() -> None:
         ),
         ("serch: {}", "`serch` is not a key of the patch loop; did you mean `search`"),
         ("search: {finalists: 0}", "`search.finalists` is 0"),
-        ("search: {investigations_enabled: true}", "only False is possible"),
+        ("search: {investigations_enabled: [1]}", "`search.investigations_enabled` is [1]"),
+        ("search: {probe_pool: 0}", "`search.probe_pool` is 0"),
         ("tnr: {require_mu_nonworsening: false}", "only True is possible"),
-        ("gates: {static: false}", "only True is possible"),
+        ("gates: {static: perhaps}", "`gates.static` is 'perhaps'"),
         ("gates: {smoke: true}", "`gates.smoke` is True; name the tests in a list"),
         ("model: {provider: openai}", "`model.provider` is 'openai'; only '', 'anthropic' or 'cassette'"),
         ("[1]", "wanted tables"),
@@ -66,7 +67,7 @@ def test_what_is_unknown_or_cannot_be_kept_is_refused_by_name(text: str, problem
 
 def test_all_problems_are_told_at_once_and_another_suffix_is_refused() -> None:
     with pytest.raises(ConfigurationError) as caught:
-        parse_options("search: {a: 1}\ngates: {smoke: 7, static: false}", source="c.yaml")
+        parse_options("search: {a: 1}\ngates: {smoke: 7, static: perhaps}", source="c.yaml")
     with pytest.raises(ConfigurationError, match=r"ends with none of \.toml"):
         parse_options("", source="config.ini")
 

@@ -9,11 +9,13 @@ from cogworks.repair.proof import (
     Outcome,
     Proof,
     Runs,
+    Summary,
     Tree,
     Verdict,
     Weakened,
     markdown,
     proven_tests,
+    summarised,
     weakened_lines,
 )
 from cogworks.repair.violations import TestRules
@@ -124,7 +126,7 @@ def test_the_table_shows_what_changed_and_stays_a_table() -> None:
         [report(**{"t::c`": "failed"})],
     )
 
-    assert markdown(proof(runs)) == (
+    assert markdown(summarised(proof(runs))) == (
         "**Not proven**: 1 test(s) failed before and pass now, 1 passed before and still do, 1 speak against the change.\n"
         "\n"
         "| test | before | after | verdict |\n"
@@ -139,7 +141,35 @@ def test_the_table_shows_what_changed_and_stays_a_table() -> None:
 def test_a_long_table_is_cut_and_says_so() -> None:
     names = {f"t::{number:03}": "failed" for number in range(60)}
 
-    text = markdown(proof(Runs(report(**names), report(**dict.fromkeys(names, "passed")))))
+    text = markdown(summarised(proof(Runs(report(**names), report(**dict.fromkeys(names, "passed"))))))
 
     assert "| and 10 more | | | |" in text
     assert text.count("fail to pass") == 50
+
+
+def test_a_test_that_could_not_be_loaded_before_failed_before() -> None:
+    base = TestReport(cases=(), collection_errors=("t.py: ImportError: no a",))
+
+    new, repaired = proven_tests(Runs(base, report(**{"t.py::a": "passed", "s.py::b": "passed"})))
+
+    assert (new.verdict, repaired.base, repaired.verdict) == ("new_and_passes", "error", "fail_to_pass")
+
+
+def test_a_summary_counts_every_test_and_lists_those_that_changed() -> None:
+    base = report(a="failed", b="passed", c="failed", d="skipped")
+    found = summarised(proof(Runs(base, report(a="passed", b="passed", c="failed", d="skipped"))))
+
+    assert found.counts == {"fail_to_pass": 1, "pass_to_pass": 1, "still_fails": 1, "skipped_before": 1}
+    assert [test.id for test in found.tests] == ["a"]
+    assert Summary.model_validate_json(found.model_dump_json()) == found
+    assert "1 failed before and still do." in markdown(found)
+
+
+def test_where_no_test_shows_the_difference_nothing_more_is_claimed() -> None:
+    text = markdown(summarised(proof(Runs(report(b="passed"), report(b="passed")), commands=(), versions={})))
+
+    assert text == (
+        "**Nothing is worse**: 0 test(s) failed before and pass now, 1 passed before and still do, 0 speak against the change.\n"
+        "\n"
+        "Tree 111111111111 → 222222222222.\n"
+    )

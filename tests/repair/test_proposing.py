@@ -1,15 +1,18 @@
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
-from cogworks.domain_services.messages import TestReport
+from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.repair.landmarks import FailurePattern, Landmark, Span
 from cogworks.repair.planning import Situation
 from cogworks.repair.proposing import Caps, ModelProposer, Request, judged, step_of, windows_of
 from cogworks.repair.replies import DiffReply, DiffsReply
 from cogworks.repair.transaction import Bench
+from cogworks.repair.violations import Reading
+from cogworks.vocabulary import Severity
 from tests.fixing import diffs
 from tests.repair.benches import FILES, FactChecks, make_worktree, on_disk, patch_tree
 from tests.repair.scripted_model import Answers
@@ -130,3 +133,47 @@ def test_edits_together_with_a_diff_are_refused(bench: Bench) -> None:
     assert judged([both], request(), bench).refused == (
         "diff 1: has edits and a unified diff; give one of them",
     )
+
+
+class Careless(FactChecks):
+    """A linter that does not like one word."""
+
+    def read(self, images: Mapping[str, str | None]) -> Reading:
+        found = [path for path, text in images.items() if "careless" in (text or "")]
+        return Reading(
+            lint=tuple(
+                Diagnostic(
+                    artifact=path, line=1, severity=Severity.WARNING, category="style", message="careless"
+                )
+                for path in found
+            )
+        )
+
+
+def test_what_a_linter_would_mind_goes_after_what_it_would_not(tmp_path: Path) -> None:
+    tree = make_worktree(tmp_path)
+    said = diffs({"a.txt": ("a = bad", "a = careless")}, {"a.txt": ("a = bad", "a = good")})
+
+    found = judged(replies(said), request(), Bench(patch_tree(tree), Careless(tree)))
+
+    assert ["careless" in each.diff for each in found.kept] == [False, True]
+    assert found.kept[0].score - found.kept[1].score == pytest.approx(0.15)
+
+
+def test_what_is_like_a_rejected_diff_goes_after_what_is_new(bench: Bench) -> None:
+    like, new = {"a.txt": ("a = bad", "a = good")}, {"a.txt": ("b = good", "b = better")}
+    first = judged(replies(diffs(like)), request(), bench).kept[0]
+
+    found = judged(replies(diffs(like, new)), request(), bench, rejected=[first.diff])
+
+    assert ["a = good" in each.diff for each in found.kept] == [False, True]
+
+
+def test_a_diff_that_breaks_a_rule_makes_its_like_less_promising(bench: Bench) -> None:
+    small = {"a.txt": ("a = bad", "a = good")}
+    large = {"a.txt": ("a = bad\nb = good\nc = good\nd = bad", "a = good\nb = good\nc = great\nd = great")}
+
+    found = judged(replies(diffs(large, small)), request(), bench)
+
+    assert len(found.rejected) == 1
+    assert found.kept[0].score < judged(replies(diffs(small)), request(), bench).kept[0].score

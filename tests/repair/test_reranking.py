@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.repair.reranking import Traits, in_order, score
+from cogworks.repair.reranking import Traits, in_order, score, similarity
 
 BEST = Traits(id="best", distance_lines=0, changed_lines=0, files=0, is_lint_clean=True)
 
@@ -51,3 +51,26 @@ traits = st.builds(
 @given(traits)
 def test_a_score_is_between_nothing_and_one(candidate: Traits) -> None:
     assert 0 <= score(candidate, most_lines=12, most_files=2) <= 1 + 1e-9
+
+
+DIFF = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-old\n+new\n same\n"
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        (DIFF, 1.0),
+        (DIFF.replace("@@ -1,2 +1,2 @@", "@@ -9,2 +9,2 @@").replace("+new", "+  new"), 1.0),
+        (DIFF.replace("+new", "+newer"), 1 / 3),
+        (DIFF.replace("-old", "-older").replace("+new", "+newer"), 0.0),
+        ("", 0.0),
+    ],
+    ids=["the same", "elsewhere and indented", "half", "nothing", "empty"],
+)
+def test_how_much_two_diffs_have_in_common(other: str, expected: float) -> None:
+    assert similarity(DIFF, other) == pytest.approx(expected)
+    assert similarity(other, DIFF) == pytest.approx(expected)
+
+
+def test_two_diffs_without_a_change_are_not_alike() -> None:
+    assert similarity("", "") == 0

@@ -224,6 +224,23 @@ def test_whitespace_pairs_count_half() -> None:
     assert "loc" in codes(judged(files, step.model_copy(update={"max_changed_lines": 11}), ground))
 
 
+def test_new_files_may_be_left_out_of_the_caps() -> None:
+    text = text_of(*(created(f"src/new{number}.py", "x = 1\n" * 30) for number in range(4)))
+    files = tuple(f"src/new{number}.py" for number in range(4))
+    step = STEP.model_copy(update={"files": files, "create": files})
+
+    assert codes(judged(text, step)) == {"files", "loc"}
+    assert codes(judged(text, step.model_copy(update={"counts_new_files": False}))) == set()
+
+
+def test_tests_that_the_same_work_brought_in_earlier_may_be_changed_by_it() -> None:
+    text = change("tests/test_shop.py", "== 1", "!= 1")
+    step = STEP.model_copy(update={"files": ("tests/test_shop.py",)})
+
+    assert "tests" in codes(judged(text_of(text), step))
+    assert codes(judged(text_of(text), step.model_copy(update={"own_tests": step.files}))) == set()
+
+
 def between_texts(path: str, before: str, after: str) -> str:
     from cogworks.codebase.diffplacing import between
 

@@ -17,12 +17,29 @@ from cogworks.domain_services.messages import (
     frame,
 )
 from cogworks.services.python.answering import PythonService
+from cogworks.services.python.environments import Environments
 from cogworks.services.python.machine import Machine
 from cogworks.services.sandbox.probing import strongest
 from cogworks.services.sandbox.walls import Walls
 
 HERE = strongest(os.environ["PATH"])
-MACHINE = Machine(os.environ["PATH"], HERE)
+NO_ENVIRONMENTS = Path(os.devnull)
+"""Where no environment can be made: for repositories that ask for nothing but pytest."""
+MACHINE = Machine(os.environ["PATH"], HERE, Environments(NO_ENVIRONMENTS, settings={}))
+
+CART = (
+    "class Cart:\n"  # 1
+    "    def __init__(self):\n"
+    "        self.prices = []\n"
+    "\n"
+    "    def add(self, price):\n"  # 5
+    "        if price < 0:\n"
+    "            raise ValueError(price)\n"
+    "        self.prices.append(price)\n"
+    "\n"
+    "\n"  # 10
+)
+"""The beginning of a module; nine lines and an empty one."""
 
 
 def laid_out(folder: Path, files: Mapping[str, str | bytes]) -> Path:

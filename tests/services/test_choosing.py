@@ -15,8 +15,9 @@ from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.domain_services.operations import SIMULATE
 from cogworks.services.python.choosing import interpreter_for
 from cogworks.services.python.environments import Environments
-from cogworks.services.python.interpreters import NotBuilt, own, suffices
+from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, own, suffices
 from cogworks.services.python.machine import Machine
+from cogworks.services.python.testrun import Wanted, run_tests
 from cogworks.services.sandbox.walls import NO_WALLS, Walls
 from cogworks.vocabulary import Severity
 from tests.codebase.repositories import git
@@ -99,7 +100,7 @@ def test_the_service_s_own_python_does_where_nothing_else_is_asked_for(
 ) -> None:
     found = interpreter_for(asked(written(tmp_path, files)), tmp_path, machine, limit_s=100)
 
-    assert found == own()
+    assert found == bare()
 
 
 def test_without_environments_everything_runs_with_the_service_s_own_python(tmp_path: Path) -> None:
@@ -124,7 +125,7 @@ def test_a_repository_without_a_commit_asks_for_nothing(machine: Machine, tmp_pa
     git(tmp_path, "init", "--quiet")
     written(tmp_path, {"pyproject.toml": WANTS.format("1.0")})
 
-    assert interpreter_for(asked(tmp_path), tmp_path, machine, limit_s=100) == own()
+    assert interpreter_for(asked(tmp_path), tmp_path, machine, limit_s=100) == bare()
 
 
 def test_links_directories_and_other_text_are_no_manifests(machine: Machine, tmp_path: Path) -> None:
@@ -182,6 +183,20 @@ def test_our_own_python_has_pytest_and_promises_nothing_else(
     requirements: tuple[str, ...], expected: bool
 ) -> None:
     assert suffices(requirements) is expected
+
+
+@pytest.mark.parametrize(
+    ("interpreter", "outcome"), [(bare(), "passed"), (own(), "failed")], ids=["bare", "own"]
+)
+def test_plugins_beside_the_service_are_loaded_only_where_the_repository_may_count_on_them(
+    interpreter: Interpreter, outcome: str, tmp_path: Path
+) -> None:
+    test = "def test_a(pytestconfig): assert pytestconfig.pluginmanager.list_plugin_distinfo() == []\n"
+    written(tmp_path, {"test_a.py": test})
+
+    report = run_tests(tmp_path, Wanted(interpreter=interpreter), walls=HERE, search_path=WITH_UV)
+
+    assert [case.outcome for case in report.cases] == [outcome]
 
 
 TESTS = (

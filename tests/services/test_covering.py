@@ -11,25 +11,12 @@ from cogworks.domain_services.exploring import Coverage, CoverageParams
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.domain_services.operations import COVERAGE
 from cogworks.services.python.testfiles import is_test_file
-from tests.services.asking import Copy, refusal_of, repository, result_of
+from tests.services.asking import CART, Copy, refusal_of, repository, result_of
 from tests.services.test_python_service import COMMAND
 
 FILES = {
     "src/shop/__init__.py": "",
-    "src/shop/cart.py": (
-        "class Cart:\n"  # 1
-        "    def __init__(self):\n"
-        "        self.prices = []\n"
-        "\n"
-        "    def add(self, price):\n"  # 5
-        "        if price < 0:\n"
-        "            raise ValueError(price)\n"
-        "        self.prices.append(price)\n"
-        "\n"
-        "\n"  # 10
-        "def total(cart):\n"
-        "    return sum(cart.prices)\n"
-    ),
+    "src/shop/cart.py": (CART + "def total(cart):\n    return sum(cart.prices)\n"),
     "tests/conftest.py": "import pytest\nfrom shop.cart import Cart\n@pytest.fixture\ndef cart():\n    return Cart()\n",
     "tests/test_cart.py": (
         "import subprocess, sys, threading\n"
@@ -102,7 +89,7 @@ def test_tests_and_their_fixtures_are_reported_when_they_are_asked_for(tmp_path:
 def test_what_takes_the_measuring_away_costs_one_test_its_lines_and_no_other(tmp_path: Path) -> None:
     files = {
         "a.py": "def one():\n    return 1\n",
-        "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-n 2'\nfilterwarnings = ['error']\n",
+        "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-p xdist -n 2'\nfilterwarnings = ['error']\n",
         "test_a.py": (
             "import os, sys\n"
             "import a\n"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogworks.coding.comparison import added_diagnostics
 from cogworks.domain_services.checking import Unread
 from cogworks.domain_services.messages import Diagnostic
+from cogworks.repair.measure import new_faults
 from cogworks.services.python.declarations import declared, read_declarations
 from cogworks.services.python.imports import imports_in
 from cogworks.services.python.ruff_rules import findings_in
@@ -85,7 +85,7 @@ FAULTS = st.lists(
 
 @given(before=FAULTS, after=FAULTS)
 def test_old_and_new_faults_make_up_all_of_them(before: list[Diagnostic], after: list[Diagnostic]) -> None:
-    added = [each.message for each in added_diagnostics(before, after)]
+    added = [each.message for each in new_faults(before, after)]
 
     for message in "xyz":
         earlier, later = (sum(each.message == message for each in found) for found in (before, after))

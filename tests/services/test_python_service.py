@@ -30,9 +30,13 @@ from cogworks.services.python.testrun import Wanted, run_tests
 from cogworks.services.sandbox.probing import strongest
 from cogworks.services.sandbox.walls import NO_WALLS, Walls
 from cogworks.vocabulary import Severity
+from tests.services.asking import NO_ENVIRONMENTS
 from tests.services.processes import running
 
-COMMAND = [sys.executable, "-m", "cogworks.services.python", "--until-stdin-closes"]
+COMMAND = [
+    *(sys.executable, "-m", "cogworks.services.python", "--until-stdin-closes"),
+    *("--environments", str(NO_ENVIRONMENTS)),
+]
 HERE = strongest(os.environ["PATH"])
 
 

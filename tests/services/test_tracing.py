@@ -15,21 +15,11 @@ from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.exploring import Trace, TraceEvent, TraceParams
 from cogworks.domain_services.messages import ErrorCode, TestCase
 from cogworks.domain_services.operations import TRACE
-from tests.services.asking import Copy, refusal_of, repository, result_of
+from tests.services.asking import CART, Copy, refusal_of, repository, result_of
 from tests.services.test_python_service import COMMAND
 
 SHOP = (
-    "class Cart:\n"  # 1
-    "    def __init__(self):\n"
-    "        self.prices = []\n"
-    "\n"
-    "    def add(self, price):\n"  # 5
-    "        if price < 0:\n"
-    "            raise ValueError(price)\n"
-    "        self.prices.append(price)\n"
-    "\n"
-    "\n"  # 10
-    "def total(cart):\n"
+    CART + "def total(cart):\n"
     "    result = 0\n"
     "    for price in cart.prices:\n"
     "        result += price\n"

@@ -27,7 +27,7 @@ from cogworks.hub.world import World
 
 
 def warm(*, with_extensions: bool = True) -> None:
-    """Build the schema now, so that the first request does not wait a second for it."""
+    """Build the schema now, so that the first request does not wait for it."""
     official_schema(with_extensions=with_extensions)
 
 

@@ -26,6 +26,7 @@ from cogworks.services.python.covering import coverage
 from cogworks.services.python.dependency_graphing import dependency_graph
 from cogworks.services.python.depending import validate_deps
 from cogworks.services.python.indexing import index
+from cogworks.services.python.instrumenting import instrument
 from cogworks.services.python.interfaces import extract_interfaces
 from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.python.machine import Machine
@@ -51,6 +52,7 @@ METHODS: Mapping[str, Callable[[Request, Path, Machine], Response]] = MappingPro
         "validate_deps": validate_deps,
         "coverage": coverage,
         "trace": trace,
+        "instrument": instrument,
     }
 )
 """Who answers what; each is handed the request, the repository's directory and the machine, and may raise `OSError`,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from cogworks.codebase.failures import GitFailed
 from cogworks.domain_services.messages import ErrorCode, Request
-from cogworks.services.python.interpreters import Interpreter, NotBuilt, own, python_problem, suffices
+from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, own, python_problem, suffices
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.manifest_files import base_problem, manifest_of
 from cogworks.services.sandbox.walls import refusal
@@ -33,7 +33,7 @@ def interpreter_for(request: Request, folder: Path, machine: Machine, *, limit_s
             f"the manifest of the repository cannot be read: {error}", ErrorCode.ARTIFACT_NOT_FOUND
         ) from error
     if suffices(manifest.requirements):
-        return own(manifest.left_out)
+        return bare(manifest.left_out)
     if (problem := python_problem(manifest.requires_python)) is not None:
         raise NotBuilt(problem, ErrorCode.TOOL_NOT_FOUND)
     if request.caller.needs_walls and (reason := refusal(machine.walls)) is not None:

@@ -20,7 +20,6 @@ from cogworks.services.python.dependency_rules import (
 )
 from cogworks.services.python.distributions import Catalogue
 from cogworks.services.python.imports import imports_in, is_standard
-from cogworks.services.python.index_versions import IndexUnusable, PackageIndex, address_problem
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.responses import blocking, found, outside, refused
 from cogworks.services.python.syntax import is_python, missing
@@ -32,7 +31,7 @@ def validate_deps(request: Request, folder: Path, machine: Machine) -> Response:
     params = ValidateDepsParams.model_validate(request.params)
     if (refusal := outside(request, params.artifacts)) is not None:
         return refusal
-    if params.index and (problem := address_problem(params.index)) is not None:
+    if params.index and (problem := _index_problem(params.index)) is not None:
         text = f"params.index {params.index!r}: {problem}"
         return refused(request.request_id, ErrorCode.INVALID_REQUEST, text)
     root = folder.resolve()
@@ -76,8 +75,19 @@ def _uses(root: Path, paths: Sequence[str], modules: Modules) -> tuple[list[Use]
     return uses, problems
 
 
+def _index_problem(address: str) -> str | None:
+    from cogworks.services.python.index_versions import address_problem  # noqa: PLC0415 - slow, and seldom needed
+
+    return address_problem(address)
+
+
 def _with_index(result: Standing, declarations: Declarations, address: str) -> Standing:
     """What can be had of what is declared; an index that fails is asked no further."""
+    from cogworks.services.python.index_versions import (  # noqa: PLC0415 - slow, and seldom needed
+        IndexUnusable,
+        PackageIndex,
+    )
+
     problems = list(result.problems)
     dependencies = list(result.dependencies)
     with PackageIndex(address) as index:

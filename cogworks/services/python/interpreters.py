@@ -33,6 +33,9 @@ class Interpreter(NamedTuple):
     unprotected: tuple[str, ...] = ()
     """What nothing keeps the one from that puts the packages there."""
 
+    loads_plugins: bool = True
+    """Whether pytest loads the plugins that it finds there without being asked to."""
+
     @property
     def readable(self) -> tuple[Path, ...]:
         """What a command behind walls must see to run it; not where it was installed from."""
@@ -54,6 +57,11 @@ class NotBuilt(Exception):
 def own(notes: Iterable[str] = ()) -> Interpreter:
     """The service's own."""
     return Interpreter(Path(sys.executable), Path(sys.prefix), "the service's own Python", notes=tuple(notes))
+
+
+def bare(notes: Iterable[str] = ()) -> Interpreter:
+    """The service's own for who asks for nothing but pytest: plugins that happen to be beside it are nobody else's."""
+    return own(notes)._replace(loads_plugins=False)
 
 
 def suffices(requirements: Iterable[str]) -> bool:

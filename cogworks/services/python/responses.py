@@ -2,9 +2,9 @@
 
 import platform
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
-import pytest
 from pydantic import ValidationError
 
 from cogworks.codebase.changes import path_problem
@@ -34,7 +34,7 @@ def found(
         tools: name -> version of what was used, besides Python and pytest.
     """
     blocks = any(diagnostic.severity is Severity.BLOCKING for diagnostic in diagnostics)
-    versions = {"python": platform.python_version(), "pytest": pytest.__version__, **(tools or {})}
+    versions = {"python": platform.python_version(), "pytest": version("pytest"), **(tools or {})}
     return Response(
         request_id=request.request_id,
         status="failure" if blocks else "success",

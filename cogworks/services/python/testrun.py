@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
 from cogworks.domain_services.messages import TestReport
-from cogworks.services.python.interpreters import Interpreter, own
+from cogworks.services.python.interpreters import Interpreter, bare
 from cogworks.services.python.report import NEXT, may_go_on, read_records, read_run
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.reach import readable
@@ -54,7 +54,7 @@ class Wanted(NamedTuple):
     test_timeout_s: float = 300.0
     """Of one test."""
     limits: Limits = Limits()  # frozen
-    interpreter: Interpreter = own()
+    interpreter: Interpreter = bare()
     seed: int | None = None
     """Of their order; None: as collected."""
     environment: Mapping[str, str] = MappingProxyType({})
@@ -192,7 +192,9 @@ def _command(places: Places, wanted: Wanted, report_fd: int) -> list[str]:
 
 def _environment(places: Places, interpreter: Interpreter, search_path: str) -> dict[str, str]:
     sources = places.copy / "src"
+    plugins = {} if interpreter.loads_plugins else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return {
+        **plugins,
         "PATH": os.pathsep.join([*map(str, interpreter.programs), search_path]),
         "HOME": str(places.home),
         "TMPDIR": str(places.temporary),

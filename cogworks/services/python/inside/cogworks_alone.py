@@ -11,6 +11,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    # The workers of pytest-xdist are other processes.
+    # The workers of pytest-xdist are other processes; it looks at its options before us or after us.
     if hasattr(config.option, "dist"):
         config.option.dist, config.option.tx = "no", []
+        config.option.numprocesses, config.option.distload = 0, False

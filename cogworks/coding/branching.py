@@ -1,0 +1,112 @@
+"""Follows one branch at a time and keeps what has to land together whole: all of it, or nothing."""
+
+from collections.abc import Callable, Sequence
+
+from cogworks.coding.repair_job import History, Notes
+from cogworks.repair.branches import Branch, Course, course_of
+from cogworks.repair.landmarks import Landmark
+from cogworks.repair.measure import improved
+from cogworks.repair.outcomes import Result
+
+
+class Branching:
+    """Where a repair stands among its branches, and the way back to the last state that is whole."""
+
+    def __init__(self, tree: History, notes: Notes, tell: Callable[..., None]) -> None:
+        """Args:
+        tell: is told of every turn: its kind, and data by name.
+        """
+        self._tree = tree
+        self._notes = notes
+        self._tell = tell
+        self._course: Course | None = None
+        self._commits: list[int] = []
+        """How many commits each unit that was kept consists of."""
+        self._has_improved = False
+
+    @property
+    def landmarks(self) -> tuple[Landmark, ...]:
+        """What is left to do on the branch that is followed."""
+        return self._course.landmarks if self._course else ()
+
+    @property
+    def ways_left(self) -> int:
+        return self._course.ways_left if self._course else 0
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the landmark at hand is the end of the repair."""
+        return self._course is not None and self._course.ends_here
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the change at hand need not improve anything, since what lands with it does."""
+        course = self._course
+        if course is None or len(course.unit) < 2:
+            return False
+        return self._has_improved or len(course.landed) + 1 < len(course.unit)
+
+    def begin(self, branches: Sequence[Branch]) -> None:
+        """Follow the most useful of these branches instead of what was followed before."""
+        self._course = course_of(branches)
+        self._note_course("branch.chosen")
+
+    def turn(self) -> None:
+        """Follow what is left when the landmark at hand failed. What landed of its unit has to be undone before."""
+        self._course = self._course.after_failure() if self._course else None
+        self._note_course("branch.chosen")
+
+    def before_change(self) -> None:
+        """A change is about to be tried: what lands together begins with a savepoint."""
+        course = self._course
+        if course is not None and len(course.unit) > 1 and not course.landed:
+            self._tree.save()
+            self._has_improved = False
+            self._tell("savepoint.set", landmarks=[each.id for each in course.unit])
+
+    def after_change(self, result: Result) -> None:
+        """A change for the landmark at hand was kept."""
+        if self._course is None:
+            return
+        unit, before = len(self._course.unit), self._course
+        if result.before is not None and result.after is not None:
+            self._has_improved |= improved(result.before, result.after)
+        self._course = before.after_kept()
+        if self._course.landed:
+            return
+        self._tree.release()
+        self._commits.append(unit)
+        if not before.is_settled:
+            self._note_course("branch.settled")
+
+    def undo_part(self) -> int:
+        """Undo what landed of a unit that is not whole; how many commits that were.
+
+        Raises: as `History.go_back`.
+        """
+        course = self._course
+        count = self._tree.go_back()
+        if count:
+            self._tell("savepoint.restored", commits=count)
+        if course is not None:
+            self._course = course.model_copy(update={"landed": ()})
+        return count
+
+    def take_back(self) -> int:
+        """Undo the unit that was kept last; how many commits that were.
+
+        Raises: as `History.take_back`.
+        """
+        count = self._commits.pop() if self._commits else 1
+        for _ in range(count):
+            self._tree.take_back()
+        return count
+
+    def _note_course(self, kind: str) -> None:
+        course = self._course
+        if course is None:
+            return
+        self._notes.courses = [*self._notes.courses, course]
+        believed = {each.id: round(each.probability, 6) for each in course.branches}
+        useful = {each.id: round(each.expected_utility, 6) for each in course.branches}
+        self._tell(kind, branch=course.current, probabilities=believed, expected_utilities=useful)

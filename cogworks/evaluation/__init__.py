@@ -1,0 +1,1 @@
+"""Many repairs of known faults, and what came of them: instances, verdicts, a report."""

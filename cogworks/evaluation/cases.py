@@ -1,0 +1,137 @@
+"""The instances of an evaluation: one object for each, as SWE-bench writes it or with a few keys of our own."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from cogworks.codebase.changes import path_problem
+from cogworks.errors import ConfigurationError, UsageError
+from cogworks.repair.instance import Instance, parse_instance
+from cogworks.vocabulary import Value
+
+_OWN = ("repo_archive", "environment_cmd")
+SUFFIXES = (".json", ".jsonl")
+
+
+class Case(Value):
+    """One instance and where its repository is."""
+
+    instance: Instance
+    source: str
+    """File, and line where that is one of many."""
+    repo: str = ""
+    """`owner/name`, or a folder beside the file."""
+    repo_archive: str = ""
+    """A bundle of git or a tar archive of plain files, beside the file."""
+    environment_cmd: str = ""
+    """Run before the repair, where the operator allows it."""
+
+    @property
+    def id(self) -> str:
+        return self.instance.instance_id
+
+
+def parse_cases(text: str, *, source: str) -> tuple[Case, ...]:
+    """The instances of one file: an object, a list of objects, or JSONL.
+
+    Raises:
+        ConfigurationError: every problem of all of them at once.
+    """
+    problems: list[str] = []
+    cases = []
+    for place, data in _objects(text, source):
+        try:
+            cases.append(_case(data, place))
+        except ConfigurationError as error:
+            problems += [
+                problem if place == source else f"{place.removeprefix(f'{source}, ')}: {problem}"
+                for problem in error.problems
+            ]
+    if problems:
+        raise ConfigurationError(source, problems)
+    return tuple(cases)
+
+
+def in_order(cases: Sequence[Case]) -> tuple[Case, ...]:
+    """All cases by their id, each of which names one.
+
+    Raises:
+        UsageError: there is none, or an id is taken twice.
+    """
+    if not cases:
+        raise UsageError("there is no instance: no *.json and no *.jsonl file holds one.")
+    places: dict[str, str] = {}
+    for case in cases:
+        if case.id in places:
+            raise UsageError(
+                f"instance {case.id!r} is in {places[case.id]} and in {case.source}; name each of its own."
+            )
+        places[case.id] = case.source
+    return tuple(sorted(cases, key=lambda case: case.id))
+
+
+def chosen(cases: Sequence[Case], wanted: Sequence[str]) -> tuple[Case, ...]:
+    """Those with the wanted ids; all of them when none is wanted.
+
+    Raises:
+        UsageError: an id is nobody's.
+    """
+    if unknown := sorted({*wanted} - {case.id for case in cases}):
+        raise UsageError(
+            f"no instance is called {', '.join(map(repr, unknown))}; there are {', '.join(case.id for case in cases)}."
+        )
+    return tuple(case for case in cases if not wanted or case.id in wanted)
+
+
+def places_of(case: Case) -> tuple[str, ...]:
+    """Paths below a folder of repositories at which a case's repository is looked for, first one first."""
+    owner, _, name = case.repo.rpartition("/")
+    stems = [f"{owner.replace('/', '__')}__{name}", case.repo, name] if owner else [case.repo]
+    return tuple(f"{stem}{suffix}" for stem in stems for suffix in ("", ".git", ".bundle"))
+
+
+def _objects(text: str, source: str) -> list[tuple[str, Any]]:
+    if PurePosixPath(source).suffix == ".jsonl":
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+        return [(f"{source}, line {number}", _json(line, source, number)) for number, line in lines]
+    data = _json(text, source)
+    if isinstance(data, list):
+        return [(f"{source}, entry {number}", each) for number, each in enumerate(data, 1)]
+    return [(source, data)]
+
+
+def _json(text: str, source: str, line: int = 0) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(source, [f"{f'line {line} ' if line else ''}is not JSON: {error}"]) from None
+
+
+def _case(data: Any, place: str) -> Case:
+    if not isinstance(data, dict):
+        raise ConfigurationError(place, [f"is {type(data).__name__}, wanted an object"])
+    rest = {key: value for key, value in data.items() if key not in _OWN}
+    texts = {key: data.get(key, "") for key in ("repo", *_OWN)}
+    problems = _problems(texts)
+    try:
+        instance = parse_instance(json.dumps(rest), source=place)
+    except ConfigurationError as error:
+        raise ConfigurationError(place, [*problems, *error.problems]) from None
+    if problems:
+        raise ConfigurationError(place, problems)
+    return Case(instance=instance, source=place, **texts)
+
+
+def _problems(texts: Mapping[str, Any]) -> list[str]:
+    problems = [
+        f"`{key}` is {texts[key]!r}, wanted a text" for key in _OWN if not isinstance(texts[key], str)
+    ]
+    if not (texts["repo"] or texts["repo_archive"]):
+        problems.append("wants `repo` (`owner/name`, or a folder beside this file) or `repo_archive`")
+    for key in ("repo", "repo_archive"):
+        value = texts[key]
+        if isinstance(value, str) and value and (why := path_problem(value)) is not None:
+            # What a data set names is looked for beside it and nowhere else.
+            problems.append(f"`{key}` is {value!r}: {why}")
+    return problems

@@ -1,0 +1,48 @@
+"""Runs a repository's own command on a copy of it, behind complete walls, and hands back the files it left."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cogworks.errors import CogworksError
+from cogworks.services.python.machine import Machine
+from cogworks.services.python.workroom import ToolCall, workroom
+from cogworks.services.sandbox.probing import strongest
+from cogworks.services.sandbox.running import NotStarted
+from cogworks.services.sandbox.walls import Walls, refusal
+
+LIMIT_S = 1800.0
+
+
+class PreparationFailed(CogworksError):
+    """The command could not be run, or ended badly."""
+
+
+@contextmanager
+def prepared(
+    repository: Path, command: str, *, search_path: str, walls: Walls | None = None, limit_s: float = LIMIT_S
+) -> Iterator[Path]:
+    """A folder with the repository's files as the command left them, without history; gone after the block.
+
+    The command is a line for `sh`. It has no network, no environment of ours, and may write nothing but this folder.
+
+    Args:
+        walls: the strongest of this machine where none are given.
+
+    Raises:
+        PreparationFailed: the walls of this machine are not complete, or the command did not end with 0.
+    """
+    walls = walls or strongest(search_path)
+    if (why := refusal(walls)) is not None:
+        raise PreparationFailed(f"`environment_cmd` was not run: {why}")
+    with workroom() as room:
+        room.put_all_of(repository)
+        call = ToolCall(("/bin/sh", "-c", command), timeout_s=limit_s)
+        try:
+            told = room.run(call, Machine(search_path, walls))
+        except NotStarted as error:
+            raise PreparationFailed(f"`environment_cmd` was not run: {error}") from error
+        if told.code != 0:
+            ended = "was ended" if told.code is None else f"ended with {told.code}"
+            raise PreparationFailed(f"`environment_cmd` {ended}: {command}\n{told.complaint}")
+        yield room.folder

@@ -1,0 +1,71 @@
+"""What a visit keeps of the questions to its model."""
+
+import json
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+from cogworks.errors import ConfigurationError
+from cogworks.llm.gateway import ReplyRecord
+from cogworks.nodes.visit import SessionOrder
+from cogworks.repair.proposing import ModelProposer
+from cogworks.settings import parse_config
+from cogworks.vocabulary import RunId
+from cogworks.wiring_model import gateway_for
+from tests.fakes import ScriptedModel
+from tests.fixing import diffs
+from tests.repair.test_proposing import request
+
+SECRET = "ghp_" + "b" * 30
+REPLY = diffs({"a.txt": ("a = bad", f"a = '{SECRET}'")})
+
+
+def order(text: str, kept: dict[str, str], replies: list[ReplyRecord], task: Any) -> SessionOrder:
+    return SessionOrder(
+        run_id=RunId("r"),
+        task=task,
+        config=parse_config(f'[llm]\nmodel = "claude-sonnet-5-5"\n{text}'),
+        files={},
+        budget_usd=5,
+        budget_tokens=500_000,
+        memory={},
+        on_reply=replies.append,
+        keep=kept.__setitem__,
+        left_s=lambda: None,
+        check=lambda: None,
+        checkpoint=lambda: None,
+        needs_walls=lambda: False,
+    )
+
+
+def asked(text: str) -> tuple[dict[str, str], list[ReplyRecord]]:
+    """What is kept after two questions."""
+    kept: dict[str, str] = {}
+    replies: list[ReplyRecord] = []
+    visit = order(text, kept, replies, task=nullcontext())
+    proposer = ModelProposer(gateway_for(visit, ScriptedModel(REPLY, REPLY)))
+    proposer.propose(request())
+    proposer.propose(request(most=2))
+    return kept, replies
+
+
+def test_the_words_of_a_visits_prompts_are_kept_only_when_they_are_wanted() -> None:
+    nothing, digests = asked("")
+    kept, replies = asked('[audit]\nprompts = "full"\nmax_prompt_tokens = 50\n')
+
+    assert nothing == {}
+    assert len(digests) == len(replies) == 2
+    assert all(record.manifest.messages_sha256 for record in digests)
+    assert sorted(kept) == sorted(f"prompt-{record.request_key[:16]}.json" for record in replies)
+    for text in kept.values():
+        told = json.loads(text)
+        assert SECRET not in text
+        assert told["system"].startswith("You are a senior engineer")
+        assert len(told["messages"][0]) == 200 + len("[…]")
+        assert told["reply_sha256"]
+
+
+def test_another_word_than_these_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"audit\.prompts"):
+        parse_config('[llm]\nmodel = "m"\n[audit]\nprompts = "some"\n')
