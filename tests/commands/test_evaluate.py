@@ -5,12 +5,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from cogworks.cli import main
-from cogworks.evaluation.report import Report, Result, as_text, without_clock
+from cogworks.evaluation.report import Report, Result, without_clock
+from cogworks.llm.cassette import Cassette
 from cogworks.wiring_evaluation import write_samples
 from tests.codebase.repositories import git
 from tests.evaluation.golden import FOLDER
@@ -139,29 +140,63 @@ def test_the_environment_command_runs_where_the_operator_says_so(
     assert git(tasks / "shop", "status", "--porcelain", "--ignored") == ""
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(2 * WAIT_S)
-def test_who_kills_an_evaluation_loses_only_what_was_under_way(tmp_path: Path) -> None:
-    tasks, out = write_samples(tmp_path / "samples"), tmp_path / "report.json"
-    command = [sys.executable, "-m", "cogworks", "evaluate", "--tasks", str(tasks), "--out", str(out)]
-    command += ["--only", "margins-1", "--only", "margins-2", "--artifacts", str(tmp_path / "runs")]
-    first = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+class Resumed(NamedTuple):
+    """An evaluation of two samples that was killed after the first, and begun again."""
+
+    folder: Path
+    said: str
+    """By the second."""
+
+
+@pytest.fixture(scope="module")
+def resumed(tmp_path_factory: pytest.TempPathFactory) -> Resumed:
+    folder = tmp_path_factory.mktemp("resumed")
+    tasks, config = write_samples(folder / "samples"), folder / "options.toml"
+    config.write_text('[codegen.logging]\nprompts = "full"\n')
+    command = [sys.executable, "-m", "cogworks", "evaluate", "--tasks", str(tasks), "--config", str(config)]
+    command += ["--only", "margins-1", "--only", "margins-2", "--artifacts", str(folder / "runs")]
+    command += ["--out", str(folder / "report.json")]
+    environment = {**os.environ, "COGWORKS_WORK_DIR": str(folder / "work")}
+    first = subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment
+    )
     assert first.stderr is not None
     line = first.stderr.readline()
     assert line.startswith("1/2 margins-1: solved"), line
     worker = wait_for_child(first.pid)
-
     os.kill(first.pid, signal.SIGKILL)
     first.wait()
     first.stderr.close()
     wait_until_gone(worker)
-    second = subprocess.run(command, capture_output=True, text=True, check=False, timeout=WAIT_S)
-
+    second = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=WAIT_S, env=environment
+    )
     assert second.returncode == 0, second.stderr
-    assert second.stderr.splitlines()[0].startswith("1 of 2 instances were done before")
-    report = Report.model_validate_json(out.read_bytes())
+    return Resumed(folder, second.stderr)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(2 * WAIT_S)
+def test_who_kills_an_evaluation_loses_only_what_was_under_way(resumed: Resumed) -> None:
+    report = Report.model_validate_json((resumed.folder / "report.json").read_bytes())
+
+    assert resumed.said.splitlines()[0].startswith("1 of 2 instances were done before")
     assert list(without_clock(report).instances) == golden("margins-1", "margins-2")
-    assert as_text(report) == out.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(2 * WAIT_S)
+def test_prompts_and_answers_of_each_instance_are_kept_when_they_are_wanted(resumed: Resumed) -> None:
+    for name in ("margins-1", "margins-2"):
+        kept = [
+            json.loads(line)
+            for line in (resumed.folder / "runs" / name / "prompts.ndjson").read_text("utf-8").splitlines()
+        ]
+        recorded = Cassette(resumed.folder / "samples" / "cassettes" / name).recordings()
+        assert {each["purpose"]: each["reply"] for each in kept} == {
+            each.purpose: each.reply.text for each in recorded
+        }
+        assert all("## The windows" in each["messages"][0] for each in kept)
 
 
 @pytest.mark.slow
