@@ -16,7 +16,7 @@ settings.register_profile(
 )
 settings.load_profile("without_clock")
 
-LONG = ("end_to_end", "chaos", "bench", "action", "commands", "polling", "demo", "hub")
+LONG = ("chaos", "end_to_end", "bench", "action", "commands", "polling", "demo", "hub")
 
 
 def pytest_report_header() -> str:
@@ -26,9 +26,10 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long folders first; inside a folder and between the others the order stays as it is."""
+    """Files with slow tests first, then long folders; inside a folder and between the others the order stays as it is."""
     root = Path(__file__).parent
-    items.sort(key=lambda item: _place(item.path.relative_to(root).parts[0]))
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (item.path not in slow, _place(item.path.relative_to(root).parts[0])))
 
 
 def _place(folder: str) -> int:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from multiprocessing.reduction import DupFd
 from pathlib import Path
@@ -22,6 +22,10 @@ from cogworks.cli import main
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["tests.preloaded"])
+
+
+def nothing() -> None:
+    """Done before the command, as a rule."""
 
 
 class Cogworks:
@@ -38,7 +42,11 @@ class Cogworks:
         stdout: int | IO[Any] | None = None,
         stderr: int | IO[Any] | None = None,
         start_new_session: bool = False,
+        first: Callable[[], None] = nothing,
     ) -> None:
+        """Args:
+        first: what it does before the command; goes to it by name.
+        """
         self.args = ("cogworks", *arguments)
         with ExitStack() as theirs:
             nothing = theirs.enter_context(Path(os.devnull).open())
@@ -51,6 +59,7 @@ class Cogworks:
                     dict(os.environ if env is None else env),
                     _Passed(nothing.fileno(), out, err),
                     start_new_session,
+                    first,
                 ),
                 # Nobody waits for one that a failed test left behind.
                 daemon=True,
@@ -164,7 +173,11 @@ class _Reader(threading.Thread):
 
 
 def _become(
-    arguments: Sequence[str], environment: Mapping[str, str], streams: Any, leads_session: bool
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    streams: Any,
+    leads_session: bool,
+    first: Callable[[], None],
 ) -> None:
     """What a process does that begins here: what its interpreter would have done, then the command."""
     if leads_session:
@@ -180,4 +193,5 @@ def _become(
     os.environ.update(environment)
     time.tzset()
     sys.argv = ["cogworks", *arguments]
+    first()
     main(arguments)

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from cogworks.domain_services.messages import Diagnostic, TestCase
@@ -34,6 +35,8 @@ class Attempt(Value):
     fingerprint: str
     """Equal for equal changes."""
     trial: Trial
+    request: str = ""
+    """The answer it came with; empty: one of its own. Alternatives of one answer could not learn from each other."""
 
 
 class Setback(Value):
@@ -117,23 +120,31 @@ def judge_setback(setback: Setback) -> Trial:
 def reason_to_stop(attempts: Sequence[Attempt], *, max_retries: int) -> Stop | None:
     """Why another attempt makes no sense, or None.
 
-    Three patterns end the loop: the same change failing in the same way, the same kind of problem
-    `STALLING_THRESHOLD` times running, and the retries being used up.
+    Three patterns end the loop: the same change failing in the same way, nothing but one kind of problem in the changes
+    of the last `STALLING_THRESHOLD` answers, and the retries being used up.
     """
     if len(attempts) >= 2 and attempts[-1].fingerprint == attempts[-2].fingerprint:
         if attempts[-1].trial == attempts[-2].trial:
             return Stop("repeat", "the model gave the same change twice and it failed in the same way")
         return Stop("flaky", "the same change failed in two different ways; the tests are not reliable")
-    last = [attempt.trial.category for attempt in attempts[-STALLING_THRESHOLD:]]
-    if max_retries >= STALLING_THRESHOLD and len(last) == STALLING_THRESHOLD and len(set(last)) == 1:
+    kind, answers = attempts[-1].trial.category if attempts else "", _answers_alike(attempts)
+    if max_retries >= STALLING_THRESHOLD and answers >= STALLING_THRESHOLD:
         return Stop(
             "stalled",
-            f"the last {STALLING_THRESHOLD} attempts failed with the same kind of problem ({last[0]}); "
+            f"the last {STALLING_THRESHOLD} attempts failed with the same kind of problem ({kind}); "
             "the specification or the interfaces may need revision",
         )
     if len(attempts) > max_retries:
         return Stop("max_patches", f"{max_retries} retries are used up")
     return None
+
+
+def _answers_alike(attempts: Sequence[Attempt]) -> int:
+    """How many answers running brought nothing but changes that failed like the last one."""
+    alike = list(
+        takewhile(lambda each: each.trial.category == attempts[-1].trial.category, reversed(attempts))
+    )
+    return len({each.request for each in alike if each.request}) + sum(not each.request for each in alike)
 
 
 def history(attempts: Sequence[Attempt]) -> tuple[str, ...]:

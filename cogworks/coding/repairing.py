@@ -172,9 +172,8 @@ class PatchRun:
         self._note("rerank.done", order=[[each.id, round(each.score, 6)] for each in found.kept])
         if len(found.kept) > budgets.most:
             self._note("budget.reached", names=list(budgets.reached(budgets.most)))
-        candidates = tuple(
-            Candidate(id=each.id, change={"landmark": landmark.id, "diff": each.diff}) for each in found.kept
-        )
+        told = {"landmark": landmark.id, "request": request.purpose}
+        candidates = tuple(Candidate(id=each.id, change={**told, "diff": each.diff}) for each in found.kept)
         return self._ended(Outcome.PROPOSED, candidates=candidates)
 
     def _judged(self, found: Proposals, request: Request, *, finalists: int) -> Proposals:
@@ -216,6 +215,7 @@ class PatchRun:
             attempt=Attempt(
                 fingerprint=result.proposal,
                 trial=Trial(category=f"{result.code} {' '.join(problems)}"[:200], problems=problems),
+                request=change["request"],
             ),
             reasons=tuple(f"{result.code}: {each}" for each in problems) + _printed(result),
         )

@@ -8,8 +8,8 @@ from cogworks.domain_services.exploring import CallGraph, CallNode, Coverage, Sy
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.frames import frames_of
 from cogworks.repair.slices import PADDING_LINES, Slice, slices_of
-from cogworks.repair.spectrum import spectrum_of
-from cogworks.repair.suspects import Evidence, Frame, Ranking, Suspect, rank, select
+from cogworks.repair.spectrum import Spectrum, spectrum_of
+from cogworks.repair.suspects import Evidence, Frame, Ranking, Suspect, covered, own_lines, rank, select
 from cogworks.repair.symbols import SUFFIXES, symbols_of
 from cogworks.repair.violations import TestRules
 from cogworks.vocabulary import Value
@@ -69,6 +69,8 @@ def localise(
     coverage = explorer.coverage(timeout_s=reach.timeout_s)
     spectrum = None if coverage is None else _spectrum(coverage, ids, rules)
     nodes, knows_hops, truncated = _neighbourhood(traces, spectrum or {}, explorer, reach)
+    if knows_hops and spectrum:
+        nodes = (*nodes, *_executed_beyond(nodes, spectrum, explorer, reach))
     texts = _texts({node.symbol.artifact for node in nodes}, explorer)
     evidence = Evidence(
         spectrum=spectrum, traces=traces or None, text="\n".join(messages), knows_hops=knows_hops
@@ -115,6 +117,23 @@ def _neighbourhood(
     artifacts = sorted({*spectrum, *(frame.artifact for trace in traces for frame in trace)})
     symbols = _definitions(artifacts, explorer) if artifacts else ()
     return [CallNode(symbol=symbol, hop=0) for symbol in symbols], False, False
+
+
+def _executed_beyond(
+    nodes: Sequence[CallNode], spectrum: Spectrum, explorer: Explorer, reach: Reach
+) -> Sequence[CallNode]:
+    """What failing tests execute and no call in the code leads to, as with tables of functions; most suspicious first."""
+    symbols = _definitions(sorted(spectrum), explorer)
+    known = {node.symbol.id for node in nodes}
+    scores = {
+        symbol: covered(symbol.artifact, own_lines(symbol, symbols), spectrum)
+        for symbol in symbols
+        if symbol.id not in known and not symbol.is_test and symbol.kind != "variable"
+    }
+    executed = sorted(
+        (symbol for symbol in scores if scores[symbol]), key=lambda each: (-scores[each], each.id)
+    )
+    return [CallNode(symbol=symbol, hop=reach.hops + 1) for symbol in executed[: reach.most_nodes]]
 
 
 def _definitions(artifacts: Sequence[str], explorer: Explorer) -> Sequence[Symbol]:

@@ -138,7 +138,7 @@ def _suspect(
 ) -> Suspect:
     own = own_lines(node.symbol, (other.symbol for other in nodes))
     values: dict[Signal, float] = {
-        "coverage": _coverage(node.symbol.artifact, own, evidence.spectrum or {}),
+        "coverage": covered(node.symbol.artifact, own, evidence.spectrum or {}),
         "stack": _stack(node.symbol.artifact, own, evidence.traces or ()),
         "token": _overlap(words, _words(_excerpt(text or "", own))),
         "hop": 1 / (1 + node.hop),
@@ -148,7 +148,8 @@ def _suspect(
     return Suspect(symbol=node.symbol, own=own, signals=signals, suspicion=suspicion)
 
 
-def _coverage(artifact: str, own: Sequence[Lines], spectrum: Spectrum) -> float:
+def covered(artifact: str, own: Sequence[Lines], spectrum: Spectrum) -> float:
+    """The most suspicious of these lines, 0 to 1; 0 where no failing test executes any."""
     scores = spectrum.get(artifact, {})
     return max((score for line, score in scores.items() if _holds(own, line)), default=0.0)
 

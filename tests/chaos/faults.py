@@ -81,7 +81,7 @@ def met_by(point: FaultPoint) -> frozenset[object]:
     asked = step.requests[point.request - 1]
     request = asked["operation"] or PurePosixPath(asked["path"]).name
     found: set[object] = {
-        ("step", step.node or step.outcome, kind),
+        ("step", step.node.partition("@")[0] or step.outcome, kind),
         ("request", request, _part(step, point.request), kind),
     }
     if point.fault["kind"] in _TELLING:

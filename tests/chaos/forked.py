@@ -1,33 +1,16 @@
 """`cogworks` in processes forked from one that has imported it: as mortal as any other, without the price of a start."""
 
-import multiprocessing
 import os
 import signal
-import sys
+import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from cogworks.cli import main
-
-PRELOADED = (
-    "cogworks.commands.process",
-    "cogworks.wiring",
-    "cogworks.github.rest",
-    "cogworks.llm.cassette",
-    "cogworks.domain_services.over_socket",
-    "tests.chaos.witness",
-    __name__,
-)
-_STARTS = multiprocessing.get_context("forkserver")
-_STARTS.set_forkserver_preload(list(PRELOADED))
+from tests.forking import Cogworks, nothing
 
 
-def _nothing() -> None:
-    """Done before the command line is run, as a rule."""
-
-
-class Forked:
+class Forked(Cogworks):
     """A running `cogworks`, the leader of a session of its own; what it says goes to files."""
 
     def __init__(
@@ -36,7 +19,7 @@ class Forked:
         *,
         environment: Mapping[str, str],
         said: Path,
-        first: Callable[[], None] = _nothing,
+        first: Callable[[], None] = nothing,
     ) -> None:
         """Args:
         words: the command line behind `cogworks`.
@@ -44,25 +27,17 @@ class Forked:
         first: what it does before; goes to it by name.
         """
         self._said = said
-        self._process = _STARTS.Process(target=_run, args=(tuple(words), dict(environment), said, first))
-        self._process.start()
-        assert self._process.pid is not None
-        self.pid: int = self._process.pid
+        with said.open("w") as out, _complaints(said).open("w") as err:
+            super().__init__(
+                words, env=environment, stdout=out, stderr=err, start_new_session=True, first=first
+            )
 
-    def poll(self) -> int | None:
-        """Its exit code, negative for a signal; None while it runs."""
-        return self._process.exitcode
-
-    def wait(self, timeout_s: float) -> int:
+    def wait(self, timeout: float | None = None) -> int:
         """Its exit code, at its end."""
-        self._process.join(timeout_s)
-        code = self._process.exitcode
-        assert code is not None, f"it still runs after {timeout_s:g} s; {self.complaints()}"
-        return code
-
-    def kill(self) -> None:
-        """SIGKILL to it and to nobody else."""
-        self._process.kill()
+        try:
+            return super().wait(timeout)
+        except subprocess.TimeoutExpired as error:
+            raise AssertionError(f"it still runs after {timeout:g} s; {self.complaints()}") from error
 
     def cut_off(self) -> None:
         """SIGKILL to it and everything it started, as a power cut would: git and the like lead sessions of their own."""
@@ -75,8 +50,7 @@ class Forked:
         return self._said.read_text()
 
     def complaints(self) -> str:
-        path = _complaints(self._said)
-        return path.read_text() if path.exists() else ""
+        return _complaints(self._said).read_text()
 
 
 def _stopped(pid: int) -> Iterator[int]:
@@ -91,16 +65,3 @@ def _stopped(pid: int) -> Iterator[int]:
 
 def _complaints(said: Path) -> Path:
     return said.with_name(f"{said.name}.err")
-
-
-def _run(words: Sequence[str], environment: Mapping[str, str], said: Path, first: Callable[[], None]) -> None:
-    os.setsid()
-    os.environ.clear()
-    os.environ.update(environment)
-    for target, stream in ((said, 1), (_complaints(said), 2)):
-        opened = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        os.dup2(opened, stream)
-        os.close(opened)
-    sys.argv = ["cogworks", *words]
-    first()
-    main(words)

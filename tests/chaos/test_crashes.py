@@ -9,7 +9,6 @@ from tests.chaos.timeline import Theatre
 
 LINES = range(2, 5)
 """Of its progress, while a node works."""
-CODER = "code_generation"
 
 
 def test_a_step_killed_around_its_publication_is_done_again_without_a_trace(begun: Theatre) -> None:
@@ -40,8 +39,7 @@ def test_every_step_killed_at_any_request_is_done_again_without_a_trace(
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_a_runner_killed_while_its_node_works_changes_nothing(done: Theatre) -> None:
-    # test_killed_actions.py has every action of a coder.
-    steps = [step for step in done.steps if step.node and step.node != CODER]
+    steps = [step for step in done.steps if step.node]
     found = [recovery_from_line(done, step, line) for step in steps for line in LINES]
 
     killed = [wrong for wrong in found if wrong is not None]

@@ -126,6 +126,15 @@ def test_stalling_fires_only_on_consecutive_attempts() -> None:
     assert stops == [False, False, False, False, True]
 
 
+def test_alternatives_of_one_answer_stall_only_when_three_answers_fail_alike() -> None:
+    answers = ["first", "first", "first", "first", "second", "second", "third"]
+    attempts = [attempt(str(n)).model_copy(update={"request": each}) for n, each in enumerate(answers)]
+
+    stops = [reason_to_stop(attempts[:count], max_retries=9) for count in range(1, 8)]
+
+    assert [stop.code if stop else "" for stop in stops] == [*[""] * 6, "stalled"]
+
+
 def test_stalling_is_off_when_fewer_retries_are_allowed_than_it_needs() -> None:
     attempts = [attempt("1"), attempt("2"), attempt("3")]
 

@@ -56,6 +56,17 @@ def test_two_landmarks_become_two_commits_and_one_patch(tree: Path) -> None:
     assert result.seriality_maintained
 
 
+def test_the_tenth_alternative_of_one_answer_is_tried_when_nine_fail_alike(tree: Path) -> None:
+    useless = [{"a.txt": ("a = bad", f"a = worse{number}")} for number in range(9)]
+    options = Options(search=Search(diffs_per_step=10, finalists=10), tnr=Transactions(actions_per_txn=10))
+    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(*useless, BOTH), options=options)
+
+    result = scene.run()
+
+    assert result.success, result.error
+    assert scene.codes == ["gate_targeted"] * 9 + ["kept"]
+
+
 def test_the_sub_events_of_a_run_come_in_a_legal_order(tree: Path) -> None:
     scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH))
 

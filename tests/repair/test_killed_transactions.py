@@ -51,4 +51,7 @@ def test_five_hundred_kills_leave_five_hundred_whole_trees(tmp_path: Path) -> No
 
     judge(found, least_killed=500)
     per_point = Counter(each["point"] for each in found if each["killed"])
+    committed = Counter(len(each["commits"]) for each in found)
+    told = ", ".join(f"{point} {per_point[point]}" for point in POINTS)
+    print(f"\n{len(found)} sequences, killed at: {told}; commits that were left: {dict(committed)}")  # noqa: T201  # `-s` shows it
     assert min(per_point.values()) >= 20

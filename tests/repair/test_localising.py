@@ -20,7 +20,27 @@ def test_all_signals_together_put_the_fault_first() -> None:
     assert [each.lines for each in found.slices] == [(1, 2), (5, 6)]
     assert found.covering is not None
     assert found.covering["shop.py"] == ("tests/test_shop.py::test_count", TARGET)
-    assert explorer.asked == [(("tests/test_shop.py:2",), 2, 40)]
+    assert explorer.asked == [(("tests/test_shop.py:2",), 2, 40), ("shop.py",)]
+
+
+def test_what_a_failing_test_executes_is_a_suspect_where_no_call_in_the_code_leads_to_it() -> None:
+    symbols = [symbol("shop.total", (1, 2)), symbol("shop.count", (5, 6))]
+    explorer = ScriptedExplorer(TEXTS, nodes=[*NODES[:1], NODES[2]], coverage=COVERAGE, symbols=symbols)
+
+    found = localise(FAILING, explorer)
+
+    assert [each.symbol.id for each in found.suspects] == ["shop.total", "shop.count"]
+    assert found.suspects[0].signals["hop"] == 0.25
+    assert found.ranking.missing == ()
+
+
+def test_what_no_failing_test_executes_is_no_further_suspect() -> None:
+    symbols = [symbol("shop.total", (1, 2)), symbol("shop.count", (5, 6))]
+    explorer = ScriptedExplorer(TEXTS, nodes=[NODES[0], NODES[3]], coverage=COVERAGE, symbols=symbols)
+
+    found = localise(FAILING, explorer)
+
+    assert [each.symbol.id for each in found.ranking.suspects] == ["shop.total"]
 
 
 def test_what_stands_in_a_test_file_is_no_suspect_whatever_it_is() -> None:

@@ -4,22 +4,17 @@ Sources come from the index that pip is configured for, by name, version and has
 cache of this machine. Run with `-s` to see the table.
 """
 
-import hashlib
 import json
 import os
 import shutil
-import ssl
 import subprocess
-import tarfile
 import tempfile
 import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urljoin
 
-import httpx
 import pytest
 
 from cogworks.domain_services import operations
@@ -37,33 +32,25 @@ from cogworks.domain_services.messages import Message, Request, TestReport
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.services.python.choosing import interpreter_for
 from cogworks.services.python.environments import Environments
-from cogworks.services.python.installing import configured_indexes
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.package_index import ACCEPTED, read_page
+from scripts.benchmarks.published import CACHE, Release, source_of
 from tests.services.pythons import HERE, WITH_UV
 
 HERE_LIE = Path(__file__).parent
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cogworks-tests" / "packages"
 LIMIT_S = 240.0
 
 
 class Package(NamedTuple):
     """One published package; how it is known is in `real_packages.toml`."""
 
-    name: str
-    version: str
-    sha256: str
+    release: Release
     differ: dict[str, str]
     """Test -> why it comes out otherwise behind walls."""
 
-    @property
-    def filename(self) -> str:
-        return f"{self.name.replace('-', '_')}-{self.version}.tar.gz"
-
 
 PACKAGES = [
-    Package(each["name"], each["version"], each["sha256"], each.get("differ", {}))
+    Package(Release(each["name"], each["version"], each["sha256"]), each.get("differ", {}))
     for each in tomllib.loads((HERE_LIE / "real_packages.toml").read_text(encoding="utf-8"))["packages"]
 ]
 
@@ -71,36 +58,6 @@ PACKAGES = [
 class Copy:
     def __init__(self, path: Path) -> None:
         self.path = path
-
-
-def source_of(package: Package, folder: Path) -> Path:
-    """The package's files, from the index or from an earlier run."""
-    archive = CACHE / package.filename
-    if not archive.is_file() or hashlib.sha256(archive.read_bytes()).hexdigest() != package.sha256:
-        CACHE.mkdir(parents=True, exist_ok=True)
-        fresh = archive.with_suffix(f".{os.getpid()}")
-        fresh.write_bytes(_downloaded(package))
-        fresh.rename(archive)
-    with tarfile.open(archive) as opened:
-        opened.extractall(folder, filter="data")
-    (root,) = folder.iterdir()
-    return root
-
-
-def _downloaded(package: Package) -> bytes:
-    indexes = configured_indexes(dict(os.environ))
-    context = ssl.create_default_context(cafile=indexes.certificates or None)
-    with httpx.Client(verify=context, timeout=60, follow_redirects=True) as client:
-        for index in (each for each in indexes.urls if each.startswith("http")):
-            url = urljoin(index, f"{package.name}/")
-            page = client.get(url, headers={"Accept": ACCEPTED})
-            files = read_page(page.content, kind=page.headers["Content-Type"], url=str(page.url))
-            for file in files:
-                if file.filename == package.filename:
-                    content = client.get(file.url).content
-                    assert hashlib.sha256(content).hexdigest() == package.sha256
-                    return content
-    pytest.fail(f"no index has {package.filename}")
 
 
 @pytest.fixture(scope="module")
@@ -174,11 +131,11 @@ def simulated(client: ServiceClient, root: Path) -> Answer[TestReport]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("package", PACKAGES, ids=[each.name for each in PACKAGES])
+@pytest.mark.parametrize("package", PACKAGES, ids=[each.release.name for each in PACKAGES])
 def test_a_published_package_is_understood_and_its_tests_come_out_as_plain_pytest_says(
     package: Package, client: ServiceClient, tmp_path: Path, record_property: Any
 ) -> None:
-    root = source_of(package, tmp_path)
+    root = source_of(package.release, tmp_path)
 
     started_s = time.monotonic()
     report = simulated(client, root).result
@@ -193,7 +150,7 @@ def test_a_published_package_is_understood_and_its_tests_come_out_as_plain_pytes
     ours = {case.id: case.outcome for case in report.cases}
     differ = {test for test in ours.keys() | plain.keys() if ours.get(test) != plain.get(test)}
     agree = len(ours.keys() | plain.keys()) - len(differ)
-    row = f"{package.name} {package.version}: {len(ours)} tests, {agree} agree, {len(differ)} differ, {taken_s:.1f} s"
+    row = f"{package.release.name} {package.release.version}: {len(ours)} tests, {agree} agree, {len(differ)} differ, {taken_s:.1f} s"
     record_property("package", row)
     print(f"\n{row}; also answered: {', '.join(answers)}")  # noqa: T201  # the table that `-s` shows
     assert report.collection_errors == ()

@@ -1,0 +1,61 @@
+"""At which rank the place of a true fix stands: by each signal alone, without each, and by all together."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from cogworks.repair.suspects import WEIGHTS, Ranking, Signal, Suspect
+from scripts.benchmarks.realbugs.hunks import Hunk
+
+Ranks = Mapping[str, float | None]
+"""Way of ranking -> rank of the first suspect that a true fix changes, from 1; None: no suspect is changed."""
+TOPS = (1, 5, 7)
+ALL = "all signals"
+
+
+def ranks(ranking: Ranking, hunks: Sequence[Hunk]) -> dict[str, float | None]:
+    """Every way of ranking that the signals of a ranking allow; equal ones share the middle of their ranks."""
+    there = [signal for signal in WEIGHTS if signal not in ranking.missing]
+    found = {ALL: _rank(ranking.suspects, there, hunks)}
+    found |= {f"{signal} alone": _rank(ranking.suspects, [signal], hunks) for signal in there}
+    if len(there) > 1:
+        found |= {
+            f"without {signal}": _rank(ranking.suspects, [each for each in there if each != signal], hunks)
+            for signal in there
+        }
+    return found
+
+
+def _rank(suspects: Sequence[Suspect], signals: Sequence[Signal], hunks: Sequence[Hunk]) -> float | None:
+    scores = [sum(WEIGHTS[signal] * each.signals[signal] for signal in signals) for each in suspects]
+    true = [score for score, each in zip(scores, suspects, strict=True) if is_changed(each, hunks)]
+    if not true:
+        return None
+    best = round(max(true), 9)
+    better = sum(round(score, 9) > best for score in scores)
+    equal = sum(round(score, 9) == best for score in scores)
+    return better + (equal + 1) / 2
+
+
+def is_changed(suspect: Suspect, hunks: Sequence[Hunk]) -> bool:
+    """Whether a fix changes lines of this definition that are no other's, or adds some among them."""
+    return any(
+        hunk.path == suspect.symbol.artifact and first <= last and begins <= last and first <= ends
+        for hunk in hunks
+        for begins, ends in (hunk.lines,)
+        for first, last in suspect.own
+    )
+
+
+def ablation(found: Iterable[Ranks]) -> str:
+    """How often the true place is among the first 1, 5 and 7, as a Markdown table."""
+    each_bug = list(found)
+    ways = dict.fromkeys(way for ranks_of_one in each_bug for way in ranks_of_one)
+    rows = [
+        "| ranked by | bugs | top 1 | top 5 | top 7 | mean reciprocal rank |",
+        "|---|---|---|---|---|---|",
+    ]
+    for way in ways:
+        of_way = [ranks_of_one[way] for ranks_of_one in each_bug if way in ranks_of_one]
+        tops = [sum(rank is not None and rank <= top for rank in of_way) for top in TOPS]
+        mean = sum(1 / rank for rank in of_way if rank is not None) / len(of_way)
+        rows.append(f"| {way} | {len(of_way)} | {tops[0]} | {tops[1]} | {tops[2]} | {mean:.2f} |")
+    return "\n".join(rows)

@@ -1,0 +1,63 @@
+"""Transactions and a plain loop judge the same candidates alike; what each way costs is counted with all its processes."""
+
+import ast
+from collections import Counter
+
+import pytest
+
+from cogworks.codebase.diffmodel import post_image
+from cogworks.codebase.diffparsing import parse_diff
+from scripts.benchmarks.transact import Cost, candidates, measure, suite_files, table
+
+SOURCE = suite_files(40, 0)["shop/part0.py"]
+
+
+def test_the_suite_has_as_many_tests_as_are_asked_for_and_one_of_them_fails() -> None:
+    files = suite_files(500, 20)
+
+    tests = sum(text.count("\ndef test_") for path, text in files.items() if path.startswith("tests/"))
+    assert tests == 500
+    assert sum("total -= 1" in text for text in files.values()) == 1
+
+
+def test_the_candidates_are_what_their_kinds_say_and_the_repair_comes_last() -> None:
+    found = candidates(SOURCE)
+
+    assert Counter(each.kind for each in found) == {
+        "wrong": 8,
+        "regression": 6,
+        "misfit": 4,
+        "syntax error": 3,
+        "repair": 1,
+    }
+    assert found[-1].kind == "repair"
+    assert len({each.diff for each in found}) == len(found)
+    assert "total -= 1" not in applied(found[-1].diff)
+
+
+@pytest.mark.parametrize("kind", ["wrong", "regression"])
+def test_what_only_tests_can_refuse_is_python(kind: str) -> None:
+    for each in candidates(SOURCE):
+        if each.kind == kind:
+            ast.parse(applied(each.diff))
+
+
+def test_the_table_has_a_row_for_each_way() -> None:
+    cost = Cost(way="plain", verdicts=(False, True), wall_s=30.0, cpu_s=20.0, memory_mb=50.0)
+
+    assert table([cost]).splitlines()[2:] == ["| plain | 2 | 1 | 30 s | 20 s | 4.0 | 50 MB |"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_both_ways_judge_alike_and_only_the_repair_is_kept() -> None:
+    ours, plain = measure(40, 0)
+
+    assert ours.verdicts == plain.verdicts
+    assert ours.verdicts == (*[False] * 21, True)
+    assert min(ours.memory_mb, plain.memory_mb, ours.cpu_s, plain.cpu_s) > 0
+
+
+def applied(diff: str) -> str:
+    (file,) = parse_diff(diff).diff.files
+    return post_image(file, SOURCE) or ""
