@@ -104,6 +104,7 @@ def test_an_interrupted_demonstration_stops_its_hub_and_says_how_to_go_on(
     assert not _is_alive(process_id)
 
 
+@pytest.mark.slow
 def test_a_second_demonstration_in_the_same_place_waits_for_the_first(tmp_path: Path) -> None:
     with _started(tmp_path) as first:
         assert first.stdout is not None
@@ -112,7 +113,7 @@ def test_a_second_demonstration_in_the_same_place_waits_for_the_first(tmp_path: 
                 break
         second = _stopped(tmp_path, after="waiting for its end", by=signal.SIGINT, whole_group=True)
         os.killpg(first.pid, signal.SIGINT)
-        first.communicate(timeout=60)
+        first.communicate(timeout=200)
 
     assert second.code == 130
     assert first.returncode == 130
