@@ -3,7 +3,7 @@
 import difflib
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -323,13 +323,22 @@ def _problems(error: ValidationError) -> list[str]:
     return [_problem(dict(item)) for item in error.errors()]
 
 
+def unknown_key(place: str, known: Sequence[str], *, to: str) -> str:
+    """A complaint about a key, with the one that may have been meant.
+
+    Args:
+        place: with the tables it stands in, `table.key`.
+        to: who does not know it.
+    """
+    close = difflib.get_close_matches(place.rpartition(".")[2], known, n=1)
+    hint = f"did you mean `{close[0]}`?" if close else f"known here: {', '.join(known)}"
+    return f"`{place}` is not a key {to} knows; {hint}"
+
+
 def _problem(item: Mapping[str, Any]) -> str:
     place = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
-        known = _known_keys(item["loc"][:-1])
-        close = difflib.get_close_matches(str(item["loc"][-1]), known, n=1)
-        hint = f"did you mean `{close[0]}`?" if close else f"known here: {', '.join(known)}"
-        return f"`{place}` is not a key cogworks knows; {hint}"
+        return unknown_key(place, _known_keys(item["loc"][:-1]), to="cogworks")
     if item["type"] == "missing":
         return f"`{place}` is missing"
     return f"`{place}` is {item['input']!r}: {item['msg']}"

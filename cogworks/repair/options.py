@@ -2,13 +2,13 @@
 
 import tomllib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, Literal
 
 import yaml
 from pydantic import Field, ValidationError
 
 from cogworks.errors import ConfigurationError
+from cogworks.settings import unknown_key
 from cogworks.vocabulary import Value
 
 _SUFFIXES = (".toml", ".yaml", ".yml")
@@ -131,10 +131,7 @@ def _read(text: str, source: str) -> Any:
 def _problem(item: Mapping[str, Any]) -> str:
     place = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
-        known = _keys(item["loc"][:-1])
-        close = get_close_matches(str(item["loc"][-1]), known, n=1)
-        hint = f"did you mean `{close[0]}`?" if close else f"known here: {', '.join(known)}"
-        return f"`{place}` is not a key of the patch loop; {hint}"
+        return unknown_key(place, _keys(item["loc"][:-1]), to="the patch loop")
     if item["loc"][0] == "gates" and "smoke" in item["loc"]:
         return f"`gates.smoke` is {item['input']!r}; name the tests in a list, or leave it out"
     if item["type"] == "literal_error":

@@ -124,7 +124,7 @@ def test_a_budget_that_is_reached_ends_with_5_and_keeps_the_log(tmp_path: Path, 
     [
         (("--test-cmd", "tox"), "is no pytest command"),
         (("--test-cmd", "pytest -k total"), "-k would be lost"),
-        (("--config", "bad.yaml"), "`serch` is not a key of the patch loop"),
+        (("--config", "bad.yaml"), "`serch` is not a key the patch loop knows"),
     ],
     ids=["no pytest", "option", "configuration"],
 )

@@ -1,27 +1,11 @@
 """Whatever kills a repair between two changes that land together: afterwards both are there, or neither."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-
-
-def left_over(folder: Path, first: int, count: int) -> list[dict[str, Any]]:
-    """What a driver in a process of its own found after each sequence."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.repair.killing_chains", str(folder), str(first), str(count)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+from tests.repair.driving import left_over
 
 
 def judge(found: list[dict[str, Any]], *, least_killed: int) -> None:
@@ -36,13 +20,13 @@ def judge(found: list[dict[str, Any]], *, least_killed: int) -> None:
 @pytest.mark.timeout(600)
 def test_a_chain_whose_process_is_killed_is_whole_or_gone(tmp_path: Path) -> None:
     # Two of these die between the two commits.
-    judge(left_over(tmp_path, 5, 3), least_killed=3)
+    judge(left_over("killing_chains", tmp_path, 5, 3), least_killed=3)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_killed_chains_and_killed_ways_back_leave_whole_trees(tmp_path: Path) -> None:
-    found = left_over(tmp_path, 1000, 70)
+    found = left_over("killing_chains", tmp_path, 1000, 70)
 
     judge(found, least_killed=50)
     assert sum(each["again"] for each in found) >= 15

@@ -1,30 +1,13 @@
 """Whatever kills a transaction and whenever: the next one finds the last commit, or a checkpoint, and nothing in between."""
 
-import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.repair.driving import left_over
 from tests.repair.killing import POINTS
-
-ROOT = Path(__file__).parents[2]
-
-
-def left_over(folder: Path, first: int, count: int) -> list[dict[str, Any]]:
-    """What a driver in a process of its own found after each sequence."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.repair.killing", str(folder), str(first), str(count)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def judge(found: list[dict[str, Any]], *, least_killed: int) -> None:
@@ -41,13 +24,13 @@ def judge(found: list[dict[str, Any]], *, least_killed: int) -> None:
 
 @pytest.mark.timeout(600)
 def test_a_transaction_killed_at_any_step_leaves_a_whole_tree(tmp_path: Path) -> None:
-    judge(left_over(tmp_path, 0, 22), least_killed=15)
+    judge(left_over("killing", tmp_path, 0, 22), least_killed=15)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_five_hundred_kills_leave_five_hundred_whole_trees(tmp_path: Path) -> None:
-    found = left_over(tmp_path, 1000, 700)
+    found = left_over("killing", tmp_path, 1000, 700)
 
     judge(found, least_killed=500)
     per_point = Counter(each["point"] for each in found if each["killed"])

@@ -43,9 +43,9 @@ def test_an_empty_file_is_the_defaults() -> None:
     [
         (
             "search: {finalist: 1}",
-            "`search.finalist` is not a key of the patch loop; did you mean `finalists`",
+            "`search.finalist` is not a key the patch loop knows; did you mean `finalists`",
         ),
-        ("serch: {}", "`serch` is not a key of the patch loop; did you mean `search`"),
+        ("serch: {}", "`serch` is not a key the patch loop knows; did you mean `search`"),
         ("search: {finalists: 0}", "`search.finalists` is 0"),
         ("search: {investigations_enabled: [1]}", "`search.investigations_enabled` is [1]"),
         ("search: {probe_pool: 0}", "`search.probe_pool` is 0"),

@@ -1,0 +1,27 @@
+"""Runs a driver of killed repairs in a process of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+def left_over(driver: str, folder: Path, first: int, count: int) -> list[dict[str, Any]]:
+    """What a driver found after each of its sequences.
+
+    Args:
+        driver: a module of this package.
+        first: number of the first sequence.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", f"tests.repair.{driver}", str(folder), str(first), str(count)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
