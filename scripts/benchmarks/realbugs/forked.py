@@ -1,10 +1,11 @@
 """Runs tests by plain pytest, each time in a fork of a process that has pytest loaded; run by a package's own interpreter.
 
-A line of JSON in: `{"folder", "tests", "report"}`. A line out when the run has ended; what came of it is in the report.
+A line of JSON in: `{"folder", "tests", "report", "limit_s"}`. A line out when the run has ended; what came of it is in the report.
 """
 
 import json
 import os
+import resource
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -39,6 +40,8 @@ class Outcomes:
 
 def run(wanted: dict[str, Any]) -> None:
     """One run, in this process; what the tests print goes nowhere."""
+    # A loop without an end must not outlive whoever waits for it.
+    resource.setrlimit(resource.RLIMIT_CPU, (wanted["limit_s"], wanted["limit_s"]))
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)

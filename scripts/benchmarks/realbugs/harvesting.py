@@ -60,6 +60,8 @@ def harvested(
     ]
     if not failing:
         reason = "no test of the newer release fails on the older sources"
+        if not newer.passing:
+            reason = "no test of the newer release passes here"
         excluded.append(Exclusion(what="the pair", reason=reason))
         return found.model_copy(update={"excluded": tuple(excluded)})
     every = frozenset(range(len(pair.hunks)))

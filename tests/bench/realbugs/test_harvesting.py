@@ -7,81 +7,10 @@ import pytest
 
 from cogworks.domain_services.exploring import Signature, Signatures
 from scripts.benchmarks.realbugs.harvesting import Harvest, harvested, steps
-from scripts.benchmarks.realbugs.hunks import Sides, hunks_between
+from scripts.benchmarks.realbugs.hunks import Sides
 from scripts.benchmarks.realbugs.plainruns import plain_suite
 from scripts.benchmarks.realbugs.sources import Opened
-
-OLDER = """\
-__version__ = "1"
-
-
-def total(prices):
-    return sum(prices) - 1
-
-
-def count(prices):
-    return len(prices) + 1
-
-
-def name(text):
-    return text.title()
-
-
-def half(amount):
-    return amount
-
-
-def rate():
-    return 2
-"""
-NEWER = (
-    OLDER.replace('"1"', '"2"')
-    .replace("(prices) - 1", "(prices)")
-    .replace("+ 1", "")
-    .replace("def name(text):\n    return text", "def name(text, last=''):\n    return (text + last)")
-    .replace("return amount", "return amount * rate()")
-    .replace("return 2", "# A share.\n    return 0.5")
-)
-TESTS = """\
-import shop
-
-
-def test_version():
-    assert shop.__version__ == "2"
-
-
-def test_total():
-    assert shop.total([1]) == 1
-
-
-def test_count():
-    assert shop.count([1]) == 1
-
-
-def test_name():
-    assert shop.name("a", "b") == "Ab"
-
-
-def test_half():
-    assert shop.half(4) == 2
-
-
-def test_rate():
-    assert shop.rate() in (0.5, 2)
-"""
-
-
-def laid_out(folder: Path, shop: str, tests: str = TESTS) -> Path:
-    (folder / "tests").mkdir(parents=True)
-    (folder / "shop.py").write_text(shop)
-    (folder / "tests" / "test_shop.py").write_text(tests)
-    return folder
-
-
-def pair_of(folder: Path, older: str, newer: str) -> Opened:
-    sides = Sides({"shop.py": older}, {"shop.py": newer})
-    roots = laid_out(folder / "older", older), laid_out(folder / "newer", newer)
-    return Opened(*roots, sides, hunks_between(sides))
+from tests.bench.realbugs.small_pair import NEWER, OLDER, pair_of
 
 
 def signatures(sources: Mapping[str, str], paths: Iterable[str]) -> Signatures:
@@ -121,6 +50,23 @@ def test_each_smallest_set_that_turns_tests_green_is_a_bug_and_what_does_not_cou
     for bug in found.bugs:
         *_, (_, _, after) = steps(bug, pair)
         assert after == pair.sources(bug.hunks)
+
+
+@pytest.mark.timeout(300)
+def test_a_piece_that_breaks_a_test_by_itself_is_joined_with_the_next(tmp_path: Path) -> None:
+    older = "def one():\n    return 1\n\n\ndef two():\n    return one() * 2\n"
+    newer = older.replace("return 1", "return 2").replace("one() * 2", "one()")
+    tests = (
+        "import shop\n\n\ndef test_one():\n    assert shop.one() == 2\n\n\n"
+        "def test_two():\n    assert shop.two() == 2\n\n\n"
+        "def test_both():\n    assert (shop.one(), shop.two()) == (2, 2)\n"
+    )
+
+    found = harvest_of(pair_of(tmp_path, older, newer, tests), tmp_path)
+
+    assert [[(len(piece.hunks), len(piece.tests)) for piece in bug.pieces] for bug in found.bugs] == [
+        [(2, 2)]
+    ]
 
 
 def test_a_pair_without_a_failing_test_gives_nothing(tmp_path: Path) -> None:
