@@ -84,7 +84,7 @@ class Cogworks:
         return code
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """What is left to read of its pipes, once it has ended."""
+        """What is left to read of its pipes, once it has ended; they are closed then."""
         readers = [_Reader(each) for each in (self.stdout, self.stderr)]
         try:
             self.wait(timeout)
@@ -93,6 +93,7 @@ class Cogworks:
             self.wait()
             raise
         out, err = (reader.text() for reader in readers)
+        self._close()
         return out, err
 
     def send_signal(self, number: int) -> None:
@@ -111,10 +112,13 @@ class Cogworks:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._close()
+        self.wait()
+
+    def _close(self) -> None:
         for each in (self.stdout, self.stderr):
             if each is not None:
                 each.close()
-        self.wait()
 
 
 def cogworks(
