@@ -27,7 +27,13 @@ from cogworks.domain_services.checking import (
     ValidateParams,
 )
 from cogworks.domain_services.client import ServiceClient
-from cogworks.domain_services.exploring import CallGraphParams, CoverageParams, ExploreParams, TraceParams
+from cogworks.domain_services.exploring import (
+    CallGraphParams,
+    CoverageParams,
+    ExploreParams,
+    InstrumentParams,
+    TraceParams,
+)
 from cogworks.domain_services.messages import Message, Request, TestReport
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.services.python.choosing import interpreter_for
@@ -119,6 +125,7 @@ def params_of(root: Path, report: TestReport) -> dict[str, Message]:
         "call_graph": CallGraphParams(seeds=(f"{files[0]}:1",)),
         "coverage": CoverageParams(tests=(test,)),
         "trace": TraceParams(test=test),
+        "instrument": InstrumentParams(artifact=files[0], line=1, mode="note"),
         "signatures": ExploreParams(),
     }
 
