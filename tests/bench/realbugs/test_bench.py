@@ -34,7 +34,7 @@ def test_the_true_fix_of_a_real_bug_is_kept_and_nothing_else(tmp_path: Path) -> 
     bugs = play(cheap, tmp_path)
 
     print(report(found, bugs))  # noqa: T201  # the tables that `-s` shows
-    assert [(each.pair, len(each.bugs)) for each in found] == [(CHEAP[0], 2), (CHEAP[1], 1)]
+    assert {each.pair: len(each.bugs) for each in found} == {CHEAP[0]: 2, CHEAP[1]: 1}
     assert is_met(bugs)
     assert {kind for each in bugs for kind in each.kept} == {"fix"}
     assert {kind for each in bugs for kind in each.offered} >= {
