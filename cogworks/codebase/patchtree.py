@@ -174,6 +174,8 @@ class PatchTree:
 
     def apply(self, diff: str) -> str | None:
         """Write and stage a diff exactly as it says; why git refuses it, and then nothing is written."""
+        # `apply` takes a file whose time stamps are not the index's for a changed one, whatever is in it.
+        self._run("update-index", "-q", "--refresh", ok=(0, 1))
         for options in (("--check",), ()):
             try:
                 self._run(*_APPLY, *options, "-", stdin=diff)

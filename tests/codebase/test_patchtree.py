@@ -127,6 +127,16 @@ def test_what_git_refuses_writes_nothing(tree: Path, diff: str, reason: str) -> 
     assert on_disk(tree) == before
 
 
+def test_a_file_that_was_written_anew_with_the_same_text_can_be_changed(tree: Path) -> None:
+    text = (tree / "a.txt").read_text()
+    (tree / "a.txt").unlink()
+    (tree / "a.txt").write_text(text)
+    os.utime(tree / "a.txt", (1, 1))
+
+    assert patch_tree(tree).apply(FIX) is None
+    assert (tree / "a.txt").read_text() == text.replace("bad", "good")
+
+
 def test_nothing_staged_is_no_commit(tree: Path) -> None:
     writer = patch_tree(tree)
 
