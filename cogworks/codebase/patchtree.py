@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import stat
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -15,6 +14,7 @@ from typing import NamedTuple
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.failures import CodebaseError, GitFailed, RollbackFailed
 from cogworks.codebase.git import Git, Identity
+from cogworks.codebase.gitlocks import break_locks
 from cogworks.codebase.lying_files import content_digest, parents_of, remove_folder, walked
 from cogworks.codebase.plumbing import authorship, blobs_of, spare_index, zsplit
 from cogworks.vocabulary import CommitOid, Value
@@ -22,7 +22,6 @@ from cogworks.vocabulary import CommitOid, Value
 _JOURNAL = "cogworks-transaction.json"
 _LOCK = "cogworks-transaction.lock"
 _SAVEPOINT = "cogworks-savepoint"
-_GIT_LOCKS = ("index.lock", "HEAD.lock")
 _ABSENT = "000000"
 _SUBMODULE = "160000"
 # What a repository configures must change neither what is read nor what is written.
@@ -126,7 +125,7 @@ class PatchTree:
         state = self._journal()
         if state is None:
             return False
-        self._break_locks()
+        break_locks(self._folder, self._run, wait_s=self._lock_wait_s)
         head = self._head()
         if head != state.head and self._run("rev-parse", "HEAD^").strip() != state.head:
             raise CodebaseError(
@@ -390,14 +389,3 @@ class PatchTree:
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(self._folder / _JOURNAL)
-
-    def _break_locks(self) -> None:
-        """Remove the locks of a git command that died; one that only outlived its caller is waited for."""
-        branch = self._run("symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).strip()
-        common = Path(self._run("rev-parse", "--path-format=absolute", "--git-common-dir").removesuffix("\n"))
-        locks = [self._folder / name for name in _GIT_LOCKS] + ([common / f"{branch}.lock"] if branch else [])
-        until = time.monotonic() + self._lock_wait_s
-        while any(lock.exists() for lock in locks) and time.monotonic() < until:
-            time.sleep(0.05)
-        for lock in locks:
-            lock.unlink(missing_ok=True)
