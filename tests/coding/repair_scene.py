@@ -80,6 +80,7 @@ class RepairScene:
         pass_to_pass: tuple[str, ...] = (),
         nobody: Nobody | None = None,
         laboratory: Laboratory | None = None,
+        now: Callable[[], float] = lambda: 0.0,
         **known: Any,
     ) -> None:
         self.model = Answers(*answers)
@@ -96,6 +97,7 @@ class RepairScene:
             proposer=nobody or ModelProposer(self.model),
             laboratory=laboratory,
             say=self.said.append,
+            now=now,
         )
         self.work = PatchRun(job, tools)
         header = Header(
@@ -111,7 +113,8 @@ class RepairScene:
         actions = GovernedActions(
             self.work.handlers(), policy=POLICY, trail=self.audit.trail, tree=lambda: self.work.base
         )
-        self.cycle = CodingCycle(header, Surroundings(handlers=actions.handlers()))
+        around = Surroundings(handlers=actions.handlers(), now=now, identity={"began_at": now()})
+        self.cycle = CodingCycle(header, around)
 
     def run(self) -> RunResult:
         return self.cycle.run_until_done()
