@@ -36,6 +36,7 @@ from cogworks.repair.instance import Instance
 from cogworks.repair.offline import Nobody
 from cogworks.repair.options import ModelChoice, Options
 from cogworks.repair.proposing import ModelProposer
+from cogworks.repair.steady import SteadyTests
 from cogworks.settings import (
     CONFIG_FILE,
     Config,
@@ -198,7 +199,7 @@ def open_repair(
             tree = PatchTree(copy.path, copy.git, identity=COMMITTER)
             site = Site(copy.path, copy.git, base=copy.start, folder=folder / "probes")
             laboratory = opened.enter_context(laboratory_of(site, tree, files, environment, warn=say))
-            consulted = Consulted(copy, panel, suite=order.suite, warn=say)
+            consulted = SteadyTests(Consulted(copy, panel, suite=order.suite, warn=say))
             clock = _steady_clock()
             job = Job(
                 run=RunId(str(uuid.uuid4())),
@@ -214,6 +215,7 @@ def open_repair(
                 model=Nobody(asked.reason) if isinstance(asked, Unasked) else asked.gateway,
                 proposer=Nobody(asked.reason) if isinstance(asked, Unasked) else ModelProposer(asked.gateway),
                 laboratory=laboratory,
+                steady=consulted,
                 say=progress,
                 now=clock,
             )

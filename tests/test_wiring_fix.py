@@ -1,5 +1,6 @@
 """Repairs of a real repository: real git, the real Python service and pytest; only the model is scripted."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -113,6 +114,51 @@ def test_two_changes_that_help_only_together_are_kept_as_two_commits(tmp_path: P
     fresh = passing(shop, tmp_path, patch)
     assert "result += price" in fresh["shop/cart.py"]
     assert "round(amount, 2)" in fresh["shop/money.py"]
+
+
+MOMENTS = """\
+import time
+
+import pytest
+
+from shop.cart import count
+from shop.money import rounded
+
+NOW = time.time_ns()
+
+
+@pytest.mark.parametrize("moment", [NOW, NOW + 1], ids=str)
+def test_at_any_moment(moment):
+    assert count([moment]) == 1
+
+
+@pytest.mark.parametrize("moment", [NOW], ids=str)
+def test_that_whole_amounts_stay_whole(moment):
+    assert rounded(moment) == moment
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_tests_that_are_named_for_the_time_stop_no_repair_and_still_count(tmp_path: Path) -> None:
+    shop = make_shop(tmp_path, {**FILES, "tests/test_moments.py": MOMENTS})
+    model = ScriptedModel(pattern(), plan(landmark()), diffs(BREAKING), diffs(GOOD))
+
+    with open_repair(order(shop), ENVIRONMENT, say=print, provider=model) as repair:
+        result, notes = repair.run(), repair.notes
+
+    assert result.success, result.error
+    refused, kept = (each.result for each in notes.tried)
+    assert (refused.code, kept.code) == ("gate_regression", "kept")
+    assert "tests/test_moments.py::test_that_whole_amounts_stay_whole[#1]" in " ".join(refused.reasons)
+    assert notes.proof is not None
+    assert {test.id: test.verdict for test in notes.proof.tests if "moments" in test.id} == {
+        "tests/test_moments.py::test_at_any_moment[#1]": "pass_to_pass",
+        "tests/test_moments.py::test_at_any_moment[#2]": "pass_to_pass",
+        "tests/test_moments.py::test_that_whole_amounts_stay_whole[#1]": "pass_to_pass",
+    }
+    assert len(notes.proof.unstable) == 3
+    assert all(re.search(r"\[\d{15,}\]$", test) for test in notes.proof.unstable)
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from cogworks.repair.planning import Model, Planned
 from cogworks.repair.proof import Proof
 from cogworks.repair.proposing import Proposal, Proposer
 from cogworks.repair.recalling import Recalled
+from cogworks.repair.steady import SteadyTests
 from cogworks.repair.transaction import Checks, Tree
 from cogworks.repair.trying import Budgets
 from cogworks.repair.understanding import Understanding
@@ -57,6 +58,8 @@ class Tools:
     proposer: Proposer
     laboratory: Laboratory | None = None
     """None: no probe can be sent."""
+    steady: SteadyTests | None = None
+    """Knows which names of tests cannot be relied on; None: all can."""
     say: Callable[[str], None] = lambda _: None
     """Is told one line for each probe, as it begins and ends."""
     now: Callable[[], float] = lambda: 0.0

@@ -148,8 +148,10 @@ class PatchRun:
         if known is not None and mode == Rung.COMBINE_AGAIN:
             return self._diagnosis.look_further(known)
         hops = WIDER_HOPS if is_wide or mode == Rung.WIDEN else HOPS
-        reports = [self._report, *([self._before] if self._before else [])]
-        return self._diagnosis.localise(reports, hops=hops)
+        found = self._diagnosis.localise([self._report, *([self._before] if self._before else [])], hops=hops)
+        if (steady := self._tools.steady) is not None:
+            self._report, self._before = map(steady.numbered, (self._report, self._before or self._report))
+        return found
 
     def _planned(self, reasons: tuple[str, ...]) -> ActionResult:
         found = self.notes.landmarks = self._branching.landmarks
@@ -270,6 +272,7 @@ class PatchRun:
             uncollected=tuple(
                 each for each in self._report.collection_errors if each not in before.collection_errors
             ),
+            unstable=self._tools.steady.unstable.names if self._tools.steady else (),
         )
         problems = unproven(proof, self._job.instance)
         flaky = [test for test in proof.having("flaky") if of_targets(test, self._job.instance)]
