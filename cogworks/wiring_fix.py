@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,6 +80,8 @@ class Order:
     command: str = ""
     is_offline: bool = False
     """Whether no model is asked, whatever is configured."""
+    max_cost_usd: Decimal | None = None
+    """Less than the repository's own budget; None: that alone counts."""
 
 
 @dataclass(frozen=True)
@@ -356,7 +359,16 @@ def _open_model(
             max_tokens=logging.max_prompt_tokens,
             redact=open_redactor().text,
         )
-        yield _Asked(gateway_of(config, files, log), log)
+        yield _Asked(gateway_of(_within(config, order.max_cost_usd), files, log), log)
+
+
+def _within(config: Config, max_cost_usd: Decimal | None) -> Config:
+    """The configuration with a budget of at most so much."""
+    budgets, most = config.budgets, config.budgets.pipeline_max_cost_dollars
+    if max_cost_usd is None or float(max_cost_usd) >= most:
+        return config
+    lower = budgets.model_copy(update={"pipeline_max_cost_dollars": float(max_cost_usd)})
+    return config.model_copy(update={"budgets": lower})
 
 
 def _config(
