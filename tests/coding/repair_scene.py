@@ -42,7 +42,7 @@ COVERAGE = Coverage(
 
 
 class TracedChecks(FactChecks):
-    """Failing facts say where they stand, as a test runner would."""
+    """Failing facts say where they stand, and the report how they were looked at, as a test runner would."""
 
     def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
         report = super().run(tests, timeout_s=timeout_s)
@@ -52,7 +52,9 @@ class TracedChecks(FactChecks):
             else case
             for case in report.cases
         ]
-        return TestReport(cases=tuple(cases))
+        return TestReport(
+            cases=tuple(cases), commands=(" ".join(("facts", *tests)),), versions={"facts": "1"}
+        )
 
 
 class TreeExplorer(ScriptedExplorer):

@@ -53,6 +53,8 @@ def test_two_landmarks_become_two_commits_and_one_patch(tree: Path) -> None:
     assert scene.patch.count("\n+") == 3
     assert scene.work.notes.proof is not None
     assert scene.work.notes.proof.having("fail_to_pass") == ("a.txt::a", "a.txt::d")
+    assert scene.work.notes.proof.commands == ("facts", "facts a.txt::a a.txt::d")
+    assert scene.work.notes.proof.versions == {"facts": "1"}
     assert result.seriality_maintained
 
 
