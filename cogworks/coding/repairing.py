@@ -17,7 +17,7 @@ from cogworks.coding.repair_job import Job, Notes, Tools, Tried, budgets_of
 from cogworks.coding.results import ActionResult, Candidate, Payload, TraceEntry, failed
 from cogworks.coding.suitability import known_before, limited_to, of_targets, unfit, unproven
 from cogworks.coding.testfacts import facts_of
-from cogworks.domain_services.messages import TestReport
+from cogworks.domain_services.messages import TestReport, commands_of, versions_of
 from cogworks.errors import InvalidReply
 from cogworks.repair.gates import Selection
 from cogworks.repair.investigating import TreeChanged
@@ -238,10 +238,12 @@ class PatchRun:
         reruns = [self._run(targets, limit_s) for _ in range(RERUNS)]
         diff = self._changes()
         before = limited_to(self._before or self._report, self._suite)
+        ran = (before, self._report, *reruns)
         proof = self.notes.proof = Proof(
             base=_proven(self._base),
             head=_proven(self._head),
-            commands=(self._job.command,) if self._job.command else (),
+            commands=(self._job.command,) if self._job.command else commands_of(ran),
+            versions=versions_of(ran),
             tests=proven_tests(Runs(before, self._report, reruns)),
             weakened=weakened_lines(diff, self._job.rules),
             uncollected=tuple(

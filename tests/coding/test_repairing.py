@@ -5,6 +5,7 @@ import pytest
 
 from cogworks.coding.dossier import dossier
 from cogworks.coding.eventlog import read_events
+from cogworks.coding.governed import POLICY
 from cogworks.errors import BudgetReached, InvalidReply
 from cogworks.repair.offline import Nobody
 from cogworks.repair.options import Gates, Options, Search, Sizes, Transactions
@@ -53,6 +54,8 @@ def test_two_landmarks_become_two_commits_and_one_patch(tree: Path) -> None:
     assert scene.patch.count("\n+") == 3
     assert scene.work.notes.proof is not None
     assert scene.work.notes.proof.having("fail_to_pass") == ("a.txt::a", "a.txt::d")
+    assert scene.work.notes.proof.commands == ("facts", "facts a.txt::a a.txt::d")
+    assert scene.work.notes.proof.versions == {"facts": "1"}
     assert result.seriality_maintained
 
 
@@ -228,6 +231,17 @@ def test_a_task_that_does_not_fit_the_repository_ends_before_the_model_is_asked(
 
     assert not result.success
     assert reason in result.error
+    assert scene.model.asked == []
+
+
+def test_an_analysis_that_asks_and_takes_back_is_no_mere_look(tree: Path) -> None:
+    only_looking = POLICY.model_copy(update={"effects": ("read", "write")})
+    scene = RepairScene(tree, policy=only_looking)
+
+    result = scene.run()
+
+    assert not result.success
+    assert "tool 'ANALYZE_FAILURE' has the effect `external`" in result.error
     assert scene.model.asked == []
 
 
