@@ -143,7 +143,7 @@ class Repair:
 
     def artifacts(self) -> Mapping[str, str]:
         """File name -> text."""
-        found = dossier(self._cycle.events, self._run.notes, patch=self.patch)
+        found = dossier(self._cycle.events, self._run.notes, patch=self.patch, untold=self._run.untold)
         found = {**found, AUDIT_FILE: self._audit.text}
         return found if isinstance(self._asked, Unasked) else {**found, PROMPTS: self._asked.log.text()}
 
@@ -199,6 +199,7 @@ def open_repair(
             site = Site(copy.path, copy.git, base=copy.start, folder=folder / "probes")
             laboratory = opened.enter_context(laboratory_of(site, tree, files, environment, warn=say))
             consulted = Consulted(copy, panel, suite=order.suite, warn=say)
+            clock = _steady_clock()
             job = Job(
                 run=RunId(str(uuid.uuid4())),
                 instance=order.instance,
@@ -214,6 +215,7 @@ def open_repair(
                 proposer=Nobody(asked.reason) if isinstance(asked, Unasked) else ModelProposer(asked.gateway),
                 laboratory=laboratory,
                 say=progress,
+                now=clock,
             )
             run = PatchRun(job, tools)
             audit = ActionAudit(Identity(run_id=job.run, node="fix"), now=time.monotonic)
@@ -225,11 +227,15 @@ def open_repair(
                 tree=lambda: tree_name(copy.git, copy.path),
                 effects=REPAIR_EFFECTS,
             )
-            yield Repair(_cycle(job, run, actions, listener), run, tree, asked=asked, audit=audit)
+            yield Repair(_cycle(job, run, actions, listener, clock), run, tree, asked=asked, audit=audit)
 
 
 def _cycle(
-    job: Job, run: PatchRun, actions: GovernedActions, listener: Callable[[Event], None]
+    job: Job,
+    run: PatchRun,
+    actions: GovernedActions,
+    listener: Callable[[Event], None],
+    clock: Callable[[], float],
 ) -> CodingCycle:
     options = job.options
     count = len(job.instance.failing_tests)
@@ -252,11 +258,17 @@ def _cycle(
     )
     around = Surroundings(
         handlers=actions.handlers(),
-        now=time.monotonic,
+        now=clock,
         listeners=(listener,),
-        identity={"run_id": job.run, "base": run.base},
+        identity={"run_id": job.run, "base": run.base, "began_at": clock()},
     )
     return CodingCycle(header, around)
+
+
+def _steady_clock() -> Callable[[], float]:
+    """Seconds since 1970 that only run forward, whatever is done to the machine's clock meanwhile."""
+    began_s = time.time() - time.monotonic()
+    return lambda: began_s + time.monotonic()
 
 
 def clone_of(order: Order, folder: Path, say: Callable[[str], None]) -> Copy:

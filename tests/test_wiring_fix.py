@@ -1,17 +1,20 @@
 """Repairs of a real repository: real git, the real Python service and pytest; only the model is scripted."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cogworks.coding.runlog import Record
 from cogworks.errors import BudgetReached, ConfigurationError, UsageError
 from cogworks.repair.instance import Instance
 from cogworks.repair.options import Logging, ModelChoice, Options
 from cogworks.settings import read_environment
 from cogworks.wiring_fix import Order, open_repair
 from tests.codebase.repositories import git
+from tests.coding.runlog_grammar import NAMED, problems
 from tests.fakes import ScriptedModel
 from tests.fixing import FILES, GOOD, TARGET, TESTS, diffs, landmark, make_shop, pattern, place, plan
 
@@ -60,8 +63,12 @@ def test_the_one_good_diff_of_six_is_kept_and_the_users_checkout_is_not_touched(
 
     with open_repair(order(shop), ENVIRONMENT, say=said.append, provider=model) as repair:
         result, patch, notes = repair.run(), repair.patch, repair.notes
+        log = [Record.model_validate_json(line) for line in repair.artifacts()["events.ndjson"].splitlines()]
 
     assert result.success, result.error
+    assert problems(log) == []
+    assert {record.kind for record in log} >= NAMED
+    assert datetime.now(UTC).timestamp() - 600 < log[0].ts <= log[-1].ts <= datetime.now(UTC).timestamp()
     told = " ".join(notes.refused)
     for text in ("is an existing test", "evil.py", "fits nowhere"):
         assert text in told

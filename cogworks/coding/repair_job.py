@@ -18,6 +18,7 @@ from cogworks.repair.proposing import Proposal, Proposer
 from cogworks.repair.recalling import Recalled
 from cogworks.repair.transaction import Checks, Tree
 from cogworks.repair.trying import Budgets
+from cogworks.repair.understanding import Understanding
 from cogworks.repair.violations import TestRules
 from cogworks.vocabulary import CommitOid, RunId, Value
 
@@ -58,6 +59,8 @@ class Tools:
     """None: no probe can be sent."""
     say: Callable[[str], None] = lambda _: None
     """Is told one line for each probe, as it begins and ends."""
+    now: Callable[[], float] = lambda: 0.0
+    """The clock of the run, as in `cycle.Surroundings`."""
 
 
 class Tried(Value):
@@ -76,6 +79,7 @@ class Notes:
         self.recalled: tuple[Recalled, ...] = ()
         self.findings: Findings | None = None
         self.planned: Planned | None = None
+        self.understanding: Understanding | None = None
         self.landmarks: tuple[Landmark, ...] = ()
         self.courses: list[Course] = []
         """Every turn among the branches, the latest last."""

@@ -183,15 +183,17 @@ def _show(told: dict[str, Any], patch: str, out: Path | None, *, as_json: bool) 
 
 
 def _listener(stream: bool) -> "Callable[[Event], None]":
-    from cogworks.coding.eventlog import line_of
     from cogworks.coding.events import ExecutionComplete
     from cogworks.coding.hints import Hints
+    from cogworks.coding.runlog import RunLog, record_line
 
+    log = RunLog()
     hints = Hints(lambda hint: _say(f"hint: {hint}"))
 
     def listen(event: "Event") -> None:
         if stream:
-            _say(line_of(event))
+            for record in log.records(event):
+                _say(record_line(record))
         elif isinstance(event.body, ExecutionComplete):
             result = event.body.result
             _say(f"{event.cycle}. {result.outcome.value}{f': {result.summary}' if result.summary else ''}")

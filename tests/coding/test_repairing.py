@@ -6,11 +6,13 @@ import pytest
 from cogworks.coding.dossier import dossier
 from cogworks.coding.eventlog import read_events
 from cogworks.coding.governed import POLICY
+from cogworks.coding.runlog import run_log
 from cogworks.errors import BudgetReached, InvalidReply
 from cogworks.repair.offline import Nobody
 from cogworks.repair.options import Gates, Options, Search, Sizes, Transactions
 from tests.codebase.repositories import git
 from tests.coding.repair_scene import RepairScene
+from tests.coding.runlog_grammar import problems
 from tests.fixing import diffs, landmark, place, plan
 from tests.fixing import pattern as shop_pattern
 from tests.repair.benches import make_worktree, on_disk
@@ -75,14 +77,20 @@ def test_the_sub_events_of_a_run_come_in_a_legal_order(tree: Path) -> None:
 
     scene.run()
 
+    assert problems(run_log(scene.cycle.events)) == []
     assert scene.moments == [
+        "vcs.checkpoint",
         "subgraph.built",
         "candidates.recalled",
         "combine.start",
         "combine.done",
+        "planner.synthesize.start",
+        "planner.synthesize.done",
         "planner.landmarks.start",
         "planner.landmarks.done",
         "branch.chosen",
+        "step.begin",
+        "step.test_cmd",
         "proposer.start",
         "proposer.done",
         "rerank.done",
@@ -91,6 +99,7 @@ def test_the_sub_events_of_a_run_come_in_a_legal_order(tree: Path) -> None:
         "txn.measured",
         "txn.validated",
         "txn.applied",
+        "file.write",
         "txn.compared",
         *["txn.gate"] * 3,
         "txn.measured",
@@ -98,6 +107,7 @@ def test_the_sub_events_of_a_run_come_in_a_legal_order(tree: Path) -> None:
         "txn.commit",
         "txn.result",
         "branch.settled",
+        "vcs.checkpoint",
     ]
 
 
@@ -307,6 +317,7 @@ def test_the_artifacts_tell_the_whole_run_and_the_log_can_be_read_back(tree: Pat
 
     assert sorted(found) == [
         "candidates.json",
+        "events-1.ndjson",
         "events.ndjson",
         "failure_pattern.json",
         "final_patch.txt",
@@ -317,7 +328,7 @@ def test_the_artifacts_tell_the_whole_run_and_the_log_can_be_read_back(tree: Pat
         "transactions.json",
         "understanding.json",
     ]
-    assert read_events(found["events.ndjson"]) == scene.cycle.events
+    assert read_events(found["events-1.ndjson"]) == scene.cycle.events
     assert [each["result"]["code"] for each in json.loads(found["transactions.json"])] == scene.codes
     assert found["final_patch.txt"] == scene.patch
     turns = json.loads(found["plan.json"])
