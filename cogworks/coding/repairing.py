@@ -65,6 +65,8 @@ class PatchRun:
         """The landmark that is begun with; empty: none is."""
         self._undone = ""
         """How the last transaction of this step ended; empty: none has ended badly."""
+        self._beyond_budget = 0
+        """Diffs of the last answer that are not tried."""
         self.notes = Notes()
         self._diagnosis = Diagnosis(job, tools, self.notes, self._note)
         self._branching = Branching(tools.tree, self.notes, self._note)
@@ -187,8 +189,7 @@ class PatchRun:
         budgets = budgets_of(self._job.options)
         found = self._judged(found, request, finalists=budgets.most)
         self._note("rerank.done", order=[[each.id, round(each.score, 6)] for each in found.kept])
-        if len(found.kept) > budgets.most:
-            self._note("budget.reached", names=list(budgets.reached(budgets.most)))
+        self._beyond_budget = max(0, len(found.kept) - budgets.most)
         told = {"landmark": landmark.id, "request": request.purpose}
         candidates = tuple(Candidate(id=each.id, change={**told, "diff": each.diff}) for each in found.kept)
         return self._ended(Outcome.PROPOSED, candidates=candidates)
@@ -202,7 +203,7 @@ class PatchRun:
         return found.model_copy(update={"kept": ruling.proposals})
 
     def _apply(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
-        del context, deadline_ms
+        del deadline_ms
         change: Mapping[str, Any] = payload.parameters["change"]
         landmark = self._landmarks[change["landmark"]]
         if together := self._branching.before_change():
@@ -229,6 +230,9 @@ class PatchRun:
         if result.code in _FATAL:
             return self._broken(result)
         self._undone = result.code
+        if self._beyond_budget and len(context.candidates) <= 1:
+            names, left = list(budgets_of(self._job.options).reached), self._beyond_budget
+            self._note("budget.reached", names=names, untried=left)
         self._failed_here().add(result.proposal)
         self.notes.rejected.append(change["diff"])
         problems = result.reasons or (result.code,)

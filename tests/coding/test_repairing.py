@@ -170,9 +170,38 @@ def test_the_budget_of_finalists_is_named_and_the_others_wait_in_vain(tree: Path
     scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH, USELESS), diffs(BOTH), options=options)
 
     assert scene.run().success
-    assert "budget.reached" in scene.moments
+    (reached,) = (entry for entry in scene.entries if entry.kind == "budget.reached")
+    assert reached.data == {"names": ["actions_per_txn"], "untried": 1}
     # The small one went first, and the other one waited for the next request.
     assert scene.codes == ["gate_targeted", "kept"]
+
+
+def test_a_budget_that_nothing_waits_for_is_not_reached(tree: Path) -> None:
+    options = Options(search=Search(finalists=1))
+    few = RepairScene(tree, PATTERN, plan(WHOLE), diffs(USELESS), diffs(BOTH), options=options)
+
+    assert few.run().success
+    assert few.codes == ["gate_targeted", "kept"]
+    assert "budget.reached" not in few.moments
+
+
+def test_a_diff_that_breaks_a_rule_uses_up_no_budget(tree: Path) -> None:
+    options = Options(search=Search(finalists=1))
+    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs({"../evil": ("", "x")}, BOTH), options=options)
+
+    assert scene.run().success
+    assert scene.codes == ["kept"]
+    assert "budget.reached" not in scene.moments
+
+
+def test_a_change_that_is_kept_within_the_budget_reaches_none(tree: Path) -> None:
+    options = Options(search=Search(finalists=1))
+    larger = {"a.txt": ("a = bad\nb = good\nc = good\nd = bad", "a = good\nb = bad\nc = bad\nd = good")}
+    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(larger, BOTH), options=options)
+
+    assert scene.run().success
+    assert scene.codes == ["kept"]
+    assert "budget.reached" not in scene.moments
 
 
 @pytest.mark.parametrize(
