@@ -22,7 +22,7 @@ from cogworks.coding.context import Task
 from cogworks.coding.cycle import CodingCycle, Surroundings
 from cogworks.coding.dossier import dossier
 from cogworks.coding.events import Event, Header
-from cogworks.coding.governed import POLICY, GovernedActions
+from cogworks.coding.governed import POLICY, REPAIR_EFFECTS, GovernedActions
 from cogworks.coding.limits import Limits
 from cogworks.coding.outcome import RunResult
 from cogworks.coding.repair_job import Job, Notes, Tools, budgets_of
@@ -230,6 +230,7 @@ def open_repair(
                 policy=POLICY,
                 trail=audit.trail,
                 tree=lambda: tree_name(copy.git, copy.path),
+                effects=REPAIR_EFFECTS,
             )
             yield Repair(_cycle(job, run, actions, listener, clock), run, tree, asked=asked, audit=audit)
 

@@ -83,6 +83,7 @@ def test_the_one_good_diff_of_six_is_kept_and_the_users_checkout_is_not_touched(
     assert fresh["tests/test_shop.py"] == TESTS
     assert notes.proof is not None
     assert notes.proof.is_proven
+    assert set(notes.proof.versions) == {"python", "pytest"}
     assert notes.localised is not None
     assert notes.localised.ranking.missing == ()
     assert said == [line for line in said if "uncommitted work in" in line]

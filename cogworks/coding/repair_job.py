@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cogworks.repair.branches import Course
+from cogworks.repair.budgets import Budgets
 from cogworks.repair.gates import Limits
 from cogworks.repair.instance import Instance
 from cogworks.repair.investigating import Findings, Laboratory
@@ -18,7 +19,6 @@ from cogworks.repair.proposing import Proposal, Proposer
 from cogworks.repair.recalling import Recalled
 from cogworks.repair.steady import SteadyTests
 from cogworks.repair.transaction import Checks, Tree
-from cogworks.repair.trying import Budgets
 from cogworks.repair.understanding import Understanding
 from cogworks.repair.violations import TestRules
 from cogworks.vocabulary import CommitOid, RunId, Value

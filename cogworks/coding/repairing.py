@@ -16,7 +16,7 @@ from cogworks.coding.feedback import Attempt, Trial
 from cogworks.coding.flow import NEXT_BRANCH
 from cogworks.coding.repair_job import Job, Notes, Tools, Tried, budgets_of
 from cogworks.coding.results import MAX_LISTED, ActionResult, Candidate, Payload, TraceEntry, failed
-from cogworks.coding.suitability import known_before, limited_to, of_targets, unfit, unproven
+from cogworks.coding.suitability import known_before, limited_to, of_targets, repair_proof, unfit, unproven
 from cogworks.coding.testfacts import facts_of
 from cogworks.domain_services.messages import TestReport
 from cogworks.errors import InvalidReply
@@ -29,7 +29,7 @@ from cogworks.repair.localising import HOPS, WIDER_HOPS, Localised
 from cogworks.repair.measure import RERUNS
 from cogworks.repair.offline import NobodyAsked
 from cogworks.repair.outcomes import Moment, Result, Terms
-from cogworks.repair.proof import Proof, Runs, proven_tests, weakened_lines
+from cogworks.repair.proof import Runs, weakened_lines
 from cogworks.repair.proof import Tree as ProvenTree
 from cogworks.repair.proposing import Proposals, Request, judged
 from cogworks.repair.transaction import Bench, Tree, transact
@@ -65,6 +65,8 @@ class PatchRun:
         """The landmark that is begun with; empty: none is."""
         self._undone = ""
         """How the last transaction of this step ended; empty: none has ended badly."""
+        self._beyond_budget = 0
+        """Diffs of the last answer that are not tried."""
         self.notes = Notes()
         self._diagnosis = Diagnosis(job, tools, self.notes, self._note)
         self._branching = Branching(tools.tree, self.notes, self._note)
@@ -189,8 +191,7 @@ class PatchRun:
         budgets = budgets_of(self._job.options)
         found = self._judged(found, request, finalists=budgets.most)
         self._note("rerank.done", order=[[each.id, round(each.score, 6)] for each in found.kept])
-        if len(found.kept) > budgets.most:
-            self._note("budget.reached", names=list(budgets.reached(budgets.most)))
+        self._beyond_budget = max(0, len(found.kept) - budgets.most)
         told = {"landmark": landmark.id, "request": request.purpose}
         candidates = tuple(Candidate(id=each.id, change={**told, "diff": each.diff}) for each in found.kept)
         return self._ended(Outcome.PROPOSED, candidates=candidates)
@@ -204,7 +205,7 @@ class PatchRun:
         return found.model_copy(update={"kept": ruling.proposals})
 
     def _apply(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
-        del context, deadline_ms
+        del deadline_ms
         change: Mapping[str, Any] = payload.parameters["change"]
         landmark = self._landmarks[change["landmark"]]
         if together := self._branching.before_change():
@@ -231,6 +232,9 @@ class PatchRun:
         if result.code in _FATAL:
             return self._broken(result)
         self._undone = result.code
+        if self._beyond_budget and len(context.candidates) <= 1:
+            names, left = list(budgets_of(self._job.options).reached), self._beyond_budget
+            self._note("budget.reached", names=names, untried=left)
         self._failed_here().add(result.proposal)
         self.notes.rejected.append(change["diff"])
         problems = result.reasons or (result.code,)
@@ -263,15 +267,11 @@ class PatchRun:
         reruns = [self._run(targets, limit_s) for _ in range(RERUNS)]
         diff = self._changes()
         before = limited_to(self._before or self._report, self._suite)
-        proof = self.notes.proof = Proof(
-            base=_proven(self._base),
-            head=_proven(self._head),
-            commands=(self._job.command,) if self._job.command else (),
-            tests=proven_tests(Runs(before, self._report, reruns)),
+        proof = self.notes.proof = repair_proof(
+            (_proven(self._base), _proven(self._head)),
+            Runs(before, self._report, reruns),
             weakened=weakened_lines(diff, self._job.rules),
-            uncollected=tuple(
-                each for each in self._report.collection_errors if each not in before.collection_errors
-            ),
+            command=self._job.command,
             unstable=self._tools.steady.unstable.names if self._tools.steady else (),
         )
         problems = unproven(proof, self._job.instance)

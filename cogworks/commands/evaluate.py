@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from cogworks import __version__
+from cogworks.commands.given_files import options_in, text_of
 from cogworks.commands.progress import ended_by_signal
 from cogworks.errors import BudgetReached, CogworksError, Interrupted, UsageError
 
 if TYPE_CHECKING:
     from cogworks.evaluation.cases import Case
     from cogworks.evaluation.report import Report, Result
-    from cogworks.repair.options import Options
     from cogworks.wiring_evaluation import Assignment
 
 FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
@@ -120,7 +120,7 @@ def evaluate(
         )
     if test_cmd:
         suite_of(test_cmd)
-    options = _options(config)
+    options = options_in(config)
     runs = artifacts or out.with_suffix(".runs")
     orders = [
         Assignment(
@@ -184,26 +184,13 @@ def _cases(tasks: Path) -> "tuple[Case, ...]":
     files = [tasks]
     if tasks.is_dir():
         files = sorted(path for path in tasks.iterdir() if path.suffix in SUFFIXES and path.is_file())
-    return in_order([case for path in files for case in parse_cases(_text(path), source=str(path))])
-
-
-def _options(path: Path | None) -> "Options":
-    from cogworks.repair.options import Options, parse_options
-
-    return Options() if path is None else parse_options(_text(path), source=str(path))
+    return in_order([case for path in files for case in parse_cases(text_of(path), source=str(path))])
 
 
 def _stem(case: "Case") -> str:
     from cogworks.llm.cassette_files import file_stem
 
     return file_stem(case.id)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
 
 
 def _write(path: Path, text: str) -> None:

@@ -120,9 +120,17 @@ def static_refusal(before: Measurement, after: Measurement) -> str | None:
     return worse_in_words(added) if added else None
 
 
-def newly_failing(before: Measurement, after: Measurement) -> tuple[str, ...]:
-    """The tests to try again before their failure counts."""
-    return tuple(sorted(after.failing - before.failing))
+def doubtful(gate: Gate, report: TestReport, *, before: Measurement, after: Measurement) -> tuple[str, ...]:
+    """The new failures to try again before they count; none where the change is refused whatever comes of them.
+
+    Args:
+        after: of this gate's tests, in their only run so far.
+    """
+    new = after.failing - before.failing
+    spared = after.model_copy(update={"failing": after.failing - new, "flaky": after.flaky | new})
+    if gate_refusal(gate, report, before=before, after=spared) is not None:
+        return ()
+    return tuple(sorted(new))
 
 
 def _before_of(gate: Gate, before: Measurement) -> Measurement:

@@ -13,12 +13,13 @@ from cogworks.codebase.patchtree import StagedFile, Surroundings, TreeState
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.repair.churn import churn
 from cogworks.repair.diffrules import fingerprint
-from cogworks.repair.gates import gate_refusal, gates_of, newly_failing, static_refusal, worse_at
+from cogworks.repair.gates import doubtful, gate_refusal, gates_of, static_refusal, worse_at
 from cogworks.repair.measure import (
     RERUNS,
     Measurement,
     Worse,
     confirmed,
+    ids,
     joined,
     measured,
     refusal,
@@ -84,6 +85,8 @@ class Bench:
     tell: Callable[[Moment], None] = lambda _: None
     baselines: MutableMapping[str, Measurement] = field(default_factory=dict)
     """Measurements known from earlier transactions, by tree, selection and command."""
+    static_baselines: MutableMapping[tuple[str, frozenset[str]], Measurement] = field(default_factory=dict)
+    """What the static checks found before earlier changes, by tree and files."""
 
 
 class Ruled(NamedTuple):
@@ -174,8 +177,7 @@ class _Attempt:
         name = fingerprint(diff)
         if found:
             return Result(code="rejected", reasons=_texts(found), violations=found, proposal=name)
-        there = [file.old_path for file in diff.files if file.kind != "create"]
-        before = before.model_copy(update={"static": self._static(there).static})
+        before = before.model_copy(update={"static": self._static_before(diff).static})
         refused = self._applied(diff, ground)
         if refused is not None:
             return refused.model_copy(update={"proposal": name, "before": before})
@@ -241,9 +243,7 @@ class _Attempt:
             report = self._run(gate.tests, gate.timeout_s)
             reports.append(report)
             found = measured(report)
-            # What ran out of time is refused as it is; running it again would only take longer.
-            doubtful = () if report.timed_out else newly_failing(before, found)
-            parts.append(self._steady(found, doubtful))
+            parts.append(self._steady(found, doubtful(gate, report, before=before, after=found)))
             reason = gate_refusal(gate, report, before=before, after=parts[-1])
             self._tell("txn.gate", "T6", gate=gate.name, reason=reason or "")
             if reason is not None:
@@ -287,12 +287,23 @@ class _Attempt:
             )
         return Result(code="kept", after=after)
 
-    def _steady(self, found: Measurement, doubtful: Sequence[str]) -> Measurement:
-        """The measurement after its doubtful failures had more runs; what passes in one of them is flaky."""
-        if not doubtful:
-            return found
-        reruns = [self._run(doubtful, self.terms.limits.landmark_s) for _ in range(RERUNS)]
-        return confirmed(found, reruns, doubtful)
+    def _steady(self, found: Measurement, failures: Sequence[str]) -> Measurement:
+        """The measurement after these failures had more runs; what passes in one of them is flaky and has no further."""
+        reruns: list[TestReport] = []
+        left = tuple(failures)
+        while left and len(reruns) < RERUNS:
+            reruns.append(self._run(left, self.terms.limits.landmark_s))
+            passed = ids(reruns[-1], {"passed"})
+            left = tuple(test for test in left if test not in passed)
+        return confirmed(found, reruns, failures)
+
+    def _static_before(self, diff: Diff) -> Measurement:
+        """What the static checks find in the files of a diff before it, looked up once for each state of the tree."""
+        there = [file.old_path for file in diff.files if file.kind != "create"]
+        key = (self.start.tree, frozenset(there))
+        if key not in self.bench.static_baselines:
+            self.bench.static_baselines[key] = self._static(there)
+        return self.bench.static_baselines[key]
 
     def _static(self, paths: Sequence[str]) -> Measurement:
         if not self.terms.static:

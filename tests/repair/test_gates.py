@@ -3,8 +3,8 @@
 import pytest
 
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.repair.gates import Gate, Limits, Selection, gate_refusal, gates_of, newly_failing
-from cogworks.repair.measure import Measurement, measured
+from cogworks.repair.gates import Gate, Limits, Selection, doubtful, gate_refusal, gates_of
+from cogworks.repair.measure import measured
 
 LIMITS = Limits()
 FULL = Selection(
@@ -102,5 +102,32 @@ def test_a_gate_of_some_tests_does_not_miss_the_others() -> None:
     assert gate_refusal(gate, report("a"), before=BEFORE, after=measured(report("a"))) is None
 
 
-def test_only_what_did_not_fail_before_is_tried_again() -> None:
-    assert newly_failing(BEFORE, Measurement(failing=frozenset({"t::a", "t::c"}))) == ("t::c",)
+@pytest.mark.parametrize(
+    ("must_pass", "after", "again"),
+    [
+        ("", report("d", "ac"), ("t::c",)),
+        ("", report("cd", "a"), ()),
+        ("a", report("a", "c"), ("t::c",)),
+        ("a", report("", "ac"), ()),
+        ("c", report("a", "c"), ()),
+        ("", report("", "c"), ()),
+        ("", TestReport(cases=(TestCase(id="t::c", outcome="failed"),), timed_out=True), ()),
+    ],
+    ids=[
+        "one that passed before",
+        "one that failed before",
+        "the only reason against the change",
+        "a target fails as it did",
+        "a target that has to pass",
+        "another test is gone",
+        "the time is up",
+    ],
+)
+def test_a_new_failure_is_tried_again_only_where_that_may_change_the_verdict(
+    must_pass: str, after: TestReport, again: tuple[str, ...]
+) -> None:
+    needed = tuple(f"t::{name}" for name in must_pass)
+    tests = ("t::a", "t::c") if must_pass else ("t::a", "t::c", "t::d")
+    gate = Gate(name="targeted", tests=tests, timeout_s=9, must_pass=needed)
+
+    assert doubtful(gate, after, before=BEFORE, after=measured(after)) == again

@@ -319,6 +319,63 @@ def test_a_measurement_of_the_same_tree_is_not_made_twice(tree: Path) -> None:
     assert len(checks.runs) > first
 
 
+def test_the_static_checks_of_the_same_tree_are_not_asked_twice(tree: Path) -> None:
+    checks = FactChecks(tree)
+    bench = Bench(patch_tree(tree), checks)
+
+    transact(BREAK, terms(tree), bench)
+    transact(FIX, terms(tree), bench)
+    transact(edit("b.txt", "line 3\n", "line 4\n"), terms(tree), bench)
+
+    assert checks.static_runs == [("a.txt",), ("a.txt",), ("a.txt",), ("b.txt",), ("b.txt",)]
+
+
+def test_after_a_commit_the_static_checks_are_asked_anew(tree: Path) -> None:
+    checks = FactChecks(tree)
+    bench = Bench(patch_tree(tree), checks)
+    kept = transact(FIX, terms(tree), bench)
+    text = FILES["a.txt"].replace("a = bad", "a = good")
+    second = render(Diff(files=(between("a.txt", text, text.replace("d = bad", "d = broken")),)))
+
+    result = transact(second, terms(tree), bench)
+
+    assert kept.is_kept
+    assert result.code == "gate_static"
+    assert len(checks.static_runs) == 4
+
+
+@pytest.mark.parametrize(
+    ("must_pass", "text", "runs"),
+    [
+        (("a.txt",), edit("a.txt", "b = good", "b = bad"), []),
+        ((), edit("a.txt", "b = good", "b = bad"), [("a.txt::b",)] * 2),
+    ],
+    ids=["a target that fails all the same", "nothing but the new failure"],
+)
+def test_new_failures_run_again_only_where_that_may_change_the_verdict(
+    tree: Path, must_pass: tuple[str, ...], text: str, runs: list[tuple[str, ...]]
+) -> None:
+    checks = FactChecks(tree)
+    selection = Selection(landmark=must_pass, regression=("a.txt",))
+
+    result, _ = tried(tree, text, checks, terms(tree, selection))
+
+    assert result.code.startswith("gate_")
+    assert result.reasons == ("breaks a.txt::b",)
+    baseline = 3
+    assert checks.runs[baseline + 1 :] == runs
+
+
+def test_a_test_that_is_known_to_be_flaky_is_not_run_a_third_time(tree: Path) -> None:
+    checks = Flaky(tree, "sub/c.txt::x", 2)
+
+    result, _ = tried(tree, FIX, checks)
+
+    assert result.is_kept
+    assert checks.runs[-1] == ("sub/c.txt::x",)
+    assert checks.runs.count(("sub/c.txt::x",)) == 1
+
+
 class Flaky(FactChecks):
     """One test fails in the given runs of it, counted from 1."""
 

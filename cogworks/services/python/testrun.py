@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import sysconfig
 import tempfile
@@ -23,6 +24,10 @@ from cogworks.services.sandbox.walls import Walls
 _INSIDE = Path(__file__).with_name("inside")
 _MAX_REPORT_BYTES = 64 * 1024**2
 _SHORTEST_S = 0.01
+# One failure more or less must not hide the others, whatever the project's own options are.
+_OPTIONS = ("--maxfail=0", "--continue-on-collection-errors", "-q")
+_MOST_TOLD = 20
+"""So many tests are named in a command; the cases name all of them."""
 _CPU_FACTOR = 4
 """Seconds of processor per second of time limit: a suite may use several processors."""
 
@@ -103,6 +108,7 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
     changes = {
         "collection_errors": (*missing, *report.collection_errors),
         "unprotected": (*walls.unprotected, *wanted.interpreter.unprotected),
+        "commands": (_told(kept),),
     }
     return Observed(report.model_copy(update=changes), records)
 
@@ -185,9 +191,13 @@ def _command(places: Places, wanted: Wanted, report_fd: int) -> list[str]:
         pytest += ["-p", "cogworks_alone", "-p", plugin.name, *plugin.options]
     pytest += [f"--cogworks-test-timeout={wanted.test_timeout_s:g}", f"--cogworks-reach={json.dumps(reach)}"]
     pytest += ["-p", "no:cacheprovider", f"--basetemp={places.temporary / 'pytest'}"]
-    # One failure more or less must not hide the others, whatever the project's own options are.
-    pytest += ["--maxfail=0", "--continue-on-collection-errors"]
-    return [*pytest, "--tb=short", "--color=no", "-q", *wanted.tests]
+    return [*pytest, "--tb=short", "--color=no", *_OPTIONS, *wanted.tests]
+
+
+def _told(tests: Sequence[str]) -> str:
+    """The command for people: what decides about outcomes, without what only serves the report or the walls."""
+    more = [f"… and {len(tests) - _MOST_TOLD} more"] if len(tests) > _MOST_TOLD else []
+    return " ".join([*map(shlex.quote, ("python", "-m", "pytest", *_OPTIONS, *tests[:_MOST_TOLD])), *more])
 
 
 def _environment(places: Places, interpreter: Interpreter, search_path: str) -> dict[str, str]:
