@@ -237,8 +237,12 @@ def _validated(member: Member, workspace: HasPath, paths: Sequence[str]) -> Sequ
 def _simulated(
     member: Member, workspace: HasPath, tests: Sequence[str], timeout_s: float | None
 ) -> TestReport | None:
-    """A test id begins with the path of its file; without any the member runs its whole suite."""
-    covered = [test for test in tests if member.covers(test.split("::", 1)[0])]
+    """A test id begins with the path of its file; in a folder anybody's may lie; without any the member runs its whole suite."""
+    covered = [
+        test
+        for test in tests
+        if member.covers(test.split("::", 1)[0]) or (workspace.path / test.split("::", 1)[0]).is_dir()
+    ]
     return member.client.simulate(workspace, covered, timeout_s=timeout_s) if covered or not tests else None
 
 

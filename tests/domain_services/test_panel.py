@@ -75,6 +75,14 @@ def test_tests_run_wherever_tests_are_run_and_are_one_report(tmp_path: Path) -> 
     assert [case.outcome for case in one.cases] == ["failed"]
 
 
+def test_every_service_is_asked_about_a_folder_of_tests(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    with panel(tmp_path, ("only-text", "primary"), ("only-pictures", "primary")) as both:
+        report = both.panel.simulate(both.copy, ["tests"])
+
+    assert [case.outcome for case in report.cases] == ["passed", "passed"]
+
+
 @pytest.mark.parametrize("behaviour", ["crash", "hang", "not-starting", "wrong-version"])
 def test_a_secondary_service_that_cannot_be_used_is_left_out_with_a_warning(
     behaviour: str, tmp_path: Path
