@@ -84,6 +84,9 @@ class SimulateParams(Message):
     """Shuffles the order of the tests, the same way for the same seed; None: the suite's own order."""
     environment: dict[str, str] = Field(default_factory=dict)
     """Variables for the tests, on top of the service's own; never a secret."""
+    command: tuple[str, ...] = ()
+    """The words of the user's own test command, for services that announce `test_commands`: the tests are its last words, or
+    stand where `{tests}` does. None: the service's own way."""
 
 
 class Declaration(Message):

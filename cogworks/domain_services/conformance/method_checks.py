@@ -70,6 +70,22 @@ def failing_test_found(exam: Exam) -> Iterator[Finding]:
     yield from _wants_failure(response, f"simulate of the failing test {sample.failing_test!r}")
 
 
+def command_kept(exam: Exam) -> Iterator[Finding]:
+    """A service that keeps test commands runs no tests by one that runs none."""
+    sample = _sample(exam)
+    if exam.handshake is None or not exam.handshake.test_commands:
+        raise Skipped("`test_commands` is not announced")
+    params = {**_params(exam, "simulate", sample), "command": ["true"]}
+    response = _asked(exam, "simulate", params)
+    if isinstance(response, Finding):
+        yield response
+    elif response.error is None:
+        yield Finding(
+            found=f"simulate by the command `true`, which runs no test, is answered with status `{response.status}`",
+            remedy="Run tests by the command that is given and refuse one that reports none, or do not announce it.",
+        )
+
+
 def profile_met(exam: Exam) -> Iterator[Finding]:
     """Everything the chosen profile requires is announced."""
     announced = exam.capabilities()

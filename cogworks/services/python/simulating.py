@@ -60,6 +60,7 @@ def wanted(params: SimulateParams) -> Wanted:
         params.test_timeout_s,
         seed=params.seed,
         environment=params.environment,
+        command=params.command,
     )
 
 

@@ -27,6 +27,7 @@ HANDSHAKES: dict[str, dict[str, Any]] = {
     "odd-handshake": {"name": "x"},
     "with-rules": HANDSHAKE | {"capabilities": [*METHODS, "review_rules"], "artifact_types": ["rule"]},
     "only-text": HANDSHAKE | {"artifact_patterns": ["*.txt"]},
+    "deaf-to-commands": HANDSHAKE | {"test_commands": True},
     "no-walls": HANDSHAKE | {"domain": "other"},
     "only-pictures": HANDSHAKE | {"artifact_types": ["picture"], "artifact_patterns": ["*.png"]},
 }
