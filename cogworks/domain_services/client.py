@@ -178,6 +178,19 @@ class ServiceClient:
         params = SimulateParams(tests=tuple(tests), timeout_s=within(limit_s, timeout_s))
         return self._required(SIMULATE, workspace, params).result
 
+    def simulate_groups(
+        self, workspace: HasPath, groups: Sequence[Sequence[str]], *, timeout_s: float
+    ) -> TestReport | None:
+        """As `simulate`, one group after another until a test fails; None when the service does not do that."""
+        if not (self.offers(SIMULATE.method) and self.handshake().test_groups):
+            return None
+        params = SimulateParams(
+            tests=tuple(test for group in groups for test in group),
+            groups=tuple(tuple(group) for group in groups),
+            timeout_s=within(self._limits.of("simulate"), timeout_s),
+        )
+        return self._required(SIMULATE, workspace, params).result
+
     def interfaces(self, workspace: HasPath, paths: Sequence[str]) -> InterfaceMap | NotOffered:
         """The names, types and signatures that files offer."""
         answer = self.call(EXTRACT_INTERFACES, workspace, Artifacts(artifacts=tuple(paths)))

@@ -86,6 +86,28 @@ def command_kept(exam: Exam) -> Iterator[Finding]:
         )
 
 
+def groups_kept(exam: Exam) -> Iterator[Finding]:
+    """A service that runs tests in groups stops after one in which a test failed."""
+    sample = _sample(exam)
+    if exam.handshake is None or not exam.handshake.test_groups:
+        raise Skipped("`test_groups` is not announced")
+    whole = _asked(exam, "simulate", _params(exam, "simulate", sample))
+    cases = whole.result.get("cases", ()) if isinstance(whole, Response) else ()
+    passing = next((str(case["id"]) for case in cases if case.get("outcome") == "passed"), "")
+    if not (sample.failing_test and passing):
+        raise Skipped("no failing test is known, or none that passes; give one with --failing-test")
+    tests = [sample.failing_test, passing]
+    params = {"tests": tests, "groups": [[test] for test in tests], "timeout_s": exam.limit_s}
+    response = _asked(exam, "simulate", params)
+    if isinstance(response, Finding):
+        yield response
+    elif passing in [case.get("id") for case in response.result.get("cases", ())]:
+        yield Finding(
+            found=f"simulate in groups ran {passing!r} after {sample.failing_test!r} of an earlier group failed",
+            remedy="Leave out what comes after a group with a failure, or do not announce `test_groups`.",
+        )
+
+
 def profile_met(exam: Exam) -> Iterator[Finding]:
     """Everything the chosen profile requires is announced."""
     announced = exam.capabilities()

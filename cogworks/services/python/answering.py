@@ -135,6 +135,7 @@ class PythonService:
             status="ready" if walls.is_complete else "degraded",
             isolation=walls.layers,
             test_commands=True,
+            test_groups=True,
             environments=_environments(self._machine),
         )
 

@@ -66,6 +66,8 @@ class Wanted(NamedTuple):
 
     tests: Sequence[str] = ()
     """Test files or ids, relative to the repository; checked to stay inside by the caller. None: all."""
+    groups: Sequence[Sequence[str]] = ()
+    """The same tests in groups: none that comes after one with a failure is run. None: all are."""
     timeout_s: float = 600.0
     test_timeout_s: float = 300.0
     """Of one test."""
@@ -231,6 +233,10 @@ def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
     pytest += ["-p", "cogworks_report", "-p", "cogworks_time", "-p", "cogworks_reach"]
     if wanted.seed is not None:
         pytest += ["-p", "cogworks_order", f"--cogworks-seed={wanted.seed}"]
+    if sizes := [
+        size for group in wanted.groups if (size := len([test for test in group if test in wanted.tests]))
+    ]:
+        pytest += ["-p", "cogworks_groups", f"--cogworks-groups={','.join(map(str, sizes))}"]
     for plugin in wanted.plugins:
         pytest += ["-p", "cogworks_alone", "-p", plugin.name, *plugin.options]
     pytest += [f"--cogworks-test-timeout={wanted.test_timeout_s:g}", f"--cogworks-reach={json.dumps(reach)}"]
