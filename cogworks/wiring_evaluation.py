@@ -31,7 +31,7 @@ from cogworks.repair.consulting import Consulted
 from cogworks.repair.gates import Limits
 from cogworks.repair.measure import RERUNS, confirmed, measured
 from cogworks.repair.options import Options
-from cogworks.repair.testcommand import USUAL, suite_of
+from cogworks.repair.testcommand import USUAL, read_command
 from cogworks.settings import Environment, child_environment
 from cogworks.vocabulary import Value
 from cogworks.wiring_fix import Order, Repair, clone_of, open_repair, own_files
@@ -143,12 +143,14 @@ class _Evaluator:
             repository, base = self._repository(folder, prepare)
         command = self._given.test_cmd or case.instance.test_cmd or USUAL
         instance = case.instance.model_copy(update={"base_commit": base})
+        asked = read_command(command)
         order = Order(
             repository,
             instance,
             self._given.options,
-            suite=suite_of(command),
+            suite=asked.suite,
             command=command,
+            words=asked.words,
             max_cost_usd=self._given.max_cost_usd,
         )
         patch, reason = self._repaired(order)
@@ -284,7 +286,8 @@ def fresh_checkout(
     with tempfile.TemporaryDirectory(prefix="cogworks-judge-", ignore_cleanup_errors=True) as folder:
         copy = clone_of(order, Path(folder).resolve(), say)
         files = own_files(copy.path)
-        with open_panel(files, environment, caller=Caller(node="evaluate"), warn=say) as panel:
+        caller = Caller(node="evaluate")
+        with open_panel(files, environment, caller=caller, warn=say, test_command=order.words) as panel:
             yield copy.path, copy.git, Consulted(copy, panel, suite=order.suite, warn=say)
 
 

@@ -27,17 +27,20 @@ from cogworks.coding.limits import Limits
 from cogworks.coding.outcome import RunResult
 from cogworks.coding.repair_job import Job, Notes, Tools, budgets_of
 from cogworks.coding.repairing import PatchRun
-from cogworks.domain_services.messages import Caller
+from cogworks.domain_services.failures import ServiceFailed
+from cogworks.domain_services.messages import Caller, ErrorCode
 from cogworks.errors import PermissionRefused, UsageError
 from cogworks.llm.gateway import Gateway, Meter
 from cogworks.llm.promptlog import PromptLog
 from cogworks.llm.provider import Provider
 from cogworks.repair.consulting import Consulted
+from cogworks.repair.gates import Limits as RepairLimits
 from cogworks.repair.instance import Instance
 from cogworks.repair.offline import Nobody
 from cogworks.repair.options import ModelChoice, Options
 from cogworks.repair.proposing import ModelProposer
 from cogworks.repair.steady import SteadyTests
+from cogworks.repair.transaction import Checks
 from cogworks.settings import (
     CONFIG_FILE,
     Config,
@@ -78,6 +81,8 @@ class Order:
     suite: tuple[str, ...] = ()
     """Files and folders whose tests are the whole suite; none: what the runner finds."""
     command: str = ""
+    words: tuple[str, ...] = ()
+    """What of the command the services have to keep; none: their own way."""
     is_offline: bool = False
     """Whether no model is asked, whatever is configured."""
     max_cost_usd: Decimal | None = None
@@ -186,7 +191,7 @@ def open_repair(
         progress: is told one line as each probe begins and ends.
 
     Raises:
-        UsageError: there is no such repository or commit, or the tests do not apply.
+        UsageError: there is no such repository or commit, the tests do not apply, or the test command cannot be kept.
         ConfigurationError: a file below `.cogworks` is malformed, or the model has no price.
     """
     with scratch_folder("cogworks-fix-") as folder:
@@ -194,15 +199,21 @@ def open_repair(
         files = own_files(copy.path)
         with (
             _open_model(order, environment, files, provider) as asked,
-            open_panel(files, environment, caller=Caller(node="fix"), warn=say) as panel,
+            open_panel(
+                files, environment, caller=Caller(node="fix"), warn=say, test_command=order.words
+            ) as panel,
             ExitStack() as opened,
         ):
             if isinstance(asked, Unasked):
                 say(f"{asked.reason}\nWhat needs no model is done; nothing is changed.")
             tree = PatchTree(copy.path, copy.git, identity=COMMITTER)
             site = Site(copy.path, copy.git, base=copy.start, folder=folder / "probes")
-            laboratory = opened.enter_context(laboratory_of(site, tree, files, environment, warn=say))
+            laboratory = opened.enter_context(
+                laboratory_of(site, tree, files, environment, warn=say, test_command=order.words)
+            )
             consulted = SteadyTests(Consulted(copy, panel, suite=order.suite, warn=say))
+            if order.words:
+                _refuse_unusable(order, consulted)
             clock = _steady_clock()
             job = Job(
                 run=RunId(str(uuid.uuid4())),
@@ -233,6 +244,16 @@ def open_repair(
                 effects=REPAIR_EFFECTS,
             )
             yield Repair(_cycle(job, run, actions, listener, clock), run, tree, asked=asked, audit=audit)
+
+
+def _refuse_unusable(order: Order, checks: Checks) -> None:
+    """Whether a command of the user's takes ids and reports them is found out before anything is paid for."""
+    try:
+        checks.run(order.instance.failing_tests, timeout_s=RepairLimits().targeted_s)
+    except ServiceFailed as error:
+        if error.code is not ErrorCode.INVALID_REQUEST:
+            raise
+        raise UsageError(f"`--test-cmd` cannot be kept: {error}") from error
 
 
 def _cycle(
