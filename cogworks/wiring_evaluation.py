@@ -31,10 +31,11 @@ from cogworks.repair.consulting import Consulted
 from cogworks.repair.gates import Limits
 from cogworks.repair.measure import RERUNS, confirmed, measured
 from cogworks.repair.options import Options
-from cogworks.repair.testcommand import USUAL, suite_of
+from cogworks.repair.testcommand import USUAL, read_command
 from cogworks.settings import Environment, child_environment
 from cogworks.vocabulary import Value
-from cogworks.wiring_fix import Order, Repair, clone_of, open_repair, own_files
+from cogworks.wiring_clone import clone_of, own_files
+from cogworks.wiring_fix import Order, Repair, open_repair
 from cogworks.wiring_services import open_panel
 
 RECORDINGS = "cassettes"
@@ -143,12 +144,14 @@ class _Evaluator:
             repository, base = self._repository(folder, prepare)
         command = self._given.test_cmd or case.instance.test_cmd or USUAL
         instance = case.instance.model_copy(update={"base_commit": base})
+        asked = read_command(command)
         order = Order(
             repository,
             instance,
             self._given.options,
-            suite=suite_of(command),
+            suite=asked.suite,
             command=command,
+            words=asked.words,
             max_cost_usd=self._given.max_cost_usd,
         )
         patch, reason = self._repaired(order)
@@ -218,7 +221,7 @@ class _Evaluator:
         bare = case.instance.model_copy(update={"test_patch": ""})
         place = folder / "prepared"
         place.mkdir()
-        copy = clone_of(Order(found, bare, self._given.options), place, self._say)
+        copy = clone_of(found, bare, place, self._say)
         with prepare(copy.path, case.environment_cmd) as files:
             lay_over(files, copy.path)
         copy.git.run("add", "--all", "--force", cwd=copy.path)
@@ -282,9 +285,10 @@ def fresh_checkout(
 ) -> Iterator[tuple[Path, Git, Consulted]]:
     """A clone that nobody has worked in, with the tests of its task, and who runs its tests. Raises as `open_repair`."""
     with tempfile.TemporaryDirectory(prefix="cogworks-judge-", ignore_cleanup_errors=True) as folder:
-        copy = clone_of(order, Path(folder).resolve(), say)
+        copy = clone_of(order.repository, order.instance, Path(folder).resolve(), say)
         files = own_files(copy.path)
-        with open_panel(files, environment, caller=Caller(node="evaluate"), warn=say) as panel:
+        caller = Caller(node="evaluate")
+        with open_panel(files, environment, caller=caller, warn=say, test_command=order.words) as panel:
             yield copy.path, copy.git, Consulted(copy, panel, suite=order.suite, warn=say)
 
 

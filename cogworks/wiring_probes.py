@@ -148,11 +148,13 @@ def laboratory_of(
     environment: Environment,
     *,
     warn: Callable[[str], None],
+    test_command: Sequence[str] = (),
 ) -> ProbeLaboratory:
     """A laboratory for one worktree; open it in a `with` block.
 
     Args:
         files: below `.cogworks`, for the services; never of the worktree, which the model may have changed.
+        test_command: words of the command that tests are run with; none: each service's own way.
 
     Raises:
         ConfigurationError: every problem of `services.toml`.
@@ -167,6 +169,13 @@ def laboratory_of(
             warn(text)
 
     def open_services(left_s: Callable[[], float | None]) -> ServicePanel:
-        return open_panel(files, environment, caller=Caller(node="probe"), warn=warn_once, left_s=left_s)
+        return open_panel(
+            files,
+            environment,
+            caller=Caller(node="probe"),
+            warn=warn_once,
+            left_s=left_s,
+            test_command=test_command,
+        )
 
     return ProbeLaboratory(site, tree, open_services)

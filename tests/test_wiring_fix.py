@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from cogworks.coding.runlog import Record
 from cogworks.errors import BudgetReached, ConfigurationError, UsageError
 from cogworks.repair.instance import Instance
 from cogworks.repair.options import Logging, ModelChoice, Options
+from cogworks.repair.testcommand import read_command
 from cogworks.settings import read_environment
 from cogworks.wiring_fix import Order, open_repair
 from tests.codebase.repositories import git
@@ -93,6 +95,65 @@ def test_the_one_good_diff_of_six_is_kept_and_the_users_checkout_is_not_touched(
         git(shop, "count-objects", "-v"),
         git(shop, "worktree", "list"),
     ) == before
+
+
+RECIPE = "test:\n\tpython -X dev -m pytest -x --strict-markers $(ARGS)\n"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "command",
+    ["python -X dev -m pytest tests -q -p no:randomly --strict-markers", "make test ARGS={tests}"],
+    ids=["pytest with options", "make"],
+)
+def test_a_repair_is_proven_by_the_users_own_command(tmp_path: Path, command: str) -> None:
+    """The failing test passes under that command alone, and one of its name elsewhere is not run."""
+    tests = TESTS.replace("def test_total():\n", "def test_total():\n    assert sys.flags.dev_mode\n")
+    elsewhere = "def test_total():\n    raise SystemExit('not to be run')\n"
+    files = {
+        **FILES,
+        "tests/test_shop.py": f"import sys\n\n{tests}",
+        "checks/test_shop.py": elsewhere,
+        "pytest.ini": "[pytest]\ntestpaths = tests\n",
+        "Makefile": RECIPE,
+    }
+    shop = make_shop(tmp_path, files)
+    model = ScriptedModel(pattern(), plan(landmark()), diffs(GOOD))
+    asked = read_command(command)
+    wanted = replace(order(shop), suite=asked.suite, command=command, words=asked.words)
+
+    with open_repair(wanted, ENVIRONMENT, say=print, provider=model) as repair:
+        result, notes = repair.run(), repair.notes
+
+    assert result.success, result.error
+    assert notes.proof is not None
+    assert notes.proof.commands == (command,)
+    assert notes.proof.having("fail_to_pass") == (TARGET,)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("make test", "ran tests that were not asked for"),
+        ("make nothing", "has to run pytest with the variables PYTEST_ADDOPTS and PYTHONPATH"),
+        ("tox-that-is-not-here -e py --", "cannot be started behind the walls"),
+    ],
+)
+def test_a_command_that_takes_or_reports_no_ids_is_refused_before_a_model_is_asked(
+    tmp_path: Path, command: str, reason: str
+) -> None:
+    shop = make_shop(tmp_path, {**FILES, "Makefile": RECIPE})
+    model = ScriptedModel()
+    wanted = replace(order(shop), command=command, words=read_command(command).words)
+
+    with (
+        pytest.raises(UsageError, match=f"`--test-cmd` cannot be kept: .*{reason}"),
+        open_repair(wanted, ENVIRONMENT, say=print, provider=model),
+    ):
+        pass
 
 
 @pytest.mark.slow

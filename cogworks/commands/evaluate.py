@@ -55,7 +55,9 @@ TABLE_WIDTH = 140
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="TOML or YAML with the options of the patch loop.",
 )
-@click.option("--test-cmd", default="", help="A pytest command for all [default: each instance's own].")
+@click.option(
+    "--test-cmd", default="", help="What runs the tests of all instances [default: each one's own]."
+)
 @click.option(
     "--artifacts",
     type=NEW_FOLDER,
@@ -108,7 +110,7 @@ def evaluate(
     from cogworks.commands.evaluating import held
     from cogworks.evaluation.cases import chosen
     from cogworks.evaluation.report import as_text
-    from cogworks.repair.testcommand import suite_of
+    from cogworks.repair.testcommand import read_command
     from cogworks.wiring_evaluation import Assignment
     from cogworks.wiring_evaluation import write_samples as written
 
@@ -119,7 +121,7 @@ def evaluate(
             "`--tasks` and `--out` are wanted; `--write-samples DIR` gives instances to try it with."
         )
     if test_cmd:
-        suite_of(test_cmd)
+        read_command(test_cmd)
     options = options_in(config)
     runs = artifacts or out.with_suffix(".runs")
     orders = [

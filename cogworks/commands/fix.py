@@ -30,7 +30,7 @@ FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 )
 @click.option("--task", required=True, type=FILE, help="JSON: `instance_id` and `failing_tests` by exact id.")
 @click.option(
-    "--test-cmd", default="", help="A pytest command [default: the task's, or python -m pytest -q]."
+    "--test-cmd", default="", help="What runs the tests [default: the task's, or python -m pytest -q]."
 )
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the patch here [default: print it]."
@@ -71,13 +71,16 @@ def fix(
 
     docs/evaluate.md has a run-book, and what to do when it does not work.
     """
-    from cogworks.repair.testcommand import USUAL, suite_of
+    from cogworks.repair.testcommand import USUAL, read_command
     from cogworks.settings import read_environment
     from cogworks.wiring_fix import Order, open_repair
 
     instance, options = _task(task), options_in(config)
     command = test_cmd or instance.test_cmd or USUAL
-    order = Order(repo, instance, options, suite=suite_of(command), command=command, is_offline=no_model)
+    asked = read_command(command)
+    order = Order(
+        repo, instance, options, suite=asked.suite, command=command, words=asked.words, is_offline=no_model
+    )
     kept_in = _folder(artifacts or (Path(options.logging.dir) if options.logging.dir else None), instance)
     started_s = time.monotonic()
     told: dict[str, Any] = {

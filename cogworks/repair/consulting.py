@@ -53,6 +53,9 @@ class Services(Explores, Protocol):
     def simulate(
         self, workspace: HasPath, tests: Sequence[str] = (), *, timeout_s: float | None = None
     ) -> TestReport: ...
+    def simulate_groups(
+        self, workspace: HasPath, groups: Sequence[Sequence[str]], *, timeout_s: float
+    ) -> TestReport | None: ...
 
 
 class Exploration:
@@ -140,6 +143,9 @@ class Consulted(Exploration):
 
     def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
         return self._services.simulate(self._tree, tuple(tests) or self._suite, timeout_s=timeout_s)
+
+    def run_groups(self, groups: Sequence[Sequence[str]], *, timeout_s: float) -> TestReport | None:
+        return self._services.simulate_groups(self._tree, groups, timeout_s=timeout_s)
 
     def read(self, images: Mapping[str, str | None]) -> Reading:
         """What the language says of these files as they lie there and with these texts (None: deleted)."""

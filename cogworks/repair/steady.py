@@ -6,12 +6,12 @@ from typing import Protocol
 from cogworks.domain_services.exploring import CallGraph, Coverage, SymbolIndex
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.repair.localising import Explorer
-from cogworks.repair.transaction import Checks
+from cogworks.repair.transaction import Checks, RunsGroups
 from cogworks.repair.unstable import Unstable, numbered, runnable, unstable_between
 from cogworks.repair.violations import Reading
 
 
-class Consults(Checks, Explorer, Protocol):
+class Consults(Checks, RunsGroups, Explorer, Protocol):
     """What knows the worktree; `cogworks.repair.consulting.Consulted`."""
 
 
@@ -36,6 +36,10 @@ class SteadyTests:
         if self._first is None and not tests:
             self._first = report
         return self.numbered(report)
+
+    def run_groups(self, groups: Sequence[Sequence[str]], *, timeout_s: float) -> TestReport | None:
+        report = self._consulted.run_groups(groups, timeout_s=timeout_s)
+        return self.numbered(report) if report else None
 
     def coverage(self, *, timeout_s: float) -> Coverage | None:
         found = self._consulted.coverage(timeout_s=timeout_s)

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.diffparsing import parse_diff
@@ -13,7 +13,16 @@ from cogworks.codebase.patchtree import StagedFile, Surroundings, TreeState
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.repair.churn import churn
 from cogworks.repair.diffrules import fingerprint
-from cogworks.repair.gates import doubtful, gate_refusal, gates_of, static_refusal, worse_at
+from cogworks.repair.gates import (
+    Gate,
+    GateName,
+    doubtful,
+    gate_refusal,
+    gates_of,
+    parted,
+    static_refusal,
+    worse_at,
+)
 from cogworks.repair.measure import (
     RERUNS,
     Measurement,
@@ -41,6 +50,9 @@ from cogworks.repair.printed import printed
 from cogworks.repair.validators import diff_violations, has_images, images, language_violations
 from cogworks.repair.violations import Ground, Reading, Step, Violation
 from cogworks.vocabulary import CommitOid
+
+_SEVERAL = 2
+"""So many gates are worth a run together."""
 
 
 class Tree(Protocol):
@@ -74,6 +86,14 @@ class Checks(Protocol):
 
     def read(self, images: Mapping[str, str | None]) -> Reading:
         """What the language says of these files as they lie there and with these texts (None: deleted)."""
+
+
+@runtime_checkable
+class RunsGroups(Protocol):
+    """Checks that can run the tests of several gates at once."""
+
+    def run_groups(self, groups: Sequence[Sequence[str]], *, timeout_s: float) -> TestReport | None:
+        """The report of these tests, none of those that come after a group in which one failed; None: not to be had."""
 
 
 @dataclass(frozen=True)
@@ -239,8 +259,10 @@ class _Attempt:
             added = Worse((), (), (), worse(before, parts[0]).static)
             return Result(code="gate_static", reasons=(reason,), after=parts[0], worse=added)
         reports: list[TestReport] = []
-        for gate in gates_of(self.terms.selection, self.terms.limits):
-            report = self._run(gate.tests, gate.timeout_s)
+        gates = gates_of(self.terms.selection, self.terms.limits)
+        together = self._together([gate for gate in gates if gate.tests])
+        for gate in gates:
+            report = together.get(gate.name) or self._run(gate.tests, gate.timeout_s)
             reports.append(report)
             found = measured(report)
             parts.append(self._steady(found, doubtful(gate, report, before=before, after=found)))
@@ -317,12 +339,24 @@ class _Attempt:
             raise CodebaseError(f"git's own diff cannot be read: {parsed.problems[0].text}")
         return churn(parsed.diff)
 
+    def _together(self, gates: Sequence[Gate]) -> Mapping[GateName, TestReport]:
+        """The reports of as many gates as one run can tell of; the others have a run of their own."""
+        checks = self.bench.checks
+        if len(gates) < _SEVERAL or not isinstance(checks, RunsGroups):
+            return {}
+        report = checks.run_groups([gate.tests for gate in gates], timeout_s=gates[0].timeout_s)
+        self._undo_litter()
+        return parted(report, gates) if report else {}
+
     def _run(self, tests: Sequence[str], timeout_s: float) -> TestReport:
         """One run of these tests; what they wrote into the worktree must not judge the next one."""
         report = self.bench.checks.run(tests, timeout_s=timeout_s)
+        self._undo_litter()
+        return report
+
+    def _undo_litter(self) -> None:
         if _unstaged(self.bench.tree.dirt()):
             self.bench.tree.settle(self.start)
-        return report
 
     def _tell(self, kind: MomentKind, step: StepOfTen, **data: object) -> None:
         self.bench.tell(Moment(kind=kind, step=step, data=data))

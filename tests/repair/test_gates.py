@@ -3,7 +3,7 @@
 import pytest
 
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.repair.gates import Gate, Limits, Selection, doubtful, gate_refusal, gates_of
+from cogworks.repair.gates import Gate, Limits, Selection, doubtful, gate_refusal, gates_of, parted
 from cogworks.repair.measure import measured
 
 LIMITS = Limits()
@@ -131,3 +131,59 @@ def test_a_new_failure_is_tried_again_only_where_that_may_change_the_verdict(
     gate = Gate(name="targeted", tests=tests, timeout_s=9, must_pass=needed)
 
     assert doubtful(gate, after, before=BEFORE, after=measured(after)) == again
+
+
+TOGETHER = (
+    Gate(name="targeted", tests=("t::a", "t::b"), timeout_s=9),
+    Gate(name="regression", tests=("u", "v::e"), timeout_s=9),
+)
+A, B, C, E = (
+    TestCase(id=name, outcome="passed" if name == "t::b" else "failed")
+    for name in ("t::a", "t::b", "u::c[x]", "v::e")
+)
+
+
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        ({"cases": (A, B, C, E)}, {"targeted": {"cases": (A, B)}, "regression": {"cases": (C, E)}}),
+        ({"cases": (A, B)}, {"targeted": {"cases": (A, B)}}),
+        ({"cases": (C, E)}, {}),
+        ({"cases": ()}, {}),
+        ({"cases": (A, TestCase(id="x::y", outcome="passed"))}, {}),
+        ({"cases": (A,), "timed_out": True}, {"targeted": {"cases": (A,), "timed_out": True}}),
+        ({"cases": (A, B, C), "timed_out": True}, {"targeted": {"cases": (A, B)}}),
+        (
+            {"cases": (), "collection_errors": ("t: no",)},
+            {"targeted": {"cases": (), "collection_errors": ("t: no",)}},
+        ),
+        (
+            {"cases": (A, B, E), "collection_errors": ("u: no",)},
+            {"targeted": {"cases": (A, B)}},
+        ),
+        ({"cases": (A, B), "collection_errors": ("pytest ended early",)}, {}),
+        (
+            {"cases": (A, B), "blocked": ("x",), "unprotected": ("y",)},
+            {"targeted": {"cases": (A, B), "blocked": ("x",), "unprotected": ("y",)}},
+        ),
+    ],
+    ids=[
+        "all of both",
+        "stopped after the first",
+        "nothing of the first",
+        "nothing at all",
+        "a test of no gate",
+        "no time for the first",
+        "no time for the second",
+        "the first cannot be collected",
+        "the second cannot be collected",
+        "an error of nobody",
+        "what the walls met",
+    ],
+)
+def test_what_one_run_says_of_several_gates(
+    told: dict[str, object], found: dict[str, dict[str, object]]
+) -> None:
+    expected = {name: TestReport.model_validate(fields) for name, fields in found.items()}
+
+    assert parted(TestReport.model_validate(told), TOGETHER) == expected
