@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from cogworks.coding.actions import Action, Outcome
@@ -74,6 +75,9 @@ _TOOLS: Mapping[Action, _Declared] = {
     Action.LINT: _Declared("Runs the linter.", "read", _ANY, 3_600),
     Action.BUILD: _Declared("Builds the working copy.", "write", _ANY, 3_600),
 }
+REPAIR_EFFECTS: Mapping[Action, Effects] = {Action.ANALYZE_FAILURE: "external"}
+"""What actions of `cogworks fix` do beyond those of the node: there the model is asked what is wrong, and what landed of
+changes that only together are a repair is taken back."""
 POLICY = Policy(
     profile=PROFILE,
     summary="What Code Generation does in its own working copy.",
@@ -99,8 +103,17 @@ def coding_policy(files: Mapping[str, str]) -> Policy:
     return parse_policy(text, source=f"{POLICY_FOLDER}/{PROFILE}.toml", built_in=POLICY)
 
 
-def register_actions(registry: ToolRegistry, handlers: Mapping[Action, ToolHandler]) -> None:
-    """Register the actions that somebody carries out, each under its own name."""
+def register_actions(
+    registry: ToolRegistry,
+    handlers: Mapping[Action, ToolHandler],
+    *,
+    effects: Mapping[Action, Effects] = MappingProxyType({}),
+) -> None:
+    """Register the actions that somebody carries out, each under its own name.
+
+    Args:
+        effects: of actions that do something else here than in the node.
+    """
     for action, handler in handlers.items():
         declared = _TOOLS[action]
         registry.register(
@@ -108,7 +121,7 @@ def register_actions(registry: ToolRegistry, handlers: Mapping[Action, ToolHandl
             action.value,
             handler=handler,
             description=declared.description,
-            effects=declared.effects,
+            effects=effects.get(action, declared.effects),
             input_schema=dict(declared.input_schema),
             output_schema=_OUTPUT,
             timeout_s=declared.timeout_s,
@@ -139,10 +152,12 @@ class GovernedActions:
         trail: Trail,
         tree: Callable[[], str],
         approved: frozenset[str] = frozenset(),
+        effects: Mapping[Action, Effects] = MappingProxyType({}),
     ) -> None:
         """Args:
         tree: names the files of the working copy as they are now.
         approved: hashes of calls that people agreed to.
+        effects: as in `register_actions`.
         """
         self._actions = handlers
         self._tree = tree
@@ -151,7 +166,8 @@ class GovernedActions:
         self.waiting_for: Approval | None = None
         """The call that ended the run because a person has to approve it."""
         registry = ToolRegistry()
-        register_actions(registry, {action: self._as_tool(handler) for action, handler in handlers.items()})
+        tools = {action: self._as_tool(handler) for action, handler in handlers.items()}
+        register_actions(registry, tools, effects=effects)
         self._means = Means(
             view=registry.sandbox(PROFILE),
             enforcer=Enforcer([policy]),

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cogworks.commands.given_files import options_in, text_of
 from cogworks.commands.progress import ended_by_signal
-from cogworks.errors import CogworksError, Interrupted, UsageError
+from cogworks.errors import CogworksError, Interrupted
 
 if TYPE_CHECKING:
     from cogworks.coding.events import Event
     from cogworks.coding.outcome import RunResult
     from cogworks.repair.instance import Instance
-    from cogworks.repair.options import Options
     from cogworks.wiring_fix import Repair
 
 FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
@@ -75,7 +75,7 @@ def fix(
     from cogworks.settings import read_environment
     from cogworks.wiring_fix import Order, open_repair
 
-    instance, options = _task(task), _options(config)
+    instance, options = _task(task), options_in(config)
     command = test_cmd or instance.test_cmd or USUAL
     asked = read_command(command)
     order = Order(
@@ -112,20 +112,7 @@ def fix(
 def _task(path: Path) -> "Instance":
     from cogworks.repair.instance import parse_instance
 
-    return parse_instance(_text(path), source=str(path))
-
-
-def _options(path: Path | None) -> "Options":
-    from cogworks.repair.options import Options, parse_options
-
-    return Options() if path is None else parse_options(_text(path), source=str(path))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+    return parse_instance(text_of(path), source=str(path))
 
 
 def _folder(artifacts: Path | None, instance: "Instance") -> Path | None:
@@ -199,15 +186,17 @@ def _show(told: dict[str, Any], patch: str, out: Path | None, *, as_json: bool) 
 
 
 def _listener(stream: bool) -> "Callable[[Event], None]":
-    from cogworks.coding.eventlog import line_of
     from cogworks.coding.events import ExecutionComplete
     from cogworks.coding.hints import Hints
+    from cogworks.coding.runlog import RunLog, record_line
 
+    log = RunLog()
     hints = Hints(lambda hint: _say(f"hint: {hint}"))
 
     def listen(event: "Event") -> None:
         if stream:
-            _say(line_of(event))
+            for record in log.records(event):
+                _say(record_line(record))
         elif isinstance(event.body, ExecutionComplete):
             result = event.body.result
             _say(f"{event.cycle}. {result.outcome.value}{f': {result.summary}' if result.summary else ''}")

@@ -6,6 +6,7 @@ the service answers in order. Over HTTP it is the body of `POST /api/v1/<method>
 not know are ignored, so that a service of a later minor version is understood.
 """
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -58,6 +59,10 @@ class TestReport(Message):
     """What the tests tried beyond their walls and the limits they reached, by name."""
     unprotected: tuple[str, ...] = ()
     """What they could have done that no wall of that machine kept them from; empty behind complete walls."""
+    commands: tuple[str, ...] = ()
+    """How they were run, for people, without what only the service's own machine knows; empty: it does not say."""
+    versions: dict[str, str] = {}
+    """Tool -> version of what ran them, as it said itself."""
 
     @property
     def passed(self) -> bool:
@@ -65,6 +70,20 @@ class TestReport(Message):
         ran = [case for case in self.cases if case.outcome != "skipped"]
         bad = any(case.outcome in ("failed", "error") for case in self.cases)
         return bool(ran) and not bad and not self.collection_errors and not self.timed_out
+
+
+def commands_of(reports: Iterable[TestReport]) -> tuple[str, ...]:
+    """How several runs were made, each command once, in the order of the runs."""
+    return tuple(dict.fromkeys(command for report in reports for command in report.commands))
+
+
+def versions_of(reports: Iterable[TestReport]) -> dict[str, str]:
+    """What several runs were made with; of a tool that was there in more than one version, all of them."""
+    found: dict[str, dict[str, None]] = {}
+    for report in reports:
+        for tool, version in report.versions.items():
+            found.setdefault(tool, {})[version] = None
+    return {tool: ", ".join(versions) for tool, versions in sorted(found.items())}
 
 
 class Diagnostic(Value):

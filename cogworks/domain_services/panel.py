@@ -16,7 +16,15 @@ from cogworks.domain_services.checking import (
 )
 from cogworks.domain_services.client import HasPath, ServiceClient
 from cogworks.domain_services.failures import ServiceFailed
-from cogworks.domain_services.messages import Diagnostic, ErrorCode, Handshake, Message, TestReport
+from cogworks.domain_services.messages import (
+    Diagnostic,
+    ErrorCode,
+    Handshake,
+    Message,
+    TestReport,
+    commands_of,
+    versions_of,
+)
 from cogworks.domain_services.operations import (
     EXTRACT_INTERFACES,
     NORMALISE,
@@ -102,6 +110,8 @@ class ServicePanel:
             timed_out=any(report.timed_out for report in reports),
             blocked=tuple(text for report in reports for text in report.blocked),
             unprotected=tuple(dict.fromkeys(text for report in reports for text in report.unprotected)),
+            commands=commands_of(reports),
+            versions=versions_of(reports),
         )
 
     def simulate_groups(

@@ -5,12 +5,14 @@ from typing import Any
 
 from cogworks.coding.context import CycleContext
 from cogworks.coding.feedback import history
+from cogworks.nodes.answer_forms import paths_of
 from cogworks.nodes.asking import as_previous, purpose_of, retry_variables
 from cogworks.nodes.coding_prompt import coding_variables, implementation_variables
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
 from cogworks.nodes.deciding import reason_for_a_person
 from cogworks.nodes.replies import CodeChange, DisputedTest, Implementation, PlannedItem
 from cogworks.nodes.test_writing import TestWriting
+from cogworks.vocabulary import CommitOid
 
 
 class Coder:
@@ -30,7 +32,9 @@ class Coder:
         self._workspace = workspace
         self._item = item
         self._tests = tests
-        self._variables: Mapping[str, Any] | None = None
+        self._variables: Mapping[str, Any] = {}
+        self._shown: CommitOid | None = None
+        """The commit whose files the variables show."""
         self._previous: CodeChange | Implementation | None = None
         self.requests = 0
         self.suspects: Sequence[str] = ()
@@ -58,14 +62,19 @@ class Coder:
             _disputed(self._item, found.test_dispute)
             or self._refused(found)
             or CodeChange(
-                summary=found.summary, files=found.files, tests=self._tests.announced, notes=found.notes
+                summary=found.summary,
+                files=found.files,
+                edits=found.edits,
+                unified_diff=found.unified_diff,
+                tests=self._tests.announced,
+                notes=found.notes,
             )
         )
 
     def _refused(self, reply: CodeChange | Implementation) -> Failed | None:
         return reason_for_a_person(
             "code_generation",
-            reply.files,
+            paths_of(reply),
             missing_capability=reply.missing_capability,
             bounds="specification and interfaces do",
             manifests=self._task.conventions.manifests,
@@ -75,7 +84,9 @@ class Coder:
         return purpose_of(prompt, self._task.visit, self.requests)
 
     def _asked(self) -> Mapping[str, Any]:
-        if self._variables is None:
+        # Edits have to fit the files as they are, so a change that was kept is shown from then on.
+        if self._shown != self._workspace.head:
+            self._shown = self._workspace.head
             about = (self._task, self._workspace, self._item)
             self._variables = (
                 implementation_variables(*about, self._tests.handed_over())
@@ -88,8 +99,10 @@ class Coder:
         # After a change that was kept only what was found since is wrong with it, e.g. by the validators.
         problems = context.attempts[-1].trial.problems if context.attempts else context.reasons
         if self._previous is None or not problems:
-            return {**retry_variables(), "suspects": []}
-        return {**retry_variables(as_previous(self._previous), problems), "suspects": list(self.suspects)}
+            return {**retry_variables(), "suspects": [], "is_kept": False}
+        told = retry_variables(as_previous(self._previous), problems)
+        is_kept = context.commits > 0 and not context.attempts
+        return {**told, "suspects": list(self.suspects), "is_kept": is_kept}
 
 
 def _disputed(item: PlannedItem, dispute: DisputedTest) -> Failed | None:

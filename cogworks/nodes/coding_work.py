@@ -15,6 +15,7 @@ from cogworks.coding.testgate import without_handed_over
 from cogworks.coding.verdicts import without_own
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes import test_judging
+from cogworks.nodes.answer_forms import in_one_form
 from cogworks.nodes.artifacts import planned_item, proposed_paths
 from cogworks.nodes.change_in_transaction import Transactions, Tried, Wanted
 from cogworks.nodes.coder import Coder
@@ -210,8 +211,10 @@ class CodingWork:
     def _transact(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         """One transaction: the change is committed when nothing is worse, else the tree is as it was."""
         del context, deadline_ms
-        reply = CodeChange.model_validate(payload.parameters["change"])
+        reply, problems = self._in_one_form(CodeChange.model_validate(payload.parameters["change"]))
         name = _fingerprint(reply)
+        if problems:
+            return self._refused(name, Tried(Trial(category="unplaced", problems=problems)))
         if name in self._tried:
             return self._refused(name, Tried(self._tried[name]))
         parent = self.workspace.head
@@ -245,6 +248,15 @@ class CodingWork:
             files=tuple(sorted(file.path for file in reply.files)),
             trace=tried.trace,
         )
+
+    def _in_one_form(self, reply: CodeChange) -> tuple[CodeChange, tuple[str, ...]]:
+        """The answer as whole files; as it was given, with the reasons, when parts of it stand nowhere."""
+        # What a transaction that broke off half-way left behind is not what the coder was shown.
+        self.workspace.roll_back()
+        files, problems = in_one_form(reply, self.workspace)
+        if problems:
+            return reply, problems
+        return reply.model_copy(update={"files": files, "edits": (), "unified_diff": ""}), ()
 
     def _refused(self, name: str, tried: Tried) -> ActionResult:
         trial = self._tried[name] = tried.trial
@@ -365,5 +377,7 @@ def _own_files(task: NodeTask, workspace: Workspace, item: PlannedItem) -> froze
 
 
 def _fingerprint(reply: CodeChange) -> str:
-    files = [(file.path, file.action, file.content) for file in reply.files]
-    return fingerprint([*files, *((path, "test", "") for path in reply.tests)])
+    parts: list[tuple[str, str, str]] = [(file.path, file.action, file.content) for file in reply.files]
+    parts += [(edit.path, f"replace {edit.search}", edit.replace) for edit in reply.edits]
+    parts += [("", "diff", reply.unified_diff)] if reply.unified_diff else []
+    return fingerprint([*parts, *((path, "test", "") for path in reply.tests)])

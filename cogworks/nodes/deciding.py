@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from cogworks.codebase.changes import FileChange, matching, protected_touched
+from cogworks.codebase.changes import FileChange, matching, protected_by
 from cogworks.nodes.contract import Failed
 from cogworks.nodes.replies import ProposedFile
 
 
 def reason_for_a_person(
     node: str,
-    files: Sequence[ProposedFile],
+    paths: Sequence[str],
     *,
     missing_capability: str,
     bounds: str,
@@ -18,6 +18,7 @@ def reason_for_a_person(
     """Why nothing of a reply is used: it needs more than it may have, or touches a protected path or a manifest.
 
     Args:
+        paths: of all files that it touches.
         missing_capability: what the model says it needs; empty = nothing.
         bounds: the documents that do not allow it, e.g. `the specification does`.
         manifests: patterns of the files that only a person changes, for they decide what is installed.
@@ -28,13 +29,13 @@ def reason_for_a_person(
             "Extend the specification, merge it, then remove the trigger label and set it again.",
             category="escalated",
         )
-    if touched := protected_touched(changes(files)):
+    if touched := [path for path in paths if protected_by(path) is not None]:
         return Failed(
             reason=f"{node} proposed to change protected path(s) {', '.join(touched)}; nothing was written. "
             "If that change is wanted, make it by hand.",
             category="refused_change",
         )
-    if edited := [file.path for file in files if matching(file.path, manifests)]:
+    if edited := [path for path in paths if matching(path, manifests)]:
         return Failed(
             reason=f"{node} proposed to change {', '.join(edited)}, which says what is installed and run; nothing was "
             "written. If that change is wanted, make it by hand on the base branch, then remove the trigger label and set "

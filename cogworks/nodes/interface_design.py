@@ -107,7 +107,7 @@ def _checked_in_place(reply: Interfaces, workspace: Workspace, shell: NodeShell)
 def _reason_for_a_person(reply: Interfaces) -> Failed | None:
     return reason_for_a_person(
         "interface_design",
-        reply.files,
+        [file.path for file in reply.files],
         missing_capability=reply.missing_capability,
         bounds="the specification does",
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from cogworks.canonical import canonical
 from cogworks.codebase.diffparsing import parse_diff
-from cogworks.domain_services.messages import TestCase, TestReport
+from cogworks.domain_services.messages import TestCase, TestReport, commands_of, versions_of
 from cogworks.nodes.contract import NodeTask, Workspace
 from cogworks.repair.measure import file_of, is_of
 from cogworks.repair.proof import (
@@ -62,7 +62,12 @@ def base_of(found: Side, stored: Summary | None, own: Collection[str]) -> Side:
         for test, outcome in {**outcomes, **known}.items()
         if outcome != "absent"
     ]
-    return Side(stored.base, TestReport(cases=tuple(cases)))
+    # What this visit found tells of tests that the first one did not have; so it was run as both of them were.
+    ran = (TestReport(cases=(), commands=stored.commands, versions=dict(stored.versions)), found.report)
+    return Side(
+        stored.base,
+        TestReport(cases=tuple(cases), commands=commands_of(ran), versions=versions_of(ran)),
+    )
 
 
 def stored_proof(task: NodeTask) -> Summary | None:
@@ -78,10 +83,12 @@ def proof_of(base: Side, head: Side, reruns: Sequence[TestReport], *, diff: str)
         diff: of git, from the first to the second.
     """
     parsed = parse_diff(diff)
+    ran = (base.report, head.report, *reruns)
     return Proof(
         base=base.tree,
         head=head.tree,
-        commands=(),
+        commands=commands_of(ran),
+        versions=versions_of(ran),
         tests=proven_tests(Runs(base.report, head.report, reruns)),
         weakened=() if parsed.problems else weakened_lines(parsed.diff, TestRules()),
         uncollected=tuple(

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from cogworks.llm.schemas import Part
 from cogworks.repair.probe_replies import PROBE_REPLIES
-from cogworks.repair.replies import PATCH_REPLIES
+from cogworks.repair.replies import PATCH_REPLIES, Edit
 from cogworks.vocabulary import Severity
 
 
@@ -200,6 +200,11 @@ class Implementation(Part):
     summary: str = Field(min_length=1, max_length=72)
     """What the change does, imperative, as the subject of its commit."""
     files: tuple[ProposedFile, ...]
+    """Whole files; a file that is changed by `edits` or `unified_diff` is not among them."""
+    edits: tuple[Edit, ...] = ()
+    """Texts of files that give way to others; empty when there are none."""
+    unified_diff: str = ""
+    """A diff as git writes it; empty when there is none."""
     notes: str = ""
     """What a reviewer should know and the code does not say."""
     test_dispute: DisputedTest = DisputedTest(test_id="", reason="")
@@ -214,8 +219,13 @@ class CodeChange(Part):
     summary: str = Field(min_length=1, max_length=72)
     """What the change does, imperative, as the subject of its commit."""
     files: tuple[ProposedFile, ...]
+    """Whole files; a file that is changed by `edits` or `unified_diff` is not among them."""
+    edits: tuple[Edit, ...] = ()
+    """Texts of files that give way to others; empty when there are none."""
+    unified_diff: str = ""
+    """A diff as git writes it; empty when there is none."""
     tests: tuple[str, ...]
-    """Paths of the test files, among `files`, that prove the change."""
+    """Paths of the test files, among those that are created or changed, that prove the change."""
     notes: str = ""
     """What a reviewer should know and the code does not say."""
     missing_capability: str = ""

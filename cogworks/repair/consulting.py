@@ -100,12 +100,13 @@ class Exploration:
         return next((each for each in found if each.nodes), found[0] if found else None)
 
     def index(self, artifacts: Sequence[str]) -> SymbolIndex | None:
-        """The definitions in these files."""
+        """The definitions in these files, and the calls."""
         found = self._explored(INDEX, ExploreParams(artifacts=tuple(artifacts)))
         if not found:
             return None
         return SymbolIndex(
             symbols=tuple(symbol for each in found for symbol in each.symbols),
+            calls=tuple(call for each in found for call in each.calls),
             unread=tuple(unread for each in found for unread in each.unread),
         )
 

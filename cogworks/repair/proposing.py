@@ -15,7 +15,7 @@ from cogworks.codebase.diffplacing import (
 from cogworks.repair.diffrules import fingerprint
 from cogworks.repair.landmarks import FailurePattern, Landmark
 from cogworks.repair.planning import Model, Situation
-from cogworks.repair.replies import DiffReply, DiffsReply
+from cogworks.repair.replies import DiffReply, DiffsReply, Edit
 from cogworks.repair.reranking import Traits, in_order, score, similarity
 from cogworks.repair.slices import Slice
 from cogworks.repair.sources import lines_of
@@ -191,6 +191,11 @@ def judged(
     )
 
 
+def replacements(edits: Sequence[Edit]) -> list[Replacement]:
+    """The edits of an answer, ready to be placed."""
+    return [Replacement(path=each.path, search=each.search, replace=each.replace) for each in edits]
+
+
 def _named(replies: Sequence[DiffReply]) -> list[str]:
     """Every file the replies name: one that is not theirs to change is refused by its rule, not as unknown."""
     edited = [edit.path for reply in replies for edit in reply.edits]
@@ -203,10 +208,7 @@ def _normalised(reply: DiffReply, sources: Mapping[str, str]) -> Normalised:
     if reply.edits and reply.unified_diff.strip():
         return Normalised(None, ("has edits and a unified diff; give one of them",))
     if reply.edits:
-        edits = [
-            Replacement(path=each.path, search=each.search, replace=each.replace) for each in reply.edits
-        ]
-        return normalised_replacements(edits, sources)
+        return normalised_replacements(replacements(reply.edits), sources)
     return normalised_diff(reply.unified_diff, sources)
 
 

@@ -1,5 +1,6 @@
 """One diff as a transaction: checkpoint, validate, apply, gates, measure, and commit or roll back (T0 to T10)."""
 
+import hashlib
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
@@ -234,6 +235,11 @@ class _Attempt:
         if (refused := self.bench.tree.apply(self.text)) is not None:
             return Result(code="apply_failed", reasons=(refused,))
         self._tell("txn.applied", "T4", paths=list(diff.paths))
+        for path, text in images(diff, ground).items():
+            written = (
+                None if text is None else hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
+            )
+            self._tell("file.write", "T4", path=path, sha256=written)
         staged = self.bench.tree.staged()
         if (mismatch := staging_refusal(diff, images(diff, ground), staged)) is not None:
             return Result(code="apply_mismatch", reasons=(mismatch,))

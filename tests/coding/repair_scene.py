@@ -8,7 +8,7 @@ from cogworks.coding.audit import ActionAudit
 from cogworks.coding.context import Task
 from cogworks.coding.cycle import CodingCycle, Surroundings
 from cogworks.coding.events import ExecutionComplete, Header
-from cogworks.coding.governed import POLICY, GovernedActions
+from cogworks.coding.governed import POLICY, REPAIR_EFFECTS, GovernedActions
 from cogworks.coding.limits import Limits
 from cogworks.coding.outcome import RunResult
 from cogworks.coding.repair_job import Job, Tools, budgets_of
@@ -21,6 +21,7 @@ from cogworks.repair.investigating import Laboratory
 from cogworks.repair.offline import Nobody
 from cogworks.repair.options import Options
 from cogworks.repair.proposing import ModelProposer
+from cogworks.tools.policy import Policy
 from cogworks.tools.records import Identity
 from cogworks.vocabulary import RunId
 from tests.repair.benches import FactChecks, patch_tree
@@ -42,7 +43,7 @@ COVERAGE = Coverage(
 
 
 class TracedChecks(FactChecks):
-    """Failing facts say where they stand, as a test runner would."""
+    """Failing facts say where they stand, and the report how they were looked at, as a test runner would."""
 
     def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
         report = super().run(tests, timeout_s=timeout_s)
@@ -52,7 +53,9 @@ class TracedChecks(FactChecks):
             else case
             for case in report.cases
         ]
-        return TestReport(cases=tuple(cases))
+        return TestReport(
+            cases=tuple(cases), commands=(" ".join(("facts", *tests)),), versions={"facts": "1"}
+        )
 
 
 class TreeExplorer(ScriptedExplorer):
@@ -80,6 +83,8 @@ class RepairScene:
         pass_to_pass: tuple[str, ...] = (),
         nobody: Nobody | None = None,
         laboratory: Laboratory | None = None,
+        policy: Policy = POLICY,
+        now: Callable[[], float] = lambda: 0.0,
         **known: Any,
     ) -> None:
         self.model = Answers(*answers)
@@ -96,6 +101,7 @@ class RepairScene:
             proposer=nobody or ModelProposer(self.model),
             laboratory=laboratory,
             say=self.said.append,
+            now=now,
         )
         self.work = PatchRun(job, tools)
         header = Header(
@@ -109,9 +115,14 @@ class RepairScene:
         )
         self.audit = ActionAudit(Identity(run_id="run-1", node="fix"), now=lambda: 0.0)
         actions = GovernedActions(
-            self.work.handlers(), policy=POLICY, trail=self.audit.trail, tree=lambda: self.work.base
+            self.work.handlers(),
+            policy=policy,
+            trail=self.audit.trail,
+            tree=lambda: self.work.base,
+            effects=REPAIR_EFFECTS,
         )
-        self.cycle = CodingCycle(header, Surroundings(handlers=actions.handlers()))
+        around = Surroundings(handlers=actions.handlers(), now=now, identity={"began_at": now()})
+        self.cycle = CodingCycle(header, around)
 
     def run(self) -> RunResult:
         return self.cycle.run_until_done()

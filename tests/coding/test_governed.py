@@ -8,7 +8,14 @@ import pytest
 from cogworks.coding.actions import TERMINAL, Action, Outcome
 from cogworks.coding.context import CycleContext, Task
 from cogworks.coding.executor import DeadlinePassed, Handler
-from cogworks.coding.governed import POLICY, PROFILE, GovernedActions, coding_policy, register_actions
+from cogworks.coding.governed import (
+    POLICY,
+    PROFILE,
+    REPAIR_EFFECTS,
+    GovernedActions,
+    coding_policy,
+    register_actions,
+)
 from cogworks.coding.results import ActionResult, Payload, failed
 from cogworks.errors import BudgetReached, ConfigurationError
 from cogworks.tools.policy import Enforcer, Policy
@@ -73,6 +80,15 @@ def test_every_action_but_the_ends_and_idling_is_a_tool_that_the_policy_allows()
     )
     # The cycle tries an action again itself; the executor never does.
     assert not any(tool.may_repeat for tool in tools)
+
+
+def test_a_repair_registers_what_its_actions_do_beyond_those_of_the_node() -> None:
+    registry = ToolRegistry()
+
+    register_actions(registry, {Action(name): ToolHandler() for name in EFFECTS}, effects=REPAIR_EFFECTS)
+
+    tools = {tool.name: tool.effects for tool in registry.sandbox(PROFILE)}
+    assert tools == {**EFFECTS, "ANALYZE_FAILURE": "external"}
 
 
 def test_a_governed_run_decides_and_logs_as_one_without_governance() -> None:

@@ -72,6 +72,7 @@ def test_tests_run_wherever_tests_are_run_and_are_one_report(tmp_path: Path) -> 
         one = both.panel.simulate(both.copy, ["a.txt::fails"])
 
     assert [case.outcome for case in whole.cases] == ["passed", "passed"]
+    assert (whole.commands, whole.versions) == (("try a.txt",), {"try": "1"})
     assert [case.outcome for case in one.cases] == ["failed"]
 
 

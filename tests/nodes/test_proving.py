@@ -164,12 +164,52 @@ def test_a_proof_too_large_for_a_file_is_kept_without_what_did_not_change() -> N
     assert Summary.model_validate_json(text).counts == {"fail_to_pass": 1, "pass_to_pass": 4_000}
 
 
+def told(command: str, python: str = "3.12.1") -> TestReport:
+    """A run of which the service says how it was made."""
+    return report(t__a="passed").model_copy(update={"commands": (command,), "versions": {"python": python}})
+
+
+def test_a_proof_says_how_its_tests_were_run_and_with_what() -> None:
+    place = world(written(), implemented())
+    steady = place.service.simulate
+
+    def as_told(workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
+        command = " ".join(("pytest", *tests))
+        return steady(workspace, tests).model_copy(
+            update={"commands": (command,), "versions": {"pytest": "8.4.1"}}
+        )
+
+    place.service.simulate = as_told
+
+    assert proven(place).commands == ("pytest", f"pytest {CUSTOM}")
+    kept = Proof.model_validate(json.loads(place.kept["proof.json"]))
+    assert (kept.commands, kept.versions) == (("pytest", f"pytest {CUSTOM}"), {"pytest": "8.4.1"})
+
+
+def test_of_a_tool_in_two_versions_the_proof_names_both() -> None:
+    found = proof(told("pytest"), told("pytest", "3.13.0"), [told("pytest t.py", "3.13.0")])
+
+    assert (found.commands, found.versions) == (("pytest", "pytest t.py"), {"python": "3.12.1, 3.13.0"})
+
+
+def test_on_rework_the_proof_says_as_well_how_the_first_visit_ran_the_tests() -> None:
+    stored = summarised(proof(told("pytest -q", "3.11.9"), told("pytest -q", "3.11.9")))
+
+    base = base_of(Side(NEW, told("pytest")), stored, ())
+
+    assert base.report.commands == ("pytest -q", "pytest")
+    assert base.report.versions == {"python": "3.11.9, 3.12.1"}
+
+
 def test_the_pull_request_shows_the_proof() -> None:
-    found = summarised(proof(report(t__a="failed", t__b="passed"), report(t__a="passed", t__b="passed")))
+    head = report(t__a="passed", t__b="passed").model_copy(update={"commands": ("python -m pytest -q",)})
+    head = head.model_copy(update={"versions": {"python": "3.12.1"}})
+    found = summarised(proof(report(t__a="failed", t__b="passed"), head))
     code = {**CODE, "proof": found.model_dump(mode="json")}
 
     body = change_body(task("integration", sub_item="A"), planned(), code, REVIEW)
 
     assert "**Proven**: 1 test(s) failed before and pass now, 1 passed before and still do" in body
     assert "| `t.py::a` | failed | passed | fail to pass |" in body
+    assert "Tree 111111111111 → 222222222222; `python -m pytest -q` (python 3.12.1)." in body
     assert "proof" not in change_body(task("integration", sub_item="A"), planned(), CODE, REVIEW).lower()

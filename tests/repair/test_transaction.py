@@ -243,6 +243,7 @@ def test_the_steps_come_in_their_order(tree: Path) -> None:
         "T2",
         "T3",
         "T4",
+        "T4",
         "T5",
         "T6",
         "T6",

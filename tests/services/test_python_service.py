@@ -2,12 +2,14 @@
 
 import json
 import os
+import platform
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,8 @@ COMMAND = [
     *("--environments", str(NO_ENVIRONMENTS)),
 ]
 HERE = strongest(os.environ["PATH"])
+WHOLE = "python -m pytest --maxfail=0 --continue-on-collection-errors -q"
+MANY = "import pytest\n\n@pytest.mark.parametrize('n', range(22))\ndef test_many(n): pass\n"
 
 
 class Copy:
@@ -139,7 +143,8 @@ def test_formatting_rules_and_dependencies_are_asked_over_the_wire(
 def test_every_test_is_reported_by_its_own_id(service: ProcessService, tmp_path: Path) -> None:
     report = service.simulate(repository(tmp_path, SAMPLE))
 
-    assert report == TestReport(
+    assert report.model_copy(update={"versions": {}}) == TestReport(
+        commands=(WHOLE,),
         cases=(
             TestCase(id="tests/test_total.py::test_sums", outcome="passed"),
             TestCase(
@@ -155,8 +160,23 @@ def test_every_test_is_reported_by_its_own_id(service: ProcessService, tmp_path:
             TestCase(id="tests/test_total.py::test_later", outcome="skipped", message="Skipped: later"),
             TestCase(id="tests/test_total.py::TestMany::test_many[none]", outcome="passed"),
             TestCase(id="tests/test_total.py::TestMany::test_many[one]", outcome="passed"),
-        )
+        ),
     )
+
+
+def test_a_report_says_how_the_tests_were_run_and_with_what(service: ProcessService, tmp_path: Path) -> None:
+    copy = repository(tmp_path, {"test_many.py": MANY})
+
+    whole = service.simulate(copy)
+    few = service.simulate(copy, ["test_many.py::test_many[3]"])
+    many = service.simulate(copy, [f"test_many.py::test_many[{number}]" for number in range(22)])
+
+    versions = {"python": platform.python_version(), "pytest": version("pytest")}
+    assert [each.versions for each in (whole, few, many)] == [versions] * 3
+    assert whole.commands == (WHOLE,)
+    assert few.commands == (f"{WHOLE} 'test_many.py::test_many[3]'",)
+    (told,) = many.commands
+    assert told.endswith("'test_many.py::test_many[19]' … and 2 more")
 
 
 def test_only_the_given_tests_run_and_a_missing_file_is_named(
@@ -166,7 +186,8 @@ def test_only_the_given_tests_run_and_a_missing_file_is_named(
 
     report = service.simulate(copy, ["tests/test_total.py::TestMany::test_many[one]", "tests/test_gone.py"])
 
-    assert report == TestReport(
+    assert report.model_copy(update={"versions": {}}) == TestReport(
+        commands=(f"{WHOLE} 'tests/test_total.py::TestMany::test_many[one]'",),
         cases=(TestCase(id="tests/test_total.py::TestMany::test_many[one]", outcome="passed"),),
         collection_errors=("tests/test_gone.py: there is no such test file in the working copy",),
     )
@@ -196,7 +217,10 @@ def test_a_broken_conftest_is_a_collection_error(service: ProcessService, tmp_pa
 
 
 def test_a_repository_without_tests_does_not_pass(service: ProcessService, tmp_path: Path) -> None:
-    assert service.simulate(repository(tmp_path, {"a.py": ""})) == TestReport(cases=())
+    report = service.simulate(repository(tmp_path, {"a.py": ""}))
+
+    assert not report.passed
+    assert report.model_copy(update={"versions": {}}) == TestReport(cases=(), commands=(WHOLE,))
 
 
 def test_the_project_s_own_options_do_not_hide_failures(service: ProcessService, tmp_path: Path) -> None:

@@ -60,6 +60,15 @@ def test_collection_errors_are_kept_apart() -> None:
     assert not report.passed
 
 
+def test_versions_are_those_that_were_named_before_the_first_test() -> None:
+    honest = event("tools", versions={"pytest": "8.4.1"})
+    forged = event("tools", versions={"pytest": "0.1"})
+    lines = [*phases("t", ("call", "passed", "")), forged, event("end", code=0)]
+
+    assert report_of([honest, *lines], Ended(0, "")).versions == {"pytest": "8.4.1"}
+    assert report_of(lines, Ended(0, "")).versions == {}
+
+
 def test_a_run_cut_off_names_the_test_that_was_running() -> None:
     lines = [*phases("a", ("call", "passed", "")), event("start", id="b"), '{"kind": "pha']
 

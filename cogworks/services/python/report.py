@@ -13,6 +13,7 @@ from cogworks.services.sandbox.running import Ended
 MAX_LINES = 60
 _HEAD_LINES = 20
 _MAX_LINE_CHARS = 400
+_MAX_VERSION_CHARS = 60
 # Only what is said of time: a test may well compare the strings '1.5s' and '2.5s'.
 _DURATION = re.compile(
     r"(?i)\b((?:in|took|after|elapsed|duration|runtime)\W{1,3})\d+(?:\.\d+)?\s?(?:s|ms|us|secs?|seconds|milliseconds)\b"
@@ -38,6 +39,7 @@ _FIELDS: Mapping[str, Mapping[str, type]] = {
     "attempt": {"id": str, "text": str},
     "end": {"code": int},
     "next": {},
+    "tools": {"versions": dict},
     "unmeasured": {"text": str},
     "lines": {"id": str, "lines": dict},
     "step": {"event": str, "artifact": str, "symbol": str},
@@ -70,7 +72,15 @@ def read_run(
         collection_errors=tuple(dict.fromkeys(errors)),
         timed_out=ended[-1].timed_out,
         blocked=(*_attempts(records, roots), *(text for each in ended for text in each.blocked)),
+        versions=_versions(records),
     )
+
+
+def _versions(records: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What the plugin said before the first test; what a test may have written later does not count."""
+    first = records[0] if records else {}
+    told = first["versions"] if first.get("kind") == "tools" else {}
+    return {str(tool): str(version)[:_MAX_VERSION_CHARS] for tool, version in told.items()}
 
 
 def read_records(lines: Iterable[bytes]) -> list[dict[str, Any]]:

@@ -34,7 +34,8 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     run = equipped(wanted(params), request, folder, machine)
     report = run_tests(folder, run, walls=machine.walls, search_path=machine.search_path)
     told = test_diagnostics(report) + left_out(run.interpreter)
-    return found(request, told, report.model_dump(mode="json"), counts=outcome_counts(report))
+    result, counts = report.model_dump(mode="json"), outcome_counts(report)
+    return found(request, told, result, counts=counts, tools=report.versions)
 
 
 def refused_run(

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
 from cogworks.domain_services.messages import TestReport
+from cogworks.domain_services.testwords import with_tests
 from cogworks.services.python.interpreters import Interpreter, bare
 from cogworks.services.python.report import NEXT, may_go_on, read_records, read_run
 from cogworks.services.python.runners import (
@@ -35,6 +36,10 @@ _REPORT = "report.ndjson"
 _INSIDE = Path(__file__).with_name("inside")
 _MAX_REPORT_BYTES = 64 * 1024**2
 _SHORTEST_S = 0.01
+# One failure more or less must not hide the others, whatever the project's own options are.
+_OPTIONS = ("--maxfail=0", "--continue-on-collection-errors", "-q")
+_MOST_TOLD = 20
+"""So many tests are named in a command; the cases name all of them."""
 _CPU_FACTOR = 4
 """Seconds of processor per second of time limit: a suite may use several processors."""
 
@@ -128,6 +133,7 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
     changes = {
         "collection_errors": (*missing, *report.collection_errors),
         "unprotected": (*walls.unprotected, *wanted.interpreter.unprotected),
+        "commands": (_told(wanted.command, kept),),
     }
     return Observed(report.model_copy(update=changes), records)
 
@@ -241,9 +247,14 @@ def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
         pytest += ["-p", "cogworks_alone", "-p", plugin.name, *plugin.options]
     pytest += [f"--cogworks-test-timeout={wanted.test_timeout_s:g}", f"--cogworks-reach={json.dumps(reach)}"]
     pytest += ["-p", "no:cacheprovider", f"--basetemp={places.temporary / 'pytest'}"]
-    # One failure more or less must not hide the others, whatever the project's own options are.
-    pytest += ["--maxfail=0", "--continue-on-collection-errors"]
-    return [*pytest, "--tb=short", "--color=no", "-q"]
+    return [*pytest, "--tb=short", "--color=no", *_OPTIONS]
+
+
+def _told(words: Sequence[str], tests: Sequence[str]) -> str:
+    """The command for people: what decides about outcomes, without what only serves the report or the walls."""
+    shown, more = tests[:_MOST_TOLD], len(tests) - _MOST_TOLD
+    command = with_tests(words, shown) if words else ["python", "-m", "pytest", *_OPTIONS, *shown]
+    return f"{shlex.join(command)} … and {more} more" if more > 0 else shlex.join(command)
 
 
 def _environment(places: Places, wanted: Wanted, search_path: str) -> dict[str, str]:

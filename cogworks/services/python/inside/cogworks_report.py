@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from typing import Any
 
 import pytest
@@ -49,6 +50,8 @@ class Reporter:
         self._run_before = _started(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
         self.test = ""
         """The one that runs, empty between two."""
+        python = ".".join(map(str, sys.version_info[:3]))
+        self.write(kind="tools", versions={"python": python, "pytest": pytest.__version__})
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
