@@ -208,7 +208,8 @@ def _whole_suite(tree: Path) -> TestReport:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rA", "--tb=no", "-p", "no:cacheprovider"],
         cwd=tree,
-        env={**os.environ, "PYTHONPATH": str(tree)},
+        # As in the service: plugins that happen to be installed beside it are none of this suite.
+        env={**os.environ, "PYTHONPATH": str(tree), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         check=False,
@@ -281,7 +282,8 @@ def main(tests: int, test_ms: int, only: Way | None, as_json: bool) -> None:
     click.echo(json.dumps([asdict(ours), asdict(plain)]) if as_json else table((ours, plain)))
     if not as_json:
         click.echo(
-            f"\nTransactions take {1 / ratio:.2f} of the processor time of the plain loop ({ratio:.1f} times as fast)."
+            f"\nTransactions take {1 / ratio:.2f} of the processor time of the plain loop; that is {ratio:.1f} times as many, and "
+            f"{ours.per_minute / plain.per_minute:.1f} times as many by the clock."
         )
     if ours.verdicts != plain.verdicts or ratio < TARGET_RATIO:
         raise SystemExit(1)

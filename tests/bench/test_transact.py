@@ -1,14 +1,31 @@
 """Transactions and a plain loop judge the same candidates alike; what each way costs is counted with all its processes."""
 
 import ast
+import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from cogworks.codebase.diffmodel import post_image
 from cogworks.codebase.diffparsing import parse_diff
-from scripts.benchmarks.transact import Cost, candidates, measure, suite_files, table
+from scripts.benchmarks.transact import (
+    TARGET_RATIO,
+    TEST_MS,
+    TESTS,
+    Cost,
+    candidates,
+    measure,
+    suite_files,
+    table,
+)
 
+PUBLISHED = Path(__file__).parents[2] / "docs" / "benchmarks" / "transactions.md"
+_ROW = re.compile(
+    r"^\| (?P<way>transactions|plain) \| (?P<candidates>\d+) \| (?P<kept>\d+) \| (?P<wall_s>\d+) s \| (?P<cpu_s>\d+) s \| "
+    r"(?P<per_minute>[\d.]+) \| (?P<memory_mb>\d+) MB \|$",
+    re.MULTILINE,
+)
 SOURCE = suite_files(40, 0)["shop/part0.py"]
 
 
@@ -46,6 +63,23 @@ def test_the_table_has_a_row_for_each_way() -> None:
     cost = Cost(way="plain", verdicts=(False, True), wall_s=30.0, cpu_s=20.0, memory_mb=50.0)
 
     assert table([cost]).splitlines()[2:] == ["| plain | 2 | 1 | 30 s | 20 s | 4.0 | 50 MB |"]
+
+
+def test_what_is_published_is_of_all_candidates_and_reaches_the_target() -> None:
+    text = PUBLISHED.read_text("utf-8")
+    rows = {row["way"]: row for row in _ROW.finditer(text.split("`--tests 100`")[0])}
+    count = len(candidates(SOURCE))
+
+    assert "`./scripts/bench transact`" in text
+    assert f"{TESTS} tests of {TEST_MS} ms" in text
+    assert [(way, int(row["candidates"]), int(row["kept"])) for way, row in rows.items()] == [
+        ("transactions", count, 1),
+        ("plain", count, 1),
+    ]
+    for row in rows.values():
+        assert float(row["per_minute"]) == pytest.approx(60 * count / int(row["wall_s"]), rel=0.02)
+    assert int(rows["plain"]["cpu_s"]) / int(rows["transactions"]["cpu_s"]) >= TARGET_RATIO
+    assert float(rows["transactions"]["per_minute"]) / float(rows["plain"]["per_minute"]) >= TARGET_RATIO
 
 
 @pytest.mark.slow

@@ -61,11 +61,11 @@ def golden(*names: str) -> list[Result]:
             ("--tasks", "tasks", "--out", "r.json", "--only", "x"),
             "no instance is called 'x'; there are shop-1",
         ),
-        (("--tasks", "tasks", "--out", "r.json", "--test-cmd", "tox"), "is no pytest command"),
+        (("--tasks", "tasks", "--out", "r.json", "--test-cmd", "tox && true"), "is a line for a shell"),
         (("--tasks", "empty", "--out", "r.json"), "there is no instance"),
         (("--write-samples", "tasks"), "is not empty"),
     ],
-    ids=["nothing", "unknown id", "no pytest", "no instance", "samples over mine"],
+    ids=["nothing", "unknown id", "a line for a shell", "no instance", "samples over mine"],
 )
 def test_what_cannot_be_done_ends_with_2_before_anything_is_done(
     tmp_path: Path,

@@ -131,11 +131,11 @@ def test_a_budget_that_is_reached_ends_with_5_and_keeps_the_log(tmp_path: Path, 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("--test-cmd", "tox"), "is no pytest command"),
-        (("--test-cmd", "pytest -k total"), "-k would be lost"),
+        (("--test-cmd", "tox && true"), "is a line for a shell"),
+        (("--test-cmd", "pytest --maxfail 1"), "write `--maxfail=1`"),
         (("--config", "bad.yaml"), "`serch` is not a key the patch loop knows"),
     ],
-    ids=["no pytest", "option", "configuration"],
+    ids=["a line for a shell", "an option whose value may be a file", "configuration"],
 )
 def test_what_cannot_be_kept_ends_with_2_before_anything_is_done(
     shop: Path,
