@@ -244,18 +244,26 @@ class ScriptedService:
         self._check = check
         self._layout = layout
         self._rules = rules
-        self.runs = 0
+        self.ran: list[tuple[str, ...]] = []
+        """What was run, in order; nothing named: the whole suite."""
+        self.called: list[str] = []
+        """The methods of all other operations that were asked for."""
+
+    @property
+    def runs(self) -> int:
+        return len(self.ran)
 
     def validate(self, workspace: Workspace, paths: Sequence[str]) -> Sequence[Diagnostic]:
         return self._check(workspace, paths)
 
     def simulate(self, workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
-        self.runs += 1
+        self.ran.append(tuple(tests))
         return _only(self._run_tests(workspace), tests)
 
     def call(
         self, operation: Operation[Params, Result], workspace: HasPath, params: Params
     ) -> tuple[Answer[Result], ...] | NotOffered:
+        self.called.append(operation.method)
         known = self.known.get(operation.method)
         if not isinstance(known, operation.result):
             return NotOffered(service="fake", method=operation.method, offered=tuple(self.known))

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from cogworks.canonical import canonical
 from cogworks.coding.results import TraceEntry
 from cogworks.coding.testgate import missing_target
+from cogworks.domain_services.exploring import Coverage
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.contract import NodeShell, Workspace
 from cogworks.repair.consulting import Exploration
@@ -68,6 +69,8 @@ class Locator(Exploration):
         self._shell = shell
         self._workspace = workspace
         self._who = who
+        self._covered: dict[str, Coverage] = {}
+        """Name of a tree -> what its tests execute: asking runs the whole suite."""
         super().__init__(workspace, shell.service, warn=lambda text: shell.say(f"{who}: {text}"))
 
     def locate(self, failing: TestReport, *, is_wide: bool) -> Located | None:
@@ -95,6 +98,13 @@ class Locator(Exploration):
             confidence=first.suspicion,
         )
         return Located(landmark=landmark, localised=found)
+
+    def coverage(self, *, timeout_s: float) -> Coverage | None:
+        tree = self._workspace.tree_name()
+        found = self._covered.get(tree) or super().coverage(timeout_s=timeout_s)
+        if found is not None:
+            self._covered[tree] = found
+        return found
 
     def text(self, path: str) -> str | None:
         return self._workspace.read(path)

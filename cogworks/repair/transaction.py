@@ -18,6 +18,7 @@ from cogworks.repair.measure import (
     Measurement,
     Worse,
     confirmed,
+    ids,
     joined,
     measured,
     refusal,
@@ -285,7 +286,12 @@ class _Attempt:
         """The measurement after its doubtful failures had more runs; what passes in one of them is flaky."""
         if not doubtful:
             return found
-        reruns = [self._run(doubtful, self.terms.limits.landmark_s) for _ in range(RERUNS)]
+        reruns, left = list[TestReport](), list(doubtful)
+        while left and len(reruns) < RERUNS:
+            reruns.append(self._run(left, self.terms.limits.landmark_s))
+            passed = ids(reruns[-1], {"passed"})
+            # What passed once is flaky; how often it would pass decides nothing.
+            left = [test for test in left if test not in passed]
         return confirmed(found, reruns, doubtful)
 
     def _static(self, paths: Sequence[str]) -> Measurement:

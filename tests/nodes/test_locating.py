@@ -11,7 +11,7 @@ from cogworks.codebase.worktree import WorkingCopies
 from cogworks.coding.eventlog import read_events
 from cogworks.coding.events import ExecutionComplete
 from cogworks.coding.replay import verify
-from cogworks.domain_services.exploring import Symbol, SymbolIndex
+from cogworks.domain_services.exploring import Coverage, Symbol, SymbolIndex
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.domain_services.panel import Member, ServicePanel
@@ -62,6 +62,21 @@ def test_without_what_a_service_knows_the_stack_leads_to_the_fault_and_the_rest_
     assert first.lines[0] <= 7 <= first.lines[1]
     assert found.localised.ranking.missing == ("coverage", "hop")
     assert found.places[0] == "shop/cart.py:4-8 shop.cart.total"
+
+
+def test_what_the_tests_execute_is_asked_once_for_each_tree() -> None:
+    service = ScriptedService(lambda _: TestReport(cases=()))
+    service.known |= {"index": INDEX, "coverage": Coverage(report=TestReport(cases=()), tests=())}
+    shell = FakeShell(model=ScriptedAnswers(), service=service, copy=MemoryWorkspace(FILES))
+    here = Locator(shell, shell.copy, who="A")
+
+    here.locate(failing(), is_wide=False)
+    here.locate(failing(), is_wide=True)
+    once = service.called.count("coverage")
+    shell.copy.tree["shop/cart.py"] += "# more\n"
+    here.locate(failing(), is_wide=False)
+
+    assert (once, service.called.count("coverage")) == (1, 2)
 
 
 @pytest.mark.parametrize(

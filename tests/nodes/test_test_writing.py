@@ -667,3 +667,25 @@ def test_the_tests_of_a_finished_sub_work_item_have_to_go_on_proving_something()
 
     assert isinstance(outcome, Failed)
     assert "no test of checks/before.py passed" in outcome.reason
+
+
+def test_a_visit_runs_the_suite_three_times_and_its_own_tests_twice_besides() -> None:
+    files = {**FILES, "checks/before.py": "x\n", "tests/test_before.py": "def test_before(): ...\n"}
+    stored = {**on_branch()["code"]["test_handoff"], "test_path": "tests/test_before.py"}
+    plan = {"sub_work_items": [output(planned("A")), output(planned("B", depends_on=("A",)))]}
+    place = world(written(), implemented(), files=files)
+    dependent = task(
+        "code_generation",
+        sub_item="B",
+        inputs={"plan": plan},
+        dependency_outputs={"A": {"code": {**CODE, "test_handoff": stored}}},
+    )
+
+    outcome = run(dependent, place)
+
+    assert isinstance(outcome, Succeeded), outcome.reason
+    # As it was found, with the tests, the tests with the code, everything with the code, the tests a third time; those of
+    # finished work are among everything.
+    assert place.service.ran == [(), (), (CUSTOM,), (), (CUSTOM,)]
+    (proven,) = outcome.output["proof"]["tests"]
+    assert (proven["head"], proven["reruns"]) == ("passed", ["passed", "passed"])
