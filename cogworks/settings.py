@@ -150,10 +150,23 @@ class ChangeLimits(Value):
     """Of everything a visit keeps, new files included: half of the lines that were added or removed, weighed by kind."""
 
 
+class ProbeConfig(Value):
+    """`[codegen.search]`: whether suspects are probed when tests of a sub-work-item fail, and how much."""
+
+    investigations_enabled: bool = False
+    max_probes: int = Field(default=7, ge=1, le=100)
+    """Of one analysis."""
+    probe_pool: int = Field(default=3, ge=1, le=16)
+    """Probes that run at the same time; what they find out does not depend on it."""
+    probe_seconds: float = Field(default=60.0, ge=1, le=3600)
+    """Time limit of one probe."""
+
+
 class CodegenConfig(Value):
-    """`[codegen]`: how a change is tried before it is kept."""
+    """`[codegen]`: how a change is tried before it is kept, and looked for when it is not."""
 
     limits: ChangeLimits = ChangeLimits()
+    search: ProbeConfig = ProbeConfig()
 
 
 class Config(Value):

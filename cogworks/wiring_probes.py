@@ -9,20 +9,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from cogworks.canonical import digest
+from cogworks.canonical import digest, sha256
 from cogworks.codebase.failures import CodebaseError
 from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.sandboxes import Hit, Sandbox, Sandboxes
+from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.messages import Caller, Message
 from cogworks.domain_services.operations import Operation
 from cogworks.domain_services.panel import ServicePanel
+from cogworks.nodes.visit import SessionOrder
 from cogworks.settings import Environment
 from cogworks.vocabulary import CommitOid
 from cogworks.wiring_services import open_panel
 
+PROBE = Caller(node="probe")
 _SHORTEST_S = 0.01
+OpensServices = Callable[..., ServicePanel]
+"""Takes what `open_panel` takes."""
 Params = TypeVar("Params", bound=Message)
 Result = TypeVar("Result", bound=Message)
 
@@ -74,10 +79,14 @@ class ProbeLaboratory:
         site: Site,
         tree: PatchTree,
         open_services: Callable[[Callable[[], float | None]], ServicePanel],
+        *,
+        left_s: Callable[[], float | None] = lambda: None,
     ) -> None:
         """Args:
         open_services: the services of a seat; it is told what is left of the time of whoever sits there.
+        left_s: how many seconds there are for all probes from now on; None: as many as each has.
         """
+        self._all_left_s = left_s
         self._site = site
         self._tree = tree
         self._open_services = open_services
@@ -131,7 +140,8 @@ class ProbeLaboratory:
 
     def _left_s(self, seat: "_Seat") -> float:
         left_s = 0.0 if self._is_cancelled.is_set() else seat.until_s - time.monotonic()
-        return max(_SHORTEST_S, left_s)
+        all_left_s = self._all_left_s()
+        return max(_SHORTEST_S, left_s if all_left_s is None else min(left_s, all_left_s))
 
 
 class _Seat:
@@ -148,11 +158,17 @@ def laboratory_of(
     environment: Environment,
     *,
     warn: Callable[[str], None],
+    caller: Caller = PROBE,
+    left_s: Callable[[], float | None] = lambda: None,
+    open_services: OpensServices = open_panel,
 ) -> ProbeLaboratory:
     """A laboratory for one worktree; open it in a `with` block.
 
     Args:
         files: below `.cogworks`, for the services; never of the worktree, which the model may have changed.
+        caller: on whose behalf the services are asked, and behind which walls.
+        left_s: as of `ProbeLaboratory`.
+        open_services: those of one seat, with the arguments of `open_panel`.
 
     Raises:
         ConfigurationError: every problem of `services.toml`.
@@ -166,7 +182,37 @@ def laboratory_of(
             told.add(text)
             warn(text)
 
-    def open_services(left_s: Callable[[], float | None]) -> ServicePanel:
-        return open_panel(files, environment, caller=Caller(node="probe"), warn=warn_once, left_s=left_s)
+    def seated(seat_left_s: Callable[[], float | None]) -> ServicePanel:
+        return open_services(files, environment, caller=caller, warn=warn_once, left_s=seat_left_s)
 
-    return ProbeLaboratory(site, tree, open_services)
+    return ProbeLaboratory(site, tree, seated, left_s=left_s)
+
+
+def laboratory_in(
+    copy: WorkingCopy,
+    order: SessionOrder,
+    environment: Environment,
+    *,
+    warn: Callable[[str], None],
+    open_services: OpensServices = open_panel,
+) -> ProbeLaboratory:
+    """A laboratory for the working copy of a visit; what a killed one left in its folder goes when this one begins.
+
+    Raises: as `laboratory_of`.
+    """
+    # One folder for each repository: whoever removes a left worktree also has to forget it there.
+    folder = Path(environment.work_dir) / "probes" / sha256(copy.remote_url)[:16]
+    site = Site(copy.path, copy.git, base=copy.base() or copy.head, folder=folder)
+    caller = PROBE.model_copy(
+        update={"work_item_id": order.task.item.number, "needs_walls": order.needs_walls()}
+    )
+    return laboratory_of(
+        site,
+        copy.transactions(),
+        order.files,
+        environment,
+        warn=warn,
+        caller=caller,
+        left_s=order.left_s,
+        open_services=open_services,
+    )

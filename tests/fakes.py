@@ -23,6 +23,7 @@ from cogworks.llm.package_data import shipped_prompts
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.nodes.contract import Params, Reply, Result, Workspace
 from cogworks.repair.consulting import HasPath
+from cogworks.repair.investigating import Laboratory
 from cogworks.vocabulary import CommitOid
 
 
@@ -328,6 +329,8 @@ class FakeShell:
     """Why a person wants the visit to stop, from now on."""
     saved: list[dict[str, str]] = field(default_factory=list)
     """What was kept at each checkpoint."""
+    rooms: Laboratory | None = None
+    """Where probes work; None: nobody may send any."""
 
     def say(self, line: str) -> None:
         self.check()
@@ -352,3 +355,7 @@ class FakeShell:
 
     def workspace(self) -> MemoryWorkspace:
         return self.copy
+
+    def laboratory(self) -> AbstractContextManager[Laboratory]:
+        assert self.rooms is not None, "no probe is wanted here"
+        return nullcontext(self.rooms)

@@ -36,6 +36,7 @@ from cogworks.nodes.proving import (
 from cogworks.nodes.replies import CodeChange, PlannedItem
 from cogworks.nodes.suite import run_suite
 from cogworks.nodes.test_writing import TestWriting, hands_over
+from cogworks.repair.investigating import TreeChanged
 from cogworks.repair.measure import RERUNS, Measurement, StaticError, faults_beyond, file_of, measured
 from cogworks.repair.proof import Proof
 from cogworks.vocabulary import CommitOid
@@ -80,7 +81,7 @@ class CodingWork:
         self._ran: dict[str, TestReport] = {}
         """What the whole suite came to: name of a tree -> report; the same files are not run again."""
         self._transactions = Transactions(task, shell, workspace=self.workspace, item=self.item)
-        self._locator = Locator(shell, self.workspace, who=self.item.key)
+        self._locator = Locator(shell, self.workspace, who=self.item.key, probes=task.conventions.probes)
         self._tried: dict[str, Trial] = {}
         """What became of the changes that were tried on the tree as it is."""
         self._as_found: dict[str, frozenset[StaticError]] = {}
@@ -192,8 +193,12 @@ class CodingWork:
         if self.latest is not None:
             modules = (*self.workspace.files(), *self.item.files, *proposed_paths(self._task))
             failing = telling(self.latest, self._suite_found, modules)
-        located = self._locator.locate(failing, is_wide=bool(told.get("widen") or told.get("mode")))
+        try:
+            located = self._locator.locate(failing, is_wide=bool(told.get("widen") or told.get("mode")))
+        except TreeChanged as error:
+            return failed("tree_changed", str(error)).model_copy(update={"halt": str(error)})
         self.coder.suspects = located.places if located else ()
+        self.coder.evidence = located.evidence if located else ()
         for name, text in (located.files() if located else {}).items():
             self._shell.keep(name, text)
         return ActionResult(
