@@ -5,7 +5,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from decimal import Decimal
 from pathlib import Path
+from typing import Literal
 
 from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.diffparsing import parse_diff
@@ -21,6 +23,7 @@ from cogworks.evaluation.judging import Verdict, judged, new_failures, selection
 from cogworks.evaluation.report import Result, Stage, Transactions
 from cogworks.evaluation.samples import sample_cases, sample_recordings, sample_repositories
 from cogworks.evaluation.stages import StageMeter
+from cogworks.llm.budget import dollars
 from cogworks.llm.cassette import CassetteProvider
 from cogworks.llm.cassette_files import file_stem
 from cogworks.llm.provider import Provider
@@ -28,7 +31,7 @@ from cogworks.repair.consulting import Consulted
 from cogworks.repair.gates import Limits
 from cogworks.repair.measure import RERUNS, confirmed, measured
 from cogworks.repair.options import Options
-from cogworks.repair.testcommand import USUAL, suite_of
+from cogworks.repair.testcommand import USUAL, read_command
 from cogworks.settings import Environment, child_environment
 from cogworks.vocabulary import Value
 from cogworks.wiring_fix import Order, Repair, clone_of, open_repair, own_files
@@ -55,6 +58,8 @@ class Assignment(Value):
     """Whether recorded replies beside the instance are used."""
     runs_commands: bool = False
     """Whether the operator lets `environment_cmd` run."""
+    max_cost_usd: Decimal | None = None
+    """What it may use of the whole evaluation's budget; None: its own budget alone counts."""
 
 
 def work_at(
@@ -82,13 +87,28 @@ def work_at(
     except (Interrupted, PermissionRefused):
         raise
     except CogworksError as error:
-        # Our own budget is part of the question; where the provider's ends, nobody can say what would have come.
-        is_ours = isinstance(error, BudgetReached) and error.needs_usd is not None
-        update = {"outcome": "not_solved" if is_ours else "error", "reason": str(error)}
-        result = evaluator.told().model_copy(update=update)
+        told = evaluator.told()
+        outcome = _outcome_of(error, told.cost_usd, given.max_cost_usd)
+        reason = str(error)
+        if outcome == "unbudgeted" and given.max_cost_usd is not None:
+            reason = f"broken off: it could use {dollars(given.max_cost_usd)} USD of `--max-cost`; {error}"
+        result = told.model_copy(update={"outcome": outcome, "reason": reason})
     finally:
         _write(given.artifacts, "messages.txt", "".join(f"{line}\n" for line in said))
     return result.model_copy(update={"duration_s": round(time.monotonic() - begun_s, 3)})
+
+
+def _outcome_of(
+    error: CogworksError, cost_usd: float, max_cost_usd: Decimal | None
+) -> Literal["not_solved", "error", "unbudgeted"]:
+    """What a repair that was broken off counts as."""
+    if not isinstance(error, BudgetReached) or error.needs_usd is None:
+        # Where the provider's budget ends, nobody can say what would have come.
+        return "error"
+    if max_cost_usd is not None and cost_usd + error.needs_usd > max_cost_usd:
+        return "unbudgeted"
+    # The instance's own budget is part of the question.
+    return "not_solved"
 
 
 class _Evaluator:
@@ -123,7 +143,16 @@ class _Evaluator:
             repository, base = self._repository(folder, prepare)
         command = self._given.test_cmd or case.instance.test_cmd or USUAL
         instance = case.instance.model_copy(update={"base_commit": base})
-        order = Order(repository, instance, self._given.options, suite=suite_of(command), command=command)
+        asked = read_command(command)
+        order = Order(
+            repository,
+            instance,
+            self._given.options,
+            suite=asked.suite,
+            command=command,
+            words=asked.words,
+            max_cost_usd=self._given.max_cost_usd,
+        )
         patch, reason = self._repaired(order)
         with self._timed("judge"):
             verdict = self._judged(order, patch)
@@ -257,7 +286,8 @@ def fresh_checkout(
     with tempfile.TemporaryDirectory(prefix="cogworks-judge-", ignore_cleanup_errors=True) as folder:
         copy = clone_of(order, Path(folder).resolve(), say)
         files = own_files(copy.path)
-        with open_panel(files, environment, caller=Caller(node="evaluate"), warn=say) as panel:
+        caller = Caller(node="evaluate")
+        with open_panel(files, environment, caller=caller, warn=say, test_command=order.words) as panel:
             yield copy.path, copy.git, Consulted(copy, panel, suite=order.suite, warn=say)
 
 

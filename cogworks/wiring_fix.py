@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,16 +27,20 @@ from cogworks.coding.limits import Limits
 from cogworks.coding.outcome import RunResult
 from cogworks.coding.repair_job import Job, Notes, Tools, budgets_of
 from cogworks.coding.repairing import PatchRun
-from cogworks.domain_services.messages import Caller
+from cogworks.domain_services.failures import ServiceFailed
+from cogworks.domain_services.messages import Caller, ErrorCode
 from cogworks.errors import PermissionRefused, UsageError
 from cogworks.llm.gateway import Gateway, Meter
 from cogworks.llm.promptlog import PromptLog
 from cogworks.llm.provider import Provider
 from cogworks.repair.consulting import Consulted
+from cogworks.repair.gates import Limits as RepairLimits
 from cogworks.repair.instance import Instance
 from cogworks.repair.offline import Nobody
 from cogworks.repair.options import ModelChoice, Options
 from cogworks.repair.proposing import ModelProposer
+from cogworks.repair.steady import SteadyTests
+from cogworks.repair.transaction import Checks
 from cogworks.settings import (
     CONFIG_FILE,
     Config,
@@ -76,8 +81,12 @@ class Order:
     suite: tuple[str, ...] = ()
     """Files and folders whose tests are the whole suite; none: what the runner finds."""
     command: str = ""
+    words: tuple[str, ...] = ()
+    """What of the command the services have to keep; none: their own way."""
     is_offline: bool = False
     """Whether no model is asked, whatever is configured."""
+    max_cost_usd: Decimal | None = None
+    """Less than the repository's own budget; None: that alone counts."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +152,7 @@ class Repair:
 
     def artifacts(self) -> Mapping[str, str]:
         """File name -> text."""
-        found = dossier(self._cycle.events, self._run.notes, patch=self.patch)
+        found = dossier(self._cycle.events, self._run.notes, patch=self.patch, untold=self._run.untold)
         found = {**found, AUDIT_FILE: self._audit.text}
         return found if isinstance(self._asked, Unasked) else {**found, PROMPTS: self._asked.log.text()}
 
@@ -182,7 +191,7 @@ def open_repair(
         progress: is told one line as each probe begins and ends.
 
     Raises:
-        UsageError: there is no such repository or commit, or the tests do not apply.
+        UsageError: there is no such repository or commit, the tests do not apply, or the test command cannot be kept.
         ConfigurationError: a file below `.cogworks` is malformed, or the model has no price.
     """
     with scratch_folder("cogworks-fix-") as folder:
@@ -190,15 +199,22 @@ def open_repair(
         files = own_files(copy.path)
         with (
             _open_model(order, environment, files, provider) as asked,
-            open_panel(files, environment, caller=Caller(node="fix"), warn=say) as panel,
+            open_panel(
+                files, environment, caller=Caller(node="fix"), warn=say, test_command=order.words
+            ) as panel,
             ExitStack() as opened,
         ):
             if isinstance(asked, Unasked):
                 say(f"{asked.reason}\nWhat needs no model is done; nothing is changed.")
             tree = PatchTree(copy.path, copy.git, identity=COMMITTER)
             site = Site(copy.path, copy.git, base=copy.start, folder=folder / "probes")
-            laboratory = opened.enter_context(laboratory_of(site, tree, files, environment, warn=say))
-            consulted = Consulted(copy, panel, suite=order.suite, warn=say)
+            laboratory = opened.enter_context(
+                laboratory_of(site, tree, files, environment, warn=say, test_command=order.words)
+            )
+            consulted = SteadyTests(Consulted(copy, panel, suite=order.suite, warn=say))
+            if order.words:
+                _refuse_unusable(order, consulted)
+            clock = _steady_clock()
             job = Job(
                 run=RunId(str(uuid.uuid4())),
                 instance=order.instance,
@@ -213,7 +229,9 @@ def open_repair(
                 model=Nobody(asked.reason) if isinstance(asked, Unasked) else asked.gateway,
                 proposer=Nobody(asked.reason) if isinstance(asked, Unasked) else ModelProposer(asked.gateway),
                 laboratory=laboratory,
+                steady=consulted,
                 say=progress,
+                now=clock,
             )
             run = PatchRun(job, tools)
             audit = ActionAudit(Identity(run_id=job.run, node="fix"), now=time.monotonic)
@@ -225,11 +243,25 @@ def open_repair(
                 tree=lambda: tree_name(copy.git, copy.path),
                 effects=REPAIR_EFFECTS,
             )
-            yield Repair(_cycle(job, run, actions, listener), run, tree, asked=asked, audit=audit)
+            yield Repair(_cycle(job, run, actions, listener, clock), run, tree, asked=asked, audit=audit)
+
+
+def _refuse_unusable(order: Order, checks: Checks) -> None:
+    """Whether a command of the user's takes ids and reports them is found out before anything is paid for."""
+    try:
+        checks.run(order.instance.failing_tests, timeout_s=RepairLimits().targeted_s)
+    except ServiceFailed as error:
+        if error.code is not ErrorCode.INVALID_REQUEST:
+            raise
+        raise UsageError(f"`--test-cmd` cannot be kept: {error}") from error
 
 
 def _cycle(
-    job: Job, run: PatchRun, actions: GovernedActions, listener: Callable[[Event], None]
+    job: Job,
+    run: PatchRun,
+    actions: GovernedActions,
+    listener: Callable[[Event], None],
+    clock: Callable[[], float],
 ) -> CodingCycle:
     options = job.options
     count = len(job.instance.failing_tests)
@@ -252,11 +284,17 @@ def _cycle(
     )
     around = Surroundings(
         handlers=actions.handlers(),
-        now=time.monotonic,
+        now=clock,
         listeners=(listener,),
-        identity={"run_id": job.run, "base": run.base},
+        identity={"run_id": job.run, "base": run.base, "began_at": clock()},
     )
     return CodingCycle(header, around)
+
+
+def _steady_clock() -> Callable[[], float]:
+    """Seconds since 1970 that only run forward, whatever is done to the machine's clock meanwhile."""
+    began_s = time.time() - time.monotonic()
+    return lambda: began_s + time.monotonic()
 
 
 def clone_of(order: Order, folder: Path, say: Callable[[str], None]) -> Copy:
@@ -343,7 +381,16 @@ def _open_model(
             max_tokens=logging.max_prompt_tokens,
             redact=open_redactor().text,
         )
-        yield _Asked(gateway_of(config, files, log), log)
+        yield _Asked(gateway_of(_within(config, order.max_cost_usd), files, log), log)
+
+
+def _within(config: Config, max_cost_usd: Decimal | None) -> Config:
+    """The configuration with a budget of at most so much."""
+    budgets, most = config.budgets, config.budgets.pipeline_max_cost_dollars
+    if max_cost_usd is None or float(max_cost_usd) >= most:
+        return config
+    lower = budgets.model_copy(update={"pipeline_max_cost_dollars": float(max_cost_usd)})
+    return config.model_copy(update={"budgets": lower})
 
 
 def _config(

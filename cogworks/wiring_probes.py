@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -27,7 +28,8 @@ from cogworks.wiring_services import open_panel
 PROBE = Caller(node="probe")
 _SHORTEST_S = 0.01
 OpensServices = Callable[..., ServicePanel]
-"""Takes what `open_panel` takes."""
+"""Takes what `open_panel` takes, but for what is settled already."""
+_AS_PROBE: OpensServices = partial(open_panel, caller=PROBE)
 Params = TypeVar("Params", bound=Message)
 Result = TypeVar("Result", bound=Message)
 
@@ -158,17 +160,17 @@ def laboratory_of(
     environment: Environment,
     *,
     warn: Callable[[str], None],
-    caller: Caller = PROBE,
     left_s: Callable[[], float | None] = lambda: None,
-    open_services: OpensServices = open_panel,
+    test_command: Sequence[str] = (),
+    open_services: OpensServices = _AS_PROBE,
 ) -> ProbeLaboratory:
     """A laboratory for one worktree; open it in a `with` block.
 
     Args:
         files: below `.cogworks`, for the services; never of the worktree, which the model may have changed.
-        caller: on whose behalf the services are asked, and behind which walls.
         left_s: as of `ProbeLaboratory`.
-        open_services: those of one seat, with the arguments of `open_panel`.
+        test_command: words of the command that tests are run with; none: each service's own way.
+        open_services: those of one seat; knows on whose behalf, and so behind which walls, they are asked.
 
     Raises:
         ConfigurationError: every problem of `services.toml`.
@@ -183,7 +185,13 @@ def laboratory_of(
             warn(text)
 
     def seated(seat_left_s: Callable[[], float | None]) -> ServicePanel:
-        return open_services(files, environment, caller=caller, warn=warn_once, left_s=seat_left_s)
+        return open_services(
+            files,
+            environment,
+            warn=warn_once,
+            left_s=seat_left_s,
+            test_command=test_command,
+        )
 
     return ProbeLaboratory(site, tree, seated, left_s=left_s)
 
@@ -212,7 +220,6 @@ def laboratory_in(
         order.files,
         environment,
         warn=warn,
-        caller=caller,
         left_s=order.left_s,
-        open_services=open_services,
+        open_services=partial(open_services, caller=caller),
     )

@@ -1,6 +1,6 @@
 """The domain services of a repository: which file names them, and who is asked."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig
@@ -18,6 +18,7 @@ def open_panel(
     caller: Caller,
     warn: Callable[[str], None],
     left_s: Callable[[], float | None] = lambda: None,
+    test_command: Sequence[str] = (),
 ) -> ServicePanel:
     """The domain services of a repository, each reached at the first question.
 
@@ -25,13 +26,20 @@ def open_panel(
         files: of the repository's default branch below `.cogworks`; never of a working copy, which the model may have
             changed. A file named in the environment wins: that one is the operator's.
         left_s: what is left of the visit's time; None: no limit.
+        test_command: words of the command that tests are run with; none: each service's own way.
 
     Raises:
         ConfigurationError: every problem of `services.toml`.
     """
     members = [
         Member(
-            client=open_client(service, environment=child_environment(), caller=caller, left_s=left_s),
+            client=open_client(
+                service,
+                environment=child_environment(),
+                caller=caller,
+                left_s=left_s,
+                test_command=test_command,
+            ),
             is_primary=service.role == "primary",
             artifacts=service.artifacts,
         )

@@ -4,6 +4,7 @@ No property fails because the machine is busy: hypothesis measures no time here.
 """
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,10 @@ settings.register_profile(
     "without_clock", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("without_clock")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts background jobs so, and every process below would inherit it: no test of Ctrl-C could pass.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONG = ("chaos", "end_to_end", "bench", "action", "commands", "polling", "demo", "hub")
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from cogworks.codegen_settings import ProbeConfig
 from cogworks.nodes.contract import Conventions, NodeShell, NodeTask, Outcome, Succeeded
-from cogworks.settings import ProbeConfig
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
 from tests.step_fakes import Runner

@@ -1,17 +1,23 @@
 """Repairs of a real repository: real git, the real Python service and pytest; only the model is scripted."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cogworks.coding.runlog import Record
 from cogworks.errors import BudgetReached, ConfigurationError, UsageError
 from cogworks.repair.instance import Instance
 from cogworks.repair.options import Logging, ModelChoice, Options
+from cogworks.repair.testcommand import read_command
 from cogworks.settings import read_environment
 from cogworks.wiring_fix import Order, open_repair
 from tests.codebase.repositories import git
+from tests.coding.runlog_grammar import NAMED, problems
 from tests.fakes import ScriptedModel
 from tests.fixing import FILES, GOOD, TARGET, TESTS, diffs, landmark, make_shop, pattern, place, plan
 
@@ -60,8 +66,12 @@ def test_the_one_good_diff_of_six_is_kept_and_the_users_checkout_is_not_touched(
 
     with open_repair(order(shop), ENVIRONMENT, say=said.append, provider=model) as repair:
         result, patch, notes = repair.run(), repair.patch, repair.notes
+        log = [Record.model_validate_json(line) for line in repair.artifacts()["events.ndjson"].splitlines()]
 
     assert result.success, result.error
+    assert problems(log) == []
+    assert {record.kind for record in log} >= NAMED
+    assert datetime.now(UTC).timestamp() - 600 < log[0].ts <= log[-1].ts <= datetime.now(UTC).timestamp()
     told = " ".join(notes.refused)
     for text in ("is an existing test", "evil.py", "fits nowhere"):
         assert text in told
@@ -87,6 +97,65 @@ def test_the_one_good_diff_of_six_is_kept_and_the_users_checkout_is_not_touched(
     ) == before
 
 
+RECIPE = "test:\n\tpython -X dev -m pytest -x --strict-markers $(ARGS)\n"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "command",
+    ["python -X dev -m pytest tests -q -p no:randomly --strict-markers", "make test ARGS={tests}"],
+    ids=["pytest with options", "make"],
+)
+def test_a_repair_is_proven_by_the_users_own_command(tmp_path: Path, command: str) -> None:
+    """The failing test passes under that command alone, and one of its name elsewhere is not run."""
+    tests = TESTS.replace("def test_total():\n", "def test_total():\n    assert sys.flags.dev_mode\n")
+    elsewhere = "def test_total():\n    raise SystemExit('not to be run')\n"
+    files = {
+        **FILES,
+        "tests/test_shop.py": f"import sys\n\n{tests}",
+        "checks/test_shop.py": elsewhere,
+        "pytest.ini": "[pytest]\ntestpaths = tests\n",
+        "Makefile": RECIPE,
+    }
+    shop = make_shop(tmp_path, files)
+    model = ScriptedModel(pattern(), plan(landmark()), diffs(GOOD))
+    asked = read_command(command)
+    wanted = replace(order(shop), suite=asked.suite, command=command, words=asked.words)
+
+    with open_repair(wanted, ENVIRONMENT, say=print, provider=model) as repair:
+        result, notes = repair.run(), repair.notes
+
+    assert result.success, result.error
+    assert notes.proof is not None
+    assert notes.proof.commands == (command,)
+    assert notes.proof.having("fail_to_pass") == (TARGET,)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("make test", "ran tests that were not asked for"),
+        ("make nothing", "has to run pytest with the variables PYTEST_ADDOPTS and PYTHONPATH"),
+        ("tox-that-is-not-here -e py --", "cannot be started behind the walls"),
+    ],
+)
+def test_a_command_that_takes_or_reports_no_ids_is_refused_before_a_model_is_asked(
+    tmp_path: Path, command: str, reason: str
+) -> None:
+    shop = make_shop(tmp_path, {**FILES, "Makefile": RECIPE})
+    model = ScriptedModel()
+    wanted = replace(order(shop), command=command, words=read_command(command).words)
+
+    with (
+        pytest.raises(UsageError, match=f"`--test-cmd` cannot be kept: .*{reason}"),
+        open_repair(wanted, ENVIRONMENT, say=print, provider=model),
+    ):
+        pass
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_two_changes_that_help_only_together_are_kept_as_two_commits(tmp_path: Path) -> None:
@@ -107,6 +176,51 @@ def test_two_changes_that_help_only_together_are_kept_as_two_commits(tmp_path: P
     fresh = passing(shop, tmp_path, patch)
     assert "result += price" in fresh["shop/cart.py"]
     assert "round(amount, 2)" in fresh["shop/money.py"]
+
+
+MOMENTS = """\
+import time
+
+import pytest
+
+from shop.cart import count
+from shop.money import rounded
+
+NOW = time.time_ns()
+
+
+@pytest.mark.parametrize("moment", [NOW, NOW + 1], ids=str)
+def test_at_any_moment(moment):
+    assert count([moment]) == 1
+
+
+@pytest.mark.parametrize("moment", [NOW], ids=str)
+def test_that_whole_amounts_stay_whole(moment):
+    assert rounded(moment) == moment
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_tests_that_are_named_for_the_time_stop_no_repair_and_still_count(tmp_path: Path) -> None:
+    shop = make_shop(tmp_path, {**FILES, "tests/test_moments.py": MOMENTS})
+    model = ScriptedModel(pattern(), plan(landmark()), diffs(BREAKING), diffs(GOOD))
+
+    with open_repair(order(shop), ENVIRONMENT, say=print, provider=model) as repair:
+        result, notes = repair.run(), repair.notes
+
+    assert result.success, result.error
+    refused, kept = (each.result for each in notes.tried)
+    assert (refused.code, kept.code) == ("gate_regression", "kept")
+    assert "tests/test_moments.py::test_that_whole_amounts_stay_whole[#1]" in " ".join(refused.reasons)
+    assert notes.proof is not None
+    assert {test.id: test.verdict for test in notes.proof.tests if "moments" in test.id} == {
+        "tests/test_moments.py::test_at_any_moment[#1]": "pass_to_pass",
+        "tests/test_moments.py::test_at_any_moment[#2]": "pass_to_pass",
+        "tests/test_moments.py::test_that_whole_amounts_stay_whole[#1]": "pass_to_pass",
+    }
+    assert len(notes.proof.unstable) == 3
+    assert all(re.search(r"\[\d{15,}\]$", test) for test in notes.proof.unstable)
 
 
 @pytest.mark.slow

@@ -427,11 +427,12 @@ with copy_in(folder, work) as copy, laboratory_in(copy, *visit_of(work), warn=pr
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_what_a_visit_killed_in_the_middle_of_a_probe_leaves_is_gone_with_its_heir(tmp_path: Path) -> None:
+def test_what_a_visit_killed_in_the_middle_of_a_probe_leaves_is_gone_with_its_heir(
+    tmp_path: Path, short_folder: Path
+) -> None:
     BareRepository(tmp_path).put("main", {"a.py": "a = 1\n"})
-    work, temporary = tmp_path / "work", tmp_path / "t"
-    temporary.mkdir()
-    environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": str(Path.cwd())}
+    work = tmp_path / "work"
+    environment = {**os.environ, "TMPDIR": str(short_folder), "PYTHONPATH": str(Path.cwd())}
     with subprocess.Popen(
         [sys.executable, "-c", KILLED_VISIT, str(tmp_path)],
         env=environment,
@@ -441,7 +442,7 @@ def test_what_a_visit_killed_in_the_middle_of_a_probe_leaves_is_gone_with_its_he
         assert child.stdout is not None
         assert child.stdout.readline() == "probing\n"
         child.send_signal(signal.SIGKILL)
-    assert left_of(temporary) == []
+    assert left_of(short_folder) == []
     left = [path for path in (work / "probes").glob("*/*") if path.name != "locks"]
     assert len(left) == 1
 

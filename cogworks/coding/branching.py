@@ -56,13 +56,14 @@ class Branching:
         self._course = self._course.after_failure() if self._course else None
         self._note_course("branch.chosen")
 
-    def before_change(self) -> None:
-        """A change is about to be tried: what lands together begins with a savepoint."""
+    def before_change(self) -> tuple[str, ...]:
+        """A change is about to be tried: what lands together begins with a savepoint; the landmarks it is for."""
         course = self._course
-        if course is not None and len(course.unit) > 1 and not course.landed:
-            self._tree.save()
-            self._has_improved = False
-            self._tell("savepoint.set", landmarks=[each.id for each in course.unit])
+        if course is None or len(course.unit) < 2 or course.landed:
+            return ()
+        self._tree.save()
+        self._has_improved = False
+        return tuple(each.id for each in course.unit)
 
     def after_change(self, result: Result) -> None:
         """A change for the landmark at hand was kept."""

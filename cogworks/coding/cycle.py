@@ -28,7 +28,7 @@ from cogworks.coding.generators import BUILT_IN, Generator, built_in
 from cogworks.coding.monitor import SerialityMonitor, Violation
 from cogworks.coding.outcome import CycleSummary, RunResult
 from cogworks.coding.proposing import slotted, told
-from cogworks.coding.results import ActionResult, Payload, failed
+from cogworks.coding.results import ActionResult, Payload, TraceEntry, failed
 from cogworks.coding.signals import Forced, SignalQueue
 from cogworks.coding.slot import Decision, Slot
 from cogworks.coding.watchdogs import alarms, is_last_cycle
@@ -310,14 +310,21 @@ class CodingCycle:
             result = failed("not_passing", "FINALIZE: the tests have not passed on the tree as it is now")
         else:
             result = self._executor.execute(payload, self._context, deadline_ms=deadline_ms)
+        times = {"trace_ms": self._trace_ms(result)} if result.trace else {}
+        result = result.model_copy(update={"trace": tuple(_timeless(entry) for entry in result.trace)})
         complete = ExecutionComplete(
             success=result.is_success,
             result=result,
             result_digest=digest(result),
             error_code=result.error_code,
         )
-        self._emit(cycle, complete, duration_ms=self._ms_since(now_s))
+        self._emit(cycle, complete, duration_ms=self._ms_since(now_s), **times)
         return result
+
+    def _trace_ms(self, result: ActionResult) -> list[float]:
+        """When each of these things happened; what does not say happened at the end of its action."""
+        now_s = self._around.now()
+        return [_ms((now_s if entry.at_s is None else entry.at_s) - self._began_s) for entry in result.trace]
 
     def _close(self, final: Action | None, *, success: bool, error: str) -> None:
         self._signals.close()
@@ -345,6 +352,10 @@ def _require_unique(names: Sequence[str]) -> None:
     taken = [*BUILT_IN, *names]
     if twice := sorted({name for name in taken if taken.count(name) > 1}):
         raise UsageError(f"generator(s) {', '.join(twice)}: the name is taken; give each a name of its own.")
+
+
+def _timeless(entry: TraceEntry) -> TraceEntry:
+    return entry.model_copy(update={"at_s": None})
 
 
 def _ms(seconds: float) -> float:

@@ -12,6 +12,7 @@ from cogworks.repair.landmarks import Alternative, FailurePattern, Landmark, fal
 from cogworks.repair.localising import Localised, Reach, localise
 from cogworks.repair.planning import Planned, Situation, combined, planned
 from cogworks.repair.proposing import Caps, Request, step_of, windows_of
+from cogworks.repair.understanding import understood
 from cogworks.repair.violations import Step
 from cogworks.repair.ways import followed, planned_branches, suspected_branches
 
@@ -76,7 +77,9 @@ class Diagnosis:
         if options.use_landmarks:
             self._notes.planned = self._asked(self._situation(localised, reasons), keep_pattern=keep_pattern)
         else:
-            self._notes.planned = Planned(pattern=fallback_pattern(localised.suspects))
+            pattern = fallback_pattern(localised.suspects)
+            self._synthesize(pattern)
+            self._notes.planned = Planned(pattern=pattern)
         found = self._notes.planned
         if landmarks := followed(found.landmarks, most=options.max_steps):
             left = found.pattern.model_copy(
@@ -130,6 +133,7 @@ class Diagnosis:
     def _asked(self, situation: Situation, *, keep_pattern: bool) -> Planned:
         before = self._notes.planned
         pattern = before.pattern if keep_pattern and before else self._combined(situation)
+        self._synthesize(pattern)
         self._tell("planner.landmarks.start")
         found = planned(situation, pattern, self._tools.model, purpose=f"fix-landmarks-{self._analyses}")
         landmarks = [each.id for each in found.landmarks]
@@ -144,6 +148,16 @@ class Diagnosis:
             "combine.done", artifact=place.artifact, lines=list(place.lines), problems=list(found.problems)
         )
         return found.pattern
+
+    def _synthesize(self, pattern: FailurePattern) -> None:
+        """What the pattern and the probes come to together."""
+        self._tell("planner.synthesize.start")
+        found = self._notes.understanding = understood(pattern, self._notes.findings)
+        self._tell(
+            "planner.synthesize.done",
+            invariants=len(found.invariants),
+            dependencies=len(found.dependencies),
+        )
 
     def _situation(self, localised: Localised, reasons: Sequence[str]) -> Situation:
         return Situation(

@@ -7,15 +7,26 @@ from typing import Any
 from cogworks.coding.eventlog import segments
 from cogworks.coding.events import Event
 from cogworks.coding.repair_job import Notes
+from cogworks.coding.results import TraceEntry
+from cogworks.coding.runlog import record_line, run_log
 from cogworks.repair.branches import Course
 from cogworks.repair.investigating import Findings
 from cogworks.repair.proof import markdown, summarised
-from cogworks.repair.understanding import understood
 
 
-def dossier(events: Sequence[Event], notes: Notes, *, patch: str) -> Mapping[str, str]:
-    """File name -> text; what a run did not come to is not there."""
-    found = {"events.ndjson": "".join(segments(events)), "final_patch.txt": patch}
+def dossier(
+    events: Sequence[Event], notes: Notes, *, patch: str, untold: Sequence[TraceEntry] = ()
+) -> Mapping[str, str]:
+    """File name -> text; what a run did not come to is not there.
+
+    Args:
+        untold: what happened in the action that broke the run off.
+    """
+    found = {
+        **{f"events-{number}.ndjson": text for number, text in enumerate(segments(events), 1)},
+        "events.ndjson": "".join(f"{record_line(record)}\n" for record in run_log(events, untold)),
+        "final_patch.txt": patch,
+    }
     if notes.localised is not None:
         ranking = notes.localised.ranking
         found["candidates.json"] = _json(
@@ -34,7 +45,8 @@ def dossier(events: Sequence[Event], notes: Notes, *, patch: str) -> Mapping[str
     if notes.planned is not None:
         pattern = notes.planned.pattern
         found["failure_pattern.json"] = _json(pattern.model_dump(mode="json"))
-        found["understanding.json"] = _json(understood(pattern, notes.findings).model_dump(mode="json"))
+    if notes.understanding is not None:
+        found["understanding.json"] = _json(notes.understanding.model_dump(mode="json"))
     if notes.landmarks:
         found["landmarks.json"] = _json([each.model_dump(mode="json") for each in notes.landmarks])
     if notes.courses:

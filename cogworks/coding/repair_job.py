@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cogworks.repair.branches import Course
+from cogworks.repair.budgets import Budgets
 from cogworks.repair.gates import Limits
 from cogworks.repair.instance import Instance
 from cogworks.repair.investigating import Findings, Laboratory
@@ -16,8 +17,9 @@ from cogworks.repair.planning import Model, Planned
 from cogworks.repair.proof import Proof
 from cogworks.repair.proposing import Proposal, Proposer
 from cogworks.repair.recalling import Recalled
+from cogworks.repair.steady import SteadyTests
 from cogworks.repair.transaction import Checks, Tree
-from cogworks.repair.trying import Budgets
+from cogworks.repair.understanding import Understanding
 from cogworks.repair.violations import TestRules
 from cogworks.vocabulary import CommitOid, RunId, Value
 
@@ -56,8 +58,12 @@ class Tools:
     proposer: Proposer
     laboratory: Laboratory | None = None
     """None: no probe can be sent."""
+    steady: SteadyTests | None = None
+    """Knows which names of tests cannot be relied on; None: all can."""
     say: Callable[[str], None] = lambda _: None
     """Is told one line for each probe, as it begins and ends."""
+    now: Callable[[], float] = lambda: 0.0
+    """The clock of the run, as in `cycle.Surroundings`."""
 
 
 class Tried(Value):
@@ -76,6 +82,7 @@ class Notes:
         self.recalled: tuple[Recalled, ...] = ()
         self.findings: Findings | None = None
         self.planned: Planned | None = None
+        self.understanding: Understanding | None = None
         self.landmarks: tuple[Landmark, ...] = ()
         self.courses: list[Course] = []
         """Every turn among the branches, the latest last."""

@@ -8,16 +8,17 @@ from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.patchtree import TreeState
 from cogworks.coding.actions import Action, Outcome
 from cogworks.coding.branching import Branching
+from cogworks.coding.chronicle import Chronicle
 from cogworks.coding.context import CycleContext
 from cogworks.coding.diagnosing import Diagnosis
 from cogworks.coding.executor import Handler
 from cogworks.coding.feedback import Attempt, Trial
 from cogworks.coding.flow import NEXT_BRANCH
 from cogworks.coding.repair_job import Job, Notes, Tools, Tried, budgets_of
-from cogworks.coding.results import ActionResult, Candidate, Payload, TraceEntry, failed
-from cogworks.coding.suitability import known_before, limited_to, of_targets, unfit, unproven
+from cogworks.coding.results import MAX_LISTED, ActionResult, Candidate, Payload, TraceEntry, failed
+from cogworks.coding.suitability import known_before, limited_to, of_targets, repair_proof, unfit, unproven
 from cogworks.coding.testfacts import facts_of
-from cogworks.domain_services.messages import TestReport, commands_of, versions_of
+from cogworks.domain_services.messages import TestReport
 from cogworks.errors import InvalidReply
 from cogworks.repair.gates import Selection
 from cogworks.repair.investigating import TreeChanged
@@ -28,7 +29,7 @@ from cogworks.repair.localising import HOPS, WIDER_HOPS, Localised
 from cogworks.repair.measure import RERUNS
 from cogworks.repair.offline import NobodyAsked
 from cogworks.repair.outcomes import Moment, Result, Terms
-from cogworks.repair.proof import Proof, Runs, proven_tests, weakened_lines
+from cogworks.repair.proof import Runs, weakened_lines
 from cogworks.repair.proof import Tree as ProvenTree
 from cogworks.repair.proposing import Proposals, Request, judged
 from cogworks.repair.transaction import Bench, Tree, transact
@@ -44,7 +45,8 @@ class PatchRun:
     def __init__(self, job: Job, tools: Tools) -> None:
         self._job = job
         self._tools = tools
-        self._trace: list[TraceEntry] = []
+        self._chronicle = Chronicle(tools.now)
+        self._note = self._chronicle.tell
         self._bench = Bench(tree=tools.tree, checks=tools.checks, tell=self._tell_moment)
         with tools.tree.hold():
             tools.tree.go_back()
@@ -59,6 +61,12 @@ class PatchRun:
         """Tree -> fingerprints of the diffs that failed on it."""
         self._taken_back = 0
         """Commits that were undone and that no result has told of yet."""
+        self._step = ""
+        """The landmark that is begun with; empty: none is."""
+        self._undone = ""
+        """How the last transaction of this step ended; empty: none has ended badly."""
+        self._beyond_budget = 0
+        """Diffs of the last answer that are not tried."""
         self.notes = Notes()
         self._diagnosis = Diagnosis(job, tools, self.notes, self._note)
         self._branching = Branching(tools.tree, self.notes, self._note)
@@ -68,13 +76,18 @@ class PatchRun:
         """Where the repair started."""
         return self._base.head
 
+    @property
+    def untold(self) -> tuple[TraceEntry, ...]:
+        """What happened in an action that ended the run before it could tell."""
+        return self._chronicle.untold
+
     def settle(self) -> None:
         """Undo what landed of changes that only together are a repair; for the end of a run, whatever ended it."""
         self._undo_part()
 
     def handlers(self) -> dict[Action, Handler]:
         """Who carries out which action, for the cycle."""
-        return {
+        handlers: dict[Action, Handler] = {
             Action.RUN_TESTS: self._run_tests,
             Action.ANALYZE_FAILURE: self._analyse,
             Action.GENERATE_PATCH: self._generate,
@@ -83,6 +96,7 @@ class PatchRun:
             Action.VALIDATE: self._validate,
             Action.FINALIZE: self._finalize,
         }
+        return {action: self._chronicle.guarded(handler) for action, handler in handlers.items()}
 
     def _run_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del payload, context
@@ -93,9 +107,10 @@ class PatchRun:
         if self._before is None:
             self._before = report
             halt = unfit(report, self._job.instance)
+            self._note_checkpoint("base")
         facts = facts_of(report, before=known_before(self._before, self._job.instance))
-        return ActionResult(
-            outcome=facts.outcome,
+        return self._ended(
+            facts.outcome,
             summary=f"{facts.passed} passed, {len(facts.failing)} to repair or new, {facts.known_failures} known",
             tree=self._head.tree,
             tests=facts,
@@ -135,11 +150,14 @@ class PatchRun:
         if known is not None and mode == Rung.COMBINE_AGAIN:
             return self._diagnosis.look_further(known)
         hops = WIDER_HOPS if is_wide or mode == Rung.WIDEN else HOPS
-        reports = [self._report, *([self._before] if self._before else [])]
-        return self._diagnosis.localise(reports, hops=hops)
+        found = self._diagnosis.localise([self._report, *([self._before] if self._before else [])], hops=hops)
+        if (steady := self._tools.steady) is not None:
+            self._report, self._before = map(steady.numbered, (self._report, self._before or self._report))
+        return found
 
     def _planned(self, reasons: tuple[str, ...]) -> ActionResult:
         found = self.notes.landmarks = self._branching.landmarks
+        self._step = ""
         if not found:
             return self._ended(Outcome.NOTHING_FOUND, summary="no place is left to try", reasons=reasons)
         self._landmarks = {each.id: each for each in found}
@@ -151,11 +169,14 @@ class PatchRun:
     def _generate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del context, deadline_ms
         landmark = self._landmarks[payload.parameters["landmark"]]
-        request = self._diagnosis.request(landmark, tuple(payload.parameters.get("reasons", ())))
+        reasons = tuple(payload.parameters.get("reasons", ()))
+        request = self._diagnosis.request(landmark, reasons)
+        self._note_step(landmark, reasons)
         self._note("proposer.start", landmark=landmark.id, diffs=request.most)
         try:
             replies = self._tools.proposer.propose(request)
         except InvalidReply as error:
+            self._note("proposer.done", kept=0, refused=[str(error)])
             halt = str(error) if isinstance(error, NobodyAsked) else ""
             return self._ended(Outcome.NONE_VALID, summary=str(error), reasons=(str(error),), halt=halt)
         found = judged(replies, request, self._bench, tried=self._failed_here(), rejected=self.notes.rejected)
@@ -170,8 +191,7 @@ class PatchRun:
         budgets = budgets_of(self._job.options)
         found = self._judged(found, request, finalists=budgets.most)
         self._note("rerank.done", order=[[each.id, round(each.score, 6)] for each in found.kept])
-        if len(found.kept) > budgets.most:
-            self._note("budget.reached", names=list(budgets.reached(budgets.most)))
+        self._beyond_budget = max(0, len(found.kept) - budgets.most)
         told = {"landmark": landmark.id, "request": request.purpose}
         candidates = tuple(Candidate(id=each.id, change={**told, "diff": each.diff}) for each in found.kept)
         return self._ended(Outcome.PROPOSED, candidates=candidates)
@@ -185,11 +205,15 @@ class PatchRun:
         return found.model_copy(update={"kept": ruling.proposals})
 
     def _apply(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
-        del context, deadline_ms
+        del deadline_ms
         change: Mapping[str, Any] = payload.parameters["change"]
         landmark = self._landmarks[change["landmark"]]
-        self._branching.before_change()
-        self._note("txn.start", landmark=landmark.id, candidate=payload.parameters["candidate"])
+        if together := self._branching.before_change():
+            self._note_checkpoint("savepoint", landmarks=list(together))
+        name = payload.parameters["candidate"]
+        if self._undone:
+            self._note("txn.retry", landmark=landmark.id, candidate=name, after=self._undone)
+        self._note("txn.start", landmark=landmark.id, candidate=name)
         result = transact(
             change["diff"], self._terms(landmark), self._bench, tried=frozenset(self._failed_here())
         )
@@ -197,7 +221,8 @@ class PatchRun:
         self.notes.tried.append(Tried(landmark=landmark.id, candidate=result.proposal, result=result))
         if result.is_kept:
             self._branching.after_change(result)
-            self._moved()
+            self._step = ""
+            self._moved("kept")
             ways = self._branching.ways_left
             return self._ended(
                 Outcome.COMMITTED, tree=self._head.tree, alternatives=ways, summary=landmark.intent
@@ -206,6 +231,10 @@ class PatchRun:
             return self._broken(result, halt="; ".join(result.reasons))
         if result.code in _FATAL:
             return self._broken(result)
+        self._undone = result.code
+        if self._beyond_budget and len(context.candidates) <= 1:
+            names, left = list(budgets_of(self._job.options).reached), self._beyond_budget
+            self._note("budget.reached", names=names, untried=left)
         self._failed_here().add(result.proposal)
         self.notes.rejected.append(change["diff"])
         problems = result.reasons or (result.code,)
@@ -226,7 +255,7 @@ class PatchRun:
             if not is_ours:
                 return failed("locked", "another process works in this worktree")
             self._taken_back += self._branching.take_back()
-        self._moved()
+        self._moved("taken_back")
         self._report = self._before or self._report
         return self._ended(Outcome.DONE)
 
@@ -238,17 +267,12 @@ class PatchRun:
         reruns = [self._run(targets, limit_s) for _ in range(RERUNS)]
         diff = self._changes()
         before = limited_to(self._before or self._report, self._suite)
-        ran = (before, self._report, *reruns)
-        proof = self.notes.proof = Proof(
-            base=_proven(self._base),
-            head=_proven(self._head),
-            commands=(self._job.command,) if self._job.command else commands_of(ran),
-            versions=versions_of(ran),
-            tests=proven_tests(Runs(before, self._report, reruns)),
+        proof = self.notes.proof = repair_proof(
+            (_proven(self._base), _proven(self._head)),
+            Runs(before, self._report, reruns),
             weakened=weakened_lines(diff, self._job.rules),
-            uncollected=tuple(
-                each for each in self._report.collection_errors if each not in before.collection_errors
-            ),
+            command=self._job.command,
+            unstable=self._tools.steady.unstable.names if self._tools.steady else (),
         )
         problems = unproven(proof, self._job.instance)
         flaky = [test for test in proof.having("flaky") if of_targets(test, self._job.instance)]
@@ -306,8 +330,26 @@ class PatchRun:
     def _changes(self) -> Diff:
         return parse_diff(self._tools.tree.diff_from(self.base)).diff
 
-    def _moved(self) -> None:
+    def _moved(self, why: str) -> None:
         self._head = _state(self._tools.tree)
+        self._note_checkpoint(why)
+
+    def _note_checkpoint(self, why: str, **data: Any) -> None:
+        """The tree is as it may be gone back to."""
+        self._note("vcs.checkpoint", why=why, head=self._head.head, tree=self._head.tree, **data)
+
+    def _note_step(self, landmark: Landmark, reasons: Sequence[str]) -> None:
+        """A landmark is begun with, or once more asked for."""
+        if landmark.id == self._step:
+            self._note("proposer.retry", landmark=landmark.id, reasons=list(reasons))
+            return
+        self._step, self._undone = landmark.id, ""
+        tests = self._terms(landmark).selection.tests
+        spans = [[span.artifact, *span.lines] for span in landmark.target_spans]
+        self._note("step.begin", landmark=landmark.id, intent=landmark.intent, spans=spans)
+        self._note(
+            "step.test_cmd", landmark=landmark.id, command=self._job.command, tests=list(tests)[:MAX_LISTED]
+        )
 
     def _failed_here(self) -> set[str]:
         """The diffs that failed on the tree as it is now."""
@@ -318,26 +360,21 @@ class PatchRun:
             count = self._branching.undo_part() if is_ours else 0
         if count:
             self._taken_back += count
-            self._moved()
+            self._moved("undone")
 
     def _broken(self, result: Result, *, halt: str = "") -> ActionResult:
         ended = failed(result.code, "; ".join(result.reasons) or result.code)
-        trace, self._trace = tuple(self._trace), []
-        return ended.model_copy(update={"halt": halt, "trace": trace})
+        return ended.model_copy(update={"halt": halt, "trace": self._chronicle.taken()})
 
     def _stopped(self, error: TreeChanged) -> ActionResult:
         """What was only to be looked at is changed; a person has to see why."""
-        trace, self._trace = tuple(self._trace), []
-        return failed("tree_changed", str(error)).model_copy(update={"halt": str(error), "trace": trace})
+        told = {"halt": str(error), "trace": self._chronicle.taken()}
+        return failed("tree_changed", str(error)).model_copy(update=told)
 
     def _ended(self, outcome: Outcome, **more: Any) -> ActionResult:
-        trace, self._trace = tuple(self._trace), []
         undone, self._taken_back = self._taken_back, 0
         told: dict[str, Any] = {"tree": self._head.tree, "taken_back": undone} if undone else {}
-        return ActionResult(outcome=outcome, trace=trace, **(told | more))
-
-    def _note(self, kind: str, **data: Any) -> None:
-        self._trace.append(TraceEntry(kind=kind, data=data))
+        return ActionResult(outcome=outcome, trace=self._chronicle.taken(), **(told | more))
 
     def _tell_moment(self, moment: Moment) -> None:
         self._note(moment.kind, step=moment.step, **moment.data)

@@ -74,6 +74,8 @@ class TraceEntry(Value):
 
     kind: str
     data: dict[str, Any] = Field(default_factory=dict)
+    at_s: float | None = Field(default=None, exclude=True)
+    """When, by the clock of the run; told in `wall` and nowhere else, for equal runs have equal results."""
 
 
 class ActionResult(Value):

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from cogworks.domain_services.messages import TestReport
+from cogworks.domain_services.messages import TestReport, commands_of, versions_of
 from cogworks.repair.instance import Instance
 from cogworks.repair.measure import BAD, is_of
-from cogworks.repair.proof import AGAINST, Proof
+from cogworks.repair.proof import AGAINST, Proof, Runs, Tree, Weakened, proven_tests
 
 
 def of_targets(test: str, instance: Instance) -> bool:
@@ -59,6 +59,36 @@ def unfit(report: TestReport, instance: Instance) -> str:
         return "the tests did not come to an end; nothing can be proven"
     problems = [problem for target in instance.failing_tests if (problem := _unfit(target, report))]
     return "; ".join(problems)
+
+
+def repair_proof(
+    trees: tuple[Tree, Tree],
+    runs: Runs,
+    *,
+    weakened: tuple[Weakened, ...],
+    command: str,
+    unstable: tuple[str, ...],
+) -> Proof:
+    """The proof of what lies between two trees.
+
+    Args:
+        trees: where the repair began, and where it is.
+        command: of the task; empty: as the runs themselves tell.
+        unstable: tests whose names change from run to run.
+    """
+    base, head = trees
+    ran = (runs.base, runs.head, *runs.reruns)
+    known = runs.base.collection_errors
+    return Proof(
+        base=base,
+        head=head,
+        commands=(command,) if command else commands_of(ran),
+        versions=versions_of(ran),
+        tests=proven_tests(runs),
+        weakened=weakened,
+        uncollected=tuple(each for each in runs.head.collection_errors if each not in known),
+        unstable=unstable,
+    )
 
 
 def unproven(proof: Proof, instance: Instance) -> tuple[str, ...]:

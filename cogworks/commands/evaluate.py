@@ -2,19 +2,20 @@
 
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from cogworks import __version__
+from cogworks.commands.given_files import options_in, text_of
 from cogworks.commands.progress import ended_by_signal
-from cogworks.errors import CogworksError, Interrupted, UsageError
+from cogworks.errors import BudgetReached, CogworksError, Interrupted, UsageError
 
 if TYPE_CHECKING:
     from cogworks.evaluation.cases import Case
     from cogworks.evaluation.report import Report, Result
-    from cogworks.repair.options import Options
     from cogworks.wiring_evaluation import Assignment
 
 FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
@@ -44,11 +45,19 @@ TABLE_WIDTH = 140
     help="So many have to be solved [default: one in five, rounded up].",
 )
 @click.option(
+    "--max-cost",
+    type=click.FloatRange(0, min_open=True),
+    metavar="USD",
+    help="All instances together may cost so much; those that cannot be begun any more are told [default: no limit].",
+)
+@click.option(
     "--config",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="TOML or YAML with the options of the patch loop.",
 )
-@click.option("--test-cmd", default="", help="A pytest command for all [default: each instance's own].")
+@click.option(
+    "--test-cmd", default="", help="What runs the tests of all instances [default: each one's own]."
+)
 @click.option(
     "--artifacts",
     type=NEW_FOLDER,
@@ -77,6 +86,7 @@ def evaluate(
     jobs: int,
     again: bool,
     min_solved: int | None,
+    max_cost: float | None,
     config: Path | None,
     test_cmd: str,
     artifacts: Path | None,
@@ -88,7 +98,8 @@ def evaluate(
     as_json: bool,
 ) -> int:
     """Repair many instances and report success, regressions, size, cost and time. Ends with 0 when enough are solved, no
-    targeted test is broken and every instance could be judged; with 1 when not. A run that was ended goes on where it was.
+    targeted test is broken and every instance could be judged; with 1 when not, with 5 when `--max-cost` was too little for
+    all of them. A run that was ended goes on where it was.
 
     \b
     Examples:
@@ -99,7 +110,7 @@ def evaluate(
     from cogworks.commands.evaluating import held
     from cogworks.evaluation.cases import chosen
     from cogworks.evaluation.report import as_text
-    from cogworks.repair.testcommand import suite_of
+    from cogworks.repair.testcommand import read_command
     from cogworks.wiring_evaluation import Assignment
     from cogworks.wiring_evaluation import write_samples as written
 
@@ -110,8 +121,8 @@ def evaluate(
             "`--tasks` and `--out` are wanted; `--write-samples DIR` gives instances to try it with."
         )
     if test_cmd:
-        suite_of(test_cmd)
-    options = _options(config)
+        read_command(test_cmd)
+    options = options_in(config)
     runs = artifacts or out.with_suffix(".runs")
     orders = [
         Assignment(
@@ -127,15 +138,20 @@ def evaluate(
         for case in chosen(_cases(tasks), only)
     ]
     with held(runs):
-        report = _evaluated(orders, jobs=jobs, again=again, min_solved=min_solved)
+        report = _evaluated(orders, jobs=jobs, again=again, min_solved=min_solved, max_cost=max_cost)
     _write(out, as_text(report))
     _write_more(report, predictions, plot)
     _show(report, as_json=as_json)
+    if report.totals.unbudgeted:
+        return BudgetReached.exit_code
     return 0 if report.is_met else 1
 
 
-def _evaluated(orders: "Sequence[Assignment]", *, jobs: int, again: bool, min_solved: int | None) -> "Report":
+def _evaluated(
+    orders: "Sequence[Assignment]", *, jobs: int, again: bool, min_solved: int | None, max_cost: float | None
+) -> "Report":
     from cogworks.commands.evaluating import earlier, evaluated
+    from cogworks.evaluation.purse import Purse
     from cogworks.evaluation.report import report_of
     from cogworks.evaluation.showing import progress_line
 
@@ -149,16 +165,19 @@ def _evaluated(orders: "Sequence[Assignment]", *, jobs: int, again: bool, min_so
             results.append(known)
     if results:
         _say(f"{len(results)} of {len(orders)} instances were done before; `--again` does them again")
+    purse = Purse(limit_usd=None if max_cost is None else Decimal(str(max_cost)))
+    for result in results:
+        purse = purse.paying(result.cost_usd)
     try:
         with ended_by_signal():
-            for result in evaluated(left, jobs=jobs):
+            for result in evaluated(left, jobs=jobs, purse=purse):
                 results.append(result)
                 _say(progress_line(len(results), len(orders), result))
     except KeyboardInterrupt:
         raise Interrupted(
             f"interrupted; {len(results)} of {len(orders)} instances are done. Run the same command again to go on."
         ) from None
-    return report_of(results, version=__version__, min_solved=min_solved)
+    return report_of(results, version=__version__, min_solved=min_solved, max_cost_usd=max_cost)
 
 
 def _cases(tasks: Path) -> "tuple[Case, ...]":
@@ -167,26 +186,13 @@ def _cases(tasks: Path) -> "tuple[Case, ...]":
     files = [tasks]
     if tasks.is_dir():
         files = sorted(path for path in tasks.iterdir() if path.suffix in SUFFIXES and path.is_file())
-    return in_order([case for path in files for case in parse_cases(_text(path), source=str(path))])
-
-
-def _options(path: Path | None) -> "Options":
-    from cogworks.repair.options import Options, parse_options
-
-    return Options() if path is None else parse_options(_text(path), source=str(path))
+    return in_order([case for path in files for case in parse_cases(text_of(path), source=str(path))])
 
 
 def _stem(case: "Case") -> str:
     from cogworks.llm.cassette_files import file_stem
 
     return file_stem(case.id)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
 
 
 def _write(path: Path, text: str) -> None:
@@ -213,6 +219,8 @@ def _show(report: "Report", *, as_json: bool) -> None:
 
     if as_json:
         outcome = "met" if report.is_met else "not_met"
+        if report.totals.unbudgeted:
+            outcome = BudgetReached.outcome
         click.echo(json.dumps({"outcome": outcome, **report.model_dump(mode="json")}))
         return
     console = Console(highlight=False)

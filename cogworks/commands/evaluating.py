@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -17,7 +18,9 @@ from typing import NamedTuple
 from cogworks import __version__
 from cogworks.canonical import digest
 from cogworks.errors import PermissionRefused, UsageError
+from cogworks.evaluation.purse import Purse
 from cogworks.evaluation.report import Result, as_text
+from cogworks.llm.budget import dollars
 from cogworks.services.python.preparing import prepared
 from cogworks.settings import child_environment, read_environment
 from cogworks.vocabulary import Value
@@ -68,13 +71,16 @@ def earlier(given: Assignment) -> Result | None:
     """What an earlier evaluation made of the same instance under the same terms; None: it has to be done."""
     kept = _kept(given)
     # Where nobody could say anything, the next time may be better.
-    if kept is None or kept.terms != terms_of(given) or kept.result.outcome == "error":
+    if kept is None or kept.terms != terms_of(given) or kept.result.outcome in ("error", "unbudgeted"):
         return None
     return kept.result
 
 
-def evaluated(orders: Sequence[Assignment], *, jobs: int) -> Iterator[Result]:
+def evaluated(orders: Sequence[Assignment], *, jobs: int, purse: Purse) -> Iterator[Result]:
     """The results as they come, from so many processes at a time; all of them end with this iterator.
+
+    Args:
+        purse: what they may cost together. Once nothing is left of it, the others are told as not begun.
 
     Raises:
         PermissionRefused: the model's provider wants a key; the instances after that are not begun.
@@ -83,18 +89,35 @@ def evaluated(orders: Sequence[Assignment], *, jobs: int) -> Iterator[Result]:
     try:
         while waiting or working:
             while waiting and len(working) < jobs:
-                given = waiting.pop(0)
+                share_usd = purse.share_usd(min(len(waiting), jobs - len(working)))
+                if share_usd is not None and share_usd <= 0:
+                    break
+                given = waiting.pop(0).model_copy(update={"max_cost_usd": share_usd})
+                purse = purse.lending(share_usd)
                 worker = _begin(given)
                 working[worker.process.sentinel] = (worker, given)
+            if not working:
+                yield from (_not_begun(given, purse) for given in waiting)
+                return
             for ended in wait([worker.process.sentinel for worker, _ in working.values()]):
                 worker, given = working.pop(ended)
-                yield _result(worker, given)
+                result = _result(worker, given)
+                purse = purse.paying(
+                    result.cost_usd, share_usd=given.max_cost_usd, sufficed=result.outcome != "unbudgeted"
+                )
+                yield result
     finally:
         for worker, _ in working.values():
             worker.process.terminate()
         for worker, _ in working.values():
             worker.process.join(_END_S)
             worker.process.kill()
+
+
+def _not_begun(given: Assignment, purse: Purse) -> Result:
+    limit, left = (dollars(each or Decimal(0)) for each in (purse.limit_usd, purse.left_usd))
+    reason = f"not begun: of {limit} USD (`--max-cost`) only {left} are left"
+    return Result(instance_id=given.case.id, repo=given.case.repo, outcome="unbudgeted", reason=reason)
 
 
 def _begin(given: Assignment) -> _Worker:
@@ -167,5 +190,7 @@ def _end_with(alive: Connection) -> None:
 
 def terms_of(given: Assignment) -> str:
     """What a result depends on, places and the repository's commits aside."""
-    apart = given.model_copy(update={"tasks": Path(), "artifacts": Path(), "repositories": None})
+    elsewhere = {"tasks": Path(), "artifacts": Path(), "repositories": None}
+    # What would have come with more money is no other question: what was broken off for it is done anew.
+    apart = given.model_copy(update={**elsewhere, "max_cost_usd": None})
     return digest(apart) + f" {__version__}"

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cogworks.commands.given_files import options_in, text_of
 from cogworks.commands.progress import ended_by_signal
-from cogworks.errors import CogworksError, Interrupted, UsageError
+from cogworks.errors import CogworksError, Interrupted
 
 if TYPE_CHECKING:
     from cogworks.coding.events import Event
     from cogworks.coding.outcome import RunResult
     from cogworks.repair.instance import Instance
-    from cogworks.repair.options import Options
     from cogworks.wiring_fix import Repair
 
 FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
@@ -30,7 +30,7 @@ FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 )
 @click.option("--task", required=True, type=FILE, help="JSON: `instance_id` and `failing_tests` by exact id.")
 @click.option(
-    "--test-cmd", default="", help="A pytest command [default: the task's, or python -m pytest -q]."
+    "--test-cmd", default="", help="What runs the tests [default: the task's, or python -m pytest -q]."
 )
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the patch here [default: print it]."
@@ -71,13 +71,16 @@ def fix(
 
     docs/evaluate.md has a run-book, and what to do when it does not work.
     """
-    from cogworks.repair.testcommand import USUAL, suite_of
+    from cogworks.repair.testcommand import USUAL, read_command
     from cogworks.settings import read_environment
     from cogworks.wiring_fix import Order, open_repair
 
-    instance, options = _task(task), _options(config)
+    instance, options = _task(task), options_in(config)
     command = test_cmd or instance.test_cmd or USUAL
-    order = Order(repo, instance, options, suite=suite_of(command), command=command, is_offline=no_model)
+    asked = read_command(command)
+    order = Order(
+        repo, instance, options, suite=asked.suite, command=command, words=asked.words, is_offline=no_model
+    )
     kept_in = _folder(artifacts or (Path(options.logging.dir) if options.logging.dir else None), instance)
     started_s = time.monotonic()
     told: dict[str, Any] = {
@@ -109,20 +112,7 @@ def fix(
 def _task(path: Path) -> "Instance":
     from cogworks.repair.instance import parse_instance
 
-    return parse_instance(_text(path), source=str(path))
-
-
-def _options(path: Path | None) -> "Options":
-    from cogworks.repair.options import Options, parse_options
-
-    return Options() if path is None else parse_options(_text(path), source=str(path))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+    return parse_instance(text_of(path), source=str(path))
 
 
 def _folder(artifacts: Path | None, instance: "Instance") -> Path | None:
@@ -196,15 +186,17 @@ def _show(told: dict[str, Any], patch: str, out: Path | None, *, as_json: bool) 
 
 
 def _listener(stream: bool) -> "Callable[[Event], None]":
-    from cogworks.coding.eventlog import line_of
     from cogworks.coding.events import ExecutionComplete
     from cogworks.coding.hints import Hints
+    from cogworks.coding.runlog import RunLog, record_line
 
+    log = RunLog()
     hints = Hints(lambda hint: _say(f"hint: {hint}"))
 
     def listen(event: "Event") -> None:
         if stream:
-            _say(line_of(event))
+            for record in log.records(event):
+                _say(record_line(record))
         elif isinstance(event.body, ExecutionComplete):
             result = event.body.result
             _say(f"{event.cycle}. {result.outcome.value}{f': {result.summary}' if result.summary else ''}")

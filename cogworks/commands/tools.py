@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from cogworks.commands.given_files import text_of
 from cogworks.commands.tool_options import DIRECTORY, JSON, OUTPUT, show
 from cogworks.commands.tools_plan import plan
 from cogworks.commands.tools_run import run
@@ -71,11 +72,7 @@ def replay(audit: Path, directory: Path, as_json: bool) -> int:
     Examples:
       cogworks tools replay ../lint.ndjson
     """
-    try:
-        text = audit.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{audit} cannot be read: {error}") from error
-    records = read_records(text)
+    records = read_records(text_of(audit))
     workshop = open_workshop(directory)
     every = [tool for name in workshop.registry.profiles for tool in workshop.registry.sandbox(name)]
     found = replayed(records, every, workshop.enforcer)

@@ -76,6 +76,9 @@ class SimulateParams(Message):
 
     tests: tuple[str, ...] = ()
     """Test files or test ids as an earlier report named them; none: the whole suite."""
+    groups: tuple[tuple[str, ...], ...] = ()
+    """The same tests in groups that run one after another in one process, for services that announce `test_groups`: after
+    one in which a test failed, or where something could not be collected, later groups are left out and have no results."""
     timeout_s: float = Field(default=600.0, gt=0)
     """Of the whole run; what is known by then is reported with `timed_out`."""
     test_timeout_s: float = Field(default=300.0, ge=0)
@@ -84,6 +87,9 @@ class SimulateParams(Message):
     """Shuffles the order of the tests, the same way for the same seed; None: the suite's own order."""
     environment: dict[str, str] = Field(default_factory=dict)
     """Variables for the tests, on top of the service's own; never a secret."""
+    command: tuple[str, ...] = ()
+    """The words of the user's own test command, for services that announce `test_commands`: the tests are its last words, or
+    stand where `{tests}` does. None: the service's own way."""
 
 
 class Declaration(Message):

@@ -1,5 +1,6 @@
 """Speaks the Extension API to one service: asks again where that may help, and believes nothing unchecked."""
 
+import shlex
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -90,12 +91,14 @@ class ServiceClient:
         sleep: Callable[[float], None] = time.sleep,
         left_s: Callable[[], float | None] = lambda: None,
         is_far: bool = False,
+        test_command: Sequence[str] = (),
     ) -> None:
         """Args:
         open_transport: the way to the service; called again after the connection was lost. May raise as `exchange`.
         name: for messages.
         left_s: what is left of the time of whoever asks; the service is let go with it. None: no limit.
         is_far: whether the service clones the repository, because it does not see our files.
+        test_command: words of the command that tests are run with; none: the service's own way.
         """
         self.name = name
         self._open_transport = open_transport
@@ -104,6 +107,7 @@ class ServiceClient:
         self._sleep = sleep
         self._left_s = left_s
         self._is_far = is_far
+        self._test_command = tuple(test_command)
         self._transport: Transport | None = None
         self._handshake: Handshake | None = None
         self._breaker = Breaker(limit=self._limits.breaker_failures)
@@ -151,6 +155,9 @@ class ServiceClient:
             return NotOffered(
                 service=self.name, method=operation.method, offered=self.handshake().capabilities
             )
+        if self._test_command and isinstance(params, SimulateParams):
+            self._refuse_unless_kept(operation.method)
+            params = params.model_copy(update={"command": self._test_command})
         repository = self._repository(workspace, operation.method)
         request = _request(operation.method, self._caller, repository, params).model_copy(
             update={"interface_contracts": tuple(contracts) if operation.takes_contracts else ()}
@@ -169,6 +176,19 @@ class ServiceClient:
         """Run the given test files or ids (none: the whole suite), for at most `timeout_s` where that is less than the limit."""
         limit_s = self._limits.of("simulate")
         params = SimulateParams(tests=tuple(tests), timeout_s=within(limit_s, timeout_s))
+        return self._required(SIMULATE, workspace, params).result
+
+    def simulate_groups(
+        self, workspace: HasPath, groups: Sequence[Sequence[str]], *, timeout_s: float
+    ) -> TestReport | None:
+        """As `simulate`, one group after another until a test fails; None when the service does not do that."""
+        if not (self.offers(SIMULATE.method) and self.handshake().test_groups):
+            return None
+        params = SimulateParams(
+            tests=tuple(test for group in groups for test in group),
+            groups=tuple(tuple(group) for group in groups),
+            timeout_s=within(self._limits.of("simulate"), timeout_s),
+        )
         return self._required(SIMULATE, workspace, params).result
 
     def interfaces(self, workspace: HasPath, paths: Sequence[str]) -> InterfaceMap | NotOffered:
@@ -195,6 +215,17 @@ class ServiceClient:
             "`.cogworks/services.toml` where it sees the same files.",
             method,
         )
+
+    def _refuse_unless_kept(self, method: str) -> None:
+        """A service that does not know the field would run the tests in its own way and say nothing."""
+        if not self.handshake().test_commands:
+            raise self._failed(
+                f"service {self.name!r} runs tests in its own way and cannot keep `{shlex.join(self._test_command)}`; leave "
+                "the test command out and configure the tests in the repository, or use a service that announces "
+                "`test_commands`.",
+                method,
+                ErrorCode.INVALID_REQUEST,
+            )
 
     def _required(
         self, operation: Operation[Params, Result], workspace: HasPath, params: Params

@@ -198,6 +198,10 @@ class Handshake(Message):
     status: Literal["ready", "degraded"] = "ready"
     isolation: tuple[str, ...] = ()
     """What keeps the code it runs apart from this machine, in words for the operator."""
+    test_commands: bool = False
+    """Whether `simulate` keeps a `command`, with its options, and still reports every test by its id."""
+    test_groups: bool = False
+    """Whether `simulate` runs tests in `groups`."""
     environments: str = ""
     """How the environments come about that code of a repository is run in, in words that follow `they are`."""
 

@@ -38,6 +38,7 @@ def open_client(
     environment: Mapping[str, str],
     caller: Caller | None = None,
     left_s: Callable[[], float | None] = lambda: None,
+    test_command: Sequence[str] = (),
 ) -> ServiceClient:
     """A client that reaches the service at the first question; close it.
 
@@ -45,6 +46,7 @@ def open_client(
         environment: of this process: PATH goes to a service that is started, to a bundled one also what says where
             packages come from, and the token named in `token_env` to a `url`.
         left_s: what is left of the time of whoever asks; None: no limit.
+        test_command: words of the command that tests are run with; none: the service's own way.
     """
     return ServiceClient(
         lambda: open_transport(service, environment, left_s=left_s()),
@@ -53,6 +55,7 @@ def open_client(
         limits=service.limits,
         left_s=left_s,
         is_far=service.is_far,
+        test_command=test_command,
     )
 
 

@@ -114,6 +114,22 @@ class ServicePanel:
             versions=versions_of(reports),
         )
 
+    def simulate_groups(
+        self, workspace: HasPath, groups: Sequence[Sequence[str]], *, timeout_s: float
+    ) -> TestReport | None:
+        """As `simulate`, one group after another until a test fails; None where not just one service can do that for all."""
+        asked = self._asked("simulate")
+        if len(asked) != 1 or not asked[0].is_primary:
+            return None
+        (member,) = asked
+        if not all(_runs(member, workspace, test) for group in groups for test in group):
+            return None
+        return self._of(
+            member,
+            "simulate",
+            lambda each: each.client.simulate_groups(workspace, groups, timeout_s=timeout_s),
+        )
+
     def interfaces(self, workspace: HasPath, paths: Sequence[str]) -> InterfaceMap | NotOffered:
         """What these files offer, by all services that can tell; NotOffered when none can."""
         method = EXTRACT_INTERFACES.method
@@ -247,9 +263,15 @@ def _validated(member: Member, workspace: HasPath, paths: Sequence[str]) -> Sequ
 def _simulated(
     member: Member, workspace: HasPath, tests: Sequence[str], timeout_s: float | None
 ) -> TestReport | None:
-    """A test id begins with the path of its file; without any the member runs its whole suite."""
-    covered = [test for test in tests if member.covers(test.split("::", 1)[0])]
+    """Without any test the member runs its whole suite."""
+    covered = [test for test in tests if _runs(member, workspace, test)]
     return member.client.simulate(workspace, covered, timeout_s=timeout_s) if covered or not tests else None
+
+
+def _runs(member: Member, workspace: HasPath, test: str) -> bool:
+    """Whether a test is a member's business: its id begins with the path of its file, and in a folder anybody's may lie."""
+    path = test.split("::", 1)[0]
+    return member.covers(path) or (workspace.path / path).is_dir()
 
 
 def _offered(member: Member, workspace: HasPath, paths: Sequence[str]) -> InterfaceMap | None:

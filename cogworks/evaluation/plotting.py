@@ -7,7 +7,12 @@ from xml.etree.ElementTree import Element, SubElement
 from cogworks.evaluation.report import Report, Result
 
 _COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1", "#9c755f", "#bab0ac")
-_MARKS = {"solved": ("✓", "#2e7d32"), "not_solved": ("✗", "#b26a00"), "error": ("!", "#c62828")}
+_MARKS = {
+    "solved": ("✓", "#2e7d32"),
+    "not_solved": ("✗", "#b26a00"),
+    "error": ("!", "#c62828"),
+    "unbudgeted": ("$", "#6a1b9a"),
+}
 _WIDTH, _MARGIN, _NAME, _BAR, _ROW, _HEAD = 1200, 20, 260, 520, 26, 92
 _MAX_NAME_CHARS = 34
 

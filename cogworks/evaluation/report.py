@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -59,8 +60,9 @@ class Result(_Told):
 
     instance_id: str
     repo: str = ""
-    outcome: Literal["solved", "not_solved", "error"]
-    """`solved`: on a fresh checkout with the patch all failing tests pass and nothing else is worse. `error`: nobody can say."""
+    outcome: Literal["solved", "not_solved", "error", "unbudgeted"]
+    """`solved`: on a fresh checkout with the patch all failing tests pass and nothing else is worse. `error`: nobody can say.
+    `unbudgeted`: what was left of the evaluation's budget was too little to begin it, or to bring it to an end."""
     reason: str = ""
     """Why it is not solved."""
     model: str = ""
@@ -91,6 +93,8 @@ class Criteria(_Told):
 
     min_solved: int = Field(ge=0)
     max_regressions: int = 0
+    max_cost_usd: float | None = None
+    """Of all instances together; null: no limit but that of each."""
 
 
 class Totals(_Told):
@@ -100,6 +104,7 @@ class Totals(_Told):
     solved: int
     not_solved: int
     errors: int
+    unbudgeted: int
     success_rate: float
     regressions: int
     changed_lines: int
@@ -137,14 +142,20 @@ def usual_min_solved(instances: int) -> int:
     return math.ceil(instances / PER_SOLVED)
 
 
-def report_of(results: Sequence[Result], *, version: str, min_solved: int | None = None) -> Report:
+def report_of(
+    results: Sequence[Result],
+    *,
+    version: str,
+    min_solved: int | None = None,
+    max_cost_usd: float | None = None,
+) -> Report:
     """The report of these results, in whatever order they came."""
     ordered = tuple(sorted(results, key=lambda result: result.instance_id))
     wanted = usual_min_solved(len(ordered)) if min_solved is None else min_solved
     totals = _totals(ordered)
     return Report(
         cogworks_version=version,
-        criteria=Criteria(min_solved=wanted),
+        criteria=Criteria(min_solved=wanted, max_cost_usd=max_cost_usd),
         problems=_problems(ordered, totals, wanted),
         totals=totals,
         stages=summed([stage for result in ordered for stage in result.stages]),
@@ -190,14 +201,13 @@ def schema_text() -> str:
 
 
 def _totals(results: Sequence[Result]) -> Totals:
-    count = {
-        name: sum(each.outcome == name for each in results) for name in ("solved", "not_solved", "error")
-    }
+    count = Counter(each.outcome for each in results)
     return Totals(
         instances=len(results),
         solved=count["solved"],
         not_solved=count["not_solved"],
         errors=count["error"],
+        unbudgeted=count["unbudgeted"],
         success_rate=round(count["solved"] / len(results), 4) if results else 0.0,
         regressions=sum(len(each.regressions) for each in results),
         changed_lines=sum(each.changed_lines for each in results),
@@ -221,7 +231,9 @@ def _problems(results: Sequence[Result], totals: Totals, wanted: int) -> tuple[s
         for each in results
         for test in each.regressions
     ]
-    problems += [f"{each.instance_id}: {each.reason}" for each in results if each.outcome == "error"]
+    problems += [
+        f"{each.instance_id}: {each.reason}" for each in results if each.outcome in ("error", "unbudgeted")
+    ]
     return tuple(problems)
 
 

@@ -5,8 +5,8 @@ from rich.text import Text
 
 from cogworks.evaluation.report import Mu, Report, Result, Stage
 
-_WORDS = {"solved": "solved", "not_solved": "not solved", "error": "error"}
-_STYLES = {"solved": "green", "not_solved": "yellow", "error": "red"}
+_WORDS = {"solved": "solved", "not_solved": "not solved", "error": "error", "unbudgeted": "no budget"}
+_STYLES = {"solved": "green", "not_solved": "yellow", "error": "red", "unbudgeted": "magenta"}
 MAX_REASON_CHARS = 200
 
 

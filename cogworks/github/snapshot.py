@@ -62,11 +62,6 @@ class Snapshot(Value):
     permissions: Mapping[Login, str] = {}
     """What people may do here (`admin`, `write`, …), of those who newly asked for something; empty when nobody did."""
 
-    def pull_from(self, head: BranchName, base: BranchName) -> PullRequest | None:
-        """The newest pull request between the two branches, an open one first."""
-        candidates = [pull for pull in self.pulls if (pull.head, pull.base) == (head, base)]
-        return max(candidates, key=lambda pull: (pull.state == "open", pull.number), default=None)
-
 
 def parse_snapshot(answer: Answer, address: IssueAddress) -> Snapshot:
     """The snapshot in an answer to `read-work-item`.

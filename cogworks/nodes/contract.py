@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.scripts import ScriptRun
+from cogworks.codegen_settings import ChangeLimits, ProbeConfig
 from cogworks.coding.governed import POLICY
 from cogworks.coding.observations import Observation
 from cogworks.domain_services.answers import Answer, NotOffered
@@ -23,7 +24,6 @@ from cogworks.github.effects import Effect
 from cogworks.repair.consulting import HasPath
 from cogworks.repair.investigating import Laboratory
 from cogworks.repair.transaction import Tree
-from cogworks.settings import ChangeLimits, ProbeConfig
 from cogworks.tools.policy import Policy
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Any
 
 from cogworks.canonical import canonical
+from cogworks.codegen_settings import ProbeConfig
 from cogworks.coding.dossier import blackboard_of, probed
 from cogworks.coding.results import TraceEntry
 from cogworks.coding.testgate import missing_target
@@ -17,7 +18,6 @@ from cogworks.repair.landmarks import Landmark, Span
 from cogworks.repair.localising import HOPS, WIDER_HOPS, Localised, Reach, localise
 from cogworks.repair.measure import BAD
 from cogworks.repair.suspects import Suspect
-from cogworks.settings import ProbeConfig
 from cogworks.vocabulary import Value
 
 MOST_SPANS = 3

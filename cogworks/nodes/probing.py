@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
+from cogworks.codegen_settings import ProbeConfig
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.contract import NodeShell
 from cogworks.repair.investigating import Findings, ProbeLimits, Watching, investigate
 from cogworks.repair.localising import Localised
 from cogworks.repair.probes import Scene
-from cogworks.settings import ProbeConfig
 
 MAX_EVIDENCE_CHARS = 4_000
 """Of what whoever tries again is told; the blackboard has all of it."""

@@ -53,6 +53,9 @@ class Services(Explores, Protocol):
     def simulate(
         self, workspace: HasPath, tests: Sequence[str] = (), *, timeout_s: float | None = None
     ) -> TestReport: ...
+    def simulate_groups(
+        self, workspace: HasPath, groups: Sequence[Sequence[str]], *, timeout_s: float
+    ) -> TestReport | None: ...
 
 
 class Exploration:
@@ -97,12 +100,13 @@ class Exploration:
         return next((each for each in found if each.nodes), found[0] if found else None)
 
     def index(self, artifacts: Sequence[str]) -> SymbolIndex | None:
-        """The definitions in these files."""
+        """The definitions in these files, and the calls."""
         found = self._explored(INDEX, ExploreParams(artifacts=tuple(artifacts)))
         if not found:
             return None
         return SymbolIndex(
             symbols=tuple(symbol for each in found for symbol in each.symbols),
+            calls=tuple(call for each in found for call in each.calls),
             unread=tuple(unread for each in found for unread in each.unread),
         )
 
@@ -139,6 +143,9 @@ class Consulted(Exploration):
 
     def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
         return self._services.simulate(self._tree, tuple(tests) or self._suite, timeout_s=timeout_s)
+
+    def run_groups(self, groups: Sequence[Sequence[str]], *, timeout_s: float) -> TestReport | None:
+        return self._services.simulate_groups(self._tree, groups, timeout_s=timeout_s)
 
     def read(self, images: Mapping[str, str | None]) -> Reading:
         """What the language says of these files as they lie there and with these texts (None: deleted)."""

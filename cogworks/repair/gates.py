@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from cogworks.domain_services.messages import TestReport
-from cogworks.repair.measure import Measurement, Worse, is_of, refusal, worse, worse_in_words
+from cogworks.repair.measure import Measurement, Worse, file_of, is_of, refusal, worse, worse_in_words
 from cogworks.vocabulary import Value
 
 GateName = Literal["static", "landmark", "targeted", "regression", "smoke", "full"]
@@ -95,6 +95,43 @@ def gates_of(selection: Selection, limits: Limits) -> tuple[Gate, ...]:
     return tuple(gates)
 
 
+def parted(report: TestReport, gates: Sequence[Gate]) -> dict[GateName, TestReport]:
+    """What one run of the tests of several gates says of each of them; nothing where that is not certain.
+
+    A gate whose tests were not all run is left out: the run stopped before it, or had no time left for it.
+
+    Args:
+        gates: in the order of the run, each with tests of its own.
+    """
+    owners = [_owner(gates, case.id) for case in report.cases]
+    blamed = [
+        [gate.name for gate in gates if file_of(error) in map(file_of, gate.tests)]
+        for error in report.collection_errors
+    ]
+    first = gates[0].name
+    if None in owners or not all(blamed) or (first not in owners and [first] not in blamed):
+        return {}
+    reached = [gate.name for gate in gates if gate.name in owners]
+    is_late = report.timed_out and reached in ([], [first])
+    whole = reached[:-1] if report.timed_out and not is_late else reached
+    doubted = {name for names in blamed for name in names}
+    found = {
+        name: TestReport(
+            cases=tuple(case for case, owner in zip(report.cases, owners, strict=True) if owner == name)
+        )
+        for name in (first, *(name for name in whole if name != first and name not in doubted))
+    }
+    errors = tuple(
+        error for error, names in zip(report.collection_errors, blamed, strict=True) if first in names
+    )
+    told = {"collection_errors": errors, "blocked": report.blocked, "unprotected": report.unprotected}
+    return {**found, first: found[first].model_copy(update={**told, "timed_out": is_late})}
+
+
+def _owner(gates: Sequence[Gate], test: str) -> GateName | None:
+    return next((gate.name for gate in gates if any(is_of(test, each) for each in gate.tests)), None)
+
+
 def gate_refusal(gate: Gate, report: TestReport, *, before: Measurement, after: Measurement) -> str | None:
     """Why a change does not pass this gate, None when it does.
 
@@ -124,9 +161,17 @@ def static_refusal(before: Measurement, after: Measurement) -> str | None:
     return worse_in_words(added) if added else None
 
 
-def newly_failing(before: Measurement, after: Measurement) -> tuple[str, ...]:
-    """The tests to try again before their failure counts."""
-    return tuple(sorted(after.failing - before.failing))
+def doubtful(gate: Gate, report: TestReport, *, before: Measurement, after: Measurement) -> tuple[str, ...]:
+    """The new failures to try again before they count; none where the change is refused whatever comes of them.
+
+    Args:
+        after: of this gate's tests, in their only run so far.
+    """
+    new = after.failing - before.failing
+    spared = after.model_copy(update={"failing": after.failing - new, "flaky": after.flaky | new})
+    if gate_refusal(gate, report, before=before, after=spared) is not None:
+        return ()
+    return tuple(sorted(new))
 
 
 def _before_of(gate: Gate, before: Measurement) -> Measurement:

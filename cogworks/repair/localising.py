@@ -69,11 +69,19 @@ def localise(
     coverage = explorer.coverage(timeout_s=reach.timeout_s)
     spectrum = None if coverage is None else _spectrum(coverage, ids, rules)
     nodes, knows_hops, truncated = _neighbourhood(traces, spectrum or {}, explorer, reach)
+    index = explorer.index(sorted(spectrum)) if spectrum else None
     if knows_hops and spectrum:
-        nodes = (*nodes, *_executed_beyond(nodes, spectrum, explorer, reach))
+        nodes = (
+            *nodes,
+            *_executed_beyond(nodes, spectrum, _definitions(sorted(spectrum), explorer, index), reach),
+        )
     texts = _texts({node.symbol.artifact for node in nodes}, explorer)
     evidence = Evidence(
-        spectrum=spectrum, traces=traces or None, text="\n".join(messages), knows_hops=knows_hops
+        spectrum=spectrum,
+        traces=traces or None,
+        text="\n".join(messages),
+        calls=index.calls if index else (),
+        knows_hops=knows_hops,
     )
     ranking = rank(_without_tests(nodes, rules), evidence, texts=texts)
     suspects = select(ranking)
@@ -115,15 +123,14 @@ def _neighbourhood(
         if graph is not None and graph.nodes:
             return graph.nodes, True, graph.truncated
     artifacts = sorted({*spectrum, *(frame.artifact for trace in traces for frame in trace)})
-    symbols = _definitions(artifacts, explorer) if artifacts else ()
+    symbols = _definitions(artifacts, explorer, explorer.index(artifacts)) if artifacts else ()
     return [CallNode(symbol=symbol, hop=0) for symbol in symbols], False, False
 
 
 def _executed_beyond(
-    nodes: Sequence[CallNode], spectrum: Spectrum, explorer: Explorer, reach: Reach
+    nodes: Sequence[CallNode], spectrum: Spectrum, symbols: Sequence[Symbol], reach: Reach
 ) -> Sequence[CallNode]:
     """What failing tests execute and no call in the code leads to, as with tables of functions; most suspicious first."""
-    symbols = _definitions(sorted(spectrum), explorer)
     known = {node.symbol.id for node in nodes}
     scores = {
         symbol: covered(symbol.artifact, own_lines(symbol, symbols), spectrum)
@@ -136,8 +143,8 @@ def _executed_beyond(
     return [CallNode(symbol=symbol, hop=reach.hops + 1) for symbol in executed[: reach.most_nodes]]
 
 
-def _definitions(artifacts: Sequence[str], explorer: Explorer) -> Sequence[Symbol]:
-    index = explorer.index(artifacts)
+def _definitions(artifacts: Sequence[str], explorer: Explorer, index: SymbolIndex | None) -> Sequence[Symbol]:
+    """Those of the index; where it has none, what the grammars here read."""
     if index is not None and index.symbols:
         return index.symbols
     readable = [path for path in artifacts if path.endswith(SUFFIXES)]

@@ -202,8 +202,8 @@ def _passes(wanted: str, after: Measurement) -> bool:
 
 
 def is_of(test: str, wanted: str) -> bool:
-    """Whether a test is the wanted one, or belongs to the wanted file or class."""
-    return test == wanted or test.startswith(f"{wanted}::")
+    """Whether a test is the wanted one, belongs to the wanted file or class, or is one of its parameters."""
+    return test == wanted or test.startswith((f"{wanted}::", f"{wanted}["))
 
 
 def _bad(found: Measurement) -> frozenset[object]:

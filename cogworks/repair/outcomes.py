@@ -19,6 +19,7 @@ MomentKind = Literal[
     "txn.measured",
     "txn.validated",
     "txn.applied",
+    "file.write",
     "txn.compared",
     "txn.gate",
     "txn.judged",

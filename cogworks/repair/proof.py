@@ -72,6 +72,8 @@ class Proof(Value):
     weakened: tuple[Weakened, ...] = ()
     uncollected: tuple[str, ...] = ()
     """Collection errors of the head."""
+    unstable: tuple[str, ...] = ()
+    """Tests whose names change from run to run on the same files, as they were called first; `tests` has them by number."""
 
     def having(self, *verdicts: Verdict) -> tuple[str, ...]:
         """The tests with one of these verdicts, in their order."""

@@ -66,10 +66,6 @@ class Schedule(Value):
             moved = tuple(each.model_copy(update={"level": 0}) for each in moved)
         return Schedule(waiting=moved, probes=probes)
 
-    def without(self, probe: str) -> "Schedule":
-        """When there is nothing left to ask of it."""
-        return self.model_copy(update={"waiting": tuple(each for each in self.waiting if each.id != probe)})
-
     def _index(self, each: Waiting) -> float:
         if each.runs == 0:
             return math.inf

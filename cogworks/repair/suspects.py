@@ -1,10 +1,10 @@
 """Which functions most likely hold the fault: four signals, weighed and ranked."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from cogworks.domain_services.exploring import CallNode, Lines, Symbol
+from cogworks.domain_services.exploring import CallNode, CallSite, Lines, Symbol
+from cogworks.repair.likeness import likenesses
 from cogworks.repair.sources import lines_of
 from cogworks.repair.spectrum import Spectrum
 from cogworks.vocabulary import Value
@@ -14,7 +14,8 @@ WEIGHTS: Mapping[Signal, float] = {"coverage": 0.45, "stack": 0.25, "token": 0.1
 FEWEST = 5
 MOST = 7
 _GAP = 0.5
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
+_OF_CALLED = 0.5
+"""How much of the coverage of what it calls a definition is given: it decided about the call, and is not what ran."""
 
 
 class Frame(Value):
@@ -47,6 +48,8 @@ class Evidence(Value):
     """One for each failure, where it was raised first; None: no stack could be read."""
     text: str = ""
     """What the failing tests printed."""
+    calls: tuple[CallSite, ...] = ()
+    """Who calls what, by name, as far as it is known."""
     knows_hops: bool = True
     """False: nobody could tell how far a definition is from the failure; the `hop` of the nodes means nothing."""
 
@@ -73,11 +76,21 @@ def rank(nodes: Sequence[CallNode], evidence: Evidence, *, texts: Mapping[str, s
     missing = tuple(signal for signal in WEIGHTS if not _is_there(signal, evidence))
     kept = {signal: weight for signal, weight in WEIGHTS.items() if signal not in missing}
     weights = {signal: weight / sum(kept.values()) for signal, weight in kept.items()}
-    words = _words(evidence.text)
-    found = [
-        _suspect(node, nodes, evidence, weights=weights, words=words, text=texts.get(node.symbol.artifact))
+    owned = {
+        node.symbol.id: own_lines(node.symbol, (other.symbol for other in nodes))
         for node in nodes
         if not node.symbol.is_test and node.symbol.kind != "variable"
+    }
+    suspected = [node for node in nodes if node.symbol.id in owned]
+    told = _values(suspected, owned, evidence, texts)
+    found = [
+        Suspect(
+            symbol=node.symbol,
+            own=owned[node.symbol.id],
+            signals=(signals := {signal: told[signal][node.symbol.id] for signal in weights}),
+            suspicion=sum(weights[signal] * value for signal, value in signals.items()),
+        )
+        for node in suspected
     ]
     hops = {node.symbol.id: node.hop for node in nodes}
     found.sort(key=lambda each: (-each.suspicion, hops[each.symbol.id], each.symbol.id))
@@ -127,25 +140,40 @@ def _is_there(signal: Signal, evidence: Evidence) -> bool:
             return evidence.knows_hops
 
 
-def _suspect(
-    node: CallNode,
+def _values(
     nodes: Sequence[CallNode],
+    owned: Mapping[str, Sequence[Lines]],
     evidence: Evidence,
-    *,
-    weights: Mapping[Signal, float],
-    words: frozenset[str],
-    text: str | None,
-) -> Suspect:
-    own = own_lines(node.symbol, (other.symbol for other in nodes))
-    values: dict[Signal, float] = {
-        "coverage": covered(node.symbol.artifact, own, evidence.spectrum or {}),
-        "stack": _stack(node.symbol.artifact, own, evidence.traces or ()),
-        "token": _overlap(words, _words(_excerpt(text or "", own))),
-        "hop": 1 / (1 + node.hop),
+    texts: Mapping[str, str],
+) -> Mapping[Signal, Mapping[str, float]]:
+    """What each signal says of each of these definitions, by id."""
+    places = {node.symbol.id: (node.symbol.artifact, owned[node.symbol.id]) for node in nodes}
+    spectrum = evidence.spectrum or {}
+    executed = {name: covered(*place, spectrum) for name, place in places.items()}
+    documents = {name: _excerpt(texts.get(path, ""), own) for name, (path, own) in places.items()}
+    return {
+        "coverage": _with_callers(executed, evidence.calls, spectrum),
+        "stack": {name: _stack(*place, evidence.traces or ()) for name, place in places.items()},
+        "token": likenesses(evidence.text, documents),
+        "hop": {node.symbol.id: 1 / (1 + node.hop) for node in nodes},
     }
-    signals = {signal: values[signal] for signal in weights}
-    suspicion = sum(weights[signal] * value for signal, value in signals.items())
-    return Suspect(symbol=node.symbol, own=own, signals=signals, suspicion=suspicion)
+
+
+def _with_callers(
+    executed: Mapping[str, float], calls: Sequence[CallSite], spectrum: Spectrum
+) -> dict[str, float]:
+    """Coverage, where what only failing tests execute speaks against those as well who decided to call it."""
+    named: dict[str, list[str]] = {}
+    for name in executed:
+        named.setdefault(name.rpartition(".")[2], []).append(name)
+    found = dict(executed)
+    for call in calls:
+        if call.caller in found and spectrum.get(call.artifact, {}).get(call.line):
+            meant = [name for name in named.get(call.name, ()) if name != call.caller]
+            # A call by a name that several have may mean any of them.
+            shares = [_OF_CALLED * executed[name] / len(meant) for name in meant]
+            found[call.caller] = max(found[call.caller], *shares, 0.0)
+    return found
 
 
 def covered(artifact: str, own: Sequence[Lines], spectrum: Spectrum) -> float:
@@ -167,15 +195,6 @@ def _stack(artifact: str, own: Sequence[Lines], traces: Sequence[Sequence[Frame]
 
 def _holds(stretches: Sequence[Lines], line: int) -> bool:
     return any(first <= line <= last for first, last in stretches)
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """Jaccard's index."""
-    return len(one & other) / len(one | other) if one | other else 0.0
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text))
 
 
 def _excerpt(text: str, stretches: Sequence[Lines]) -> str:

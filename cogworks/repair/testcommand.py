@@ -1,13 +1,15 @@
-"""What a test command asks for, as far as a service that runs pytest itself can keep it."""
+"""What a test command asks for: which tests are the whole suite, and what of it a service has to keep."""
 
 import shlex
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from cogworks.codebase.changes import path_problem
+from cogworks.domain_services.testwords import PLACE, pytest_begins
 from cogworks.errors import UsageError
 
 USUAL = "python -m pytest -q"
-_INTERPRETERS = ("python", "python3")
+_PLAIN = (["pytest"], ["py.test"], ["python", "-m", "pytest"], ["python3", "-m", "pytest"])
 _DISPLAY = (
     "-q",
     "-qq",
@@ -22,46 +24,82 @@ _DISPLAY = (
     "--no-summary",
 )
 _DISPLAY_STARTS = ("--tb=", "--color=", "--durations=")
+_WITH_VALUE = ("-c", "-k", "-m", "-n", "-o", "-p", "-r", "-W")
+"""One-letter options of pytest and its usual plugins whose value may be the next word."""
+_OF_A_SHELL = frozenset({"&&", "||", ";", "|", "&", ">", ">>", "<", "2>&1"})
 
 
-def suite_of(command: str) -> tuple[str, ...]:
-    """The files and folders that a pytest command names; none: what pytest finds.
+class SuiteCommand(NamedTuple):
+    """A test command, read."""
 
-    Options that only change what is printed are dropped. Everything else that would change which tests run, and how, is refused: the
-    repository's own pytest configuration is where the service keeps it.
+    words: tuple[str, ...]
+    """What the service has to keep, without the suite's files and folders; none: its own way does as well."""
+    suite: tuple[str, ...] = ()
+    """Files and folders whose tests are the whole suite; none: what the runner finds."""
+
+
+def read_command(command: str) -> SuiteCommand:
+    """The parts of a test command. A pytest command with nothing but files and options of display needs no words.
 
     Raises:
-        UsageError: it is no pytest command, or asks for what is not kept.
+        UsageError: it cannot be kept as it is, and what to write instead.
     """
     try:
         words = shlex.split(command)
     except ValueError as error:
         raise UsageError(f"`--test-cmd {command}` cannot be read: {error}.") from None
-    rest = _after_runner(words)
-    if rest is None:
-        raise UsageError(
-            f"`--test-cmd {command}` is no pytest command; wanted is `{USUAL}` or `pytest`, with the Python that the "
-            "repository's service chooses. An interpreter elsewhere is named in `.cogworks/services.toml`."
+    if (problem := _problem(words)) is not None:
+        raise UsageError(f"`--test-cmd {command}` {problem}.")
+    begin = pytest_begins(words)
+    if begin is None or any(PLACE in word for word in words):
+        return SuiteCommand(tuple(words))
+    options, paths = _parted(words[begin:])
+    if words[:begin] in _PLAIN and all(_is_display(option) for option in options):
+        return SuiteCommand((), paths)
+    return SuiteCommand((*words[:begin], *options), paths)
+
+
+def _problem(words: list[str]) -> str | None:
+    if not words:
+        return f"names no program; wanted is `{USUAL}`, or whatever runs pytest"
+    if _OF_A_SHELL & set(words):
+        return "is a line for a shell; put it into a script of the repository, commit that and name it"
+    program = words[0]
+    if PurePosixPath(program).is_absolute():
+        return (
+            "begins with a place of this machine, which the tests do not see; name the program alone. Python is the one that "
+            "the repository's service chooses; one elsewhere is named in `.cogworks/services.toml`"
         )
-    if foreign := [word for word in rest if word.startswith("-") and not _is_display(word)]:
-        raise UsageError(
-            f"`--test-cmd`: {', '.join(foreign)} would be lost; put it into `addopts` of the repository's pytest "
-            "configuration, which is kept, and commit that."
-        )
-    paths = [word.rstrip("/") for word in rest if not word.startswith("-")]
+    if "/" in program and path_problem(program.removeprefix("./")) is not None:
+        return f"begins with {program!r}, which is no file of the repository"
+    return None
+
+
+def _parted(arguments: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The options of pytest with their values, and the files and folders."""
+    options, paths = list[str](), list[str]()
+    before = ""
+    for word in arguments:
+        if before in _WITH_VALUE:
+            options.append(word)
+            before = ""
+            continue
+        if word.startswith("-"):
+            options.append(word)
+        elif before.startswith("--") and "=" not in before and not _is_display(before):
+            raise UsageError(
+                f"`--test-cmd`: {word!r} after `{before}` may be its value or a file; write `{before}={word}`, and files "
+                "and folders before the options."
+            )
+        else:
+            paths.append(word.rstrip("/"))
+        before = word
     if strange := [path for path in paths if "::" in path or path_problem(path) is not None]:
         raise UsageError(
             f"`--test-cmd`: {', '.join(strange)} is no file or folder of the repository; the suite is named by those, the "
             "failing tests by the task."
         )
-    return tuple(paths)
-
-
-def _after_runner(words: list[str]) -> list[str] | None:
-    if words[:1] in (["pytest"], ["py.test"]):
-        return words[1:]
-    is_python = bool(words) and words[0] in _INTERPRETERS and PurePosixPath(words[0]).name == words[0]
-    return words[3:] if is_python and words[1:3] == ["-m", "pytest"] else None
+    return tuple(options), tuple(paths)
 
 
 def _is_display(word: str) -> bool:

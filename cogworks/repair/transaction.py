@@ -1,9 +1,10 @@
 """One diff as a transaction: checkpoint, validate, apply, gates, measure, and commit or roll back (T0 to T10)."""
 
+import hashlib
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.diffparsing import parse_diff
@@ -12,7 +13,16 @@ from cogworks.codebase.patchtree import StagedFile, Surroundings, TreeState
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.repair.churn import churn
 from cogworks.repair.diffrules import fingerprint
-from cogworks.repair.gates import gate_refusal, gates_of, newly_failing, static_refusal, worse_at
+from cogworks.repair.gates import (
+    Gate,
+    GateName,
+    doubtful,
+    gate_refusal,
+    gates_of,
+    parted,
+    static_refusal,
+    worse_at,
+)
 from cogworks.repair.measure import (
     RERUNS,
     Measurement,
@@ -40,6 +50,9 @@ from cogworks.repair.printed import printed
 from cogworks.repair.validators import diff_violations, has_images, images, language_violations
 from cogworks.repair.violations import Ground, Reading, Step, Violation
 from cogworks.vocabulary import CommitOid
+
+_SEVERAL = 2
+"""So many gates are worth a run together."""
 
 
 class Tree(Protocol):
@@ -75,6 +88,14 @@ class Checks(Protocol):
         """What the language says of these files as they lie there and with these texts (None: deleted)."""
 
 
+@runtime_checkable
+class RunsGroups(Protocol):
+    """Checks that can run the tests of several gates at once."""
+
+    def run_groups(self, groups: Sequence[Sequence[str]], *, timeout_s: float) -> TestReport | None:
+        """The report of these tests, none of those that come after a group in which one failed; None: not to be had."""
+
+
 @dataclass(frozen=True)
 class Bench:
     """What transactions work with."""
@@ -84,6 +105,8 @@ class Bench:
     tell: Callable[[Moment], None] = lambda _: None
     baselines: MutableMapping[str, Measurement] = field(default_factory=dict)
     """Measurements known from earlier transactions, by tree, selection and command."""
+    static_baselines: MutableMapping[tuple[str, frozenset[str]], Measurement] = field(default_factory=dict)
+    """What the static checks found before earlier changes, by tree and files."""
 
 
 class Ruled(NamedTuple):
@@ -174,8 +197,7 @@ class _Attempt:
         name = fingerprint(diff)
         if found:
             return Result(code="rejected", reasons=_texts(found), violations=found, proposal=name)
-        there = [file.old_path for file in diff.files if file.kind != "create"]
-        before = before.model_copy(update={"static": self._static(there).static})
+        before = before.model_copy(update={"static": self._static_before(diff).static})
         refused = self._applied(diff, ground)
         if refused is not None:
             return refused.model_copy(update={"proposal": name, "before": before})
@@ -213,6 +235,11 @@ class _Attempt:
         if (refused := self.bench.tree.apply(self.text)) is not None:
             return Result(code="apply_failed", reasons=(refused,))
         self._tell("txn.applied", "T4", paths=list(diff.paths))
+        for path, text in images(diff, ground).items():
+            written = (
+                None if text is None else hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
+            )
+            self._tell("file.write", "T4", path=path, sha256=written)
         staged = self.bench.tree.staged()
         if (mismatch := staging_refusal(diff, images(diff, ground), staged)) is not None:
             return Result(code="apply_mismatch", reasons=(mismatch,))
@@ -232,13 +259,13 @@ class _Attempt:
             added = Worse((), (), (), worse(before, parts[0]).static)
             return Result(code="gate_static", reasons=(reason,), after=parts[0], worse=added)
         reports: list[TestReport] = []
-        for gate in gates_of(self.terms.selection, self.terms.limits):
-            report = self._run(gate.tests, gate.timeout_s)
+        gates = gates_of(self.terms.selection, self.terms.limits)
+        together = self._together([gate for gate in gates if gate.tests])
+        for gate in gates:
+            report = together.get(gate.name) or self._run(gate.tests, gate.timeout_s)
             reports.append(report)
             found = measured(report)
-            # What ran out of time is refused as it is; running it again would only take longer.
-            doubtful = () if report.timed_out else newly_failing(before, found)
-            parts.append(self._steady(found, doubtful))
+            parts.append(self._steady(found, doubtful(gate, report, before=before, after=found)))
             reason = gate_refusal(gate, report, before=before, after=parts[-1])
             self._tell("txn.gate", "T6", gate=gate.name, reason=reason or "")
             if reason is not None:
@@ -282,17 +309,23 @@ class _Attempt:
             )
         return Result(code="kept", after=after)
 
-    def _steady(self, found: Measurement, doubtful: Sequence[str]) -> Measurement:
-        """The measurement after its doubtful failures had more runs; what passes in one of them is flaky."""
-        if not doubtful:
-            return found
-        reruns, left = list[TestReport](), list(doubtful)
+    def _steady(self, found: Measurement, failures: Sequence[str]) -> Measurement:
+        """The measurement after these failures had more runs; what passes in one of them is flaky and has no further."""
+        reruns: list[TestReport] = []
+        left = tuple(failures)
         while left and len(reruns) < RERUNS:
             reruns.append(self._run(left, self.terms.limits.landmark_s))
             passed = ids(reruns[-1], {"passed"})
-            # What passed once is flaky; how often it would pass decides nothing.
-            left = [test for test in left if test not in passed]
-        return confirmed(found, reruns, doubtful)
+            left = tuple(test for test in left if test not in passed)
+        return confirmed(found, reruns, failures)
+
+    def _static_before(self, diff: Diff) -> Measurement:
+        """What the static checks find in the files of a diff before it, looked up once for each state of the tree."""
+        there = [file.old_path for file in diff.files if file.kind != "create"]
+        key = (self.start.tree, frozenset(there))
+        if key not in self.bench.static_baselines:
+            self.bench.static_baselines[key] = self._static(there)
+        return self.bench.static_baselines[key]
 
     def _static(self, paths: Sequence[str]) -> Measurement:
         if not self.terms.static:
@@ -306,12 +339,24 @@ class _Attempt:
             raise CodebaseError(f"git's own diff cannot be read: {parsed.problems[0].text}")
         return churn(parsed.diff)
 
+    def _together(self, gates: Sequence[Gate]) -> Mapping[GateName, TestReport]:
+        """The reports of as many gates as one run can tell of; the others have a run of their own."""
+        checks = self.bench.checks
+        if len(gates) < _SEVERAL or not isinstance(checks, RunsGroups):
+            return {}
+        report = checks.run_groups([gate.tests for gate in gates], timeout_s=gates[0].timeout_s)
+        self._undo_litter()
+        return parted(report, gates) if report else {}
+
     def _run(self, tests: Sequence[str], timeout_s: float) -> TestReport:
         """One run of these tests; what they wrote into the worktree must not judge the next one."""
         report = self.bench.checks.run(tests, timeout_s=timeout_s)
+        self._undo_litter()
+        return report
+
+    def _undo_litter(self) -> None:
         if _unstaged(self.bench.tree.dirt()):
             self.bench.tree.settle(self.start)
-        return report
 
     def _tell(self, kind: MomentKind, step: StepOfTen, **data: object) -> None:
         self.bench.tell(Moment(kind=kind, step=step, data=data))

@@ -20,6 +20,7 @@ from cogworks.domain_services.messages import MAX_MESSAGE_BYTES, ErrorCode, Resp
 MAX_CALLERS = 32
 """Connections at a time; one more is closed at once."""
 _IDLE_S = 30.0
+_LOOK_UP_S = 0.5
 _PREFIX = "/api/v1/"
 
 Answering = Callable[[bytes], Response]
@@ -51,7 +52,11 @@ class Desk:
     def answer_all(self, answer: Answering) -> None:
         """Answer until a signal handler raises."""
         while True:
-            line, response = self._waiting.get()
+            try:
+                # A signal in the instant before an endless wait would wake nobody, and be heard at the next request.
+                line, response = self._waiting.get(timeout=_LOOK_UP_S)
+            except queue.Empty:
+                continue
             response.set_result(sendable(answer(line)))
 
 

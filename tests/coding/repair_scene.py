@@ -84,6 +84,7 @@ class RepairScene:
         nobody: Nobody | None = None,
         laboratory: Laboratory | None = None,
         policy: Policy = POLICY,
+        now: Callable[[], float] = lambda: 0.0,
         **known: Any,
     ) -> None:
         self.model = Answers(*answers)
@@ -100,6 +101,7 @@ class RepairScene:
             proposer=nobody or ModelProposer(self.model),
             laboratory=laboratory,
             say=self.said.append,
+            now=now,
         )
         self.work = PatchRun(job, tools)
         header = Header(
@@ -119,7 +121,8 @@ class RepairScene:
             tree=lambda: self.work.base,
             effects=REPAIR_EFFECTS,
         )
-        self.cycle = CodingCycle(header, Surroundings(handlers=actions.handlers()))
+        around = Surroundings(handlers=actions.handlers(), now=now, identity={"began_at": now()})
+        self.cycle = CodingCycle(header, around)
 
     def run(self) -> RunResult:
         return self.cycle.run_until_done()

@@ -49,7 +49,9 @@ def test_joined_landmarks_land_as_two_commits_though_the_first_alone_improves_no
 
     assert result.success, result.error
     assert git(tree, "log", "--format=%s").splitlines() == ["txn:second", "txn:first", "before"]
-    assert scene.moments.count("savepoint.set") == 1
+    checkpoints = [entry.data for entry in scene.entries if entry.kind == "vcs.checkpoint"]
+    assert [each["why"] for each in checkpoints] == ["base", "savepoint", "kept", "kept"]
+    assert checkpoints[1]["landmarks"] == ["first", "second"]
     assert "savepoint.restored" not in scene.moments
 
 

@@ -6,11 +6,13 @@ import pytest
 from cogworks.coding.dossier import dossier
 from cogworks.coding.eventlog import read_events
 from cogworks.coding.governed import POLICY
+from cogworks.coding.runlog import run_log
 from cogworks.errors import BudgetReached, InvalidReply
 from cogworks.repair.offline import Nobody
 from cogworks.repair.options import Gates, Options, Search, Sizes, Transactions
 from tests.codebase.repositories import git
 from tests.coding.repair_scene import RepairScene
+from tests.coding.runlog_grammar import problems
 from tests.fixing import diffs, landmark, place, plan
 from tests.fixing import pattern as shop_pattern
 from tests.repair.benches import make_worktree, on_disk
@@ -75,14 +77,20 @@ def test_the_sub_events_of_a_run_come_in_a_legal_order(tree: Path) -> None:
 
     scene.run()
 
+    assert problems(run_log(scene.cycle.events)) == []
     assert scene.moments == [
+        "vcs.checkpoint",
         "subgraph.built",
         "candidates.recalled",
         "combine.start",
         "combine.done",
+        "planner.synthesize.start",
+        "planner.synthesize.done",
         "planner.landmarks.start",
         "planner.landmarks.done",
         "branch.chosen",
+        "step.begin",
+        "step.test_cmd",
         "proposer.start",
         "proposer.done",
         "rerank.done",
@@ -91,6 +99,7 @@ def test_the_sub_events_of_a_run_come_in_a_legal_order(tree: Path) -> None:
         "txn.measured",
         "txn.validated",
         "txn.applied",
+        "file.write",
         "txn.compared",
         *["txn.gate"] * 3,
         "txn.measured",
@@ -98,6 +107,7 @@ def test_the_sub_events_of_a_run_come_in_a_legal_order(tree: Path) -> None:
         "txn.commit",
         "txn.result",
         "branch.settled",
+        "vcs.checkpoint",
     ]
 
 
@@ -160,9 +170,38 @@ def test_the_budget_of_finalists_is_named_and_the_others_wait_in_vain(tree: Path
     scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH, USELESS), diffs(BOTH), options=options)
 
     assert scene.run().success
-    assert "budget.reached" in scene.moments
+    (reached,) = (entry for entry in scene.entries if entry.kind == "budget.reached")
+    assert reached.data == {"names": ["actions_per_txn"], "untried": 1}
     # The small one went first, and the other one waited for the next request.
     assert scene.codes == ["gate_targeted", "kept"]
+
+
+def test_a_budget_that_nothing_waits_for_is_not_reached(tree: Path) -> None:
+    options = Options(search=Search(finalists=1))
+    few = RepairScene(tree, PATTERN, plan(WHOLE), diffs(USELESS), diffs(BOTH), options=options)
+
+    assert few.run().success
+    assert few.codes == ["gate_targeted", "kept"]
+    assert "budget.reached" not in few.moments
+
+
+def test_a_diff_that_breaks_a_rule_uses_up_no_budget(tree: Path) -> None:
+    options = Options(search=Search(finalists=1))
+    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs({"../evil": ("", "x")}, BOTH), options=options)
+
+    assert scene.run().success
+    assert scene.codes == ["kept"]
+    assert "budget.reached" not in scene.moments
+
+
+def test_a_change_that_is_kept_within_the_budget_reaches_none(tree: Path) -> None:
+    options = Options(search=Search(finalists=1))
+    larger = {"a.txt": ("a = bad\nb = good\nc = good\nd = bad", "a = good\nb = bad\nc = bad\nd = good")}
+    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(larger, BOTH), options=options)
+
+    assert scene.run().success
+    assert scene.codes == ["kept"]
+    assert "budget.reached" not in scene.moments
 
 
 @pytest.mark.parametrize(
@@ -307,6 +346,7 @@ def test_the_artifacts_tell_the_whole_run_and_the_log_can_be_read_back(tree: Pat
 
     assert sorted(found) == [
         "candidates.json",
+        "events-1.ndjson",
         "events.ndjson",
         "failure_pattern.json",
         "final_patch.txt",
@@ -317,7 +357,7 @@ def test_the_artifacts_tell_the_whole_run_and_the_log_can_be_read_back(tree: Pat
         "transactions.json",
         "understanding.json",
     ]
-    assert read_events(found["events.ndjson"]) == scene.cycle.events
+    assert read_events(found["events-1.ndjson"]) == scene.cycle.events
     assert [each["result"]["code"] for each in json.loads(found["transactions.json"])] == scene.codes
     assert found["final_patch.txt"] == scene.patch
     turns = json.loads(found["plan.json"])

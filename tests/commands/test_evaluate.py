@@ -140,6 +140,32 @@ def test_the_environment_command_runs_where_the_operator_says_so(
     assert git(tasks / "shop", "status", "--porcelain", "--ignored") == ""
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(WAIT_S)
+def test_what_the_budget_of_the_evaluation_is_too_little_for_is_told_and_done_later(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tasks, out = write_samples(tmp_path / "samples"), tmp_path / "report.json"
+    words = ("--tasks", tasks, "--out", out, "--only", "margins-1", "--only", "margins-2")
+
+    code = ended(*words, "--max-cost", "0.01")
+
+    written = capsys.readouterr()
+    report = Report.model_validate_json(out.read_bytes())
+    first, second = report.instances
+    assert (code, report.totals.unbudgeted, report.totals.cost_usd) == (5, 2, 0)
+    assert "broken off: it could use 0.01 USD of `--max-cost`" in first.reason
+    assert "not begun: of 0.01 USD (`--max-cost`)" in second.reason
+    assert (first.cycles > 0, second.cycles) == (True, 0)
+    assert written.out.count("no budget") == 2
+
+    code = ended(*words, "--max-cost", "5", "--json")
+
+    again = json.loads(capsys.readouterr().out)
+    assert (code, again["outcome"], again["totals"]["unbudgeted"]) == (0, "met", 0)
+    assert [each["outcome"] for each in again["instances"]] == ["solved", "solved"]
+
+
 class Resumed(NamedTuple):
     """An evaluation of two samples that was killed after the first, and begun again."""
 

@@ -1,3 +1,4 @@
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -55,8 +56,17 @@ def test_an_error_is_tried_again_and_a_failure_is_not(tmp_path: Path) -> None:
 
     done(given, "error")
     assert earlier(given) is None
+    done(given, "unbudgeted")
+    assert earlier(given) is None
     done(given, "not_solved")
     assert earlier(given) is not None
+
+
+def test_what_was_done_within_another_budget_need_not_be_done_again(tmp_path: Path) -> None:
+    given = assignment(tmp_path)
+    done(given.model_copy(update={"max_cost_usd": Decimal(1)}))
+
+    assert earlier(given.model_copy(update={"max_cost_usd": Decimal(2)})) == result("a")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"terms": "x"}'])

@@ -1,6 +1,8 @@
 import json
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -70,6 +72,9 @@ def test_a_recorded_repair_is_played_again_by_the_command(
         "RUN_TESTS", "ANALYZE_FAILURE", "GENERATE_PATCH", "APPLY_PATCH", "RUN_TESTS", "VALIDATE", "FINALIZE",
     ]  # fmt: skip
     assert is_closed(audit)
+    replay = [sys.executable, "-m", "cogworks", "replay", folder]
+    # In a process of its own: it closes sockets for good.
+    assert subprocess.run(replay, cwd=tmp_path, check=False).returncode == 0
     git(shop, "apply", "--check", str(out))
     assert git(shop, "status", "--porcelain") == ""
 
@@ -115,7 +120,11 @@ def test_a_budget_that_is_reached_ends_with_5_and_keeps_the_log(tmp_path: Path, 
 
     assert code == 5
     assert (tmp_path / "artifacts" / "shop-1" / "final_patch.txt").read_text() == ""
-    assert (tmp_path / "artifacts" / "shop-1" / "events.ndjson").read_text().count("\n") > 5
+    told = [
+        json.loads(line)
+        for line in (tmp_path / "artifacts" / "shop-1" / "events.ndjson").read_text().splitlines()
+    ]
+    assert [each["kind"] for each in told][-2:] == ["combine.start", "action.broken"]
     assert is_closed(read_records((tmp_path / "artifacts" / "shop-1" / "tools-1.ndjson").read_text()))
 
 

@@ -69,6 +69,24 @@ def test_a_good_service_is_started_once_and_shakes_hands_once(tmp_path: Path) ->
     assert good.pauses == []
 
 
+def test_a_service_that_would_run_tests_in_its_own_way_is_not_asked_to_keep_a_command(tmp_path: Path) -> None:
+    own = bench("good", tmp_path)
+    start = ServiceClient(
+        lambda: ServiceProcess(own.command, environment=os.environ, start_s=10.0),
+        name="scripted",
+        test_command=["make", "test", "ARGS={tests}"],
+    )
+    with start as service:
+        assert service.validate(own.copy, ["a"]) == ()
+        with pytest.raises(
+            ServiceFailed, match=r"cannot keep `make test 'ARGS=\{tests\}'`; leave the"
+        ) as caught:
+            service.simulate(own.copy, ["a.txt::works"])
+
+    assert caught.value.code is ErrorCode.INVALID_REQUEST
+    assert own.asked == ["handshake", "validate"]
+
+
 def test_a_service_nobody_asks_is_never_started(tmp_path: Path) -> None:
     with bench("not-starting", tmp_path).service:
         pass

@@ -50,13 +50,27 @@ def test_nothing_is_found_in_a_service_that_is_in_order(tmp_path: Path) -> None:
         report = examine(good)
 
     assert [(result.check, result.findings) for result in report.results if result.status == "failed"] == []
-    assert [result.check for result in report.results if result.status == "skipped"] == ["profile"]
+    assert [result.check for result in report.results if result.status == "skipped"] == [
+        "test-command",
+        "test-groups",
+        "profile",
+    ]
 
 
 CASES = [
     ("hangs-at-handshake", "handshake", "handshake: no answer within"),
     ("wrong-version", "handshake", "speaks API 2.0, cogworks needs 1.0"),
     ("odd-handshake", "handshake", "does not fit the schema"),
+    (
+        "deaf-to-commands",
+        "test-command",
+        "by the command `true`, which runs no test, is answered with status",
+    ),
+    (
+        "ungrouped",
+        "test-groups",
+        "in groups ran 'a.txt::works' after 'a.txt::fails' of an earlier group failed",
+    ),
     ("fickle", "handshake", "two answers in a row differ"),
     ("not-starting", "handshake", "no licence"),
     (

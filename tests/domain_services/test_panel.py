@@ -76,6 +76,28 @@ def test_tests_run_wherever_tests_are_run_and_are_one_report(tmp_path: Path) -> 
     assert [case.outcome for case in one.cases] == ["failed"]
 
 
+def test_every_service_is_asked_about_a_folder_of_tests(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    with panel(tmp_path, ("only-text", "primary"), ("only-pictures", "primary")) as both:
+        report = both.panel.simulate(both.copy, ["tests"])
+
+    assert [case.outcome for case in report.cases] == ["passed", "passed"]
+
+
+def test_groups_are_for_one_service_that_announces_them_and_knows_all_files(tmp_path: Path) -> None:
+    groups = [["a.txt::fails"], ["b.txt"]]
+    with panel(tmp_path, ("ungrouped", "primary")) as one:
+        report = one.panel.simulate_groups(one.copy, groups, timeout_s=5)
+    with panel(tmp_path, ("only-text", "primary")) as unable:
+        none = unable.panel.simulate_groups(unable.copy, groups, timeout_s=5)
+    with panel(tmp_path, ("ungrouped", "primary"), ("only-pictures", "secondary")) as two:
+        shared = two.panel.simulate_groups(two.copy, groups, timeout_s=5)
+
+    assert report is not None
+    assert [case.id for case in report.cases] == ["a.txt::fails", "a.txt::works"]
+    assert (none, shared) == (None, None)
+
+
 @pytest.mark.parametrize("behaviour", ["crash", "hang", "not-starting", "wrong-version"])
 def test_a_secondary_service_that_cannot_be_used_is_left_out_with_a_warning(
     behaviour: str, tmp_path: Path

@@ -37,8 +37,9 @@ def test_one_in_five_has_to_be_solved_where_nothing_else_is_asked_for(instances:
             ("b: t.py::one passed before and does not with the patch",),
         ),
         ([result("a"), result("b", "error", reason="no such commit")], 1, ("b: no such commit",)),
+        ([result("a"), result("b", "unbudgeted", reason="not begun")], 1, ("b: not begun",)),
     ],
-    ids=["met", "too few", "fewer than asked for", "none asked for", "regression", "error"],
+    ids=["met", "too few", "fewer than asked for", "none asked for", "regression", "error", "no budget"],
 )
 def test_when_an_evaluation_ends_well(
     results: list, min_solved: int | None, problems: tuple[str, ...]
@@ -46,6 +47,15 @@ def test_when_an_evaluation_ends_well(
     report = report_of(results, version="1", min_solved=min_solved)
 
     assert (report.problems, report.is_met) == (problems, not problems)
+
+
+def test_what_could_not_be_begun_is_counted_apart() -> None:
+    report = report_of(
+        [result("a"), result("b", "unbudgeted", reason="not begun")], version="1", max_cost_usd=2.5
+    )
+
+    assert (report.totals.unbudgeted, report.totals.errors, report.totals.not_solved) == (1, 0, 0)
+    assert report.criteria.max_cost_usd == 2.5
 
 
 def test_sums_are_over_all_instances_and_stages() -> None:

@@ -44,6 +44,14 @@ def test_the_table_has_every_instance_with_its_metrics_and_the_sums() -> None:
     assert by_name["1 of 3 solved"][:5] == ["33%", "0", "9", "3", "2/4"]
 
 
+def test_an_instance_without_a_budget_says_so_in_the_table_and_in_a_line() -> None:
+    found = report_of([result("a"), result("late", "unbudgeted", reason="not begun")], version="1")
+
+    (row,) = (line for line in shown(instances_table(found)).splitlines() if "late" in line)
+    assert "no budget" in row
+    assert verdict_lines(found) == ["criterion not met: late: not begun"]
+
+
 def test_the_stages_have_their_time_and_cost() -> None:
     assert "analyze_failure" in shown(stages_table(report()))
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cogworks.codebase.worktree import WorkingCopies
+from cogworks.codegen_settings import ProbeConfig
 from cogworks.coding.eventlog import read_events
 from cogworks.coding.events import ExecutionComplete
 from cogworks.coding.replay import verify
@@ -20,7 +21,6 @@ from cogworks.nodes.contract import Succeeded, Workspace
 from cogworks.nodes.locating import Locator, telling
 from cogworks.nodes.replies import Implementation, ProposedFile, WrittenTests
 from cogworks.repair.proof import Summary
-from cogworks.settings import ProbeConfig
 from cogworks.vocabulary import BranchName, RunId
 from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository
 from tests.fakes import FakeShell, MemoryWorkspace, ScriptedAnswers, ScriptedService

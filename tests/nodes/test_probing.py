@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cogworks.codegen_settings import ProbeConfig
 from cogworks.coding.actions import Action
 from cogworks.coding.eventlog import read_events
 from cogworks.coding.events import Committed, Event, ExecutionComplete
@@ -15,7 +16,6 @@ from cogworks.errors import VisitStopped
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Conventions, Failed, Succeeded
 from cogworks.nodes.locating import Locator
-from cogworks.settings import ProbeConfig
 from tests.fakes import FakeShell, MemoryWorkspace, ScriptedAnswers, ScriptedService
 from tests.fixing import FILES
 from tests.nodes.examples import task
@@ -63,7 +63,7 @@ def moments(shell: FakeShell) -> list[str]:
         for each in log(shell)
         if isinstance(each.body, ExecutionComplete)
         for entry in each.body.result.trace
-        if not entry.kind.startswith(("txn.", "test_handoff"))
+        if not entry.kind.startswith(("txn.", "file.", "test_handoff"))
     ]
 
 

@@ -109,7 +109,7 @@ def traced(shell: FakeShell) -> list[tuple[str, dict[str, Any]]]:
         for event in log(shell)
         if isinstance(event.body, ExecutionComplete)
         for entry in event.body.result.trace
-        if not entry.kind.startswith("txn.")
+        if not entry.kind.startswith(("txn.", "file."))
     ]
 
 

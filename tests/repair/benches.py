@@ -86,9 +86,11 @@ class FactChecks:
         self._spoil = spoil
         self._after = after
         self.runs: list[tuple[str, ...]] = []
+        self.static_runs: list[tuple[str, ...]] = []
         self.reads = 0
 
     def static(self, paths: Sequence[str]) -> Sequence[Diagnostic]:
+        self.static_runs.append(tuple(paths))
         return [
             Diagnostic(
                 artifact=path,

@@ -3,8 +3,8 @@
 import pytest
 
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.repair.gates import Gate, Limits, Selection, gate_refusal, gates_of, newly_failing
-from cogworks.repair.measure import Measurement, measured
+from cogworks.repair.gates import Gate, Limits, Selection, doubtful, gate_refusal, gates_of, parted
+from cogworks.repair.measure import measured
 
 LIMITS = Limits()
 FULL = Selection(
@@ -124,5 +124,88 @@ def test_a_gate_of_some_tests_does_not_miss_the_others() -> None:
     assert gate_refusal(gate, report("a"), before=BEFORE, after=measured(report("a"))) is None
 
 
-def test_only_what_did_not_fail_before_is_tried_again() -> None:
-    assert newly_failing(BEFORE, Measurement(failing=frozenset({"t::a", "t::c"}))) == ("t::c",)
+@pytest.mark.parametrize(
+    ("must_pass", "after", "again"),
+    [
+        ("", report("d", "ac"), ("t::c",)),
+        ("", report("cd", "a"), ()),
+        ("a", report("a", "c"), ("t::c",)),
+        ("a", report("", "ac"), ()),
+        ("c", report("a", "c"), ()),
+        ("", report("", "c"), ()),
+        ("", TestReport(cases=(TestCase(id="t::c", outcome="failed"),), timed_out=True), ()),
+    ],
+    ids=[
+        "one that passed before",
+        "one that failed before",
+        "the only reason against the change",
+        "a target fails as it did",
+        "a target that has to pass",
+        "another test is gone",
+        "the time is up",
+    ],
+)
+def test_a_new_failure_is_tried_again_only_where_that_may_change_the_verdict(
+    must_pass: str, after: TestReport, again: tuple[str, ...]
+) -> None:
+    needed = tuple(f"t::{name}" for name in must_pass)
+    tests = ("t::a", "t::c") if must_pass else ("t::a", "t::c", "t::d")
+    gate = Gate(name="targeted", tests=tests, timeout_s=9, must_pass=needed)
+
+    assert doubtful(gate, after, before=BEFORE, after=measured(after)) == again
+
+
+TOGETHER = (
+    Gate(name="targeted", tests=("t::a", "t::b"), timeout_s=9),
+    Gate(name="regression", tests=("u", "v::e"), timeout_s=9),
+)
+A, B, C, E = (
+    TestCase(id=name, outcome="passed" if name == "t::b" else "failed")
+    for name in ("t::a", "t::b", "u::c[x]", "v::e")
+)
+
+
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        ({"cases": (A, B, C, E)}, {"targeted": {"cases": (A, B)}, "regression": {"cases": (C, E)}}),
+        ({"cases": (A, B)}, {"targeted": {"cases": (A, B)}}),
+        ({"cases": (C, E)}, {}),
+        ({"cases": ()}, {}),
+        ({"cases": (A, TestCase(id="x::y", outcome="passed"))}, {}),
+        ({"cases": (A,), "timed_out": True}, {"targeted": {"cases": (A,), "timed_out": True}}),
+        ({"cases": (A, B, C), "timed_out": True}, {"targeted": {"cases": (A, B)}}),
+        (
+            {"cases": (), "collection_errors": ("t: no",)},
+            {"targeted": {"cases": (), "collection_errors": ("t: no",)}},
+        ),
+        (
+            {"cases": (A, B, E), "collection_errors": ("u: no",)},
+            {"targeted": {"cases": (A, B)}},
+        ),
+        ({"cases": (A, B), "collection_errors": ("pytest ended early",)}, {}),
+        (
+            {"cases": (A, B), "blocked": ("x",), "unprotected": ("y",)},
+            {"targeted": {"cases": (A, B), "blocked": ("x",), "unprotected": ("y",)}},
+        ),
+    ],
+    ids=[
+        "all of both",
+        "stopped after the first",
+        "nothing of the first",
+        "nothing at all",
+        "a test of no gate",
+        "no time for the first",
+        "no time for the second",
+        "the first cannot be collected",
+        "the second cannot be collected",
+        "an error of nobody",
+        "what the walls met",
+    ],
+)
+def test_what_one_run_says_of_several_gates(
+    told: dict[str, object], found: dict[str, dict[str, object]]
+) -> None:
+    expected = {name: TestReport.model_validate(fields) for name, fields in found.items()}
+
+    assert parted(TestReport.model_validate(told), TOGETHER) == expected

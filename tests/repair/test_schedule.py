@@ -82,12 +82,6 @@ def test_what_was_asked_less_often_gets_its_turn() -> None:
     assert names(schedule)[0] == "once"
 
 
-def test_what_has_nothing_left_to_say_is_not_asked() -> None:
-    schedule = Schedule(waiting=(waiting("a"), waiting("b")))
-
-    assert names(schedule.without("a")) == ["b"]
-
-
 @given(st.lists(st.floats(0, 1), min_size=60, max_size=60), st.integers(1, 3))
 def test_no_probe_waits_for_ever(gains: list[float], size: int) -> None:
     schedule = Schedule(waiting=tuple(waiting(name) for name in "abcdef"))

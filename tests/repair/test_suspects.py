@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.domain_services.exploring import CallNode
+from cogworks.domain_services.exploring import CallNode, CallSite
 from cogworks.repair.suspects import WEIGHTS, Evidence, Frame, Ranking, own_lines, rank, select
 from tests.repair.examples import node, suspect, symbol
 
@@ -46,9 +46,35 @@ def test_every_suspect_tells_the_value_of_every_signal() -> None:
     assert first.signals["coverage"] == 1.0
     assert first.signals["stack"] == 1.0
     assert first.signals["hop"] == pytest.approx(1 / 3)
-    # Of {assert, total, prices, where, rebate} and {def, rebate, prices, return, max} two are common.
-    assert first.signals["token"] == pytest.approx(2 / 8)
-    assert first.suspicion == pytest.approx(0.45 + 0.25 + 0.15 * 2 / 8 + 0.15 / 3)
+    # Of its words `def` and `return` stand everywhere and say nothing; `rebate` and `prices` are what the failure says.
+    assert 0.3 < first.signals["token"] < 0.32
+    assert first.suspicion == pytest.approx(0.45 + 0.25 + 0.15 * first.signals["token"] + 0.15 / 3)
+
+
+def test_who_calls_what_only_failing_tests_execute_is_suspected_half_as_much() -> None:
+    common = {1: 0.2, 2: 0.2, 6: 1.0}
+    call = CallSite(name="rebate", caller="shop.total", artifact="shop.py", line=2)
+    elsewhere = CallSite(name="rebate", caller="shop.unrelated", artifact="shop.py", line=10)
+
+    def coverage(*calls: CallSite) -> dict[str, float]:
+        evidence = EVIDENCE.model_copy(update={"spectrum": {"shop.py": common}, "calls": calls})
+        found = rank(NODES, evidence, texts={"shop.py": TEXT})
+        return {each.symbol.id: each.signals["coverage"] for each in found.suspects}
+
+    assert coverage() == {"shop.rebate": 1.0, "shop.total": 0.2, "shop.unrelated": 0.0}
+    # The second call is one that no failing test comes to.
+    assert coverage(call, elsewhere) == {"shop.rebate": 1.0, "shop.total": 0.5, "shop.unrelated": 0.0}
+
+
+def test_a_call_by_a_name_that_several_have_counts_for_each_of_them_less() -> None:
+    nodes = (*NODES, node("shop.Other.rebate", (13, 14), hop=2))
+    call = CallSite(name="rebate", caller="shop.total", artifact="shop.py", line=2)
+    evidence = EVIDENCE.model_copy(update={"spectrum": {"shop.py": {2: 0.2, 6: 1.0}}, "calls": (call,)})
+
+    found = rank(nodes, evidence, texts={"shop.py": TEXT})
+
+    (total,) = (each for each in found.suspects if each.symbol.id == "shop.total")
+    assert total.signals["coverage"] == 0.25
 
 
 def test_a_test_is_no_suspect() -> None:

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -243,6 +243,7 @@ def test_the_steps_come_in_their_order(tree: Path) -> None:
         "T2",
         "T3",
         "T4",
+        "T4",
         "T5",
         "T6",
         "T6",
@@ -316,6 +317,127 @@ def test_a_measurement_of_the_same_tree_is_not_made_twice(tree: Path) -> None:
     assert len(checks.runs) == first
     transact("nonsense", terms(tree, command="other"), bench)
     assert len(checks.runs) > first
+
+
+def test_the_static_checks_of_the_same_tree_are_not_asked_twice(tree: Path) -> None:
+    checks = FactChecks(tree)
+    bench = Bench(patch_tree(tree), checks)
+
+    transact(BREAK, terms(tree), bench)
+    transact(FIX, terms(tree), bench)
+    transact(edit("b.txt", "line 3\n", "line 4\n"), terms(tree), bench)
+
+    assert checks.static_runs == [("a.txt",), ("a.txt",), ("a.txt",), ("b.txt",), ("b.txt",)]
+
+
+def test_after_a_commit_the_static_checks_are_asked_anew(tree: Path) -> None:
+    checks = FactChecks(tree)
+    bench = Bench(patch_tree(tree), checks)
+    kept = transact(FIX, terms(tree), bench)
+    text = FILES["a.txt"].replace("a = bad", "a = good")
+    second = render(Diff(files=(between("a.txt", text, text.replace("d = bad", "d = broken")),)))
+
+    result = transact(second, terms(tree), bench)
+
+    assert kept.is_kept
+    assert result.code == "gate_static"
+    assert len(checks.static_runs) == 4
+
+
+@pytest.mark.parametrize(
+    ("must_pass", "text", "runs"),
+    [
+        (("a.txt",), edit("a.txt", "b = good", "b = bad"), []),
+        ((), edit("a.txt", "b = good", "b = bad"), [("a.txt::b",)] * 2),
+    ],
+    ids=["a target that fails all the same", "nothing but the new failure"],
+)
+def test_new_failures_run_again_only_where_that_may_change_the_verdict(
+    tree: Path, must_pass: tuple[str, ...], text: str, runs: list[tuple[str, ...]]
+) -> None:
+    checks = FactChecks(tree)
+    selection = Selection(landmark=must_pass, regression=("a.txt",))
+
+    result, _ = tried(tree, text, checks, terms(tree, selection))
+
+    assert result.code.startswith("gate_")
+    assert result.reasons == ("breaks a.txt::b",)
+    baseline = 3
+    assert checks.runs[baseline + 1 :] == runs
+
+
+def test_a_test_that_is_known_to_be_flaky_is_not_run_a_third_time(tree: Path) -> None:
+    checks = Flaky(tree, "sub/c.txt::x", 2)
+
+    result, _ = tried(tree, FIX, checks)
+
+    assert result.is_kept
+    assert checks.runs[-1] == ("sub/c.txt::x",)
+    assert checks.runs.count(("sub/c.txt::x",)) == 1
+
+
+class Grouping(FactChecks):
+    """The same, several gates at once where it can; obeys `cogworks.repair.transaction.RunsGroups` as well."""
+
+    def __init__(
+        self, tree: Path, spoil: Callable[[Path], None] = lambda _: None, *, can: bool = True
+    ) -> None:
+        super().__init__(tree, spoil)
+        self._can = can
+        self.asked: list[list[list[str]]] = []
+
+    def run_groups(self, groups: Sequence[Sequence[str]], *, timeout_s: float) -> TestReport | None:
+        if not self._can:
+            return None
+        self.asked.append([list(group) for group in groups])
+        cases: list[TestCase] = []
+        for group in groups:
+            cases += super().run(group, timeout_s=timeout_s).cases
+            del self.runs[-1]
+            if any(case.outcome == "failed" for case in cases):
+                break
+        return TestReport(cases=tuple(cases))
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "after"),
+    [
+        (FIX_BOTH, "kept", []),
+        (FIX, "kept", [("b.txt", "sub/c.txt")]),
+        (BREAK, "gate_targeted", [("a.txt::b",)] * 2),
+        (edit("sub/c.txt", "good", "bad"), "gate_regression", [("b.txt", "sub/c.txt"), *[("sub/c.txt::x",)] * 2]),
+    ],
+    ids=["all gates at once", "a failure that may stay", "stopped in the first", "stopped in the second"],
+)  # fmt: skip
+def test_several_gates_share_a_run_and_have_one_of_their_own_where_it_stopped(
+    tree: Path, text: str, code: str, after: list[tuple[str, ...]]
+) -> None:
+    checks, plain = Grouping(tree), FactChecks(tree)
+    baseline = 3
+
+    alone, _ = tried(tree, text, plain)
+    git(tree, "reset", "--quiet", "--hard", "main")
+    together, moments = tried(tree, text, checks)
+
+    assert checks.asked == [[["a.txt"], ["b.txt", "sub/c.txt"]]]
+    assert checks.runs[baseline:] == after
+    assert (together.code, together.reasons, together.after) == (code, alone.reasons, alone.after)
+    gates = [moment.data["gate"] for moment in moments if moment.kind == "txn.gate"]
+    assert gates[:2] == ["static", "targeted"]
+
+
+def test_what_cannot_run_several_gates_at_once_runs_each(tree: Path) -> None:
+    checks = Grouping(tree, can=False)
+
+    assert tried(tree, FIX, checks)[0].is_kept
+    assert checks.runs[3:] == [("a.txt",), ("b.txt", "sub/c.txt")]
+
+
+def test_litter_of_a_run_of_several_gates_is_undone(tree: Path) -> None:
+    result, _ = tried(tree, FIX_BOTH, Grouping(tree, spoil_with_litter))
+
+    assert result.is_kept
+    assert git(tree, "status", "--porcelain") == ""
 
 
 class Flaky(FactChecks):

@@ -247,6 +247,30 @@ def test_a_service_is_found_by_the_socket_only_by_its_user(service: Running) -> 
     assert service.socket.stat().st_mode & 0o777 == 0o600
 
 
+# The main thread blocks the signal, so another one takes it: nothing wakes the main thread. The same comes of a signal
+# that arrives between the main thread's last look and its sleep, which no test can time.
+UNWOKEN = """
+import signal, sys, threading, time
+from cogworks.services.serving import Desk
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+print("waiting", flush=True)
+Desk().answer_all(None)
+"""
+
+
+def test_a_signal_that_does_not_wake_the_service_ends_it_all_the_same() -> None:
+    with subprocess.Popen([sys.executable, "-c", UNWOKEN], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waiting\n"
+        process.send_signal(signal.SIGTERM)
+        try:
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
+
+
 def test_an_answer_that_nobody_would_read_to_its_end_is_an_error() -> None:
     short = Response(request_id="1", status="success", result={"text": "x"})
     room = MAX_MESSAGE_BYTES - len(frame(short))

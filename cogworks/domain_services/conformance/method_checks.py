@@ -70,6 +70,44 @@ def failing_test_found(exam: Exam) -> Iterator[Finding]:
     yield from _wants_failure(response, f"simulate of the failing test {sample.failing_test!r}")
 
 
+def command_kept(exam: Exam) -> Iterator[Finding]:
+    """A service that keeps test commands runs no tests by one that runs none."""
+    sample = _sample(exam)
+    if exam.handshake is None or not exam.handshake.test_commands:
+        raise Skipped("`test_commands` is not announced")
+    params = {**_params(exam, "simulate", sample), "command": ["true"]}
+    response = _asked(exam, "simulate", params)
+    if isinstance(response, Finding):
+        yield response
+    elif response.error is None:
+        yield Finding(
+            found=f"simulate by the command `true`, which runs no test, is answered with status `{response.status}`",
+            remedy="Run tests by the command that is given and refuse one that reports none, or do not announce it.",
+        )
+
+
+def groups_kept(exam: Exam) -> Iterator[Finding]:
+    """A service that runs tests in groups stops after one in which a test failed."""
+    sample = _sample(exam)
+    if exam.handshake is None or not exam.handshake.test_groups:
+        raise Skipped("`test_groups` is not announced")
+    whole = _asked(exam, "simulate", _params(exam, "simulate", sample))
+    cases = whole.result.get("cases", ()) if isinstance(whole, Response) else ()
+    passing = next((str(case["id"]) for case in cases if case.get("outcome") == "passed"), "")
+    if not (sample.failing_test and passing):
+        raise Skipped("no failing test is known, or none that passes; give one with --failing-test")
+    tests = [sample.failing_test, passing]
+    params = {"tests": tests, "groups": [[test] for test in tests], "timeout_s": exam.limit_s}
+    response = _asked(exam, "simulate", params)
+    if isinstance(response, Finding):
+        yield response
+    elif passing in [case.get("id") for case in response.result.get("cases", ())]:
+        yield Finding(
+            found=f"simulate in groups ran {passing!r} after {sample.failing_test!r} of an earlier group failed",
+            remedy="Leave out what comes after a group with a failure, or do not announce `test_groups`.",
+        )
+
+
 def profile_met(exam: Exam) -> Iterator[Finding]:
     """Everything the chosen profile requires is announced."""
     announced = exam.capabilities()

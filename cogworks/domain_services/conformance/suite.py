@@ -27,6 +27,8 @@ _JUDGEMENT: tuple[tuple[str, str, Check], ...] = (
     ("contracts", "interface contracts are answered", method_checks.contracts_answered),
     ("broken-file", "a broken file is found", method_checks.broken_file_found),
     ("failing-test", "a failing test is found", method_checks.failing_test_found),
+    ("test-command", "the user's test command is what runs tests", method_checks.command_kept),
+    ("test-groups", "no test runs after a group in which one failed", method_checks.groups_kept),
     ("profile", "the profile's methods are announced", method_checks.profile_met),
     ("shutdown", "it ends when it is asked to", protocol_checks.shutdown),
 )

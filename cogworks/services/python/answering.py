@@ -33,6 +33,7 @@ from cogworks.services.python.machine import Machine
 from cogworks.services.python.normalising import normalise
 from cogworks.services.python.responses import listed, refused
 from cogworks.services.python.reviewing import review_rules
+from cogworks.services.python.runners import NotKept
 from cogworks.services.python.signing import signatures
 from cogworks.services.python.simulating import simulate
 from cogworks.services.python.tracing import trace
@@ -106,6 +107,8 @@ class PythonService:
                 return METHODS[request.method](request, folder, self._machine)
         except ValidationError as error:
             return refused(request.request_id, ErrorCode.INVALID_REQUEST, f"params: {listed(error)}")
+        except NotKept as error:
+            return refused(request.request_id, ErrorCode.INVALID_REQUEST, str(error))
         except NotBuilt as error:
             return refused(request.request_id, error.code, str(error), recoverable=error.is_recoverable)
         except NoRepository as error:
@@ -131,6 +134,8 @@ class PythonService:
             artifact_patterns=("*.py", "*.pyi"),
             status="ready" if walls.is_complete else "degraded",
             isolation=walls.layers,
+            test_commands=True,
+            test_groups=True,
             environments=_environments(self._machine),
         )
 

@@ -14,6 +14,7 @@ from cogworks.domain_services.exploring import Coverage, CoverageParams, Lines, 
 from cogworks.domain_services.messages import ErrorCode, Request, Response
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.responses import found, outside, refused
+from cogworks.services.python.runners import is_foreign
 from cogworks.services.python.simulating import (
     equipped,
     left_out,
@@ -36,7 +37,10 @@ def coverage(request: Request, folder: Path, machine: Machine) -> Response:
         return no
     if (no := refused_run(request, params.tests, params.environment, machine.walls)) is not None:
         return no
-    asked = equipped(wanted(params)._replace(plugins=(_plugin(),)), request, folder, machine)
+    # Another runner's process is none that our measurement could be put into; what pytest executes is the same.
+    command = () if is_foreign(params.command) else params.command
+    asked = wanted(params)._replace(plugins=(_plugin(),), command=command)
+    asked = equipped(asked, request, folder, machine)
     run = observe_tests(folder, asked, walls=machine.walls, search_path=machine.search_path)
     if lacking := [record["text"] for record in run.records if record["kind"] == "unmeasured"]:
         text = f"coverage: lines cannot be measured in this project's environment: {lacking[0]}"

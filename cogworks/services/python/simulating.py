@@ -56,11 +56,13 @@ def refused_run(
 def wanted(params: SimulateParams) -> Wanted:
     """The run that is asked for."""
     return Wanted(
-        params.tests,
-        params.timeout_s,
-        params.test_timeout_s,
+        tests=params.tests,
+        timeout_s=params.timeout_s,
+        test_timeout_s=params.test_timeout_s,
         seed=params.seed,
         environment=params.environment,
+        command=params.command,
+        groups=params.groups,
     )
 
 

@@ -14,13 +14,25 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
 from cogworks.domain_services.messages import TestReport
+from cogworks.domain_services.testwords import with_tests
 from cogworks.services.python.interpreters import Interpreter, bare
 from cogworks.services.python.report import NEXT, may_go_on, read_records, read_run
+from cogworks.services.python.runners import (
+    NotKept,
+    is_foreign,
+    lay_out_programs,
+    refuse_silence,
+    refuse_strangers,
+    started,
+    without_the_runners_end,
+)
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.reach import readable
-from cogworks.services.sandbox.running import Confined, Ended, run
+from cogworks.services.sandbox.running import Confined, Ended, NotStarted, run
 from cogworks.services.sandbox.walls import Walls
 
+_ADDED = "PYTEST_ADDOPTS"
+_REPORT = "report.ndjson"
 _INSIDE = Path(__file__).with_name("inside")
 _MAX_REPORT_BYTES = 64 * 1024**2
 _SHORTEST_S = 0.01
@@ -40,6 +52,10 @@ class Places(NamedTuple):
     temporary: Path
     scratch: Path
     """Out of the tests' reach."""
+    told: Path
+    """Holds the report; within reach only of commands that hand on no open file."""
+    programs: Path
+    """Python and pytest by name, for commands that look for them."""
 
 
 class Plugin(NamedTuple):
@@ -55,6 +71,8 @@ class Wanted(NamedTuple):
 
     tests: Sequence[str] = ()
     """Test files or ids, relative to the repository; checked to stay inside by the caller. None: all."""
+    groups: Sequence[Sequence[str]] = ()
+    """The same tests in groups: none that comes after one with a failure is run. None: all are."""
     timeout_s: float = 600.0
     test_timeout_s: float = 300.0
     """Of one test."""
@@ -65,6 +83,8 @@ class Wanted(NamedTuple):
     environment: Mapping[str, str] = MappingProxyType({})
     """Variables on top of our own."""
     plugins: Sequence[Plugin] = ()
+    command: Sequence[str] = ()
+    """Words of the user's own command; none: our own way."""
     max_processes: int = 20
     """So many may end in the middle of a test until the tests after it are not run any more."""
 
@@ -94,6 +114,7 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
 
     Raises:
         NotStarted: the walls could not be built.
+        NotKept: the user's command cannot be used.
     """
     tests = wanted.tests
     lost = [test for test in tests if not (repository / test.split("::")[0]).exists()]
@@ -104,20 +125,24 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
     with tempfile.TemporaryDirectory(prefix="cogworks-tests-", ignore_cleanup_errors=True) as folder:
         places = prepared(Path(folder).resolve(), repository)
         ended, records = _run(places, wanted._replace(tests=kept), walls, search_path)
+    refuse_silence(wanted.command, records, ended[-1])
+    if is_foreign(wanted.command):
+        ended = [*ended[:-1], without_the_runners_end(ended[-1], records)]
     report = read_run(records, ended, _roots(places))
+    refuse_strangers(wanted.command, kept, report)
     changes = {
         "collection_errors": (*missing, *report.collection_errors),
         "unprotected": (*walls.unprotected, *wanted.interpreter.unprotected),
-        "commands": (_told(kept),),
+        "commands": (_told(wanted.command, kept),),
     }
     return Observed(report.model_copy(update=changes), records)
 
 
 def prepared(folder: Path, repository: Path) -> Places:
-    places = Places(folder / "copy", folder / "home", folder / "tmp", folder / "scratch")
+    places = Places(*(folder / name for name in ("copy", "home", "tmp", "scratch", "told", "programs")))
     # Without .git: history is no business of the tests, and a worktree's link leads out of the copy.
     shutil.copytree(repository, places.copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
-    for place in places[1:]:
+    for place in (places.home, places.temporary, places.scratch, places.told):
         place.mkdir()
     return places
 
@@ -127,26 +152,53 @@ def _run(
 ) -> tuple[list[Ended], list[dict[str, Any]]]:
     ended: list[Ended] = []
     deadline = time.monotonic() + wanted.timeout_s
-    with (places.copy.parent / "report.ndjson").open("w+b") as report:
+    if is_foreign(wanted.command):
+        lay_out_programs(places.programs, wanted.interpreter.python)
+    with (places.told / _REPORT).open("w+b") as report:
         while True:
             scratch = places.scratch / str(len(ended))
             scratch.mkdir()
             confined = _confined(places, wanted, report.fileno(), search_path)
             left_s = max(deadline - time.monotonic(), _SHORTEST_S)
-            ended.append(run(confined._replace(timeout_s=left_s), walls, scratch=scratch, kept=(report,)))
+            ended.append(
+                _ended(
+                    confined._replace(timeout_s=left_s), walls, scratch=scratch, report=report, asked=wanted
+                )
+            )
             records = _read(report)
             if len(ended) == wanted.max_processes or not may_go_on(records, ended[-1]):
                 return ended, records
             _begin_next(report)
 
 
+def _ended(confined: Confined, walls: Walls, *, scratch: Path, report: BinaryIO, asked: Wanted) -> Ended:
+    try:
+        return run(confined, walls, scratch=scratch, kept=(report,))
+    except NotStarted as error:
+        if not is_foreign(asked.command):
+            raise
+        raise NotKept(
+            f"`{asked.command[0]}` cannot be started behind the walls: {error}. Name a file of the repository that may be "
+            "executed, a program that its test requirements bring, or one of the system's."
+        ) from error
+
+
 def _confined(places: Places, wanted: Wanted, report_fd: int, search_path: str) -> Confined:
     return Confined(
-        command=_command(places, wanted, report_fd),
+        command=started(
+            wanted.interpreter.python,
+            wanted.command,
+            _options(places, wanted, f"--cogworks-report-fd={report_fd}"),
+            wanted.tests,
+        ),
         directory=places.copy,
-        environment={**_environment(places, wanted.interpreter, search_path), **wanted.environment},
-        readable=_readable(wanted),
-        writable=_writable(places),
+        environment={
+            **_environment(places, wanted, search_path),
+            **wanted.environment,
+            **_handed_on(places, wanted),
+        },
+        readable=_readable(places, wanted),
+        writable=_writable(places, wanted),
         timeout_s=wanted.timeout_s,
         limits=replace(wanted.limits, cpu_s=int(wanted.timeout_s * _CPU_FACTOR) + 1),
     )
@@ -166,46 +218,54 @@ def _begin_next(report: BinaryIO) -> None:
     report.flush()
 
 
-def _readable(wanted: Wanted) -> tuple[Path, ...]:
+def _readable(places: Places, wanted: Wanted) -> tuple[Path, ...]:
     measuring = (path for plugin in wanted.plugins for path in plugin.readable)
-    return (*wanted.interpreter.readable, _INSIDE, *measuring)
+    programs = (places.programs,) if is_foreign(wanted.command) else ()
+    return (*wanted.interpreter.readable, _INSIDE, *programs, *measuring)
 
 
-def _writable(places: Places) -> tuple[Path, ...]:
-    return (places.copy, places.home, places.temporary)
+def _writable(places: Places, wanted: Wanted) -> tuple[Path, ...]:
+    told = (places.told,) if is_foreign(wanted.command) else ()
+    return (places.copy, places.home, places.temporary, *told)
 
 
-def _command(places: Places, wanted: Wanted, report_fd: int) -> list[str]:
-    reach = {"readable": readable(map(str, _readable(wanted))), "writable": list(map(str, _writable(places)))}
-    pytest = [
-        str(wanted.interpreter.python),
-        "-m",
-        "pytest",
-        f"--rootdir={places.copy}",
-        f"--cogworks-report-fd={report_fd}",
-    ]
+def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
+    """What is asked of pytest, however it is started."""
+    reach = {
+        "readable": readable(map(str, _readable(places, wanted))),
+        "writable": list(map(str, _writable(places, wanted))),
+    }
+    pytest = [f"--rootdir={places.copy}", report]
     pytest += ["-p", "cogworks_report", "-p", "cogworks_time", "-p", "cogworks_reach"]
     if wanted.seed is not None:
         pytest += ["-p", "cogworks_order", f"--cogworks-seed={wanted.seed}"]
+    if sizes := [
+        size for group in wanted.groups if (size := len([test for test in group if test in wanted.tests]))
+    ]:
+        pytest += ["-p", "cogworks_groups", f"--cogworks-groups={','.join(map(str, sizes))}"]
     for plugin in wanted.plugins:
         pytest += ["-p", "cogworks_alone", "-p", plugin.name, *plugin.options]
     pytest += [f"--cogworks-test-timeout={wanted.test_timeout_s:g}", f"--cogworks-reach={json.dumps(reach)}"]
     pytest += ["-p", "no:cacheprovider", f"--basetemp={places.temporary / 'pytest'}"]
-    return [*pytest, "--tb=short", "--color=no", *_OPTIONS, *wanted.tests]
+    return [*pytest, "--tb=short", "--color=no", *_OPTIONS]
 
 
-def _told(tests: Sequence[str]) -> str:
+def _told(words: Sequence[str], tests: Sequence[str]) -> str:
     """The command for people: what decides about outcomes, without what only serves the report or the walls."""
-    more = [f"… and {len(tests) - _MOST_TOLD} more"] if len(tests) > _MOST_TOLD else []
-    return " ".join([*map(shlex.quote, ("python", "-m", "pytest", *_OPTIONS, *tests[:_MOST_TOLD])), *more])
+    shown, more = tests[:_MOST_TOLD], len(tests) - _MOST_TOLD
+    command = with_tests(words, shown) if words else ["python", "-m", "pytest", *_OPTIONS, *shown]
+    return f"{shlex.join(command)} … and {more} more" if more > 0 else shlex.join(command)
 
 
-def _environment(places: Places, interpreter: Interpreter, search_path: str) -> dict[str, str]:
+def _environment(places: Places, wanted: Wanted, search_path: str) -> dict[str, str]:
     sources = places.copy / "src"
+    interpreter, programs = wanted.interpreter, wanted.interpreter.programs
     plugins = {} if interpreter.loads_plugins else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    if is_foreign(wanted.command):
+        programs = programs or (places.programs,)
     return {
         **plugins,
-        "PATH": os.pathsep.join([*map(str, interpreter.programs), search_path]),
+        "PATH": os.pathsep.join([*map(str, programs), search_path]),
         "HOME": str(places.home),
         "TMPDIR": str(places.temporary),
         "LC_ALL": "C.UTF-8",
@@ -220,6 +280,15 @@ def _environment(places: Places, interpreter: Interpreter, search_path: str) -> 
         "PYTHONHASHSEED": "0",
         "PYTHONPATH": os.pathsep.join([str(_INSIDE), str(sources if sources.is_dir() else places.copy)]),
     }
+
+
+def _handed_on(places: Places, wanted: Wanted) -> dict[str, str]:
+    """What tells pytest our options where somebody else starts it."""
+    if not is_foreign(wanted.command):
+        return {}
+    # Whoever starts pytest may hand on no open file; a variable most of them do.
+    own = shlex.join(_options(places, wanted, f"--cogworks-report-file={places.told / _REPORT}"))
+    return {_ADDED: f"{wanted.environment.get(_ADDED, '')} {own}".strip()}
 
 
 def _roots(places: Places) -> dict[str, str]:

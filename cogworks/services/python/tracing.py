@@ -29,7 +29,9 @@ def trace(request: Request, folder: Path, machine: Machine) -> Response:
         return no
     if (no := refused_run(request, (params.test,), {}, machine.walls)) is not None:
         return no
-    asked = Wanted((params.test,), params.timeout_s, test_timeout_s=0, plugins=(_plugin(params),))
+    asked = Wanted(
+        tests=(params.test,), timeout_s=params.timeout_s, test_timeout_s=0, plugins=(_plugin(params),)
+    )
     asked = equipped(asked, request, folder, machine)
     run = observe_tests(folder, asked, walls=machine.walls, search_path=machine.search_path)
     case = _case(params.test, run.report)

@@ -17,10 +17,12 @@ from cogworks.domain_services.exploring import ExploreParams, Signatures
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.errors import CogworksError
 from cogworks.settings import child_environment, read_environment
+from scripts.benchmarks.places import places
 from scripts.benchmarks.published import CACHE, Release
 from scripts.benchmarks.realbugs.harvesting import Harvest, harvested
 from scripts.benchmarks.realbugs.plainruns import LIMIT_S, plain_suite
 from scripts.benchmarks.realbugs.playing import Judges, Played, played
+from scripts.benchmarks.realbugs.ranks import Located, ablations, located
 from scripts.benchmarks.realbugs.report import excluded, is_met, report
 from scripts.benchmarks.realbugs.selection import Bug
 from scripts.benchmarks.realbugs.sources import Opened, Pair, opened
@@ -122,6 +124,26 @@ def play(wanted: Sequence[Pair], folder: Path = RESULTS) -> list[Played]:
     return found
 
 
+def rank(wanted: Sequence[Pair], folder: Path = RESULTS) -> list[Located]:
+    """At which rank each bug of the pairs stands; what was ranked before is read from the folder."""
+    environment = read_environment({"COGWORKS_WORK_DIR": str(CACHE), "HOME": str(Path.home())})
+    found = []
+    for pair, harvested_pair in zip(wanted, harvest(wanted, folder), strict=True):
+        kept = {bug.id: folder / f"{bug.id}.located.json" for bug in harvested_pair.bugs}
+        missing = [bug for bug in harvested_pair.bugs if not kept[bug.id].is_file()]
+        if missing:
+            with opened(pair) as here:
+                for bug in missing:
+                    hunks = [here.hunks[number] for number in sorted(bug.hunks)]
+                    with TemporaryDirectory(prefix="cogworks-bench-") as name:
+                        base = here.lay_out(here.sides.older, Path(name, "base"))
+                        result = located(bug.id, places(base, bug.tests, environment), hunks)
+                    kept[bug.id].write_text(result.model_dump_json(indent=1), encoding="utf-8")
+                    say(f"{bug.id}: {result.measured['all signals']}")
+        found += [Located.model_validate_json(path.read_text(encoding="utf-8")) for path in kept.values()]
+    return found
+
+
 @contextmanager
 def _judges(pair: Opened) -> Iterator[Judges]:
     with TemporaryDirectory(prefix="cogworks-bench-") as name:
@@ -139,18 +161,22 @@ def _kept(folder: Path, bug: Bug) -> Path:
 @click.command()
 @click.option("--only", default="", help="Pairs of releases whose name begins so; all of them otherwise.")
 @click.option("--find", is_flag=True, help="Only find the bugs.")
+@click.option("--rank", "only_rank", is_flag=True, help="Only look for their places.")
 @click.option(
     "--results",
     type=click.Path(path_type=Path),
     default=RESULTS,
     help="Where results are kept; what is there is not done again.",
 )
-def main(only: str, find: bool, results: Path) -> None:
+def main(only: str, find: bool, only_rank: bool, results: Path) -> None:
     """Print what became of each bug; exit with 1 unless every true fix ended committed and nothing bad was kept."""
     wanted = [pair for pair in pairs(RELEASES.read_text(encoding="utf-8")) if pair.name.startswith(only)]
     found = harvest(wanted, results)
     if find:
         click.echo(excluded(found))
+        return
+    if only_rank:
+        click.echo(ablations(rank(wanted, results)))
         return
     bugs = play(wanted, results)
     click.echo(report(found, bugs))

@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from cogworks.repair.suspects import WEIGHTS, Ranking, Signal, Suspect
+from cogworks.vocabulary import Value
+from scripts.benchmarks.places import Places
 from scripts.benchmarks.realbugs.hunks import Hunk
 
 Ranks = Mapping[str, float | None]
 """Way of ranking -> rank of the first suspect that a true fix changes, from 1; None: no suspect is changed."""
-TOPS = (1, 5, 7)
+TOPS = (1, 3, 5, 7)
 ALL = "all signals"
 
 
@@ -22,6 +24,34 @@ def ranks(ranking: Ranking, hunks: Sequence[Hunk]) -> dict[str, float | None]:
             for signal in there
         }
     return found
+
+
+class Located(Value):
+    """At which rank a bug stands, with coverage and where it cannot be had."""
+
+    bug: str
+    measured: dict[str, float | None]
+    unmeasured: dict[str, float | None]
+
+
+def located(bug: str, found: Places, hunks: Sequence[Hunk]) -> Located:
+    """The ranks of a bug."""
+    return Located(
+        bug=bug,
+        measured=ranks(found.measured.ranking, hunks),
+        unmeasured=ranks(found.unmeasured.ranking, hunks),
+    )
+
+
+def ablations(found: Sequence[Located]) -> str:
+    """What each signal is worth, with coverage and without."""
+    with_it, without = ablation(each.measured for each in found), ablation(each.unmeasured for each in found)
+    return f"With coverage:\n\n{with_it}\n\nWhere coverage cannot be had:\n\n{without}"
+
+
+def shown(rank: float | None) -> str:
+    """A rank in a table."""
+    return "–" if rank is None else f"{rank:g}"
 
 
 def _rank(suspects: Sequence[Suspect], signals: Sequence[Signal], hunks: Sequence[Hunk]) -> float | None:
@@ -50,12 +80,12 @@ def ablation(found: Iterable[Ranks]) -> str:
     each_bug = list(found)
     ways = dict.fromkeys(way for ranks_of_one in each_bug for way in ranks_of_one)
     rows = [
-        "| ranked by | bugs | top 1 | top 5 | top 7 | mean reciprocal rank |",
-        "|---|---|---|---|---|---|",
+        f"| ranked by | bugs | {' | '.join(f'top {top}' for top in TOPS)} | mean reciprocal rank |",
+        f"|---|---|{'---|' * len(TOPS)}---|",
     ]
     for way in ways:
         of_way = [ranks_of_one[way] for ranks_of_one in each_bug if way in ranks_of_one]
         tops = [sum(rank is not None and rank <= top for rank in of_way) for top in TOPS]
         mean = sum(1 / rank for rank in of_way if rank is not None) / len(of_way)
-        rows.append(f"| {way} | {len(of_way)} | {tops[0]} | {tops[1]} | {tops[2]} | {mean:.2f} |")
+        rows.append(f"| {way} | {len(of_way)} | {' | '.join(map(str, tops))} | {mean:.2f} |")
     return "\n".join(rows)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from scripts.benchmarks.realbugs.harvesting import Harvest
 from scripts.benchmarks.realbugs.offers import KINDS
 from scripts.benchmarks.realbugs.playing import Played
-from scripts.benchmarks.realbugs.ranks import ALL, ablation
+from scripts.benchmarks.realbugs.ranks import ALL, ablation, shown
 
 
 def is_met(bugs: Sequence[Played]) -> bool:
@@ -87,8 +87,7 @@ def excluded(harvests: Iterable[Harvest]) -> str:
 
 
 def _rank(bug: Played) -> str:
-    rank = bug.ranks.get(ALL)
-    return "–" if rank is None else f"{rank:g}"
+    return shown(bug.ranks.get(ALL))
 
 
 def _listed(counts: Mapping[str, int]) -> str:

@@ -59,4 +59,4 @@ def test_lines_that_are_added_belong_to_the_definition_they_follow() -> None:
 def test_the_table_counts_how_often_the_place_is_among_the_first() -> None:
     table = ablation([{"all signals": 1.0}, {"all signals": 5.5}, {"all signals": None}])
 
-    assert table.splitlines()[2:] == ["| all signals | 3 | 1 | 1 | 2 | 0.39 |"]
+    assert table.splitlines()[2:] == ["| all signals | 3 | 1 | 1 | 1 | 2 | 0.39 |"]

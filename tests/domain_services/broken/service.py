@@ -27,6 +27,8 @@ HANDSHAKES: dict[str, dict[str, Any]] = {
     "odd-handshake": {"name": "x"},
     "with-rules": HANDSHAKE | {"capabilities": [*METHODS, "review_rules"], "artifact_types": ["rule"]},
     "only-text": HANDSHAKE | {"artifact_patterns": ["*.txt"]},
+    "deaf-to-commands": HANDSHAKE | {"test_commands": True},
+    "ungrouped": HANDSHAKE | {"test_groups": True},
     "no-walls": HANDSHAKE | {"domain": "other"},
     "only-pictures": HANDSHAKE | {"artifact_types": ["picture"], "artifact_patterns": ["*.png"]},
 }
@@ -54,6 +56,7 @@ CHANGES: dict[str, dict[str, Any]] = {
         "status": "error",
         "error": {"code": "tool_failed", "message": "no compiler", "recoverable": True},
     },
+    "ungrouped": {"result": {"cases": [*FAILED["cases"], *PASSED["cases"]]}},
     "bad-report": {"result": {"cases": [{"id": "t"}]}},
     "no-tests": {"result": {"cases": []}, "status": "success", "diagnostics": []},
 }

@@ -17,10 +17,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         help="an open file for one JSON line per event of the run",
     )
+    parser.addoption(
+        "--cogworks-report-file",
+        metavar="PATH",
+        help="the same by its name, where whatever starts pytest hands on no open file",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     descriptor = config.getoption("--cogworks-report-fd")
+    if (path := config.getoption("--cogworks-report-file")) is not None:
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+        # What stands on the command line comes after us: one failure more or less must not hide the others.
+        config.option.maxfail = 0
     if descriptor is not None:
         # What the tests start is no business of this file.
         os.set_inheritable(descriptor, False)

@@ -1,0 +1,76 @@
+"""Tests whose names change from run to run on the same files, as with a time or an address in them, told apart by number."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from cogworks.domain_services.exploring import Coverage
+from cogworks.domain_services.messages import TestReport
+from cogworks.repair.measure import file_of
+from cogworks.vocabulary import Value
+
+
+class Unstable(Value):
+    """What two runs on the same files did not agree about."""
+
+    groups: Mapping[str, int] = {}
+    """What the names have in common -> how many such tests there are in either run."""
+    names: tuple[str, ...] = ()
+    """Those that the first run had and the second had not."""
+    steady: frozenset[str] = frozenset()
+    """The tests that both had; they keep their names."""
+
+    def has(self, test: str) -> bool:
+        """Whether the name of a test cannot be relied on."""
+        return test not in self.steady and group_of(test) in self.groups
+
+
+def unstable_between(first: TestReport, second: TestReport) -> Unstable:
+    """The tests that only one of two runs of the same files has, where the other has others in their place."""
+    if first.timed_out or second.timed_out:
+        return Unstable()
+    unloaded = {file_of(error) for error in (*first.collection_errors, *second.collection_errors)}
+    one, other = _loaded(first, unloaded), _loaded(second, unloaded)
+    gone = Counter(group_of(test) for test in one if test not in other)
+    new = Counter(group_of(test) for test in other if test not in one)
+    groups = {group: min(gone[group], new[group]) for group in sorted(gone.keys() & new.keys())}
+    found = Unstable(groups=groups, steady=frozenset(one.keys() & other.keys()))
+    return found.model_copy(update={"names": tuple(filter(found.has, one))})
+
+
+def numbered(report: TestReport, unstable: Unstable) -> TestReport:
+    """The report with numbers for the names that change, in the order in which the tests ran.
+
+    So a test that is gone is missed by its number, whatever it was called. What one of the two runs had more of is left out.
+    """
+    seen = Counter[str]()
+    cases = []
+    for case in report.cases:
+        group = group_of(case.id)
+        if not unstable.has(case.id):
+            cases.append(case)
+            continue
+        seen[group] += 1
+        if seen[group] <= unstable.groups[group]:
+            between = "" if "[" in case.id else "::"
+            cases.append(case.model_copy(update={"id": f"{group}{between}[#{seen[group]}]"}))
+    return report.model_copy(update={"cases": tuple(cases)})
+
+
+def runnable(coverage: Coverage, unstable: Unstable) -> Coverage:
+    """The coverage with what can be run again in place of the names that change."""
+    tests = tuple(
+        each.model_copy(update={"test": group_of(each.test)}) if unstable.has(each.test) else each
+        for each in coverage.tests
+    )
+    return coverage.model_copy(update={"tests": tests})
+
+
+def group_of(test: str) -> str:
+    """A test without its parameters; the class or file around it where it has none."""
+    name, bracket, _ = test.partition("[")
+    return name if bracket else test.rpartition("::")[0]
+
+
+def _loaded(report: TestReport, unloaded: Iterable[str]) -> dict[str, None]:
+    left_out = frozenset(unloaded)
+    return dict.fromkeys(case.id for case in report.cases if file_of(case.id) not in left_out)

@@ -1,0 +1,94 @@
+"""How a run of tests is started, in the service's own way or by the user's command, and when it cannot be believed."""
+
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cogworks.domain_services.messages import TestReport
+from cogworks.domain_services.testwords import PLACE, pytest_begins, with_tests
+from cogworks.services.sandbox.running import Ended
+
+_PYTHON = ("python", "python3")
+_MODE = 0o755
+_MOST_NAMED = 3
+_MOST_LINES = 12
+_HEALTHY = (0, 1, 5)
+"""Exit codes of pytest that say something of the tests alone: passed, failed, none."""
+
+
+class NotKept(Exception):
+    """A test command that cannot be used; the text says why and what to do."""
+
+
+def is_foreign(words: Sequence[str]) -> bool:
+    """Whether a command starts something else that shall run pytest; without words it is the service's own."""
+    return bool(words) and pytest_begins(words) is None
+
+
+def started(python: Path, words: Sequence[str], own: Sequence[str], tests: Sequence[str]) -> list[str]:
+    """The command line of a run.
+
+    Args:
+        python: of the repository; `python` and `pytest` at the beginning of the words are this one.
+        own: what the service asks of pytest; comes after the user's options, so that it is what counts.
+    """
+    begin = pytest_begins(words)
+    if is_foreign(words) or begin is None:
+        return with_tests(words, tests) if words else [str(python), "-m", "pytest", *own, *tests]
+    # Behind `--` pytest would take our options for files.
+    options = [word for word in words[begin:] if word not in (PLACE, "--")]
+    interpreter = words[1 : begin - 2] if words[0] in _PYTHON else ()
+    return [str(python), *interpreter, "-m", "pytest", *options, *own, *tests]
+
+
+def lay_out_programs(folder: Path, python: Path) -> Path:
+    """A directory whose `python` and `pytest` are the given interpreter's, for commands that look for them on PATH."""
+    folder.mkdir()
+    for name in (*_PYTHON, "pytest", "py.test"):
+        module = "" if name in _PYTHON else "-m pytest "
+        # A link would not do: Python finds its packages by the place it was started from.
+        program = folder / name
+        program.write_text(f'#!/bin/sh\nexec {shlex.quote(str(python))} {module}"$@"\n', encoding="utf-8")
+        program.chmod(_MODE)
+    return folder
+
+
+def without_the_runners_end(ended: Ended, records: Sequence[Mapping[str, Any]]) -> Ended:
+    """How pytest itself ended: what started it has exit codes of its own."""
+    codes = [record["code"] for record in records if record["kind"] == "end"]
+    if ended.code is None or ended.timed_out or not codes:
+        return ended
+    return ended._replace(code=next((code for code in codes if code not in _HEALTHY), 0))
+
+
+def refuse_silence(words: Sequence[str], records: Collection[Mapping[str, Any]], ended: Ended) -> None:
+    """Raises NotKept when a command came to its end and reported nothing at all."""
+    if not words or records or ended.timed_out or ended.code is None:
+        return
+    name = shlex.join(words)
+    if is_foreign(words):
+        reason = (
+            f"`{name}` reported no test: what it started was not pytest, or did not load the plugin that reports tests by "
+            "their ids. It has to run pytest with the variables PYTEST_ADDOPTS and PYTHONPATH that it is given (tox: "
+            "`pass_env = PYTEST_ADDOPTS, PYTHONPATH`), and take the ids of tests as its last words or where `{tests}` stands"
+        )
+    else:
+        reason = f"`{name}` reported no test; correct the command, or what it needs"
+    said = "\n".join(ended.output.strip().splitlines()[-_MOST_LINES:])
+    raise NotKept(f"{reason}. It ended with exit code {ended.code} and said:\n{said or 'nothing'}")
+
+
+def refuse_strangers(words: Sequence[str], tests: Sequence[str], report: TestReport) -> None:
+    """Raises NotKept when a command ran other tests than those it was asked for."""
+    if not words or not tests:
+        return
+    wanted = tuple(f"{test}{mark}" for test in tests for mark in ("::", "/"))
+    strange = [case.id for case in report.cases if case.id not in tests and not case.id.startswith(wanted)]
+    if not strange:
+        return
+    more = f" and {len(strange) - _MOST_NAMED} more" if len(strange) > _MOST_NAMED else ""
+    raise NotKept(
+        f"`{shlex.join(words)}` ran tests that were not asked for ({', '.join(strange[:_MOST_NAMED])}{more}): it does not "
+        "hand on the ids of tests. Say with `{tests}` where they belong, e.g. `make test ARGS={tests}`."
+    )

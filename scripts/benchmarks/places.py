@@ -1,0 +1,70 @@
+"""Where localisation looks for a fault in a folder, with and without coverage: `localise` on the real Python service."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from cogworks.coding.suitability import failing_targets
+from cogworks.domain_services.exploring import CallGraph, Coverage, SymbolIndex
+from cogworks.domain_services.messages import Caller
+from cogworks.errors import CogworksError
+from cogworks.repair.consulting import Consulted
+from cogworks.repair.instance import Instance
+from cogworks.repair.localising import Explorer, Localised, Reach, localise
+from cogworks.settings import Environment
+from cogworks.wiring_services import open_panel
+
+LIMIT_S = 600.0
+
+
+class Tree(NamedTuple):
+    """A folder, as far as a service needs one."""
+
+    path: Path
+
+
+class Unmeasured:
+    """The same worktree where nobody measures coverage, as for most languages."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self._explorer = explorer
+
+    def text(self, path: str) -> str | None:
+        return self._explorer.text(path)
+
+    def coverage(self, *, timeout_s: float) -> Coverage | None:
+        del timeout_s
+        return None
+
+    def call_graph(self, seeds: Sequence[str], *, hops: int, most: int) -> CallGraph | None:
+        return self._explorer.call_graph(seeds, hops=hops, most=most)
+
+    def index(self, artifacts: Sequence[str]) -> SymbolIndex | None:
+        return self._explorer.index(artifacts)
+
+
+class Places(NamedTuple):
+    """What localisation comes to."""
+
+    measured: Localised
+    unmeasured: Localised
+    """Where coverage cannot be had."""
+
+
+def places(folder: Path, tests: Sequence[str], environment: Environment) -> Places:
+    """Where the fault behind these failing tests may be.
+
+    Raises:
+        CogworksError: none of them fails.
+    """
+    instance = Instance(instance_id=folder.name, failing_tests=tuple(tests))
+    with open_panel({}, environment, caller=Caller(node="fix"), warn=lambda _: None) as panel:
+        consulted = Consulted(Tree(folder), panel)
+        failing = failing_targets(consulted.run(tests, timeout_s=LIMIT_S), instance)
+        if failing is None:
+            raise CogworksError(f"none of {', '.join(tests)} fails")
+        reach = Reach(timeout_s=LIMIT_S)
+        return Places(
+            measured=localise(failing, consulted, reach=reach),
+            unmeasured=localise(failing, Unmeasured(consulted), reach=reach),
+        )
