@@ -34,7 +34,8 @@ from cogworks.repair.options import Options
 from cogworks.repair.testcommand import USUAL, read_command
 from cogworks.settings import Environment, child_environment
 from cogworks.vocabulary import Value
-from cogworks.wiring_fix import Order, Repair, clone_of, open_repair, own_files
+from cogworks.wiring_clone import clone_of, own_files
+from cogworks.wiring_fix import Order, Repair, open_repair
 from cogworks.wiring_services import open_panel
 
 RECORDINGS = "cassettes"
@@ -220,7 +221,7 @@ class _Evaluator:
         bare = case.instance.model_copy(update={"test_patch": ""})
         place = folder / "prepared"
         place.mkdir()
-        copy = clone_of(Order(found, bare, self._given.options), place, self._say)
+        copy = clone_of(found, bare, place, self._say)
         with prepare(copy.path, case.environment_cmd) as files:
             lay_over(files, copy.path)
         copy.git.run("add", "--all", "--force", cwd=copy.path)
@@ -284,7 +285,7 @@ def fresh_checkout(
 ) -> Iterator[tuple[Path, Git, Consulted]]:
     """A clone that nobody has worked in, with the tests of its task, and who runs its tests. Raises as `open_repair`."""
     with tempfile.TemporaryDirectory(prefix="cogworks-judge-", ignore_cleanup_errors=True) as folder:
-        copy = clone_of(order, Path(folder).resolve(), say)
+        copy = clone_of(order.repository, order.instance, Path(folder).resolve(), say)
         files = own_files(copy.path)
         caller = Caller(node="evaluate")
         with open_panel(files, environment, caller=caller, warn=say, test_command=order.words) as panel:

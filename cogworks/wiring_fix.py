@@ -1,6 +1,5 @@
 """The composition root of `cogworks fix`: a clone of its own, the services, the model and the coding cycle."""
 
-import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -11,9 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.canonical import digest
-from cogworks.codebase.diffparsing import parse_diff
-from cogworks.codebase.failures import GitFailed
-from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.scratch import scratch_folder
 from cogworks.codebase.treename import tree_name
@@ -47,18 +43,17 @@ from cogworks.settings import (
     Environment,
     LlmConfig,
     Price,
-    child_environment,
     parse_config,
 )
 from cogworks.tools.records import Identity
-from cogworks.vocabulary import CommitOid, RunId
+from cogworks.vocabulary import RunId
 from cogworks.wiring import COMMITTER
+from cogworks.wiring_clone import clone_of, own_files
 from cogworks.wiring_model import gateway_of, open_provider
 from cogworks.wiring_probes import Site, laboratory_of
 from cogworks.wiring_services import open_panel
 from cogworks.wiring_tools import open_redactor
 
-_REVISION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,200}")
 _TEST_LIMIT_S = 3_600.0
 _TOTAL_LIMIT_S = 6 * 3_600.0
 _OWN = "own-client"
@@ -87,21 +82,6 @@ class Order:
     """Whether no model is asked, whatever is configured."""
     max_cost_usd: Decimal | None = None
     """Less than the repository's own budget; None: that alone counts."""
-
-
-@dataclass(frozen=True)
-class Copy:
-    """A clone at the base of a repair, with the tests that came with the task."""
-
-    path: Path
-    git: Git
-    start: CommitOid
-    """With these tests; the final patch begins here."""
-    handed_over: tuple[str, ...]
-
-    def base(self) -> str:
-        """The commit whose manifests say what the tests need; no diff can change that."""
-        return self.start
 
 
 class Repair:
@@ -195,7 +175,7 @@ def open_repair(
         ConfigurationError: a file below `.cogworks` is malformed, or the model has no price.
     """
     with scratch_folder("cogworks-fix-") as folder:
-        copy = clone_of(order, folder, say)
+        copy = clone_of(order.repository, order.instance, folder, say)
         files = own_files(copy.path)
         with (
             _open_model(order, environment, files, provider) as asked,
@@ -295,67 +275,6 @@ def _steady_clock() -> Callable[[], float]:
     """Seconds since 1970 that only run forward, whatever is done to the machine's clock meanwhile."""
     began_s = time.time() - time.monotonic()
     return lambda: began_s + time.monotonic()
-
-
-def clone_of(order: Order, folder: Path, say: Callable[[str], None]) -> Copy:
-    """A clone below a folder, at the base of the order and with the tests of its task. Raises as `open_repair`."""
-    git = Git(environment=child_environment(), home=folder)
-    wanted = order.instance.base_commit or "HEAD"
-    if not _REVISION.fullmatch(wanted):
-        raise UsageError(f"`base_commit` is {wanted!r}, wanted the name of a commit.")
-    try:
-        top = Path(git.run("rev-parse", "--show-toplevel", cwd=order.repository).removesuffix("\n"))
-    except GitFailed as error:
-        raise UsageError(
-            f"{order.repository} is no git repository that can be read: {error.stderr.strip()}"
-        ) from error
-    try:
-        base = git.run("rev-parse", "--verify", f"{wanted}^{{commit}}", cwd=top).strip()
-    except GitFailed as error:
-        raise UsageError(f"{top} has no commit {wanted!r}; fetch it, or correct `base_commit`.") from error
-    if git.run("status", "--porcelain", "-z", cwd=top):
-        say(
-            f"uncommitted work in {top} is left alone and is no part of this; the repair starts at {base[:12]}"
-        )
-    path = folder / "tree"
-    # Objects are borrowed, not copied: nothing is written into the repository, and any of its commits can be had.
-    git.run("clone", "--quiet", "--shared", "--no-checkout", "--no-tags", str(top), str(path), cwd=folder)
-    git.run("remote", "remove", "origin", cwd=path)
-    git.run("checkout", "--quiet", "--detach", base, cwd=path)
-    return _with_tests(Copy(path, git, CommitOid(base), ()), order.instance.test_patch)
-
-
-def _with_tests(copy: Copy, test_patch: str) -> Copy:
-    """The clone with the tests of the task as a commit of their own."""
-    if not test_patch.strip():
-        return copy
-    git, path = copy.git, copy.path
-    paths = parse_diff(test_patch).diff.paths
-    if ours := [each for each in paths if each.split("/")[0].casefold() == ".cogworks"]:
-        # Services named there are started without walls; whoever wrote the task may not choose them.
-        raise UsageError(
-            f"`test_patch` changes {', '.join(ours)}; a task brings tests, no settings of cogworks."
-        )
-    try:
-        git.run("apply", "--index", "--whitespace=nowarn", "-", cwd=path, stdin=test_patch)
-    except GitFailed as error:
-        raise UsageError(
-            f"`test_patch` does not apply to {copy.start[:12]}: {error.stderr.strip()}"
-        ) from error
-    who = ("-c", f"user.name={COMMITTER.name}", "-c", f"user.email={COMMITTER.email}")
-    git.run(*who, "commit", "--quiet", "--message", "tests of the task", cwd=path)
-    base = CommitOid(git.run("rev-parse", "HEAD", cwd=path).strip())
-    return Copy(path, git, base, paths)
-
-
-def own_files(path: Path) -> dict[str, str]:
-    """The repository's files below `.cogworks` as text, by their path below it."""
-    folder = path / ".cogworks"
-    found = {}
-    for file in sorted(folder.rglob("*")):
-        if file.is_file() and not file.is_symlink():
-            found[file.relative_to(folder).as_posix()] = file.read_text(encoding="utf-8", errors="replace")
-    return found
 
 
 @contextmanager

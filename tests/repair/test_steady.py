@@ -24,6 +24,9 @@ class Ticking(ScriptedExplorer):
         names = ("t.py::one", f"t.py::two[{next(self._ticks)}]", "t.py::three")
         return TestReport(cases=tuple(TestCase(id=name, outcome="passed") for name in names))
 
+    def run_groups(self, groups: Sequence[Sequence[str]], *, timeout_s: float) -> TestReport | None:
+        return self.run([test for group in groups for test in group], timeout_s=timeout_s) if groups else None
+
     def coverage(self, *, timeout_s: float) -> Coverage | None:
         if not self._measures:
             return None
@@ -79,3 +82,15 @@ def test_before_there_are_two_runs_every_name_is_taken_as_it_is() -> None:
     steady.coverage(timeout_s=1)
 
     assert names(steady.run((), timeout_s=1)) == ["t.py::one", "t.py::two[2]", "t.py::three"]
+
+
+def test_tests_that_run_in_groups_have_the_same_names() -> None:
+    steady = SteadyTests(Ticking(measures=True))
+    steady.run((), timeout_s=1)
+    steady.coverage(timeout_s=1)
+
+    grouped = steady.run_groups([("t.py::one",), ("t.py::two", "t.py::three")], timeout_s=1)
+
+    assert grouped is not None
+    assert names(grouped) == NUMBERED
+    assert steady.run_groups((), timeout_s=1) is None
