@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
+from cogworks.codegen_settings import CodegenConfig
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.vocabulary import Value
 
@@ -138,22 +139,6 @@ class AuditConfig(Value):
     """`full`: the words of every prompt, without secrets."""
     max_prompt_tokens: int = Field(default=20_000, ge=1, le=25_000)
     """Of one text that is kept, at four characters each; what is beyond is cut."""
-
-
-class ChangeLimits(Value):
-    """`[codegen.limits]`: how much one change of a sub-work-item may do to files that are there; new ones do not count."""
-
-    max_loc_changes: int = Field(default=200, ge=1, le=500)
-    """Lines added and removed."""
-    max_files_per_diff: int = Field(default=5, ge=1, le=15)
-    max_total_churn: float = Field(default=2_000.0, ge=1, le=10_000)
-    """Of everything a visit keeps, new files included: half of the lines that were added or removed, weighed by kind."""
-
-
-class CodegenConfig(Value):
-    """`[codegen]`: how a change is tried before it is kept."""
-
-    limits: ChangeLimits = ChangeLimits()
 
 
 class Config(Value):

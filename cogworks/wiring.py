@@ -2,26 +2,23 @@
 
 import os
 import socket
-import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from importlib.resources import as_file
-from importlib.resources import files as package_files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogworks.codebase.git import Identity
-from cogworks.codebase.scripts import ScriptRun, run_script
+from cogworks.codebase.scripts import ScriptRun
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.coding.governed import coding_policy
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.panel import ServicePanel
-from cogworks.errors import CogworksError, NodeFailed, TryAgainLater, UsageError
+from cogworks.errors import CogworksError, TryAgainLater, UsageError
 from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses, is_known_host
 from cogworks.github.checks import may_report
 from cogworks.github.client import GraphQLClient
@@ -41,10 +38,13 @@ from cogworks.nodes.timing import Patience
 from cogworks.nodes.visit import Session, SessionOrder, VisitShell
 from cogworks.nodes.workability import refuse_unworkable
 from cogworks.pipeline.parser import parse_pipelines
+from cogworks.repair.investigating import Laboratory
 from cogworks.settings import PIPELINE_FILE, Config, Environment, child_environment
 from cogworks.step import Shell
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring_model import check_model, gateway_for, open_provider
+from cogworks.wiring_probes import laboratory_in
+from cogworks.wiring_scripts import shipped_script
 from cogworks.wiring_services import open_panel, services_of
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class _NodeShell:
     save: Callable[[], None]
     keep_file: Callable[[str, str], None]
     open_workspace: Callable[[], Workspace]
+    open_laboratory: Callable[[], AbstractContextManager[Laboratory]]
     run: Callable[[str, str], ScriptRun]
 
     @property
@@ -90,6 +91,9 @@ class _NodeShell:
     def workspace(self) -> Workspace:
         return self.open_workspace()
 
+    def laboratory(self) -> AbstractContextManager[Laboratory]:
+        return self.open_laboratory()
+
     def script(self, name: str, stdin: str) -> ScriptRun:
         return self.run(name, stdin)
 
@@ -104,6 +108,7 @@ class _Session:
         provider: Provider,
         open_service: Callable[[], DomainService],
         open_copy: Callable[[], WorkingCopy],
+        open_laboratory: Callable[[WorkingCopy], AbstractContextManager[Laboratory]],
         limit: Callable[[float], AbstractContextManager[None]],
         say: Callable[[str], None],
     ) -> None:
@@ -126,6 +131,7 @@ class _Session:
             save=order.checkpoint,
             keep_file=order.keep,
             open_workspace=self._workspace,
+            open_laboratory=lambda: open_laboratory(self._workspace()),
             run=lambda name, stdin: shipped_script(name, stdin, left_s=order.left_s),
         )
 
@@ -305,6 +311,7 @@ def _open_session(
             provider=provider,
             open_service=lambda: stack.enter_context(_service_for(order, environment, say)),
             open_copy=lambda: open_copy(order, stack),
+            open_laboratory=lambda copy: laboratory_in(copy, order, environment, warn=say),
             limit=patience.within,
             say=say,
         )
@@ -336,21 +343,6 @@ def _open_copy(
     )
     copy.step_back_from(task.visit.visit_key)
     return copy
-
-
-def shipped_script(name: str, stdin: str, *, left_s: Callable[[], float | None]) -> ScriptRun:
-    """Run a script of the package's `pipeline/scripts/` with this Python.
-
-    Raises:
-        NodeFailed: there is no such script.
-    """
-    folder = package_files("cogworks.pipeline").joinpath("scripts")
-    script = folder.joinpath(f"{name}.py")
-    if not script.is_file():
-        raise NodeFailed(f"this version ships no script {name!r}; correct `call` in the built-in pipeline.")
-    with as_file(script) as path:
-        command = (sys.executable, "-I", str(path))
-        return run_script(command, stdin=stdin, environment=child_environment(), limit_s=left_s())
 
 
 def open_copies(

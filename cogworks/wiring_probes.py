@@ -5,24 +5,31 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from cogworks.canonical import digest
+from cogworks.canonical import digest, sha256
 from cogworks.codebase.failures import CodebaseError
 from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.sandboxes import Hit, Sandbox, Sandboxes
+from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.messages import Caller, Message
 from cogworks.domain_services.operations import Operation
 from cogworks.domain_services.panel import ServicePanel
+from cogworks.nodes.visit import SessionOrder
 from cogworks.settings import Environment
 from cogworks.vocabulary import CommitOid
 from cogworks.wiring_services import open_panel
 
+PROBE = Caller(node="probe")
 _SHORTEST_S = 0.01
+OpensServices = Callable[..., ServicePanel]
+"""Takes what `open_panel` takes, but for what is settled already."""
+_AS_PROBE: OpensServices = partial(open_panel, caller=PROBE)
 Params = TypeVar("Params", bound=Message)
 Result = TypeVar("Result", bound=Message)
 
@@ -74,10 +81,14 @@ class ProbeLaboratory:
         site: Site,
         tree: PatchTree,
         open_services: Callable[[Callable[[], float | None]], ServicePanel],
+        *,
+        left_s: Callable[[], float | None] = lambda: None,
     ) -> None:
         """Args:
         open_services: the services of a seat; it is told what is left of the time of whoever sits there.
+        left_s: how many seconds there are for all probes from now on; None: as many as each has.
         """
+        self._all_left_s = left_s
         self._site = site
         self._tree = tree
         self._open_services = open_services
@@ -131,7 +142,8 @@ class ProbeLaboratory:
 
     def _left_s(self, seat: "_Seat") -> float:
         left_s = 0.0 if self._is_cancelled.is_set() else seat.until_s - time.monotonic()
-        return max(_SHORTEST_S, left_s)
+        all_left_s = self._all_left_s()
+        return max(_SHORTEST_S, left_s if all_left_s is None else min(left_s, all_left_s))
 
 
 class _Seat:
@@ -148,13 +160,17 @@ def laboratory_of(
     environment: Environment,
     *,
     warn: Callable[[str], None],
+    left_s: Callable[[], float | None] = lambda: None,
     test_command: Sequence[str] = (),
+    open_services: OpensServices = _AS_PROBE,
 ) -> ProbeLaboratory:
     """A laboratory for one worktree; open it in a `with` block.
 
     Args:
         files: below `.cogworks`, for the services; never of the worktree, which the model may have changed.
+        left_s: as of `ProbeLaboratory`.
         test_command: words of the command that tests are run with; none: each service's own way.
+        open_services: those of one seat; knows on whose behalf, and so behind which walls, they are asked.
 
     Raises:
         ConfigurationError: every problem of `services.toml`.
@@ -168,14 +184,42 @@ def laboratory_of(
             told.add(text)
             warn(text)
 
-    def open_services(left_s: Callable[[], float | None]) -> ServicePanel:
-        return open_panel(
+    def seated(seat_left_s: Callable[[], float | None]) -> ServicePanel:
+        return open_services(
             files,
             environment,
-            caller=Caller(node="probe"),
             warn=warn_once,
-            left_s=left_s,
+            left_s=seat_left_s,
             test_command=test_command,
         )
 
-    return ProbeLaboratory(site, tree, open_services)
+    return ProbeLaboratory(site, tree, seated, left_s=left_s)
+
+
+def laboratory_in(
+    copy: WorkingCopy,
+    order: SessionOrder,
+    environment: Environment,
+    *,
+    warn: Callable[[str], None],
+    open_services: OpensServices = open_panel,
+) -> ProbeLaboratory:
+    """A laboratory for the working copy of a visit; what a killed one left in its folder goes when this one begins.
+
+    Raises: as `laboratory_of`.
+    """
+    # One folder for each repository: whoever removes a left worktree also has to forget it there.
+    folder = Path(environment.work_dir) / "probes" / sha256(copy.remote_url)[:16]
+    site = Site(copy.path, copy.git, base=copy.base() or copy.head, folder=folder)
+    caller = PROBE.model_copy(
+        update={"work_item_id": order.task.item.number, "needs_walls": order.needs_walls()}
+    )
+    return laboratory_of(
+        site,
+        copy.transactions(),
+        order.files,
+        environment,
+        warn=warn,
+        left_s=order.left_s,
+        open_services=partial(open_services, caller=caller),
+    )

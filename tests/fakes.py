@@ -23,6 +23,7 @@ from cogworks.llm.package_data import shipped_prompts
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.nodes.contract import Params, Reply, Result, Workspace
 from cogworks.repair.consulting import HasPath
+from cogworks.repair.investigating import Laboratory
 from cogworks.vocabulary import CommitOid
 
 
@@ -244,18 +245,26 @@ class ScriptedService:
         self._check = check
         self._layout = layout
         self._rules = rules
-        self.runs = 0
+        self.ran: list[tuple[str, ...]] = []
+        """What was run, in order; nothing named: the whole suite."""
+        self.called: list[str] = []
+        """The methods of all other operations that were asked for."""
+
+    @property
+    def runs(self) -> int:
+        return len(self.ran)
 
     def validate(self, workspace: Workspace, paths: Sequence[str]) -> Sequence[Diagnostic]:
         return self._check(workspace, paths)
 
     def simulate(self, workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
-        self.runs += 1
+        self.ran.append(tuple(tests))
         return _only(self._run_tests(workspace), tests)
 
     def call(
         self, operation: Operation[Params, Result], workspace: HasPath, params: Params
     ) -> tuple[Answer[Result], ...] | NotOffered:
+        self.called.append(operation.method)
         known = self.known.get(operation.method)
         if not isinstance(known, operation.result):
             return NotOffered(service="fake", method=operation.method, offered=tuple(self.known))
@@ -320,6 +329,8 @@ class FakeShell:
     """Why a person wants the visit to stop, from now on."""
     saved: list[dict[str, str]] = field(default_factory=list)
     """What was kept at each checkpoint."""
+    rooms: Laboratory | None = None
+    """Where probes work; None: nobody may send any."""
 
     def say(self, line: str) -> None:
         self.check()
@@ -344,3 +355,7 @@ class FakeShell:
 
     def workspace(self) -> MemoryWorkspace:
         return self.copy
+
+    def laboratory(self) -> AbstractContextManager[Laboratory]:
+        assert self.rooms is not None, "no probe is wanted here"
+        return nullcontext(self.rooms)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cogworks.codegen_settings import ProbeConfig
 from cogworks.nodes.contract import Conventions, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
@@ -58,9 +59,10 @@ def test_the_classification_names_the_pipeline_that_the_run_goes_on_with() -> No
     assert (second.outcome, second.node) == ("done", "fix")
 
 
-def test_a_node_is_told_who_writes_the_tests() -> None:
+def test_a_node_is_told_who_writes_the_tests_and_whether_suspects_are_probed() -> None:
     world = World(pipeline=BOTH)
     world.config += '[tests]\nwriter = "none"\nwarn_only = ["TEST_NOT_RED"]\n'
+    world.config += "[codegen.search]\ninvestigations_enabled = true\nprobe_pool = 2\n"
     told: list[Conventions] = []
 
     def intake(task: NodeTask, shell: NodeShell) -> Outcome:
@@ -70,6 +72,7 @@ def test_a_node_is_told_who_writes_the_tests() -> None:
     Runner(world, nodes={NodeId("intake"): intake}).step()
 
     assert [(each.test_writer, each.test_warnings) for each in told] == [("none", ("TEST_NOT_RED",))]
+    assert [each.probes for each in told] == [ProbeConfig(investigations_enabled=True, probe_pool=2)]
 
 
 @pytest.mark.parametrize("choice", [{}, {"pipeline": ""}, {"pipeline": "default"}, {"pipeline": "feature"}])

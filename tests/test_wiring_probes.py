@@ -8,27 +8,36 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from cogworks.codebase.changes import FileChange
 from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
+from cogworks.codebase.workingcopy import WorkingCopy
+from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.exploring import ExploreParams, TraceParams
 from cogworks.domain_services.failures import ServiceFailed
+from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.operations import INDEX, TRACE
 from cogworks.domain_services.panel import ServicePanel
 from cogworks.errors import BudgetReached
+from cogworks.nodes.visit import SessionOrder
 from cogworks.repair.investigating import ProbeLimits, Watching, investigate
 from cogworks.repair.options import Options, Search
 from cogworks.repair.probes import Scene
-from cogworks.vocabulary import CommitOid
+from cogworks.settings import Environment, parse_config, read_environment
+from cogworks.vocabulary import BranchName, CommitOid, RunId
+from cogworks.wiring import _open_session
 from cogworks.wiring_fix import open_repair
-from cogworks.wiring_probes import ProbeLaboratory, Site, laboratory_of
-from tests.codebase.repositories import BOT, git
+from cogworks.wiring_probes import ProbeLaboratory, Site, laboratory_in, laboratory_of
+from tests.codebase.repositories import BOT, BareRepository, git
 from tests.fakes import ScriptedModel
 from tests.fixing import make_shop, place
+from tests.nodes.examples import task
 from tests.repair.examples import suspect
 from tests.repair.exploring import FAILING
 from tests.services.processes import running
@@ -64,8 +73,9 @@ class Bench:
         runner = Git(environment=os.environ, home=folder)
         self.panels = Panels()
         head = CommitOid(git(self.shop, "rev-parse", "HEAD"))
-        site = Site(self.shop, runner, base=head, folder=folder / "probes")
-        self.laboratory = ProbeLaboratory(site, PatchTree(self.shop, runner, identity=BOT), self.panels)
+        self.site = Site(self.shop, runner, base=head, folder=folder / "probes")
+        self.tree = PatchTree(self.shop, runner, identity=BOT)
+        self.laboratory = ProbeLaboratory(self.site, self.tree, self.panels)
 
 
 @pytest.fixture
@@ -125,6 +135,106 @@ def test_services_are_told_what_is_left_and_nothing_is_once_all_is_cancelled(ben
         laboratory.cancel()
         assert (left_s() or 1) < 0.1
         assert bench.panels.closed == 1
+
+
+def test_no_probe_has_more_time_than_there_is_for_whoever_sent_it(tmp_path: Path) -> None:
+    bench, left = Bench(tmp_path), iter([500.0, 5.0, 0.0])
+    laboratory = ProbeLaboratory(bench.site, bench.tree, bench.panels, left_s=lambda: next(left))
+    with laboratory, laboratory.room(limit_s=60):
+        (left_s,) = bench.panels.left
+        times = [left_s() or 0.0 for _ in range(3)]
+
+    assert 50 < times[0] <= 60
+    assert times[1:] == [5.0, pytest.approx(0.01)]
+
+
+def visit_of(work: Path, *, needs_walls: bool = False) -> tuple[SessionOrder, Environment]:
+    order = SessionOrder(
+        run_id=RunId("r"),
+        task=task("code_generation", sub_item="A"),
+        config=parse_config('[llm]\nmodel = "claude-sonnet-5-5"\n'),
+        files={},
+        budget_usd=5,
+        budget_tokens=500_000,
+        memory={},
+        on_reply=lambda _: None,
+        keep=lambda _name, _text: None,
+        left_s=lambda: None,
+        check=lambda: None,
+        checkpoint=lambda: None,
+        needs_walls=lambda: needs_walls,
+    )
+    return order, read_environment({"COGWORKS_WORK_DIR": str(work)})
+
+
+@contextmanager
+def copy_in(folder: Path, work: Path) -> Iterator[WorkingCopy]:
+    """A visit's working copy, with a commit of its own."""
+    branch, base = BranchName("work"), BranchName("main")
+    with WorkingCopies(work, identity=BOT, environment=os.environ) as copies:
+        copy = copies.open(
+            url=str(folder / "remote.git"), token=None, run=RunId("r"), name="A", branch=branch, base=base
+        )
+        copy.apply([FileChange(path="new.py", action="create", content="new = 1\n")])
+        copy.commit("more")
+        yield copy
+
+
+def test_a_visit_probes_its_last_commit_and_leaves_no_worktree(tmp_path: Path) -> None:
+    BareRepository(tmp_path).put("main", {"a.py": "a = 1\n"})
+    work = tmp_path / "work"
+    with copy_in(tmp_path, work) as copy:
+        before = git(copy.path, "worktree", "list"), copy.tree_name()
+
+        with laboratory_in(copy, *visit_of(work), warn=print) as laboratory:
+            digest = laboratory.digest()
+            with laboratory.room(limit_s=60) as room:
+                assert (room.text("a.py"), room.text("new.py")) == ("a = 1\n", "new = 1\n")
+                assert laboratory.digest() == digest
+
+        assert (git(copy.path, "worktree", "list"), copy.tree_name()) == before
+        assert [path.name for path in (work / "probes").glob("*/*")] == ["locks"]
+
+
+def test_a_probe_of_a_visit_runs_behind_the_walls_of_the_visit(tmp_path: Path) -> None:
+    BareRepository(tmp_path).put("main", {"a.py": "a = 1\n"})
+    work = tmp_path / "work"
+    told: list[Caller] = []
+
+    def noted(*_: object, caller: Caller, **__: object) -> ServicePanel:
+        told.append(caller)
+        return ServicePanel((), warn=print)
+
+    with copy_in(tmp_path, work) as copy:
+        for needs_walls in (True, False):
+            visit = visit_of(work, needs_walls=needs_walls)
+            with (
+                laboratory_in(copy, *visit, warn=print, open_services=noted) as laboratory,
+                laboratory.room(limit_s=60),
+            ):
+                pass
+
+    assert [(each.node, each.work_item_id, each.needs_walls) for each in told] == [
+        ("probe", 7, True), ("probe", 7, False),
+    ]  # fmt: skip
+
+
+def test_a_node_is_lent_rooms_of_its_own_working_copy_at_every_analysis(tmp_path: Path) -> None:
+    BareRepository(tmp_path).put("main", {"a.py": "a = 1\n"})
+    work = tmp_path / "work"
+    order, _ = visit_of(work)
+    offline = {"COGWORKS_LLM_PROVIDER": "cassette", "COGWORKS_CASSETTE_DIR": str(tmp_path)}
+    environment = read_environment({"COGWORKS_WORK_DIR": str(work), **offline})
+    with (
+        copy_in(tmp_path, work) as copy,
+        _open_session(order, environment, lambda _order, _stack: copy, print) as session,
+    ):
+        for _ in range(2):
+            # What was cancelled is of no use any more; the next analysis has another one.
+            with session.shell.laboratory() as laboratory:
+                with laboratory.room(limit_s=60) as room:
+                    assert room.text("new.py") == "new = 1\n"
+                laboratory.cancel()
 
 
 def test_an_interrupted_investigation_leaves_no_thread_and_no_worktree(bench: Bench) -> None:
@@ -295,3 +405,47 @@ def test_what_a_killed_repair_leaves_is_gone_with_the_next(
 
     assert list(temporary.glob("cogworks-fix-*")) == []
     assert git(shop, "worktree", "list").count("\n") == 0
+
+
+KILLED_VISIT = """
+import sys, time
+from pathlib import Path
+from cogworks.domain_services.exploring import ExploreParams
+from cogworks.domain_services.operations import INDEX
+from cogworks.wiring_probes import laboratory_in
+from tests.test_wiring_probes import copy_in, visit_of
+
+folder = Path(sys.argv[1])
+work = folder / "work"
+with copy_in(folder, work) as copy, laboratory_in(copy, *visit_of(work), warn=print) as laboratory:
+    with laboratory.room(limit_s=600) as room:
+        room.ask(INDEX, ExploreParams())
+        print("probing", flush=True)
+        time.sleep(600)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_what_a_visit_killed_in_the_middle_of_a_probe_leaves_is_gone_with_its_heir(
+    tmp_path: Path, short_folder: Path
+) -> None:
+    BareRepository(tmp_path).put("main", {"a.py": "a = 1\n"})
+    work = tmp_path / "work"
+    environment = {**os.environ, "TMPDIR": str(short_folder), "PYTHONPATH": str(Path.cwd())}
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED_VISIT, str(tmp_path)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "probing\n"
+        child.send_signal(signal.SIGKILL)
+    assert left_of(short_folder) == []
+    left = [path for path in (work / "probes").glob("*/*") if path.name != "locks"]
+    assert len(left) == 1
+
+    with copy_in(tmp_path, work) as copy, laboratory_in(copy, *visit_of(work), warn=print):
+        assert [path for path in left if path.exists()] == []
+        assert str(left[0]) not in git(copy.path, "worktree", "list")

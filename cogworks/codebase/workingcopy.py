@@ -82,6 +82,11 @@ class WorkingCopy:
         return self._path
 
     @property
+    def git(self) -> Git:
+        """What runs git for it."""
+        return self._git
+
+    @property
     def head(self) -> CommitOid:
         """The commit the working copy stands on."""
         return CommitOid(self._run("rev-parse", "HEAD").strip())

@@ -37,11 +37,11 @@ def dossier(
                 "diffs": [each.model_dump(mode="json") for each in notes.proposals],
                 "refused": notes.refused,
                 "recalled": [each.model_dump(mode="json") for each in notes.recalled],
-                "probed": _probed(notes),
+                "probed": probed(notes.findings),
             }
         )
     if notes.findings is not None:
-        found["blackboard.json"] = _json(_blackboard(notes.findings))
+        found["blackboard.json"] = _json(blackboard_of(notes.findings))
     if notes.planned is not None:
         pattern = notes.planned.pattern
         found["failure_pattern.json"] = _json(pattern.model_dump(mode="json"))
@@ -70,23 +70,24 @@ def _course(course: Course) -> dict[str, Any]:
     return {**told, "units": left, "branches": branches}
 
 
-def _probed(notes: Notes) -> list[dict[str, Any]]:
+def probed(findings: Findings | None) -> list[dict[str, Any]]:
     """Each suspect that was probed, with what is believed of it and the probes."""
-    if notes.findings is None:
+    if findings is None:
         return []
-    reports = notes.findings.reports
+    reports = findings.reports
     return [
         {
             "suspect": name,
-            "before": notes.findings.before[name],
+            "before": findings.before[name],
             "belief": belief,
             "probes": [each.id for each in reports if each.suspect == name],
         }
-        for name, belief in notes.findings.beliefs.items()
+        for name, belief in findings.beliefs.items()
     ]
 
 
-def _blackboard(findings: Findings) -> dict[str, Any]:
+def blackboard_of(findings: Findings) -> dict[str, Any]:
+    """The content of `blackboard.json`."""
     return {
         "suspects": [{"id": name, "belief": belief} for name, belief in sorted(findings.beliefs.items())],
         "observables": [fact.model_dump(mode="json") for fact in findings.board.facts],

@@ -124,5 +124,6 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
         test_judge=seen.config.tests.semantic_check,
         pipelines={name: each.description for name, each in choices.items()} if len(choices) > 1 else {},
         change_limits=seen.config.codegen.limits,
+        probes=seen.config.codegen.search,
         coding_policy=coding_policy(seen.snapshot.repository.config_files),
     )

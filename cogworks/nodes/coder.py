@@ -39,6 +39,8 @@ class Coder:
         self.requests = 0
         self.suspects: Sequence[str] = ()
         """The places that the failing tests lead to; told to whoever tries again."""
+        self.evidence: Sequence[str] = ()
+        """What probes of these places showed; told with them."""
 
     def ask(self, context: CycleContext) -> CodeChange | Failed:
         """A change to try, or what a person has to decide; the answer is in the ledger before anything runs on it."""
@@ -99,10 +101,11 @@ class Coder:
         # After a change that was kept only what was found since is wrong with it, e.g. by the validators.
         problems = context.attempts[-1].trial.problems if context.attempts else context.reasons
         if self._previous is None or not problems:
-            return {**retry_variables(), "suspects": [], "is_kept": False}
+            return {**retry_variables(), "suspects": [], "evidence": [], "is_kept": False}
         told = retry_variables(as_previous(self._previous), problems)
         is_kept = context.commits > 0 and not context.attempts
-        return {**told, "suspects": list(self.suspects), "is_kept": is_kept}
+        lead = {"suspects": list(self.suspects), "evidence": list(self.evidence)}
+        return {**told, **lead, "is_kept": is_kept}
 
 
 def _disputed(item: PlannedItem, dispute: DisputedTest) -> Failed | None:

@@ -36,6 +36,7 @@ from cogworks.nodes.proving import (
 from cogworks.nodes.replies import CodeChange, PlannedItem
 from cogworks.nodes.suite import run_suite
 from cogworks.nodes.test_writing import TestWriting, hands_over
+from cogworks.repair.investigating import TreeChanged
 from cogworks.repair.measure import RERUNS, Measurement, StaticError, faults_beyond, file_of, measured
 from cogworks.repair.proof import Proof
 from cogworks.vocabulary import CommitOid
@@ -77,8 +78,10 @@ class CodingWork:
         self.latest: TestReport | None = None
         """The suite as it ran last."""
         self.kept: Kept | None = None
+        self._ran: dict[str, TestReport] = {}
+        """What the whole suite came to: name of a tree -> report; the same files are not run again."""
         self._transactions = Transactions(task, shell, workspace=self.workspace, item=self.item)
-        self._locator = Locator(shell, self.workspace, who=self.item.key)
+        self._locator = Locator(shell, self.workspace, who=self.item.key, probes=task.conventions.probes)
         self._tried: dict[str, Trial] = {}
         """What became of the changes that were tried on the tree as it is."""
         self._as_found: dict[str, frozenset[StaticError]] = {}
@@ -124,15 +127,19 @@ class CodingWork:
             self.latest = self.before = run_suite(self._shell, self.workspace, who=self.item.key)
             self._base = side(self.workspace, self.before)
             return self._first_run(self.before, tree)
-        if self.kept is not None and self.kept.tree == tree:
-            # The transaction ran the whole suite on these very files.
-            report = self.kept.after
-        else:
+        report = self._ran.get(tree)
+        if report is None:
             self._shell.say(f"{self.item.key}: running the test suite")
             report = run_suite(self._shell, self.workspace, who=self.item.key)
+            self._remember(report, tree)
         self.latest = report
         facts = facts_of(report, before=self._suite_found)
         return ActionResult(outcome=facts.outcome, tests=facts, tree=tree)
+
+    def _remember(self, report: TestReport, tree: str) -> None:
+        # What ran out of time may come to an end the next time.
+        if not report.timed_out:
+            self._ran[tree] = report
 
     def _first_run(self, report: TestReport, tree: str) -> ActionResult:
         if report.timed_out:
@@ -142,6 +149,7 @@ class CodingWork:
                 category="service_failed",
             )
             return ActionResult(outcome=Outcome.ERROR, error_code="timeout", halt="the suite is too slow")
+        self._remember(report, tree)
         facts = facts_of(report)
         return ActionResult(outcome=facts.outcome, tests=facts, tree=tree)
 
@@ -166,6 +174,7 @@ class CodingWork:
         if result.outcome is not Outcome.DONE or self.tests.handoff is None:
             return result
         self.kept = self._tests_alone(self.tests, self.tests.handoff)
+        self._remember(self.kept.after, self.kept.tree)
         # The code is proven by tests that are there on both sides.
         self._base = side(self.workspace, with_hidden(self.tests.report, self.before))
         return result.model_copy(update={"tree": self.kept.tree})
@@ -184,8 +193,12 @@ class CodingWork:
         if self.latest is not None:
             modules = (*self.workspace.files(), *self.item.files, *proposed_paths(self._task))
             failing = telling(self.latest, self._suite_found, modules)
-        located = self._locator.locate(failing, is_wide=bool(told.get("widen") or told.get("mode")))
+        try:
+            located = self._locator.locate(failing, is_wide=bool(told.get("widen") or told.get("mode")))
+        except TreeChanged as error:
+            return failed("tree_changed", str(error)).model_copy(update={"halt": str(error)})
         self.coder.suspects = located.places if located else ()
+        self.coder.evidence = located.evidence if located else ()
         for name, text in (located.files() if located else {}).items():
             self._shell.keep(name, text)
         return ActionResult(
@@ -242,6 +255,7 @@ class CodingWork:
             earlier=self.kept,
             reruns=tried.reruns,
         )
+        self._remember(self.kept.after, self.kept.tree)
         return ActionResult(
             outcome=Outcome.COMMITTED,
             tree=self.kept.tree,

@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.scripts import ScriptRun
+from cogworks.codegen_settings import ChangeLimits, ProbeConfig
 from cogworks.coding.governed import POLICY
 from cogworks.coding.observations import Observation
 from cogworks.domain_services.answers import Answer, NotOffered
@@ -21,8 +22,8 @@ from cogworks.domain_services.messages import Diagnostic, Message, TestReport
 from cogworks.domain_services.operations import Operation
 from cogworks.github.effects import Effect
 from cogworks.repair.consulting import HasPath
+from cogworks.repair.investigating import Laboratory
 from cogworks.repair.transaction import Tree
-from cogworks.settings import ChangeLimits
 from cogworks.tools.policy import Policy
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
@@ -98,6 +99,7 @@ class Conventions(Value):
     pipelines: Mapping[str, str] = {}
     """The pipelines that a classification may choose: name -> description; empty where there is no choice."""
     change_limits: ChangeLimits = ChangeLimits()
+    probes: ProbeConfig = ProbeConfig()
     coding_policy: Policy = POLICY
     """What the actions of the coding cycle may do."""
 
@@ -244,6 +246,10 @@ class NodeShell(Protocol):
 
     def script(self, name: str, stdin: str) -> ScriptRun:
         """Run a script that ships with cogworks, in a process of its own without secrets; see `ScriptRun`."""
+
+    def laboratory(self) -> AbstractContextManager[Laboratory]:
+        """Where probes may look at the working copy's last commit, within the time of whoever asks and behind the same walls
+        as the node's tests; what they started ends with the block."""
 
     def workspace(self) -> Workspace:
         """The working copy of this run and sub-item at the task's branch (its base where the branch does not exist yet), dependencies merged in; opened at the first call."""

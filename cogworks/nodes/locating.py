@@ -1,13 +1,19 @@
 """Where the failing tests of a sub-work-item lead: the suspects, as far as the services can tell."""
 
 from collections.abc import Collection
+from typing import Any
 
 from cogworks.canonical import canonical
+from cogworks.codegen_settings import ProbeConfig
+from cogworks.coding.dossier import blackboard_of, probed
 from cogworks.coding.results import TraceEntry
 from cogworks.coding.testgate import missing_target
+from cogworks.domain_services.exploring import Coverage
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.contract import NodeShell, Workspace
+from cogworks.nodes.probing import MAX_EVIDENCE_CHARS, Probes
 from cogworks.repair.consulting import Exploration
+from cogworks.repair.investigating import Findings
 from cogworks.repair.landmarks import Landmark, Span
 from cogworks.repair.localising import HOPS, WIDER_HOPS, Localised, Reach, localise
 from cogworks.repair.measure import BAD
@@ -17,6 +23,7 @@ from cogworks.vocabulary import Value
 MOST_SPANS = 3
 LEAST_SHARE = 1 / 3
 """A place this much less suspicious than the first one is none of the landmark's."""
+BOARD_FILE = "blackboard.json"
 CANDIDATES_FILE = "candidates.json"
 LANDMARKS_FILE = "landmarks.json"
 
@@ -26,11 +33,22 @@ class Located(Value):
 
     landmark: Landmark
     localised: Localised
+    recalled: tuple[str, ...]
+    """The suspects as they were ranked before any of them was probed."""
+    findings: Findings | None = None
+    """What probes of the suspects found out; None where none was sent."""
+    probing: tuple[TraceEntry, ...] = ()
+    """How they went."""
 
     @property
     def places(self) -> tuple[str, ...]:
         """What whoever tries again is told: no numbers, which differ between interpreters and would only look exact."""
         return tuple(_place(span) for span in self.landmark.target_spans)
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """What the probes observed, in lines for whoever tries again."""
+        return self.findings.evidence(max_chars=MAX_EVIDENCE_CHARS) if self.findings else ()
 
     @property
     def trace(self) -> tuple[TraceEntry, ...]:
@@ -40,10 +58,11 @@ class Located(Value):
             "truncated": found.truncated,
             "missing": list(found.ranking.missing),
         }
-        recalled = {"suspects": [each.symbol.id for each in found.suspects]}
+        recalled = {"suspects": list(self.recalled)}
         return (
             TraceEntry(kind="subgraph.built", data=built),
             TraceEntry(kind="candidates.recalled", data=recalled),
+            *self.probing,
             TraceEntry(kind="landmark", data={"id": self.landmark.id, "places": list(self.places)}),
         )
 
@@ -54,8 +73,11 @@ class Located(Value):
             "suspects": [each.model_dump(mode="json") for each in self.localised.suspects],
             "weights": dict(ranking.weights),
             "missing": list(ranking.missing),
+            "probed": probed(self.findings),
         }
+        board = {BOARD_FILE: f"{canonical(blackboard_of(self.findings))}\n"} if self.findings else {}
         return {
+            **board,
             CANDIDATES_FILE: f"{canonical(candidates)}\n",
             LANDMARKS_FILE: f"{canonical([self.landmark.model_dump(mode='json')])}\n",
         }
@@ -64,10 +86,13 @@ class Located(Value):
 class Locator(Exploration):
     """Looks for the places behind failures in the node's working copy."""
 
-    def __init__(self, shell: NodeShell, workspace: Workspace, *, who: str) -> None:
+    def __init__(self, shell: NodeShell, workspace: Workspace, *, who: str, probes: ProbeConfig) -> None:
         self._shell = shell
         self._workspace = workspace
         self._who = who
+        self._probes = Probes(shell, probes, who=who)
+        self._covered: dict[str, Coverage] = {}
+        """Name of a tree -> what its tests execute: asking runs the whole suite."""
         super().__init__(workspace, shell.service, warn=lambda text: shell.say(f"{who}: {text}"))
 
     def locate(self, failing: TestReport, *, is_wide: bool) -> Located | None:
@@ -75,6 +100,9 @@ class Locator(Exploration):
 
         Args:
             is_wide: whether to look farther than usual.
+
+        Raises:
+            TreeChanged: a probe changed the working copy.
         """
         if not failing.cases and not failing.collection_errors:
             return None
@@ -83,6 +111,9 @@ class Locator(Exploration):
         found = localise(failing, self, reach=reach)
         if not found.suspects:
             return None
+        recalled = tuple(each.symbol.id for each in found.suspects)
+        probing = list[TraceEntry]()
+        found = self._probes.into(found, failing, lambda kind, **data: probing.append(_entry(kind, data)))
         first, *_ = found.suspects
         landmark = Landmark(
             id=self._who,
@@ -90,11 +121,24 @@ class Locator(Exploration):
             target_spans=tuple(
                 _span(each)
                 for each in found.suspects[:MOST_SPANS]
-                if each.suspicion >= first.suspicion * LEAST_SHARE
+                if _weight(each) >= _weight(first) * LEAST_SHARE
             ),
-            confidence=first.suspicion,
+            confidence=_weight(first),
         )
-        return Located(landmark=landmark, localised=found)
+        return Located(
+            landmark=landmark,
+            localised=found,
+            recalled=recalled,
+            findings=self._probes.findings if probing else None,
+            probing=tuple(probing),
+        )
+
+    def coverage(self, *, timeout_s: float) -> Coverage | None:
+        tree = self._workspace.tree_name()
+        found = self._covered.get(tree) or super().coverage(timeout_s=timeout_s)
+        if found is not None:
+            self._covered[tree] = found
+        return found
 
     def text(self, path: str) -> str | None:
         return self._workspace.read(path)
@@ -114,6 +158,15 @@ def telling(report: TestReport, known: TestReport, modules: Collection[str]) -> 
         cases=tuple(case for case in cases if not missing_target(case.message, modules)),
         collection_errors=tuple(error for error in errors if not missing_target(error, modules)),
     )
+
+
+def _entry(kind: str, data: dict[str, Any]) -> TraceEntry:
+    return TraceEntry(kind=kind, data=data)
+
+
+def _weight(suspect: Suspect) -> float:
+    """How likely the place is the one, as far as it is known."""
+    return suspect.suspicion if suspect.belief is None else suspect.belief
 
 
 def _span(suspect: Suspect) -> Span:

@@ -66,7 +66,10 @@ class Gate(Value):
 
 
 def gates_of(selection: Selection, limits: Limits) -> tuple[Gate, ...]:
-    """The gates with tests of their own, the cheapest first; each test belongs to the first gate that names it."""
+    """The gates with tests of their own, the cheapest first; each test belongs to the first gate that names it.
+
+    Where the whole suite runs anyway, it is asked what the regression tests would have been: twice they prove nothing more.
+    """
     wanted: tuple[tuple[GateName, tuple[str, ...], float, tuple[str, ...]], ...] = (
         ("landmark", selection.landmark, limits.landmark_s, selection.landmark),
         (
@@ -75,7 +78,7 @@ def gates_of(selection: Selection, limits: Limits) -> tuple[Gate, ...]:
             limits.targeted_s,
             selection.targeted if selection.is_last else (),
         ),
-        ("regression", selection.regression, limits.regression_s, ()),
+        ("regression", () if selection.full else selection.regression, limits.regression_s, ()),
         ("smoke", selection.smoke, limits.smoke_s, ()),
     )
     gates, seen = list[Gate](), set[str]()
@@ -87,7 +90,8 @@ def gates_of(selection: Selection, limits: Limits) -> tuple[Gate, ...]:
             gates.append(Gate(name=name, tests=own, timeout_s=timeout_s, must_pass=kept, proving=proving))
         seen.update(own)
     if selection.full:
-        gates.append(Gate(name="full", tests=(), timeout_s=limits.full_s))
+        left = tuple(test for test in selection.proving if test not in seen)
+        gates.append(Gate(name="full", tests=(), timeout_s=limits.full_s, proving=left))
     return tuple(gates)
 
 

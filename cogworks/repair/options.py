@@ -7,6 +7,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import Field, ValidationError
 
+from cogworks.codegen_settings import ProbeConfig
 from cogworks.errors import ConfigurationError
 from cogworks.settings import unknown_key
 from cogworks.vocabulary import Value
@@ -14,7 +15,7 @@ from cogworks.vocabulary import Value
 _SUFFIXES = (".toml", ".yaml", ".yml")
 
 
-class Search(Value):
+class Search(ProbeConfig):
     """`search`: how long and how widely is looked."""
 
     max_steps: int = Field(default=3, ge=1, le=4)
@@ -24,13 +25,6 @@ class Search(Value):
     retries_per_step: int = Field(default=1, ge=0, le=5)
     """Further requests for diffs after one that gave nothing valid."""
     investigations_enabled: bool = True
-    """Whether suspects are probed before anybody says what is wrong."""
-    max_probes: int = Field(default=7, ge=1, le=100)
-    """Of one analysis."""
-    probe_pool: int = Field(default=3, ge=1, le=16)
-    """Probes that run at the same time; what they find out does not depend on it."""
-    probe_seconds: float = Field(default=60.0, ge=1, le=3600)
-    """Time limit of one probe."""
     model_probes: int = Field(default=0, ge=0, le=20)
     """Changes the model may propose to find something out with, which costs two more questions for each analysis."""
     use_landmarks: bool = True

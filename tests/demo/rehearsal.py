@@ -36,6 +36,7 @@ from cogworks.nodes.contract import (
     WorkItem,
 )
 from cogworks.nodes.registry import NODES
+from cogworks.repair.investigating import Laboratory
 from cogworks.settings import parse_config
 from cogworks.vocabulary import BranchName, IssueNumber, NodeId, RunId, SubItemKey, VisitKey
 from tests.codebase.repositories import BOT, BareRepository
@@ -111,6 +112,9 @@ class Session:
 
     def script(self, name: str, stdin: str) -> ScriptRun:
         raise AssertionError(f"no node of the sample runs the script {name!r} on {stdin!r}")
+
+    def laboratory(self) -> AbstractContextManager[Laboratory]:
+        raise AssertionError("the sample wants no probes")
 
     def now(self) -> float:
         return 0.0

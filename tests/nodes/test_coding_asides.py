@@ -22,7 +22,7 @@ from cogworks.nodes.contract import Conventions, Workspace
 from cogworks.vocabulary import BranchName, RunId, Severity
 from tests.codebase.repositories import BOT, BareRepository, git
 from tests.fakes import FakeShell
-from tests.nodes.examples import FILES, change, shell, task
+from tests.nodes.examples import FILES, change, report, shell, task
 
 CONTEXT = CycleContext(task=Task(goal="g"))
 TESTS_COME_WITH_THE_CODE = Conventions(test_writer="none")
@@ -186,3 +186,34 @@ def test_after_a_revert_the_failure_is_analysed_and_another_change_made() -> Non
     ]  # fmt: skip
     assert "b + a" in world.copy.tree["src/adder/adding.py"]
     assert run.result().patches_applied == 1
+
+
+def test_a_tree_that_the_suite_ran_on_is_not_run_again(copy: WorkingCopy) -> None:
+    world = shell()
+    world.copy = copy
+    work = working(world)
+
+    did(work, Action.RUN_TESTS)
+    did(work, Action.APPLY_PATCH, candidate="1", change=change().model_dump(mode="json"))
+    after = did(work, Action.RUN_TESTS)
+    did(work, Action.REVERT_PATCH)
+    runs = world.service.runs
+    found = did(work, Action.RUN_TESTS)
+
+    assert world.service.runs == runs
+    assert after.tests is not None
+    assert found.tests is not None
+    assert (after.tests.passed, found.tests.passed) == (2, 1)
+
+
+def test_a_suite_that_ran_out_of_time_is_run_again() -> None:
+    limits = iter([False, True, False])
+    found = report(["test_zero"])
+    world = shell(run_tests=lambda _: found.model_copy(update={"timed_out": next(limits)}))
+    work = working(world)
+    did(work, Action.RUN_TESTS)
+    world.copy.tree["README.md"] = "another tree\n"
+
+    outcomes = [did(work, Action.RUN_TESTS).outcome for _ in range(3)]
+
+    assert (outcomes, world.service.runs) == ([Outcome.FAILED, Outcome.PASSED, Outcome.PASSED], 3)

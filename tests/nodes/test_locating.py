@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from cogworks.codebase.worktree import WorkingCopies
+from cogworks.codegen_settings import ProbeConfig
 from cogworks.coding.eventlog import read_events
 from cogworks.coding.events import ExecutionComplete
 from cogworks.coding.replay import verify
-from cogworks.domain_services.exploring import Symbol, SymbolIndex
+from cogworks.domain_services.exploring import Coverage, Symbol, SymbolIndex
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.domain_services.panel import Member, ServicePanel
@@ -50,7 +51,7 @@ def locator(said: list[str] | None = None) -> Locator:
     service.known["index"] = INDEX
     shell = FakeShell(model=ScriptedAnswers(), service=service, copy=MemoryWorkspace(FILES))
     shell.said = said if said is not None else []
-    return Locator(shell, shell.copy, who="A")
+    return Locator(shell, shell.copy, who="A", probes=ProbeConfig())
 
 
 def test_without_what_a_service_knows_the_stack_leads_to_the_fault_and_the_rest_is_named() -> None:
@@ -62,6 +63,21 @@ def test_without_what_a_service_knows_the_stack_leads_to_the_fault_and_the_rest_
     assert first.lines[0] <= 7 <= first.lines[1]
     assert found.localised.ranking.missing == ("coverage", "hop")
     assert found.places[0] == "shop/cart.py:4-8 shop.cart.total"
+
+
+def test_what_the_tests_execute_is_asked_once_for_each_tree() -> None:
+    service = ScriptedService(lambda _: TestReport(cases=()))
+    service.known |= {"index": INDEX, "coverage": Coverage(report=TestReport(cases=()), tests=())}
+    shell = FakeShell(model=ScriptedAnswers(), service=service, copy=MemoryWorkspace(FILES))
+    here = Locator(shell, shell.copy, who="A", probes=ProbeConfig())
+
+    here.locate(failing(), is_wide=False)
+    here.locate(failing(), is_wide=True)
+    once = service.called.count("coverage")
+    shell.copy.tree["shop/cart.py"] += "# more\n"
+    here.locate(failing(), is_wide=False)
+
+    assert (once, service.called.count("coverage")) == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -123,17 +139,19 @@ def trace_of(shell: FakeShell) -> dict[str, Any]:
     return found
 
 
-def test_the_suspects_are_data_in_the_question_to_whoever_tries_again() -> None:
-    def run_tests(workspace: Workspace) -> TestReport:
-        is_there = workspace.read(TEST) is not None
-        is_fixed = "+= price" in (workspace.read("shop/cart.py") or "")
-        kept = TestCase(id="tests/test_shop.py::test_count", outcome="passed")
-        new = failing(outcome="passed" if is_fixed else "failed").cases if is_there else ()
-        return TestReport(cases=(kept, *new))
+def suite(workspace: Workspace) -> TestReport:
+    """`test_sum`, where it is there, passes once the bug is gone."""
+    is_there = workspace.read(TEST) is not None
+    is_fixed = "+= price" in (workspace.read("shop/cart.py") or "")
+    kept = TestCase(id="tests/test_shop.py::test_count", outcome="passed")
+    new = failing(outcome="passed" if is_fixed else "failed").cases if is_there else ()
+    return TestReport(cases=(kept, *new))
 
+
+def test_the_suspects_are_data_in_the_question_to_whoever_tries_again() -> None:
     shell = FakeShell(
         model=ScriptedAnswers(TESTS, *wrong_and_right()),
-        service=ScriptedService(run_tests),
+        service=ScriptedService(suite),
         copy=MemoryWorkspace(FILES),
     )
     shell.service.known["index"] = INDEX

@@ -651,19 +651,37 @@ def test_a_retry_after_a_failure_writes_the_tests_again_because_nothing_of_it_wa
     assert place.model.purposes == ["write_tests-A-v2-1", "implementation-A-v2-1"]
 
 
-def test_the_tests_of_a_finished_sub_work_item_have_to_go_on_proving_something() -> None:
+def building_on(test_path: str) -> NodeTask:
+    """A sub-work-item that depends on another one, whose tests are in this file."""
     plan = {"sub_work_items": [output(planned("A")), output(planned("B", depends_on=("A",)))]}
-    stored = {**on_branch()["code"]["test_handoff"], "test_path": "checks/before.py"}
-    files = {**FILES, "checks/before.py": "x\n"}
-    place = world(written(), implemented(), implemented(), files=files)
-    dependent = task(
+    stored = {**on_branch()["code"]["test_handoff"], "test_path": test_path}
+    return task(
         "code_generation",
         sub_item="B",
         inputs={"plan": plan},
         dependency_outputs={"A": {"code": {**CODE, "test_handoff": stored}}},
     )
 
-    outcome = run(dependent, place)
+
+def test_the_tests_of_a_finished_sub_work_item_have_to_go_on_proving_something() -> None:
+    files = {**FILES, "checks/before.py": "x\n"}
+    place = world(written(), implemented(), implemented(), files=files)
+
+    outcome = run(building_on("checks/before.py"), place)
 
     assert isinstance(outcome, Failed)
     assert "no test of checks/before.py passed" in outcome.reason
+
+
+def test_a_visit_runs_the_suite_three_times_and_its_own_tests_twice_besides() -> None:
+    files = {**FILES, "tests/test_before.py": "def test_before(): ...\n"}
+    place = world(written(), implemented(), files=files)
+
+    outcome = run(building_on("tests/test_before.py"), place)
+
+    assert isinstance(outcome, Succeeded), outcome.reason
+    # As it was found, with the tests, the tests with the code, everything with the code, the tests a third time; those of
+    # finished work are among everything.
+    assert place.service.ran == [(), (), (CUSTOM,), (), (CUSTOM,)]
+    (proven,) = outcome.output["proof"]["tests"]
+    assert (proven["head"], proven["reruns"]) == ("passed", ["passed", "passed"])

@@ -50,6 +50,28 @@ def test_the_whole_suite_comes_last_and_stands_for_all_tests() -> None:
     assert not selection.is_empty
 
 
+def test_regression_tests_have_no_run_of_their_own_where_the_whole_suite_runs() -> None:
+    selection = Selection(landmark=("new.py",), regression=("old.py",), proving=("old.py",), full=True)
+
+    gates = gates_of(selection, LIMITS)
+
+    assert [(gate.name, gate.tests, gate.proving) for gate in gates] == [
+        ("landmark", ("new.py",), ()),
+        ("full", (), ("old.py",)),
+    ]
+
+
+def test_a_regression_file_that_proves_nothing_any_more_does_not_pass_the_whole_suite() -> None:
+    (gate,) = gates_of(Selection(regression=("t",), proving=("t",), full=True), LIMITS)
+    other = TestReport(cases=(TestCase(id="u::x", outcome="passed"),))
+
+    nothing = gate_refusal(gate, other, before=measured(other), after=measured(other))
+    still = gate_refusal(gate, report("a"), before=measured(report("a")), after=measured(report("a")))
+
+    assert nothing == "proves nothing by t: no test there passed"
+    assert still is None
+
+
 def test_files_that_have_to_prove_something_are_run_with_the_targets_unless_they_are_regressions() -> None:
     selection = Selection(regression=("old.py",), proving=("new.py", "old.py"))
 

@@ -461,18 +461,21 @@ class Flaky(FactChecks):
 
 
 @pytest.mark.parametrize(
-    ("failing", "code", "is_flaky"),
-    [((2,), "kept", True), ((2, 3), "kept", True), ((2, 3, 4), "gate_regression", False)],
+    ("failing", "code", "further_runs"),
+    [((2,), "kept", 1), ((2, 3), "kept", 2), ((2, 3, 4), "gate_regression", 2)],
     ids=["once of three", "twice of three", "always"],
 )
-def test_a_flaky_test_decides_nothing(
-    tree: Path, failing: tuple[int, ...], code: str, is_flaky: bool
+def test_a_flaky_test_decides_nothing_and_runs_no_more_once_it_passed(
+    tree: Path, failing: tuple[int, ...], code: str, further_runs: int
 ) -> None:
-    result, _ = tried(tree, FIX, Flaky(tree, "sub/c.txt::x", *failing))
+    checks = Flaky(tree, "sub/c.txt::x", *failing)
+
+    result, _ = tried(tree, FIX, checks)
 
     assert result.code == code
     assert result.after is not None
-    assert ("sub/c.txt::x" in result.after.flaky) is is_flaky
+    assert ("sub/c.txt::x" in result.after.flaky) is (code == "kept")
+    assert checks.runs.count(("sub/c.txt::x",)) == further_runs
 
 
 def test_a_flaky_target_keeps_the_last_landmark_from_being_done(tree: Path) -> None:
