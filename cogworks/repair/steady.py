@@ -7,7 +7,7 @@ from cogworks.domain_services.exploring import CallGraph, Coverage, SymbolIndex
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.repair.localising import Explorer
 from cogworks.repair.transaction import Checks, RunsGroups
-from cogworks.repair.unstable import Unstable, numbered, runnable, unstable_between
+from cogworks.repair.unstable import Unstable, named, numbered, runnable, unstable_between
 from cogworks.repair.violations import Reading
 
 
@@ -32,13 +32,14 @@ class SteadyTests:
         return numbered(report, self.unstable)
 
     def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
-        report = self._consulted.run(tests, timeout_s=timeout_s)
+        report = self._consulted.run(named(tests, self.unstable), timeout_s=timeout_s)
         if self._first is None and not tests:
             self._first = report
         return self.numbered(report)
 
     def run_groups(self, groups: Sequence[Sequence[str]], *, timeout_s: float) -> TestReport | None:
-        report = self._consulted.run_groups(groups, timeout_s=timeout_s)
+        asked = [named(tests, self.unstable) for tests in groups]
+        report = self._consulted.run_groups(asked, timeout_s=timeout_s)
         return self.numbered(report) if report else None
 
     def coverage(self, *, timeout_s: float) -> Coverage | None:

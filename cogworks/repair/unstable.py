@@ -1,7 +1,7 @@
 """Tests whose names change from run to run on the same files, as with a time or an address in them, told apart by number."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from cogworks.domain_services.exploring import Coverage
 from cogworks.domain_services.messages import TestReport
@@ -63,6 +63,21 @@ def runnable(coverage: Coverage, unstable: Unstable) -> Coverage:
         for each in coverage.tests
     )
     return coverage.model_copy(update={"tests": tests})
+
+
+def named(tests: Sequence[str], unstable: Unstable) -> tuple[str, ...]:
+    """These tests as a runner knows them: what has a number is run with all that has the same name."""
+    found = (_without_number(test) for test in tests)
+    return tuple(
+        dict.fromkeys(
+            name if name in unstable.groups else test for name, test in zip(found, tests, strict=True)
+        )
+    )
+
+
+def _without_number(test: str) -> str:
+    name, bracket, _ = test.rpartition("[#")
+    return name.removesuffix("::") if bracket else test
 
 
 def group_of(test: str) -> str:

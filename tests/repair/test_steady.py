@@ -75,6 +75,17 @@ def test_where_nobody_measures_the_suite_runs_once_more_and_only_once() -> None:
     assert names(steady.run(("t.py::two",), timeout_s=1)) == NUMBERED
 
 
+def test_a_test_that_failed_under_its_number_can_be_run_again() -> None:
+    suite = Ticking(measures=True)
+    steady = SteadyTests(suite)
+    steady.run((), timeout_s=1)
+    steady.coverage(timeout_s=1)
+
+    steady.run(("t.py::two[#1]", "t.py::one"), timeout_s=1)
+
+    assert suite.ran[-1] == ("t.py::two", "t.py::one")
+
+
 def test_before_there_are_two_runs_every_name_is_taken_as_it_is() -> None:
     steady = SteadyTests(Ticking(measures=True))
 

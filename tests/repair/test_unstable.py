@@ -7,7 +7,7 @@ import pytest
 from cogworks.domain_services.exploring import Coverage, TestCoverage
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.repair.measure import measured, worse
-from cogworks.repair.unstable import Unstable, numbered, runnable, unstable_between
+from cogworks.repair.unstable import Unstable, named, numbered, runnable, unstable_between
 
 
 def report(*passed: str, failed: Sequence[str] = (), errors: tuple[str, ...] = ()) -> TestReport:
@@ -73,6 +73,17 @@ def test_where_the_number_itself_changes_no_more_count_than_both_runs_had() -> N
     found = unstable_between(FIRST, report("t.py::a", "t.py::b[10:07]", "t.py::b[late]"))
 
     assert [case.id for case in numbered(SECOND, found).cases] == ["t.py::a", "t.py::b[#1]", "t.py::b[late]"]
+
+
+def test_a_test_with_a_number_is_run_by_what_its_name_has_in_common() -> None:
+    found = unstable_between(report("t.py::b[1]", "t.py::at_1"), report("t.py::b[2]", "t.py::at_2"))
+
+    assert named(["t.py::b[#1]", "t.py::b[#2]", "t.py::a", "t.py::[#1]"], found) == (
+        "t.py::b",
+        "t.py::a",
+        "t.py",
+    )
+    assert named(["t.py::c[#1]"], found) == ("t.py::c[#1]",)
 
 
 def test_what_reaches_a_file_is_named_so_that_it_can_be_run() -> None:
