@@ -382,10 +382,9 @@ with open_repair(order(Path(sys.argv[1])), ENVIRONMENT, say=print, provider=Scri
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_what_a_killed_repair_leaves_is_gone_with_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, short_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shop, temporary = make_shop(tmp_path), tmp_path / "tmp"
-    temporary.mkdir()
+    shop, temporary = make_shop(tmp_path), short_folder
     environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": str(Path.cwd())}
     with subprocess.Popen(
         [sys.executable, "-c", KILLED, str(shop)], env=environment, stdout=subprocess.PIPE, text=True
