@@ -91,7 +91,13 @@ def test_a_demonstration_that_was_killed_goes_on_where_it_was(tmp_path: Path) ->
     assert not _is_alive(process_id)
 
 
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminated"])
+@pytest.mark.parametrize(
+    "by",
+    [
+        pytest.param(signal.SIGINT, id="ctrl-c"),
+        pytest.param(signal.SIGTERM, id="terminated", marks=pytest.mark.slow),
+    ],
+)
 def test_an_interrupted_demonstration_stops_its_hub_and_says_how_to_go_on(
     tmp_path: Path, by: signal.Signals
 ) -> None:

@@ -34,7 +34,13 @@ def _is_working(line: str) -> bool:
     return "started" not in line
 
 
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminated"])
+@pytest.mark.parametrize(
+    "by",
+    [
+        pytest.param(signal.SIGINT, id="ctrl-c"),
+        pytest.param(signal.SIGTERM, id="terminated", marks=pytest.mark.slow),
+    ],
+)
 def test_an_interrupted_step_gives_its_lease_back_and_says_how_to_go_on(
     scene: Scene, by: signal.Signals
 ) -> None:

@@ -51,6 +51,7 @@ def test_they_are_written_as_repositories_at_the_commit_of_the_instances(folder:
         assert (case.instance.base_commit, git(folder / case.repo, "status", "--porcelain")) == (head, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repo", sorted(sample_repositories()))
 def test_a_library_passes_its_own_tests_and_fails_exactly_those_of_its_instances(
     folder: Path, tmp_path: Path, repo: str

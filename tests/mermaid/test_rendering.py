@@ -81,6 +81,7 @@ def test_every_pipeline_that_ships_and_every_example_renders(package: Path) -> N
     check(package, [both(each) for each in shipped])
 
 
+@pytest.mark.slow
 def test_live_pictures_of_random_graphs_render(package: Path) -> None:
     pictures = []
     for seed in range(40):
@@ -114,6 +115,7 @@ awkward = st.lists(st.sampled_from(WORDS) | st.text(max_size=4), min_size=1, max
 identifiers = st.sampled_from(["end", "graph", "style", "x", "o", "class", "click", "default", "subgraph"])
 
 
+@pytest.mark.slow
 def test_no_title_condition_or_key_breaks_a_picture(package: Path) -> None:
     pictures: list[tuple[str, str]] = []
 

@@ -12,6 +12,8 @@ from scripts.benchmarks.realbugs.plainruns import plain_suite
 from scripts.benchmarks.realbugs.sources import Opened
 from tests.bench.realbugs.small_pair import NEWER, OLDER, pair_of
 
+pytestmark = pytest.mark.slow
+
 
 def signatures(sources: Mapping[str, str], paths: Iterable[str]) -> Signatures:
     """As far as it matters here: the parameters of `name`."""
