@@ -49,7 +49,7 @@ def calls_of_a_whole_item() -> Iterator[tuple[int, int, str]]:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("kind", ["death", "lost", "interrupt"])
+@pytest.mark.parametrize("kind", ["death", "lost", pytest.param("interrupt", marks=pytest.mark.slow)])
 def test_whatever_call_fails_the_item_is_finished_with_nothing_made_or_paid_twice(
     kind: Literal["death", "lost", "interrupt"], when: Literal["before", "after"]
 ) -> None:
@@ -68,6 +68,7 @@ def test_whatever_call_fails_the_item_is_finished_with_nothing_made_or_paid_twic
         assert world.paid.total() == 4 + again, where
 
 
+@pytest.mark.slow
 def test_a_second_failure_while_the_first_is_repaired_makes_nothing_twice_either() -> None:
     wanted = made(undisturbed())
 

@@ -77,6 +77,7 @@ def test_a_signal_ends_the_sweeps_between_two_of_them(
     assert (first["stepped"], rest, polling.returncode) == (0, "", 0)
 
 
+@pytest.mark.slow
 def test_an_item_at_a_gate_gets_its_next_step_when_a_person_merged(tmp_path: Path) -> None:
     with staged(tmp_path) as (stage, person):
         person.write_issue()

@@ -177,6 +177,7 @@ def test_a_closed_pull_request_is_a_rejection_until_it_is_reopened(item: Item) -
     assert item.step().node == "code@B"
 
 
+@pytest.mark.slow
 def test_a_rejected_pull_request_is_made_anew_with_all_that_is_built_on_it(item: Item) -> None:
     item.until("ship@B")
     first = item.state().pull("swi-1")
@@ -290,6 +291,7 @@ def stacked(item: Item) -> tuple[int, int]:
     return first.number, second.number
 
 
+@pytest.mark.slow
 def test_a_base_branch_deleted_after_its_merge_costs_no_dependent_its_pull_request(item: Item) -> None:
     first, second = stacked(item)
     item.ask("PUT", f"pulls/{first}/merge")
@@ -305,6 +307,7 @@ def test_a_base_branch_deleted_after_its_merge_costs_no_dependent_its_pull_reque
     assert requests == {"graphql": 1, "rest": 0, "git": 0}
 
 
+@pytest.mark.slow
 def test_a_dependent_goes_to_the_default_branch_once_its_dependency_is_merged(item: Item) -> None:
     first, second = stacked(item)
     item.ask("PUT", f"pulls/{first}/merge")
@@ -336,6 +339,7 @@ def test_a_default_branch_that_moves_disturbs_no_gate(item: Item) -> None:
     assert (report.outcome, requests) == ("waiting", {"graphql": 1, "rest": 0, "git": 0})
 
 
+@pytest.mark.slow
 def test_a_deleted_branch_of_an_open_pull_request_is_a_rejection_that_a_retry_makes_good(item: Item) -> None:
     item.until("ship@A")
     number = item.state().pull_requests[-1].number

@@ -96,6 +96,7 @@ def test_live_pictures_of_random_graphs_render(package: Path) -> None:
     check(package, pictures)
 
 
+@pytest.mark.slow
 def test_mermaid_draws_as_much_as_we_think_and_no_more(package: Path) -> None:
     sizes = (MAX_DRAWN_EDGES, MAX_DRAWN_EDGES + 1)
     drawn = [

@@ -167,7 +167,13 @@ def test_what_was_not_made_to_its_end_is_made_again(index: PackageServer, tmp_pa
     assert not first.prefix.exists()
 
 
-@pytest.mark.parametrize("mark", ["[]", '{"environment": "gone"}'], ids=["shape", "gone"])
+@pytest.mark.parametrize(
+    "mark",
+    [
+        pytest.param("[]", id="shape", marks=pytest.mark.slow),
+        pytest.param('{"environment": "gone"}', id="gone"),
+    ],
+)
 def test_a_broken_mark_is_no_mark(mark: str, index: PackageServer, tmp_path: Path) -> None:
     first = Made(tmp_path, index.address).of("shop-tools==1.0")
     (first.prefix.parent.parent / "ready.json").write_text(mark)
