@@ -19,7 +19,9 @@ import click
 
 from cogworks.domain_services.client import ServiceClient
 from cogworks.domain_services.configuration import ServiceConfig
+from cogworks.domain_services.exploring import ExploreParams
 from cogworks.domain_services.opening import BUNDLED, open_client
+from cogworks.domain_services.operations import INDEX
 from cogworks.settings import child_environment
 
 
@@ -38,7 +40,7 @@ class Cost:
     cold_ms: float
     """From nothing, or from no connection, to the handshake."""
     warm_ms: float
-    """One `validate` of a file of one line: what the protocol itself costs."""
+    """One `index` of a file of one line, which starts no tool: what the protocol itself costs."""
     memory_mb: float
     """Resident memory of the service after that, without the tests it runs."""
 
@@ -112,7 +114,8 @@ def _cold_ms(way: ServiceConfig) -> float:
 
 def _warm_ms(client: ServiceClient, folder: Path, runs: int) -> float:
     client.handshake()
-    taken = [_timed_ms(lambda: client.validate(Copy(folder), ["one.py"])) for _ in range(runs)]
+    question = ExploreParams(artifacts=("one.py",))
+    taken = [_timed_ms(lambda: client.call(INDEX, Copy(folder), question)) for _ in range(runs)]
     return round(statistics.median(taken), 2)
 
 
