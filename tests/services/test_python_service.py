@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import py_compile
 import signal
 import socket
 import subprocess
@@ -233,6 +234,18 @@ def test_the_project_s_own_options_do_not_hide_failures(service: ProcessService,
     )
 
     assert [case.outcome for case in service.simulate(copy).cases] == ["failed", "failed"]
+
+
+def test_what_was_compiled_of_an_earlier_text_is_not_run(service: ProcessService, tmp_path: Path) -> None:
+    copy = repository(tmp_path, {"test_one.py": "import one\n\ndef test_one(): assert one.NUMBER == 2\n"})
+    source = tmp_path / "one.py"
+    for number in (1, 2):
+        source.write_text(f"NUMBER = {number}\n")
+        os.utime(source, (1_000, 1_000))
+        if number == 1:
+            py_compile.compile(str(source))
+
+    assert service.simulate(copy).passed
 
 
 def test_two_runs_report_the_same_words(service: ProcessService, tmp_path: Path) -> None:

@@ -140,8 +140,11 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
 
 def prepared(folder: Path, repository: Path) -> Places:
     places = Places(*(folder / name for name in ("copy", "home", "tmp", "scratch", "told", "programs")))
-    # Without .git: history is no business of the tests, and a worktree's link leads out of the copy.
-    shutil.copytree(repository, places.copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    # Without .git: history is no business of the tests, and a worktree's link leads out of the copy. Without what was compiled:
+    # Python takes it for a later text of as many bytes, if that was written within the same second.
+    shutil.copytree(
+        repository, places.copy, symlinks=True, ignore=shutil.ignore_patterns(".git", "__pycache__")
+    )
     for place in (places.home, places.temporary, places.scratch, places.told):
         place.mkdir()
     return places
