@@ -190,12 +190,12 @@ def _git(tree: Path, *arguments: str, stdin: str = "") -> bool:
 
 def _plainly(tree: Path, offered: Sequence[Candidate]) -> tuple[bool, ...]:
     """Apply, run everything, keep or reset; judged by the same rule of sets."""
-    before = measured(_whole_suite(tree))
+    before = measured(whole_suite(tree))
     verdicts = []
     for candidate in offered:
         is_kept = False
         if _git(tree, "apply", "--index", "-", stdin=candidate.diff):
-            is_kept = refusal(before, measured(_whole_suite(tree)), must_pass=[_TARGET]) is None
+            is_kept = refusal(before, measured(whole_suite(tree)), must_pass=[_TARGET]) is None
         if is_kept:
             _git(tree, "commit", "--quiet", "--message", "kept")
         else:
@@ -204,12 +204,19 @@ def _plainly(tree: Path, offered: Sequence[Candidate]) -> tuple[bool, ...]:
     return tuple(verdicts)
 
 
-def _whole_suite(tree: Path) -> TestReport:
+def whole_suite(tree: Path) -> TestReport:
+    """How every test of a folder comes out with plain pytest."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rA", "--tb=no", "-p", "no:cacheprovider"],
         cwd=tree,
-        # As in the service: plugins that happen to be installed beside it are none of this suite.
-        env={**os.environ, "PYTHONPATH": str(tree), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(tree),
+            # As in the service: plugins that happen to be installed beside it are none of this suite, and what was compiled of
+            # one candidate would be run for the next, if that has as many bytes and came within the same second.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
         capture_output=True,
         text=True,
         check=False,

@@ -1,6 +1,7 @@
 """Transactions and a plain loop judge the same candidates alike; what each way costs is counted with all its processes."""
 
 import ast
+import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -18,6 +19,7 @@ from scripts.benchmarks.transact import (
     measure,
     suite_files,
     table,
+    whole_suite,
 )
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "benchmarks" / "transactions.md"
@@ -57,6 +59,22 @@ def test_what_only_tests_can_refuse_is_python(kind: str) -> None:
     for each in candidates(SOURCE):
         if each.kind == kind:
             ast.parse(applied(each.diff))
+
+
+def test_the_plain_loop_runs_what_is_there_and_nothing_compiled_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    source = tmp_path / "shop.py"
+    (tmp_path / "test_shop.py").write_text("import shop\n\ndef test_one():\n    assert shop.one() == 1\n")
+    outcomes = []
+
+    for number in (1, 2):
+        source.write_text(f"def one():\n    return {number}\n")
+        os.utime(source, (1_000, 1_000))
+        outcomes += [case.outcome for case in whole_suite(tmp_path).cases]
+
+    assert outcomes == ["passed", "failed"]
 
 
 def test_the_table_has_a_row_for_each_way() -> None:
