@@ -20,11 +20,11 @@ from cogworks.settings import child_environment, read_environment
 from scripts.benchmarks.places import places
 from scripts.benchmarks.published import CACHE, Release
 from scripts.benchmarks.realbugs.harvesting import Harvest, harvested
+from scripts.benchmarks.realbugs.keeping import RESULTS, harvests_in, ranks_in, repairs_in
 from scripts.benchmarks.realbugs.plainruns import LIMIT_S, plain_suite
 from scripts.benchmarks.realbugs.playing import Judges, Played, played
 from scripts.benchmarks.realbugs.ranks import Located, ablations, located
 from scripts.benchmarks.realbugs.report import excluded, is_met, report
-from scripts.benchmarks.realbugs.selection import Bug
 from scripts.benchmarks.realbugs.sources import Opened, Pair, opened
 
 
@@ -35,7 +35,6 @@ class Tree(NamedTuple):
 
 
 RELEASES = Path(__file__).with_name("releases.toml")
-RESULTS = CACHE.parent / "realbugs"
 
 
 def pairs(text: str) -> tuple[Pair, ...]:
@@ -70,13 +69,13 @@ def client() -> ServiceClient:
     return open_client(service, environment=child_environment())
 
 
-def harvest(wanted: Sequence[Pair], folder: Path = RESULTS) -> list[Harvest]:
-    """What the pairs give; what was found before is read from the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
+def harvest(wanted: Sequence[Pair], results: Path = RESULTS) -> list[Harvest]:
+    """What the pairs give; what this code found before is read from the results."""
+    folder = harvests_in(results)
     found = []
     with client() as opened_client:
         for pair in wanted:
-            kept = folder / f"{pair.name}.harvest.json"
+            kept = folder / f"{pair.name}.json"
             if not kept.is_file():
                 with opened(pair) as here, TemporaryDirectory(prefix="cogworks-bench-") as name:
                     tree = here.lay_out({}, Path(name, "tree"))
@@ -101,35 +100,33 @@ def signatures(
     return answer.result
 
 
-def play(wanted: Sequence[Pair], folder: Path = RESULTS) -> list[Played]:
-    """What became of each bug of the pairs; what was played before is read from the folder."""
+def play(wanted: Sequence[Pair], results: Path = RESULTS) -> list[Played]:
+    """What became of each bug of the pairs; what this code repaired before is read from the results."""
+    folder = repairs_in(results)
     environment = read_environment(
         {"COGWORKS_LLM_PROVIDER": "cassette", "COGWORKS_WORK_DIR": str(CACHE), "HOME": str(Path.home())}
     )
     found = []
-    for pair, harvested_pair in zip(wanted, harvest(wanted, folder), strict=True):
-        missing = [bug for bug in harvested_pair.bugs if not _kept(folder, bug).is_file()]
+    for pair, harvested_pair in zip(wanted, harvest(wanted, results), strict=True):
+        kept = {bug.id: folder / f"{bug.id}.json" for bug in harvested_pair.bugs}
+        missing = [bug for bug in harvested_pair.bugs if not kept[bug.id].is_file()]
         if missing:
             with opened(pair) as here, _judges(here) as judges:
                 for bug in missing:
                     result = played(bug, here, judges, environment)
-                    _kept(folder, bug).write_text(result.model_dump_json(indent=1), encoding="utf-8")
-                    click.echo(
-                        f"{bug.id}: {'the true fix' if result.is_true else 'not the true fix'}", err=True
-                    )
-        found += [
-            Played.model_validate_json(_kept(folder, bug).read_text(encoding="utf-8"))
-            for bug in harvested_pair.bugs
-        ]
+                    kept[bug.id].write_text(result.model_dump_json(indent=1), encoding="utf-8")
+                    say(f"{bug.id}: {'the true fix' if result.is_true else 'not the true fix'}")
+        found += [Played.model_validate_json(path.read_text(encoding="utf-8")) for path in kept.values()]
     return found
 
 
-def rank(wanted: Sequence[Pair], folder: Path = RESULTS) -> list[Located]:
-    """At which rank each bug of the pairs stands; what was ranked before is read from the folder."""
+def rank(wanted: Sequence[Pair], results: Path = RESULTS) -> list[Located]:
+    """At which rank each bug of the pairs stands; what this code ranked before is read from the results."""
+    folder = ranks_in(results)
     environment = read_environment({"COGWORKS_WORK_DIR": str(CACHE), "HOME": str(Path.home())})
     found = []
-    for pair, harvested_pair in zip(wanted, harvest(wanted, folder), strict=True):
-        kept = {bug.id: folder / f"{bug.id}.located.json" for bug in harvested_pair.bugs}
+    for pair, harvested_pair in zip(wanted, harvest(wanted, results), strict=True):
+        kept = {bug.id: folder / f"{bug.id}.json" for bug in harvested_pair.bugs}
         missing = [bug for bug in harvested_pair.bugs if not kept[bug.id].is_file()]
         if missing:
             with opened(pair) as here:
@@ -154,10 +151,6 @@ def _judges(pair: Opened) -> Iterator[Judges]:
             yield Judges(one, other)
 
 
-def _kept(folder: Path, bug: Bug) -> Path:
-    return folder / f"{bug.id}.played.json"
-
-
 @click.command()
 @click.option("--only", default="", help="Pairs of releases whose name begins so; all of them otherwise.")
 @click.option("--find", is_flag=True, help="Only find the bugs.")
@@ -166,7 +159,8 @@ def _kept(folder: Path, bug: Bug) -> Path:
     "--results",
     type=click.Path(path_type=Path),
     default=RESULTS,
-    help="Where results are kept; what is there is not done again.",
+    show_default=True,
+    help="Where results are kept; what the same code did before is not done again.",
 )
 def main(only: str, find: bool, only_rank: bool, results: Path) -> None:
     """Print what became of each bug; exit with 1 unless every true fix ended committed and nothing bad was kept."""

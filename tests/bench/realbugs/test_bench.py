@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from scripts.benchmarks.realbugs.bench import RELEASES, harvest, pairs, play
+from scripts.benchmarks.realbugs.keeping import harvests_in
 from scripts.benchmarks.realbugs.report import is_met, report
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "benchmarks" / "real-bugs.md"
@@ -47,7 +48,7 @@ def test_the_true_fix_of_a_real_bug_is_kept_and_nothing_else(tmp_path: Path) -> 
 
 def test_what_was_found_and_played_before_is_not_done_again(tmp_path: Path) -> None:
     pair = NAMED[0]
-    kept = tmp_path / f"{pair.name}.harvest.json"
+    kept = harvests_in(tmp_path) / f"{pair.name}.json"
     kept.write_text(f'{{"pair": "{pair.name}", "tests": 7}}', encoding="utf-8")
 
     assert [each.tests for each in harvest([pair], tmp_path)] == [7]
