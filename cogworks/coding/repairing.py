@@ -26,7 +26,7 @@ from cogworks.repair.judging import judge
 from cogworks.repair.ladder import Rung
 from cogworks.repair.landmarks import Landmark
 from cogworks.repair.localising import HOPS, WIDER_HOPS, Localised
-from cogworks.repair.measure import RERUNS
+from cogworks.repair.measure import RERUNS, as_found
 from cogworks.repair.offline import NobodyAsked
 from cogworks.repair.outcomes import Moment, Result, Terms
 from cogworks.repair.proof import Runs, weakened_lines
@@ -108,7 +108,8 @@ class PatchRun:
             self._before = report
             halt = unfit(report, self._job.instance)
             self._note_checkpoint("base")
-        facts = facts_of(report, before=known_before(self._before, self._job.instance))
+        found = known_before(as_found(self._before, report), self._job.instance)
+        facts = facts_of(report, before=found)
         return self._ended(
             facts.outcome,
             summary=f"{facts.passed} passed, {len(facts.failing)} to repair or new, {facts.known_failures} known",

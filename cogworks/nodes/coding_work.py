@@ -37,7 +37,15 @@ from cogworks.nodes.replies import CodeChange, PlannedItem
 from cogworks.nodes.suite import run_suite
 from cogworks.nodes.test_writing import TestWriting, hands_over
 from cogworks.repair.investigating import TreeChanged
-from cogworks.repair.measure import RERUNS, Measurement, StaticError, faults_beyond, file_of, measured
+from cogworks.repair.measure import (
+    RERUNS,
+    Measurement,
+    StaticError,
+    as_found,
+    faults_beyond,
+    file_of,
+    measured,
+)
 from cogworks.repair.proof import Proof
 from cogworks.vocabulary import CommitOid
 
@@ -133,7 +141,7 @@ class CodingWork:
             report = run_suite(self._shell, self.workspace, who=self.item.key)
             self._remember(report, tree)
         self.latest = report
-        facts = facts_of(report, before=self._suite_found)
+        facts = facts_of(report, before=self._suite_found(report))
         return ActionResult(outcome=facts.outcome, tests=facts, tree=tree)
 
     def _remember(self, report: TestReport, tree: str) -> None:
@@ -153,11 +161,10 @@ class CodingWork:
         facts = facts_of(report)
         return ActionResult(outcome=facts.outcome, tests=facts, tree=tree)
 
-    @property
-    def _suite_found(self) -> TestReport:
-        """The suite as it was found; what was handed over may not go on failing."""
+    def _suite_found(self, now: TestReport) -> TestReport:
+        """The suite as it was found, as far as it is known now; what was handed over may not go on failing."""
         before = self.before or TestReport(cases=())
-        return without_handed_over(before, self._handed_paths)
+        return without_handed_over(as_found(before, now), self._handed_paths)
 
     @property
     def _handed_paths(self) -> tuple[str, ...]:
@@ -192,7 +199,7 @@ class CodingWork:
         failing = TestReport(cases=())
         if self.latest is not None:
             modules = (*self.workspace.files(), *self.item.files, *proposed_paths(self._task))
-            failing = telling(self.latest, self._suite_found, modules)
+            failing = telling(self.latest, self._suite_found(self.latest), modules)
         try:
             located = self._locator.locate(failing, is_wide=bool(told.get("widen") or told.get("mode")))
         except TreeChanged as error:

@@ -4,7 +4,16 @@ from collections.abc import Sequence
 from typing import Literal
 
 from cogworks.domain_services.messages import TestReport
-from cogworks.repair.measure import Measurement, Worse, file_of, is_of, refusal, worse, worse_in_words
+from cogworks.repair.measure import (
+    Measurement,
+    Worse,
+    file_of,
+    is_of,
+    newly_failing,
+    refusal,
+    worse,
+    worse_in_words,
+)
 from cogworks.vocabulary import Value
 
 GateName = Literal["static", "landmark", "targeted", "regression", "smoke", "full"]
@@ -167,7 +176,7 @@ def doubtful(gate: Gate, report: TestReport, *, before: Measurement, after: Meas
     Args:
         after: of this gate's tests, in their only run so far.
     """
-    new = after.failing - before.failing
+    new = newly_failing(before, after)
     spared = after.model_copy(update={"failing": after.failing - new, "flaky": after.flaky | new})
     if gate_refusal(gate, report, before=before, after=spared) is not None:
         return ()

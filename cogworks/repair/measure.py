@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from cogworks.domain_services.messages import Diagnostic, TestReport
+from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
 from cogworks.vocabulary import Severity, Value
 
 BAD = frozenset({"failed", "error"})
@@ -105,16 +105,36 @@ def worse(before: Measurement, after: Measurement) -> Worse:
     # What could not be loaded says nothing about the tests in it; it counts as itself.
     lost = frozenset() if after.uncollected - before.uncollected else ran - after.passing
     return Worse(
-        failing=tuple(sorted(after.failing - before.failing - spared)),
+        failing=tuple(sorted(newly_failing(before, after) - spared)),
         vanished=tuple(sorted(lost - after.failing - spared)),
         uncollected=tuple(sorted(after.uncollected - before.uncollected)),
         static=tuple(sorted(after.static - before.static)),
     )
 
 
+def newly_failing(before: Measurement, after: Measurement) -> frozenset[str]:
+    """The tests that fail and did not; in a file that could not be loaded, none has been seen that did not."""
+    return frozenset(
+        test for test in after.failing - before.failing if file_of(test) not in before.uncollected
+    )
+
+
+def as_found(before: TestReport, now: TestReport) -> TestReport:
+    """An earlier report with the tests of files that it could not load, as far as a later one knows them.
+
+    They were there all the same and did not pass: each is an error.
+    """
+    unloaded = {file_of(error): error for error in reversed(before.collection_errors)}
+    there = {case.id for case in before.cases}
+    unseen = (case.id for case in now.cases if file_of(case.id) in unloaded and case.id not in there)
+    errors = (TestCase(id=test, outcome="error", message=unloaded[file_of(test)]) for test in unseen)
+    return before.model_copy(update={"cases": (*before.cases, *errors)})
+
+
 def improved(before: Measurement, after: Measurement) -> bool:
     """Whether something bad is gone and nothing bad has come."""
-    spared = before.flaky | after.flaky
+    # What fails in a file that can be loaded now was bad before, as a part of that file.
+    spared = before.flaky | after.flaky | (after.failing - newly_failing(before, after) - before.failing)
     return not worse(before, after) and _bad(after) - spared < _bad(before) - spared
 
 

@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from cogworks.codebase.changes import matching
 from cogworks.codebase.diffmodel import Diff
 from cogworks.domain_services.messages import TestReport
-from cogworks.repair.measure import file_of
+from cogworks.repair.measure import as_found
 from cogworks.repair.violations import TestRules
 from cogworks.vocabulary import CommitOid, Value
 
@@ -113,12 +113,11 @@ class Runs(NamedTuple):
 
 def proven_tests(runs: Runs) -> tuple[ProvenTest, ...]:
     """Every test of both sides, sorted by id."""
-    base, head = _outcomes(runs.base), _outcomes(runs.head)
+    base, head = _outcomes(as_found(runs.base, runs.head)), _outcomes(runs.head)
     again = [_outcomes(report) for report in runs.reruns]
-    unloaded = {file_of(error) for error in runs.base.collection_errors}
     tests: list[ProvenTest] = []
     for test in sorted(base.keys() | head.keys()):
-        before, after = _base_outcome(test, base, unloaded), head.get(test, "absent")
+        before, after = base.get(test, "absent"), head.get(test, "absent")
         more = tuple(outcomes[test] for outcomes in again if test in outcomes)
         verdict = _verdict(before, after, more)
         tests.append(ProvenTest(id=test, base=before, head=after, reruns=more, verdict=verdict))
@@ -197,11 +196,6 @@ def _ground(summary: Summary) -> str:
 
 def _outcomes(report: TestReport) -> dict[str, Outcome]:
     return {case.id: case.outcome for case in report.cases}
-
-
-def _base_outcome(test: str, base: Mapping[str, Outcome], unloaded: Collection[str]) -> Outcome:
-    """A test that could not even be loaded did not pass; it was there all the same."""
-    return base.get(test, "error" if file_of(test) in unloaded else "absent")
 
 
 def _verdict(base: Outcome, head: Outcome, reruns: Sequence[Outcome]) -> Verdict:

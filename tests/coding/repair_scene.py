@@ -53,8 +53,15 @@ class TracedChecks(FactChecks):
             else case
             for case in report.cases
         ]
-        return TestReport(
-            cases=tuple(cases), commands=(" ".join(("facts", *tests)),), versions={"facts": "1"}
+        return report.model_copy(
+            update={
+                "cases": tuple(cases),
+                "collection_errors": tuple(
+                    f"{error}\n{error.split(':')[0]}:1: in fact" for error in report.collection_errors
+                ),
+                "commands": (" ".join(("facts", *tests)),),
+                "versions": {"facts": "1"},
+            }
         )
 
 

@@ -15,7 +15,7 @@ from tests.coding.repair_scene import RepairScene
 from tests.coding.runlog_grammar import problems
 from tests.fixing import diffs, landmark, place, plan
 from tests.fixing import pattern as shop_pattern
-from tests.repair.benches import make_worktree, on_disk
+from tests.repair.benches import FILES, make_worktree, on_disk
 
 GOOD_A = {"a.txt": ("a = bad", "a = good")}
 GOOD_D = {"a.txt": ("d = bad", "d = good")}
@@ -224,6 +224,29 @@ def test_what_the_options_change(
     result = scene.run()
 
     assert result.success is success, result.error
+
+
+def test_what_goes_on_failing_in_a_file_that_could_not_be_loaded_is_none_of_the_tasks(tmp_path: Path) -> None:
+    unloadable = {**FILES, "a.txt": "a = bad\nb = good\nc = good\nd = bad\ne = unloadable\n"}
+    tree = make_worktree(tmp_path, unloadable)
+    repaired = {
+        "a.txt": (
+            "a = bad\nb = good\nc = good\nd = bad\ne = unloadable",
+            "a = good\nb = good\nc = good\nd = bad\ne = good",
+        )
+    }
+    scene = RepairScene(
+        tree, PATTERN, plan(landmark("all", place("a.txt", 1, 5))), diffs(repaired), targets=("a.txt::a",)
+    )
+
+    result = scene.run()
+
+    assert result.success, result.error
+    assert scene.codes == ["kept"]
+    proof = scene.work.notes.proof
+    assert proof is not None
+    assert proof.having("still_fails") == ("a.txt::d",)
+    assert proof.having("fail_to_pass") == ("a.txt::a", "a.txt::b", "a.txt::c", "a.txt::e")
 
 
 def test_smoke_tests_run_in_every_transaction(tree: Path) -> None:

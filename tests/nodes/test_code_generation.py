@@ -1,5 +1,6 @@
 """Code generation whose tests come with the code: a change is kept only when the suite is no worse; else it is asked for again."""
 
+import json
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ from cogworks.coding.events import Committed, CycleEnd, ExecutionComplete, Force
 from cogworks.coding.governed import coding_policy
 from cogworks.coding.monitor import verify_seriality
 from cogworks.coding.replay import verify
-from cogworks.domain_services.messages import Diagnostic, TestReport
+from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
 from cogworks.errors import ApprovalNeeded, LostRace, VisitStopped
 from cogworks.github.effects import PushBranch
 from cogworks.llm.package_data import shipped_prompts
@@ -430,6 +431,26 @@ def test_a_test_that_failed_before_may_go_on_failing() -> None:
 
     assert isinstance(outcome, Succeeded)
     assert outcome.output["tests"]["failed_before"] == 1
+
+
+def test_a_test_that_could_not_be_loaded_before_may_fail_afterwards() -> None:
+    def with_an_old_file(workspace: Workspace) -> TestReport:
+        is_fixed = "a + b" in (workspace.read("src/adder/adding.py") or "")
+        if not is_fixed:
+            return report(["test_zero"], collection_errors=("tests/test_old.py: ImportError: no `add`",))
+        old = TestCase(id="tests/test_old.py::test_old", outcome="failed")
+        found = report(["test_zero", "test_sum"])
+        return found.model_copy(update={"cases": (*found.cases, old)})
+
+    world = shell(change(), run_tests=with_an_old_file)
+    outcome = run(the_task(), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert [
+        test["id"]
+        for test in json.loads(world.kept["proof.json"])["tests"]
+        if test["verdict"] == "still_fails"
+    ] == ["tests/test_old.py::test_old"]
 
 
 def test_the_same_change_failing_in_the_same_way_is_given_up_at_once() -> None:

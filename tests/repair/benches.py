@@ -69,6 +69,8 @@ def terms(tree: Path, selection: Selection | None = None, **more: object) -> Ter
 class FactChecks:
     """Each line `name = word` of a text file is a test: `good` passes, `broken` is a static error, the rest fails.
 
+    With one that is `unloadable` none of its file runs.
+
     Obeys `cogworks.repair.transaction.Checks`.
     """
 
@@ -107,16 +109,25 @@ class FactChecks:
     def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
         self.runs.append(tuple(tests))
         self._spoil(self._tree)
+        facts = {path: self._facts(path) for path in sorted(FILES)}
+        unloaded = [path for path, own in facts.items() if any(word == "unloadable" for _, word in own)]
         known = [
             TestCase(id=f"{path}::{name}", outcome="passed" if word == "good" else "failed")
-            for path in sorted(FILES)
-            for name, word in self._facts(path)
+            for path, own in facts.items()
+            if path not in unloaded
+            for name, word in own
         ]
         wanted = tuple(tests)
         cases = (
             case for case in known if not wanted or case.id in wanted or case.id.split("::")[0] in wanted
         )
-        report = TestReport(cases=tuple(cases))
+        asked = {test.split("::")[0] for test in wanted}
+        report = TestReport(
+            cases=tuple(cases),
+            collection_errors=tuple(
+                f"{path}: cannot be loaded" for path in unloaded if not asked or path in asked
+            ),
+        )
         self._after(self._tree)
         return report
 

@@ -8,6 +8,7 @@ from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
 from cogworks.repair.measure import (
     Measurement,
     StaticError,
+    as_found,
     confirmed,
     improved,
     joined,
@@ -118,6 +119,72 @@ def test_a_landmark_may_be_a_whole_file() -> None:
 
     assert refusal(before, state("ab"), landmark=["tests/t.py"]) is None
     assert "tests/t.py" in (refusal(before, state("a", "b"), landmark=["tests/t.py"]) or "")
+
+
+def test_what_fails_in_a_file_that_can_be_loaded_at_last_was_no_better_before() -> None:
+    hidden = frozenset({"tests/u.py"})
+    before = state("c", uncollected=hidden)
+    half_good = measured(
+        TestReport(
+            cases=(
+                TestCase(id=a("c"), outcome="passed"),
+                TestCase(id="tests/u.py::one", outcome="passed"),
+                TestCase(id="tests/u.py::two", outcome="failed"),
+            )
+        )
+    )
+
+    assert refusal(before, half_good) is None
+    assert improved(before, half_good)
+    assert "does not make these tests pass: tests/u.py::two" in (
+        refusal(before, half_good, landmark=["tests/u.py::two"]) or ""
+    )
+    assert refusal(before, state("c", "d")) == f"breaks {a('d')}"
+
+
+def test_what_could_not_be_loaded_was_there_as_an_error() -> None:
+    before = report("a", errors=("tests/u.py: ImportError: no x", "tests/v.py: no"))
+    now = TestReport(
+        cases=(TestCase(id=a("new"), outcome="failed"), TestCase(id="tests/u.py::one", outcome="passed"))
+    )
+
+    found = as_found(before, now)
+
+    assert found.cases == (
+        *before.cases,
+        TestCase(id="tests/u.py::one", outcome="error", message="tests/u.py: ImportError: no x"),
+    )
+    assert found.collection_errors == before.collection_errors
+    assert as_found(found, now) == found
+
+
+FILES = ("t.py", "u.py")
+OUTCOMES = st.dictionaries(
+    st.sampled_from([f"{file}::{name}" for file in FILES for name in "abc"]),
+    st.sampled_from(["passed", "failed", "skipped"]),
+)
+UNLOADED = st.frozensets(st.sampled_from(FILES))
+
+
+def loaded(outcomes: dict[str, str], unloaded: frozenset[str]) -> TestReport:
+    cases = [
+        TestCase.model_validate({"id": test, "outcome": outcome})
+        for test, outcome in sorted(outcomes.items())
+        if test.split("::")[0] not in unloaded
+    ]
+    return TestReport(cases=tuple(cases), collection_errors=tuple(f"{file}: no" for file in sorted(unloaded)))
+
+
+@settings(deadline=None)
+@given(first=OUTCOMES, second=OUTCOMES, hidden=UNLOADED, left=UNLOADED)
+def test_whatever_can_be_loaded_nothing_that_passed_is_lost(
+    first: dict[str, str], second: dict[str, str], hidden: frozenset[str], left: frozenset[str]
+) -> None:
+    before, after = measured(loaded(first, hidden)), measured(loaded(second, left))
+
+    if refusal(before, after) is None:
+        assert before.passing <= after.passing
+        assert after.uncollected <= before.uncollected
 
 
 @settings(deadline=None)
