@@ -5,7 +5,7 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cogworks.pipeline.decision import BackOff, Decision, Finish, GiveUpOn, Nothing, Run, Stop, Wait, decide
@@ -97,7 +97,9 @@ class Play:
         """The decision is the one that the reference allows."""
         reference = self.reference()
         startable = self.startable(reference)
-        stale = [lease for lease in self.state.leases if lease.visit_key not in self.alive]
+        # The oldest visit first, however often it was taken over since: a lease that changes hands goes to the end of the list.
+        left = [lease for lease in self.state.leases if lease.visit_key not in self.alive]
+        stale = sorted(left, key=lambda lease: lease.index)
         match decision:
             case _ if reference.is_finished():
                 assert isinstance(decision, Finish)
@@ -291,7 +293,12 @@ def _picked(run: Play, decision: Run) -> Run:
     return named
 
 
+TAKEN_OVER_TWICE = 3757
+"""Two visits are left behind, the older one for the second time."""
+
+
 @settings(max_examples=120)
+@example(TAKEN_OVER_TWICE)
 @given(st.integers(0, 2**32))
 def test_every_run_ends_within_its_caps_and_every_move_is_the_one_the_reference_allows(seed: int) -> None:
     run = begin(seed)
