@@ -113,9 +113,14 @@ def worse(before: Measurement, after: Measurement) -> Worse:
 
 
 def newly_failing(before: Measurement, after: Measurement) -> frozenset[str]:
-    """The tests that fail and did not; in a file that could not be loaded, none has been seen that did not."""
+    """The tests that fail and did not.
+
+    In a file that could not be loaded a test did not pass either, unless another run on the same files saw it pass.
+    """
     return frozenset(
-        test for test in after.failing - before.failing if file_of(test) not in before.uncollected
+        test
+        for test in after.failing - before.failing
+        if file_of(test) not in before.uncollected or test in before.passing
     )
 
 
