@@ -136,7 +136,7 @@ def _succeeded(
     # The whole branch, not only this visit: a reviewer sees the one pull request.
     files = file_actions(work.workspace.diff(task.base_branch))
     passed = [case.id for case in kept.after.cases if case.outcome == "passed"]
-    before = work.before.cases if work.before else ()
+    before = work.suite.found.cases if work.suite.found else ()
     # On rework the suite "before" holds our own earlier tests; to a reviewer they are new all the same.
     known = {case.id for case in before}
     added = sorted(test for test in passed if test not in known or file_of(test) in work.own)

@@ -34,14 +34,13 @@ from cogworks.nodes.proving import (
     with_hidden,
 )
 from cogworks.nodes.replies import CodeChange, PlannedItem
-from cogworks.nodes.suite import run_suite
+from cogworks.nodes.suite import SuiteRuns, run_suite
 from cogworks.nodes.test_writing import TestWriting, hands_over
 from cogworks.repair.investigating import TreeChanged
 from cogworks.repair.measure import (
     RERUNS,
     Measurement,
     StaticError,
-    as_found,
     faults_beyond,
     file_of,
     measured,
@@ -81,13 +80,8 @@ class CodingWork:
         self.item: PlannedItem = planned_item(task)
         self.own = _own_files(task, self.workspace, self.item)
         """Files that only this sub-work-item brought in, on an earlier visit."""
-        self.before: TestReport | None = None
-        """The suite as it was found; None until it ran."""
-        self.latest: TestReport | None = None
-        """The suite as it ran last."""
+        self.suite = SuiteRuns(shell, self.workspace, who=self.item.key)
         self.kept: Kept | None = None
-        self._ran: dict[str, TestReport] = {}
-        """What the whole suite came to: name of a tree -> report; the same files are not run again."""
         self._transactions = Transactions(task, shell, workspace=self.workspace, item=self.item)
         self._locator = Locator(shell, self.workspace, who=self.item.key, probes=task.conventions.probes)
         self._tried: dict[str, Trial] = {}
@@ -124,47 +118,32 @@ class CodingWork:
             Action.APPLY_PATCH: self._transact,
             Action.REVERT_PATCH: self._revert,
             Action.VALIDATE: self._validate,
-            **Asides(self._shell, self.workspace, lambda: self.latest).handlers(),
+            **Asides(self._shell, self.workspace, lambda: self.suite.latest).handlers(),
         }
 
     def _run_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del payload, context, deadline_ms
         tree = self._tree()
-        if self.before is None:
-            self._shell.say(f"{self.item.key}: running the test suite as it is")
-            self.latest = self.before = run_suite(self._shell, self.workspace, who=self.item.key)
-            self._base = side(self.workspace, self.before)
-            return self._first_run(self.before, tree)
-        report = self._ran.get(tree)
-        if report is None:
-            self._shell.say(f"{self.item.key}: running the test suite")
-            report = run_suite(self._shell, self.workspace, who=self.item.key)
-            self._remember(report, tree)
-        self.latest = report
-        facts = facts_of(report, before=self._suite_found(report))
+        is_first = self.suite.found is None
+        report = self.suite.run(tree)
+        if is_first:
+            self._base = side(self.workspace, report)
+            if report.timed_out:
+                return self._too_slow()
+        facts = facts_of(report, before=None if is_first else self._may_fail(report))
         return ActionResult(outcome=facts.outcome, tests=facts, tree=tree)
 
-    def _remember(self, report: TestReport, tree: str) -> None:
-        # What ran out of time may come to an end the next time.
-        if not report.timed_out:
-            self._ran[tree] = report
+    def _too_slow(self) -> ActionResult:
+        self.refusal = Failed(
+            reason="code_generation: the test suite did not finish in time before anything was changed. "
+            "Make it faster or raise the service's time limit, then remove the trigger label and set it again.",
+            category="service_failed",
+        )
+        return ActionResult(outcome=Outcome.ERROR, error_code="timeout", halt="the suite is too slow")
 
-    def _first_run(self, report: TestReport, tree: str) -> ActionResult:
-        if report.timed_out:
-            self.refusal = Failed(
-                reason="code_generation: the test suite did not finish in time before anything was changed. "
-                "Make it faster or raise the service's time limit, then remove the trigger label and set it again.",
-                category="service_failed",
-            )
-            return ActionResult(outcome=Outcome.ERROR, error_code="timeout", halt="the suite is too slow")
-        self._remember(report, tree)
-        facts = facts_of(report)
-        return ActionResult(outcome=facts.outcome, tests=facts, tree=tree)
-
-    def _suite_found(self, now: TestReport) -> TestReport:
-        """The suite as it was found, as far as it is known now; what was handed over may not go on failing."""
-        before = self.before or TestReport(cases=())
-        return without_handed_over(as_found(before, now), self._handed_paths)
+    def _may_fail(self, now: TestReport) -> TestReport:
+        """The suite as it was found: what failed then may go on failing, but for what was handed over."""
+        return without_handed_over(self.suite.found_as_known(now), self._handed_paths)
 
     @property
     def _handed_paths(self) -> tuple[str, ...]:
@@ -173,17 +152,17 @@ class CodingWork:
 
     def _write_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del context, deadline_ms
-        if self.tests is None or self.before is None:
+        if self.tests is None or self.suite.found is None:
             return ActionResult(outcome=Outcome.ERROR, error_code="out_of_turn", summary="no tests are due")
-        result = self.tests.write(self.before, payload.parameters.get("reasons", ()), own=self.own)
+        result = self.tests.write(self.suite.found, payload.parameters.get("reasons", ()), own=self.own)
         if self.tests.refusal is not None:
             self.refusal = self.tests.refusal
         if result.outcome is not Outcome.DONE or self.tests.handoff is None:
             return result
         self.kept = self._tests_alone(self.tests, self.tests.handoff)
-        self._remember(self.kept.after, self.kept.tree)
+        self.suite.remember(self.kept.after, self.kept.tree)
         # The code is proven by tests that are there on both sides.
-        self._base = side(self.workspace, with_hidden(self.tests.report, self.before))
+        self._base = side(self.workspace, with_hidden(self.tests.report, self.suite.found))
         return result.model_copy(update={"tree": self.kept.tree})
 
     def _tests_alone(self, tests: TestWriting, handoff: TestHandoff) -> Kept:
@@ -197,9 +176,9 @@ class CodingWork:
         del context, deadline_ms
         told = payload.parameters
         failing = TestReport(cases=())
-        if self.latest is not None:
+        if (latest := self.suite.latest) is not None:
             modules = (*self.workspace.files(), *self.item.files, *proposed_paths(self._task))
-            failing = telling(self.latest, self._suite_found(self.latest), modules)
+            failing = telling(latest, self._may_fail(latest), modules)
         try:
             located = self._locator.locate(failing, is_wide=bool(told.get("widen") or told.get("mode")))
         except TreeChanged as error:
@@ -262,7 +241,7 @@ class CodingWork:
             earlier=self.kept,
             reruns=tried.reruns,
         )
-        self._remember(self.kept.after, self.kept.tree)
+        self.suite.remember(self.kept.after, self.kept.tree)
         return ActionResult(
             outcome=Outcome.COMMITTED,
             tree=self.kept.tree,
@@ -312,7 +291,7 @@ class CodingWork:
 
     def _measured(self) -> Measurement:
         """The tree as it is, and what passed when it was found: tests may hide in a file that cannot be loaded now."""
-        found = measured(self.before or TestReport(cases=()))
+        found = measured(self.suite.found or TestReport(cases=()))
         if self.kept is None:
             return found
         now = measured(self.kept.after)

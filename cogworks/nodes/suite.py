@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.contract import NodeShell, Workspace
+from cogworks.repair.measure import as_found
 
 
 def run_suite(shell: NodeShell, workspace: Workspace, tests: Sequence[str] = (), *, who: str) -> TestReport:
@@ -22,3 +23,42 @@ def run_suite(shell: NodeShell, workspace: Workspace, tests: Sequence[str] = (),
             "`cogworks doctor` says what to install."
         )
     return report
+
+
+class SuiteRuns:
+    """What the whole suite of a visit came to: as it was found, as it ran last, and on each state of the files between."""
+
+    def __init__(self, shell: NodeShell, workspace: Workspace, *, who: str) -> None:
+        self._shell = shell
+        self._workspace = workspace
+        self._who = who
+        self._on: dict[str, TestReport] = {}
+        self.found: TestReport | None = None
+        """None until it ran."""
+        self.latest: TestReport | None = None
+
+    def run(self, tree: str) -> TestReport:
+        """The report on the files as they are; the same files are not run again.
+
+        Args:
+            tree: a name for these files.
+        """
+        report = self._on.get(tree)
+        if report is None:
+            how = "" if self.found else " as it is"
+            self._shell.say(f"{self._who}: running the test suite{how}")
+            report = run_suite(self._shell, self._workspace, who=self._who)
+            self.remember(report, tree)
+        self.found = self.found or report
+        self.latest = report
+        return report
+
+    def remember(self, report: TestReport, tree: str) -> None:
+        """Somebody else ran the suite on these files."""
+        # What ran out of time may come to an end the next time.
+        if not report.timed_out:
+            self._on[tree] = report
+
+    def found_as_known(self, now: TestReport) -> TestReport:
+        """The suite as it was found, with the tests that a later run knows and nobody could load then."""
+        return as_found(self.found or TestReport(cases=()), now)

@@ -1,11 +1,11 @@
-"""What a node says of the walls around a test run."""
+"""What a node says of the walls around a test run, and what it remembers of the whole suite."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.nodes.suite import run_suite
+from cogworks.nodes.suite import SuiteRuns, run_suite
 
 
 @dataclass
@@ -31,6 +31,50 @@ def said_of(**report: object) -> list[str]:
 
     assert run_suite(as_shell, workspace, who="A") == shell.report
     return shell.said
+
+
+def runs_of(shell: Shell) -> SuiteRuns:
+    workspace: Any = Path()
+    as_shell: Any = shell
+    return SuiteRuns(as_shell, workspace, who="A")
+
+
+def ran(outcome: str = "passed", **more: object) -> TestReport:
+    case = TestCase.model_validate({"id": "tests/a.py::a", "outcome": outcome})
+    return TestReport(cases=(case,)).model_copy(update=more)
+
+
+def test_the_suite_runs_once_on_the_same_files() -> None:
+    shell = Shell(ran("failed"))
+    runs = runs_of(shell)
+
+    first = runs.run("tree 1")
+    shell.report = ran()
+    second = runs.run("tree 2")
+
+    assert (runs.run("tree 1"), runs.latest, runs.found) == (first, first, first)
+    assert (second, runs.run("tree 2"), runs.latest) == (shell.report, second, second)
+    assert shell.said == ["A: running the test suite as it is", "A: running the test suite"]
+
+
+def test_what_somebody_else_ran_is_not_run_again_unless_it_was_cut_short() -> None:
+    shell = Shell(ran())
+    runs = runs_of(shell)
+    runs.remember(ran("failed"), "tree 1")
+    runs.remember(ran("failed", timed_out=True), "tree 2")
+
+    assert [runs.run(tree) for tree in ("tree 1", "tree 2")] == [ran("failed"), ran()]
+
+
+def test_what_could_not_be_loaded_at_first_is_known_as_an_error() -> None:
+    runs = runs_of(Shell(TestReport(cases=(), collection_errors=("tests/a.py: ImportError: no b",))))
+    runs.run("tree 1")
+
+    known = runs.found_as_known(ran("failed"))
+
+    assert [(case.id, case.outcome) for case in known.cases] == [("tests/a.py::a", "error")]
+    assert runs.found is not None
+    assert runs.found.cases == ()
 
 
 def test_a_quiet_run_says_nothing() -> None:
