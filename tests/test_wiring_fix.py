@@ -1,5 +1,6 @@
 """Repairs of a real repository: real git, the real Python service and pytest; only the model is scripted."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,7 +20,20 @@ from cogworks.wiring_fix import Order, open_repair
 from tests.codebase.repositories import git
 from tests.coding.runlog_grammar import NAMED, problems
 from tests.fakes import ScriptedModel
-from tests.fixing import FILES, GOOD, TARGET, TESTS, diffs, landmark, make_shop, pattern, place, plan
+from tests.fixing import (
+    CART,
+    FILES,
+    GOOD,
+    MONEY,
+    TARGET,
+    TESTS,
+    diffs,
+    landmark,
+    make_shop,
+    pattern,
+    place,
+    plan,
+)
 
 ENVIRONMENT = read_environment({"COGWORKS_LLM_PROVIDER": "cassette", "HOME": "/nonexistent"})
 SIGN_ONLY = {"shop/cart.py": GOOD["shop/cart.py"]}
@@ -130,6 +144,53 @@ def test_a_repair_is_proven_by_the_users_own_command(tmp_path: Path, command: st
     assert notes.proof is not None
     assert notes.proof.commands == (command,)
     assert notes.proof.having("fail_to_pass") == (TARGET,)
+
+
+UNDEFINED = "\n\nCURRENCY = euro\n"
+LOADABLE = {"shop/cart.py": ("CURRENCY = euro\n", 'CURRENCY = "euro"\n')}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("command", ["", "python -m pytest -q -rA", "make test ARGS={tests}"])
+@pytest.mark.parametrize("folder", ["", "tests/", "tests/sales/"])
+def test_a_package_that_no_conftest_can_import_is_repaired(tmp_path: Path, folder: str, command: str) -> None:
+    """pytest does not even begin to look for tests. Of those it finds at last, one goes on failing and one file cannot be loaded."""
+    test = f"{folder}test_shop.py::test_count"
+    cart = f"{CART}{UNDEFINED}"
+    files = {
+        "shop/__init__.py": "",
+        "shop/cart.py": cart,
+        "shop/money.py": MONEY,
+        f"{folder}conftest.py": "import shop.cart\n",
+        f"{folder}test_shop.py": TESTS,
+        f"{folder}test_old.py": "import not_there\n",
+        "tests/test_apart.py": "def test_apart(): pass\n",
+        "Makefile": RECIPE,
+        ".cogworks/config.toml": FILES[".cogworks/config.toml"],
+    }
+    shop = make_shop(tmp_path, files)
+    last = cart.count("\n")
+    fault = json.dumps(
+        {**json.loads(pattern()), "primary": place("shop/cart.py", last, last), "alternatives": []}
+    )
+    model = ScriptedModel(fault, plan(landmark("load", place("shop/cart.py", last, last))), diffs(LOADABLE))
+    asked = read_command(command or "python -m pytest -q")
+    wanted = replace(order(shop, failing_tests=[test]), suite=asked.suite, words=asked.words)
+
+    with open_repair(wanted, ENVIRONMENT, say=print, provider=model) as repair:
+        result, notes = repair.run(), repair.notes
+
+    assert result.success, result.error
+    assert [each.result.code for each in notes.tried] == ["kept"]
+    assert notes.proof is not None
+    assert test in notes.proof.having("fail_to_pass")
+    assert notes.proof.having("still_fails") == (f"{folder}test_shop.py::test_total",)
+    # It has no part in a folder that cannot be loaded, and ran in the suite as it was found.
+    is_apart = folder == "tests/sales/"
+    assert "tests/test_apart.py::test_apart" in notes.proof.having(
+        "pass_to_pass" if is_apart else "fail_to_pass"
+    )
 
 
 @pytest.mark.slow

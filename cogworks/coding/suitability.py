@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from cogworks.domain_services.messages import TestReport, commands_of, versions_of
+from cogworks.domain_services.messages import TestReport, commands_of, hides, versions_of
 from cogworks.repair.instance import Instance
-from cogworks.repair.measure import BAD, is_of
+from cogworks.repair.measure import BAD, as_found, is_of
 from cogworks.repair.proof import AGAINST, Proof, Runs, Tree, Weakened, proven_tests
 
 
 def of_targets(test: str, instance: Instance) -> bool:
-    """Whether a test, or a file that cannot be loaded, is among those to repair."""
+    """Whether a test is among those to repair."""
     return any(is_of(test, target) or is_of(target, test) for target in instance.failing_tests)
 
 
@@ -20,9 +20,7 @@ def known_before(report: TestReport, instance: Instance) -> TestReport:
         update={
             "cases": tuple(case for case in report.cases if not of_targets(case.id, instance)),
             "collection_errors": tuple(
-                error
-                for error in report.collection_errors
-                if not of_targets(error.split(":", 1)[0], instance)
+                error for error in report.collection_errors if not _hides_any(error, instance.failing_tests)
             ),
         }
     )
@@ -31,23 +29,21 @@ def known_before(report: TestReport, instance: Instance) -> TestReport:
 def failing_targets(report: TestReport, instance: Instance) -> TestReport | None:
     """The failures among the tests to repair; None when there is none."""
     cases = [case for case in report.cases if case.outcome in BAD and of_targets(case.id, instance)]
-    errors = [error for error in report.collection_errors if of_targets(error.split(":", 1)[0], instance)]
+    errors = [error for error in report.collection_errors if _hides_any(error, instance.failing_tests)]
     if not cases and not errors:
         return None
     return TestReport(cases=tuple(cases), collection_errors=tuple(errors))
 
 
 def limited_to(report: TestReport, tests: Sequence[str]) -> TestReport:
-    """What a report says of these tests and the files they are in; none: all of it."""
+    """What a report says of these tests and the files and folders they are in; none: all of it."""
     if not tests:
         return report
     return report.model_copy(
         update={
             "cases": tuple(case for case in report.cases if any(is_of(case.id, test) for test in tests)),
             "collection_errors": tuple(
-                error
-                for error in report.collection_errors
-                if any(is_of(test, error.split(":", 1)[0]) for test in tests)
+                error for error in report.collection_errors if _hides_any(error, tests)
             ),
         }
     )
@@ -78,7 +74,7 @@ def repair_proof(
     """
     base, head = trees
     ran = (runs.base, runs.head, *runs.reruns)
-    known = runs.base.collection_errors
+    known = as_found(runs.base, runs.head).collection_errors
     return Proof(
         base=base,
         head=head,
@@ -107,12 +103,18 @@ def unproven(proof: Proof, instance: Instance) -> tuple[str, ...]:
 
 def _unfit(target: str, report: TestReport) -> str:
     own = [case for case in report.cases if is_of(case.id, target)]
-    unloaded = [error for error in report.collection_errors if is_of(target, error.split(":", 1)[0])]
+    unloaded = any(hides(error, target) for error in report.collection_errors)
     if any(case.outcome in BAD for case in own) or unloaded:
         return ""
+    if not report.cases and report.collection_errors:
+        return f"no test ran: {report.collection_errors[0]}"
     if not own:
         close = get_close_matches(target, [case.id for case in report.cases], n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
         return f"{target} is none of the {len(report.cases)} tests that ran{hint}"
     outcomes = ", ".join(sorted({case.outcome for case in own}))
     return f"{target} does not fail ({outcomes}); there is nothing to repair"
+
+
+def _hides_any(error: str, tests: Sequence[str]) -> bool:
+    return any(hides(error, test) for test in tests)

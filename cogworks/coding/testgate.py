@@ -11,7 +11,7 @@ from typing import Protocol
 from cogworks.canonical import sha256
 from cogworks.codebase.changes import normalised, path_problem, protected_by
 from cogworks.coding.handoff import Convention, RedRun, Resolved, TestHandoff
-from cogworks.domain_services.messages import Diagnostic, TestReport
+from cogworks.domain_services.messages import Diagnostic, TestReport, hides
 from cogworks.repair.measure import file_of
 from cogworks.vocabulary import Value
 
@@ -205,9 +205,7 @@ def _near(path: str, files: Sequence[str]) -> list[str]:
 
 
 def _errors_of(paths: Sequence[str], report: TestReport) -> list[str]:
-    return [
-        error for error in report.collection_errors if any(error.startswith(f"{path}:") for path in paths)
-    ]
+    return [error for error in report.collection_errors if any(hides(error, path) for path in paths)]
 
 
 def _empty(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
@@ -216,7 +214,7 @@ def _empty(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
     foreign = [error for error in errors if not missing_target(error, run.modules)]
     for error in foreign:
         message = f"{red.collected} tests collected: this cannot be loaded, and not because something is still to be written: {error}"
-        yield GateProblem(code=GateCode.TEST_EMPTY, message=message, path=error.split(":", 1)[0])
+        yield GateProblem(code=GateCode.TEST_EMPTY, message=message, path=file_of(error))
     if run.report.timed_out:
         message = f"{red.collected} tests collected: the suite does not finish in time with these tests."
         yield GateProblem(code=GateCode.TEST_EMPTY, message=message, path=paths[0])

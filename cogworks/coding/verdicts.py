@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from cogworks.coding.feedback import Setback, Trial, judge_diagnostics, judge_setback
-from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
+from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides
 from cogworks.repair.gates import Selection
 from cogworks.repair.measure import BAD, Measurement, Worse, faults_beyond, file_of, is_of
 from cogworks.repair.outcomes import Result
@@ -47,8 +47,11 @@ def setback_of(
     """
     is_cut = bool(reports) and reports[-1].timed_out
     bad = {*found.failing, *_of(after.failing, wanted)}
-    files = {*found.uncollected, *(each for each in after.uncollected if each in wanted)}
-    errors = [text for report in reports for text in report.collection_errors if file_of(text) in files]
+    places = {
+        *found.uncollected,
+        *(each for each in after.uncollected if any(hides(each, test) for test in wanted)),
+    }
+    errors = [text for report in reports for text in report.collection_errors if file_of(text) in places]
     return Setback(
         broken=tuple(_first_cases(reports, bad)),
         # A suite that was cut short says nothing about the tests it never reached.
@@ -91,5 +94,11 @@ def _of(tests: Collection[str], wanted: Collection[str]) -> set[str]:
 
 def _silent(unproven: Sequence[str], setback: Setback) -> tuple[str, ...]:
     """Those of which nothing else says why they prove nothing."""
-    told = {*(case.id for case in setback.broken), *setback.unsteady, *map(file_of, setback.uncollected)}
-    return tuple(each for each in unproven if not setback.timed_out and not _of(told, [each]))
+    told = {*(case.id for case in setback.broken), *setback.unsteady}
+    return tuple(
+        each
+        for each in unproven
+        if not (
+            setback.timed_out or _of(told, [each]) or any(hides(error, each) for error in setback.uncollected)
+        )
+    )

@@ -54,6 +54,7 @@ class TestReport(Message):
     __test__ = False
     cases: tuple[TestCase, ...]
     collection_errors: tuple[str, ...] = ()
+    """Each begins with the file or folder whose tests could not be loaded, and a colon; with `EVERYTHING` where none at all could."""
     timed_out: bool = False
     blocked: tuple[str, ...] = ()
     """What the tests tried beyond their walls and the limits they reached, by name."""
@@ -70,6 +71,20 @@ class TestReport(Message):
         ran = [case for case in self.cases if case.outcome != "skipped"]
         bad = any(case.outcome in ("failed", "error") for case in self.cases)
         return bool(ran) and not bad and not self.collection_errors and not self.timed_out
+
+
+EVERYTHING = "."
+"""The place of a collection error because of which no test at all could be loaded."""
+
+
+def hides(error: str, test: str) -> bool:
+    """Whether a test, or a file or folder of tests, is in what could not be loaded.
+
+    Args:
+        error: as in a report's `collection_errors`, or the place with which it begins.
+    """
+    place, file = (text.split(":", 1)[0] for text in (error, test))
+    return place in (EVERYTHING, file) or file.startswith(f"{place}/")
 
 
 def commands_of(reports: Iterable[TestReport]) -> tuple[str, ...]:

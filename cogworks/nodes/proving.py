@@ -8,7 +8,7 @@ from cogworks.canonical import canonical
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.domain_services.messages import TestCase, TestReport, commands_of, versions_of
 from cogworks.nodes.contract import NodeTask, Workspace
-from cogworks.repair.measure import file_of, is_of
+from cogworks.repair.measure import as_found, file_of, is_of
 from cogworks.repair.proof import (
     Proof,
     ProvenTest,
@@ -83,6 +83,7 @@ def proof_of(base: Side, head: Side, reruns: Sequence[TestReport], *, diff: str)
         diff: of git, from the first to the second.
     """
     parsed = parse_diff(diff)
+    known = as_found(base.report, head.report).collection_errors
     ran = (base.report, head.report, *reruns)
     return Proof(
         base=base.tree,
@@ -91,9 +92,7 @@ def proof_of(base: Side, head: Side, reruns: Sequence[TestReport], *, diff: str)
         versions=versions_of(ran),
         tests=proven_tests(Runs(base.report, head.report, reruns)),
         weakened=() if parsed.problems else weakened_lines(parsed.diff, TestRules()),
-        uncollected=tuple(
-            error for error in head.report.collection_errors if error not in base.report.collection_errors
-        ),
+        uncollected=tuple(error for error in head.report.collection_errors if error not in known),
     )
 
 

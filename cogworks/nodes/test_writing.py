@@ -30,7 +30,7 @@ from cogworks.coding.testgate import (
     unreadable,
 )
 from cogworks.coding.verdicts import setback_of, without_own
-from cogworks.domain_services.messages import TestReport
+from cogworks.domain_services.messages import TestReport, hides
 from cogworks.nodes.artifacts import proposed_paths
 from cogworks.nodes.asking import as_previous, purpose_of, retry_variables
 from cogworks.nodes.change_on_trial import ChangeOnTrial, FilesAsFound
@@ -345,7 +345,8 @@ def _harm(paths: Sequence[str], run: FirstRun, own: Collection[str]) -> Setback:
     """What the new tests do to all others; that they fail themselves is what they are for."""
     before, after = without_own(measured(run.before), own), measured(run.report)
     # A file that cannot be loaded yet says nothing about the tests in it, and lets none of the others off.
-    hidden = frozenset(test for test in before.passing | before.failing if file_of(test) in after.uncollected)
+    ran = before.passing | before.failing
+    hidden = frozenset(test for test in ran if any(hides(place, test) for place in after.uncollected))
     known = before.model_copy(
         update={
             "passing": before.passing - hidden,

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from cogworks.domain_services.messages import TestReport
+from cogworks.domain_services.messages import TestReport, hides
 from cogworks.repair.measure import (
     Measurement,
     Worse,
-    file_of,
     is_of,
     newly_failing,
     refusal,
@@ -114,7 +113,7 @@ def parted(report: TestReport, gates: Sequence[Gate]) -> dict[GateName, TestRepo
     """
     owners = [_owner(gates, case.id) for case in report.cases]
     blamed = [
-        [gate.name for gate in gates if file_of(error) in map(file_of, gate.tests)]
+        [gate.name for gate in gates if any(hides(error, test) for test in gate.tests)]
         for error in report.collection_errors
     ]
     first = gates[0].name

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
+from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides
 from cogworks.vocabulary import Severity, Value
 
 BAD = frozenset({"failed", "error"})
@@ -34,7 +34,7 @@ class Measurement(Value):
     failing: frozenset[str] = frozenset()
     """Tests that failed or ended with an error, in every run of them."""
     uncollected: frozenset[str] = frozenset()
-    """Files whose tests could not be loaded."""
+    """Files and folders whose tests could not be loaded; `.` when that is so for all of them."""
     static: frozenset[StaticError] = frozenset()
     passing: frozenset[str] = frozenset()
     flaky: frozenset[str] = frozenset()
@@ -102,12 +102,13 @@ def worse(before: Measurement, after: Measurement) -> Worse:
     """What is bad now and was not: sets, so that two repaired tests do not pay for a broken one."""
     spared = before.flaky | after.flaky
     ran = before.passing | before.failing
+    unloaded = newly_unloaded(before, after)
     # What could not be loaded says nothing about the tests in it; it counts as itself.
-    lost = frozenset() if after.uncollected - before.uncollected else ran - after.passing
+    lost = frozenset() if unloaded else ran - after.passing
     return Worse(
         failing=tuple(sorted(newly_failing(before, after) - spared)),
         vanished=tuple(sorted(lost - after.failing - spared)),
-        uncollected=tuple(sorted(after.uncollected - before.uncollected)),
+        uncollected=tuple(sorted(unloaded)),
         static=tuple(sorted(after.static - before.static)),
     )
 
@@ -120,26 +121,54 @@ def newly_failing(before: Measurement, after: Measurement) -> frozenset[str]:
     return frozenset(
         test
         for test in after.failing - before.failing
-        if file_of(test) not in before.uncollected or test in before.passing
+        if not _is_hidden(test, before.uncollected) or test in before.passing
+    )
+
+
+def newly_unloaded(before: Measurement, after: Measurement) -> frozenset[str]:
+    """The files and folders that cannot be loaded and are not below what could not be loaded before.
+
+    As with `newly_failing`, nothing is excused in which another run saw a test pass.
+    """
+    return frozenset(
+        place
+        for place in after.uncollected - before.uncollected
+        if not _is_hidden(place, before.uncollected) or any(hides(place, test) for test in before.passing)
     )
 
 
 def as_found(before: TestReport, now: TestReport) -> TestReport:
     """An earlier report with the tests of files that it could not load, as far as a later one knows them.
 
-    They were there all the same and did not pass: each is an error.
+    They were there all the same and did not pass: each is an error. So is what cannot be loaded yet, below a folder that
+    could not be loaded then.
     """
-    unloaded = {file_of(error): error for error in reversed(before.collection_errors)}
-    there = {case.id for case in before.cases}
-    unseen = (case.id for case in now.cases if file_of(case.id) in unloaded and case.id not in there)
-    errors = (TestCase(id=test, outcome="error", message=unloaded[file_of(test)]) for test in unseen)
-    return before.model_copy(update={"cases": (*before.cases, *errors)})
+    there = {*(case.id for case in before.cases), *before.collection_errors}
+    cases = [
+        TestCase(id=case.id, outcome="error", message=hidden)
+        for case in now.cases
+        if case.id not in there and (hidden := _hiding(case.id, before.collection_errors))
+    ]
+    errors = [
+        error
+        for error in now.collection_errors
+        if error not in there and _hiding(file_of(error), before.collection_errors)
+    ]
+    return before.model_copy(
+        update={
+            "cases": (*before.cases, *cases),
+            "collection_errors": (*before.collection_errors, *errors),
+        }
+    )
 
 
 def improved(before: Measurement, after: Measurement) -> bool:
     """Whether something bad is gone and nothing bad has come."""
     # What fails in a file that can be loaded now was bad before, as a part of that file.
-    spared = before.flaky | after.flaky | (after.failing - newly_failing(before, after) - before.failing)
+    known = (after.failing - newly_failing(before, after) - before.failing) | (
+        after.uncollected - newly_unloaded(before, after) - before.uncollected
+    )
+    spared = before.flaky | after.flaky | known
     return not worse(before, after) and _bad(after) - spared < _bad(before) - spared
 
 
@@ -231,12 +260,21 @@ def is_of(test: str, wanted: str) -> bool:
     return test == wanted or test.startswith((f"{wanted}::", f"{wanted}["))
 
 
+def _is_hidden(test: str, errors: Iterable[str]) -> bool:
+    return bool(_hiding(test, errors))
+
+
+def _hiding(test: str, errors: Iterable[str]) -> str:
+    """The first of the errors by which a test could not be loaded; empty when there is none."""
+    return next((error for error in errors if hides(error, test)), "")
+
+
 def _bad(found: Measurement) -> frozenset[object]:
     return frozenset((*found.failing, *found.uncollected, *found.static))
 
 
 def file_of(test: str) -> str:
-    """The file of a test such as `tests/test_a.py::test_b[c]`, or of a collection error, which starts with it."""
+    """The file of a test such as `tests/test_a.py::test_b[c]`, or the place of a collection error, which starts with it."""
     return test.split(":", 1)[0]
 
 

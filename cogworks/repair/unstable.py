@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from cogworks.domain_services.exploring import Coverage
-from cogworks.domain_services.messages import TestReport
+from cogworks.domain_services.messages import TestReport, hides
 from cogworks.repair.measure import file_of
 from cogworks.vocabulary import Value
 
@@ -28,7 +28,7 @@ def unstable_between(first: TestReport, second: TestReport) -> Unstable:
     """The tests that only one of two runs of the same files has, where the other has others in their place."""
     if first.timed_out or second.timed_out:
         return Unstable()
-    unloaded = {file_of(error) for error in (*first.collection_errors, *second.collection_errors)}
+    unloaded = (*first.collection_errors, *second.collection_errors)
     one, other = _loaded(first, unloaded), _loaded(second, unloaded)
     gone = Counter(group_of(test) for test in one if test not in other)
     new = Counter(group_of(test) for test in other if test not in one)
@@ -86,6 +86,8 @@ def group_of(test: str) -> str:
     return name if bracket else test.rpartition("::")[0]
 
 
-def _loaded(report: TestReport, unloaded: Iterable[str]) -> dict[str, None]:
-    left_out = frozenset(unloaded)
-    return dict.fromkeys(case.id for case in report.cases if file_of(case.id) not in left_out)
+def _loaded(report: TestReport, errors: Iterable[str]) -> dict[str, None]:
+    places = frozenset(map(file_of, errors))
+    return dict.fromkeys(
+        case.id for case in report.cases if not any(hides(place, case.id) for place in places)
+    )

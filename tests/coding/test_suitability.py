@@ -1,8 +1,12 @@
 """What a run of the suite means for the task at hand."""
 
-from cogworks.coding.suitability import limited_to, unfit
+import pytest
+
+from cogworks.coding.suitability import failing_targets, known_before, limited_to, repair_proof, unfit
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.repair.instance import Instance
+from cogworks.repair.proof import Runs, Tree
+from cogworks.vocabulary import CommitOid
 
 REPORT = TestReport(
     cases=(
@@ -18,6 +22,45 @@ REPORT = TestReport(
 
 def test_a_test_whose_file_cannot_be_loaded_is_there_to_be_repaired() -> None:
     assert unfit(REPORT, Instance(instance_id="i", failing_tests=("tests/c.py::three",))) == ""
+
+
+@pytest.mark.parametrize("place", ["tests/c.py", "tests", "."])
+def test_a_test_below_a_folder_that_cannot_be_loaded_is_there_to_be_repaired(place: str) -> None:
+    instance = Instance(instance_id="i", failing_tests=("tests/c.py::three",))
+    report = TestReport(cases=(), collection_errors=(f"{place}: NameError: x", "docs: no"))
+
+    assert unfit(report, instance) == ""
+    assert failing_targets(report, instance) == TestReport(
+        cases=(), collection_errors=report.collection_errors[:1]
+    )
+    assert known_before(report, instance).collection_errors == ("docs: no",)
+    assert limited_to(report, ["tests/c.py::three"]).collection_errors == report.collection_errors[:1]
+
+
+def test_a_suite_that_does_not_begin_is_told_with_what_it_said() -> None:
+    report = TestReport(
+        cases=(), collection_errors=("pytest ended early (exit code 4):\nunrecognized arguments",)
+    )
+
+    assert unfit(report, Instance(instance_id="i", failing_tests=("tests/c.py::three",))) == (
+        "no test ran: pytest ended early (exit code 4):\nunrecognized arguments"
+    )
+
+
+def test_what_was_hidden_and_cannot_be_loaded_yet_is_not_held_against_a_repair() -> None:
+    trees = (Tree(commit=CommitOid("a" * 40), tree="a"), Tree(commit=CommitOid("b" * 40), tree="b"))
+    base = TestReport(cases=(), collection_errors=(".: NameError: x",))
+    head = TestReport(
+        cases=(TestCase(id="tests/c.py::three", outcome="passed"),),
+        collection_errors=("tests/d.py: ImportError: no y",),
+    )
+
+    proof = repair_proof(trees, Runs(base, head), weakened=(), command="", unstable=())
+
+    assert proof.is_proven
+    assert proof.uncollected == ()
+    worse = repair_proof(trees, Runs(head, base), weakened=(), command="", unstable=())
+    assert worse.uncollected == base.collection_errors
 
 
 def test_a_report_is_cut_to_the_tests_that_matter_and_the_files_they_are_in() -> None:

@@ -205,13 +205,15 @@ def test_a_syntax_error_is_told_with_its_line_and_nothing_else_of_the_diagnostic
         (ran(("test_a", "skipped")), ["TEST_NOT_RED"]),
         (ran(errors=[f"{PATH}: E   ModuleNotFoundError: No module named 'numpy'"]), ["TEST_EMPTY"]),
         (ran(errors=[f"{PATH}: E   NameError: name 'x' is not defined"]), ["TEST_EMPTY"]),
+        (ran(errors=[".: E   NameError: name 'x' is not defined"]), ["TEST_EMPTY"]),
+        (ran(errors=["tests: E   ImportError: cannot import name 'twice' from 'adder'"]), []),
         (ran(("test_a", "failed"), timed_out=True), ["TEST_EMPTY"]),
         (ran(("test_a", "passed")), ["TEST_NOT_RED"]),
         (ran(("test_a", "failed"), ("test_b", "error")), ["TEST_NOT_RED"]),
     ],
     ids=[
         "red", "name-to-be-written", "module-to-be-written", "attribute-to-be-written", "empty", "all-skipped",
-        "package-missing", "broken-itself", "endless", "green", "broken-set-up",
+        "package-missing", "broken-itself", "suite-broken", "conftest-needs-what-is-to-be-written", "endless", "green", "broken-set-up",
     ],
 )  # fmt: skip
 def test_tests_have_to_run_and_to_fail_for_the_right_reason(report: TestReport, wanted: list[str]) -> None:

@@ -79,6 +79,18 @@ def test_what_cannot_be_loaded_is_told_whole() -> None:
     assert found == Setback(uncollected=run.collection_errors)
 
 
+@pytest.mark.parametrize("place", ["tests", "."])
+def test_what_keeps_a_handed_over_test_from_being_loaded_is_told_once(place: str) -> None:
+    run = run_of("", collection_errors=(f"{place}: E   ImportError: no b",))
+    before = run_of("", collection_errors=(f"{place}: E   another reason",))
+    result = refused(before, run, code="gate_landmark", unproven=(T,))
+
+    trial = trial_of(result, Observed((run,), ()), Selection(landmark=(f"{T}::a",), full=True))
+
+    (problem,) = trial.problems
+    assert f"{place}: E   ImportError: no b" in problem
+
+
 def test_a_handed_over_test_that_is_flaky_is_sent_back() -> None:
     after = measured(run_of("a")).model_copy(update={"flaky": frozenset({f"{T}::b", f"{U}::c"})})
 

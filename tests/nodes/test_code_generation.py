@@ -433,13 +433,21 @@ def test_a_test_that_failed_before_may_go_on_failing() -> None:
     assert outcome.output["tests"]["failed_before"] == 1
 
 
-def test_a_test_that_could_not_be_loaded_before_may_fail_afterwards() -> None:
+@pytest.mark.parametrize(
+    ("place", "left"),
+    [("tests/test_old.py", ()), ("tests/old", ("tests/old/test_x.py: no",)), (".", ("docs/test_y.py: no",))],
+    ids=["a file", "a folder", "everything"],
+)
+def test_a_test_that_could_not_be_loaded_before_may_fail_afterwards(
+    place: str, left: tuple[str, ...]
+) -> None:
     def with_an_old_file(workspace: Workspace) -> TestReport:
         is_fixed = "a + b" in (workspace.read("src/adder/adding.py") or "")
         if not is_fixed:
-            return report(["test_zero"], collection_errors=("tests/test_old.py: ImportError: no `add`",))
-        old = TestCase(id="tests/test_old.py::test_old", outcome="failed")
-        found = report(["test_zero", "test_sum"])
+            passing = [] if place == "." else ["test_zero"]
+            return report(passing, collection_errors=(f"{place}: ImportError: no `add`",))
+        old = TestCase(id=OLD[place], outcome="failed")
+        found = report(["test_zero", "test_sum"], collection_errors=left)
         return found.model_copy(update={"cases": (*found.cases, old)})
 
     world = shell(change(), run_tests=with_an_old_file)
@@ -450,7 +458,16 @@ def test_a_test_that_could_not_be_loaded_before_may_fail_afterwards() -> None:
         test["id"]
         for test in json.loads(world.kept["proof.json"])["tests"]
         if test["verdict"] == "still_fails"
-    ] == ["tests/test_old.py::test_old"]
+    ] == [OLD[place]]
+    assert json.loads(world.kept["proof.json"])["uncollected"] == []
+
+
+OLD = {
+    "tests/test_old.py": "tests/test_old.py::test_old",
+    "tests/old": "tests/old/test_old.py::test_old",
+    ".": "tests/test_old.py::test_old",
+}
+"""What could not be loaded -> a test in it."""
 
 
 def test_the_same_change_failing_in_the_same_way_is_given_up_at_once() -> None:

@@ -184,6 +184,8 @@ A, B, C, E = (
             {"targeted": {"cases": (A, B)}},
         ),
         ({"cases": (A, B), "collection_errors": ("pytest ended early",)}, {}),
+        ({"cases": (), "collection_errors": (".: no",)}, {}),
+        ({"cases": (A, B), "collection_errors": ("v: no",)}, {"targeted": {"cases": (A, B)}}),
         (
             {"cases": (A, B), "blocked": ("x",), "unprotected": ("y",)},
             {"targeted": {"cases": (A, B), "blocked": ("x",), "unprotected": ("y",)}},
@@ -200,6 +202,8 @@ A, B, C, E = (
         "the first cannot be collected",
         "the second cannot be collected",
         "an error of nobody",
+        "an error of all",
+        "a folder of the second",
         "what the walls met",
     ],
 )

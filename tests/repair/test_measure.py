@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
+from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides
 from cogworks.repair.measure import (
     Measurement,
     StaticError,
@@ -148,6 +148,57 @@ def test_what_passed_in_another_run_is_not_excused_by_a_file_that_could_not_be_l
     assert refusal(before, state("a", "c")) == f"breaks {a('c')}"
 
 
+def unloaded(*places: str, **outcomes: str) -> Measurement:
+    """Tests of `d/t.py`, and what cannot be loaded."""
+    cases = [
+        TestCase.model_validate({"id": f"d/t.py::{name}", "outcome": how}) for name, how in outcomes.items()
+    ]
+    return measured(
+        TestReport(cases=tuple(cases), collection_errors=tuple(f"{place}: no" for place in places))
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        (unloaded("d"), unloaded(a="passed", b="failed"), None),
+        (unloaded("."), unloaded(a="passed", b="failed"), None),
+        (unloaded("d"), unloaded("d/u.py", a="passed"), None),
+        (unloaded("."), unloaded("d", "e.py"), None),
+        (unloaded("d", a="passed"), unloaded(a="failed"), "breaks d/t.py::a"),
+        (unloaded(".", a="passed"), unloaded("d/t.py"), "makes uncollectable d/t.py"),
+        (unloaded(".", a="passed"), unloaded("e.py"), "makes disappear d/t.py::a"),
+        (unloaded("d/t.py"), unloaded("d"), "makes uncollectable d"),
+        (unloaded("d"), unloaded("."), "makes uncollectable ."),
+        (unloaded("dd"), unloaded(a="failed"), "breaks d/t.py::a"),
+        (unloaded("d"), unloaded("d"), "improves nothing"),
+    ],
+    ids=[
+        "a folder", "everything", "a file of the folder is left", "less than everything is left",
+        "another run saw it pass", "another run saw it pass in the file", "another run saw it pass elsewhere",
+        "more than the file", "more than the folder", "another folder", "the same",
+    ],
+)  # fmt: skip
+def test_what_stood_below_a_folder_that_could_not_be_loaded_was_no_better_before(
+    before: Measurement, after: Measurement, reason: str | None
+) -> None:
+    found = refusal(before, after)
+
+    assert found is None if reason is None else reason in (found or "")
+    assert improved(before, after) == (reason is None)
+
+
+def test_below_a_folder_that_could_not_be_loaded_there_were_errors_of_files_too() -> None:
+    before = TestReport(cases=(), collection_errors=("tests: NameError: x",))
+    now = report("a", errors=("tests/u.py: ImportError: no y", "docs: no"))
+
+    found = as_found(before, now)
+
+    assert [(case.id, case.message) for case in found.cases] == [(a("a"), "tests: NameError: x")]
+    assert found.collection_errors == ("tests: NameError: x", "tests/u.py: ImportError: no y")
+    assert as_found(found, now) == found
+
+
 def test_what_could_not_be_loaded_was_there_as_an_error() -> None:
     before = report("a", errors=("tests/u.py: ImportError: no x", "tests/v.py: no"))
     now = TestReport(
@@ -164,19 +215,19 @@ def test_what_could_not_be_loaded_was_there_as_an_error() -> None:
     assert as_found(found, now) == found
 
 
-FILES = ("t.py", "u.py")
+FILES = ("d/t.py", "d/e/u.py", "v.py")
 OUTCOMES = st.dictionaries(
     st.sampled_from([f"{file}::{name}" for file in FILES for name in "abc"]),
     st.sampled_from(["passed", "failed", "skipped"]),
 )
-UNLOADED = st.frozensets(st.sampled_from(FILES))
+UNLOADED = st.frozensets(st.sampled_from([*FILES, "d", "d/e", "."]))
 
 
 def loaded(outcomes: dict[str, str], unloaded: frozenset[str]) -> TestReport:
     cases = [
         TestCase.model_validate({"id": test, "outcome": outcome})
         for test, outcome in sorted(outcomes.items())
-        if test.split("::")[0] not in unloaded
+        if not any(hides(place, test) for place in unloaded)
     ]
     return TestReport(cases=tuple(cases), collection_errors=tuple(f"{file}: no" for file in sorted(unloaded)))
 
@@ -192,7 +243,7 @@ def test_whatever_can_be_loaded_nothing_that_passed_is_lost(
 
     if refusal(before, after) is None:
         assert before.passing <= after.passing
-        assert after.uncollected <= before.uncollected
+        assert all(any(hides(known, place) for known in before.uncollected) for place in after.uncollected)
 
 
 @settings(deadline=None)

@@ -49,9 +49,17 @@ def test_a_name_that_changes_as_a_whole_counts_in_its_class_or_file() -> None:
         report("t.py::a"),
         report("t.py::a", "t.py::b[10:01]", "t.py::b[10:02]", "t.py::b[late]", "t.py::c[1]"),
         report("t.py::c", errors=("t.py: cannot be loaded",)),
+        report("t.py::b[10:07]", errors=(".: cannot be loaded",)),
         SECOND.model_copy(update={"timed_out": True}),
     ],
-    ids=["the same", "some are gone", "one more", "a file cannot be loaded", "broken off"],
+    ids=[
+        "the same",
+        "some are gone",
+        "one more",
+        "a file cannot be loaded",
+        "a folder cannot be loaded",
+        "broken off",
+    ],
 )
 def test_what_has_nothing_else_in_its_place_is_no_changed_name(second: TestReport) -> None:
     assert unstable_between(FIRST, second).groups == {}

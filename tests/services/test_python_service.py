@@ -214,7 +214,42 @@ def test_a_broken_conftest_is_a_collection_error(service: ProcessService, tmp_pa
     )
 
     assert not report.passed
-    assert "ZeroDivisionError" in report.collection_errors[0]
+    (error,) = report.collection_errors
+    assert error.startswith(
+        ".: no test could be loaded:\nImportError while loading conftest 'conftest.py'.\n"
+    )
+    assert error.endswith("E   ZeroDivisionError: division by zero")
+
+
+NESTED = {
+    "tests/test_a.py": "def test_a(): pass\n",
+    "tests/sub/conftest.py": "import not_there\n",
+    "tests/sub/test_b.py": "def test_b(): pass\n",
+    "tests/sub/test_c.py": "def test_c(): pass\n",
+}
+IN_A, IN_B, IN_C = "tests/test_a.py::test_a", "tests/sub/test_b.py::test_b", "tests/sub/test_c.py"
+
+
+@pytest.mark.parametrize(
+    ("asked", "passed", "place"),
+    [
+        ((), [IN_A], "tests/sub"),
+        ((IN_B, IN_A), [IN_A], "tests/sub"),
+        ((IN_A, IN_C, IN_B), [IN_A], "tests/sub"),
+        ((IN_B, IN_C), [], "tests/sub"),
+    ],
+    ids=["the whole suite", "one within and one beyond", "two within and one beyond", "all within"],
+)
+def test_a_conftest_that_cannot_be_loaded_hides_the_tests_of_its_folder_alone(
+    service: ProcessService, tmp_path: Path, asked: tuple[str, ...], passed: list[str], place: str
+) -> None:
+    report = service.simulate(repository(tmp_path, NESTED), asked)
+
+    assert [(case.id, case.outcome) for case in report.cases] == [(test, "passed") for test in passed]
+    (error,) = report.collection_errors
+    assert error.startswith(f"{place}: ")
+    assert error.endswith("E   ModuleNotFoundError: No module named 'not_there'")
+    assert set(report.versions) == ({"python", "pytest"} if passed else set())
 
 
 def test_a_repository_without_tests_does_not_pass(service: ProcessService, tmp_path: Path) -> None:

@@ -3,13 +3,22 @@
 import json
 import signal
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.services.python.report import MAX_LINES, NEXT, may_go_on, read_records, read_run, stable
+from cogworks.services.python.report import (
+    MAX_LINES,
+    NEXT,
+    may_go_on,
+    read_records,
+    read_run,
+    shut_out,
+    stable,
+)
 from cogworks.services.sandbox.running import Ended
 
 OVER_ITS_TIME = signal.SIGRTMIN + 12
@@ -82,6 +91,53 @@ def test_a_run_cut_off_names_the_test_that_was_running() -> None:
     died = report_of(lines, Ended(-11, "Segmentation fault"))
     assert died.cases[1].message == "the test process ended during this test (signal 11)"
     assert died.collection_errors == ("pytest ended early (signal 11):\nSegmentation fault",)
+
+
+NO_CONFTEST = "E\nImportError while loading conftest '/copy/tests/sub/conftest.py'.\nE   NameError: x"
+
+
+@pytest.mark.parametrize(
+    ("lines", "said", "folder"),
+    [
+        ([], NO_CONFTEST, "tests/sub"),
+        ([], NO_CONFTEST.replace("tests/sub/", ""), "."),
+        ([], NO_CONFTEST.replace("/copy/", "/elsewhere/"), "."),
+        ([*phases("a"), json.dumps(NEXT)], NO_CONFTEST, "tests/sub"),
+        ([event("tools", versions={})], NO_CONFTEST, ""),
+        ([], "ERROR: unrecognized arguments: --cov", ""),
+    ],
+    ids=[
+        "a folder",
+        "the root",
+        "beyond the repository",
+        "the last process",
+        "it began",
+        "another complaint",
+    ],
+)
+def test_which_folder_kept_pytest_from_beginning(lines: list[str], said: str, folder: str) -> None:
+    records = read_records(line.encode() for line in lines)
+
+    assert shut_out(records, Ended(4, said), Path("/copy")) == folder
+
+
+def test_what_a_process_could_not_load_stands_beside_what_the_next_one_found() -> None:
+    records = read_records(
+        line.encode()
+        for line in [
+            json.dumps(NEXT),
+            event("tools", versions={"pytest": "9"}),
+            *phases("a"),
+            event("end", code=0),
+        ]
+    )
+
+    report = read_run(records, [Ended(4, NO_CONFTEST), Ended(0, "")], ROOTS, hidden={0: "tests/sub"})
+
+    assert [case.id for case in report.cases] == ["a"]
+    assert report.versions == {"pytest": "9"}
+    (error,) = report.collection_errors
+    assert error.startswith("tests/sub: no test could be loaded:\nE\nImportError")
 
 
 @pytest.mark.parametrize(

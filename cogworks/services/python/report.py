@@ -5,9 +5,11 @@ import re
 import signal
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
-from cogworks.domain_services.messages import TestCase, TestReport
+from cogworks.domain_services.messages import EVERYTHING, TestCase, TestReport
 from cogworks.services.sandbox.running import Ended
 
 MAX_LINES = 60
@@ -23,6 +25,8 @@ _TEMPORARY = re.compile(r"/tmp/[^\s'\",:;()\[\]]+")  # noqa: S108  # text to rec
 _LIBRARY = re.compile(r"(?:/[^\s'\":]+)?/(?:site|dist)-packages/")
 _FRAME = re.compile(r"(?P<place>\S+):\d+: in ")
 _FOREIGN = ("<python>/", "<library>/")
+_NO_CONFTEST = re.compile(r"(?m)^ImportError while loading conftest '(?P<path>[^'\n]+)'")
+"""What pytest says of any exception, when it is about a file that it reads before it looks for tests."""
 _CARETS = re.compile(r"\s*[~^]+\s*")
 
 NEXT = {"kind": "next"}
@@ -50,7 +54,11 @@ Outcome = Literal["passed", "failed", "error", "skipped"]
 
 
 def read_run(
-    records: Sequence[Mapping[str, Any]], ended: Sequence[Ended], roots: Mapping[str, str]
+    records: Sequence[Mapping[str, Any]],
+    ended: Sequence[Ended],
+    roots: Mapping[str, str],
+    *,
+    hidden: Mapping[int, str] = MappingProxyType({}),
 ) -> TestReport:
     """The report of a run from what the plugin wrote, complete or not.
 
@@ -58,13 +66,20 @@ def read_run(
         records: as `read_records` gives them.
         ended: how each process of the run ended, at least one; `NEXT` stands between their records.
         roots: absolute directory -> what to print instead.
+        hidden: number of a process that was shut out, from 0 -> what it could not load anything of.
     """
     errors = [
+        f"{place}: no test could be loaded:\n{stable(ended[number].output, roots)}"
+        for number, place in hidden.items()
+    ]
+    errors += [
         f"{record['id']}: {stable(record['text'], roots)}"
         for record in records
         if record["kind"] == "collection"
     ]
-    if (complaint := _complaint(records, ended[-1], collected=bool(errors))) is not None:
+    is_known = len(ended) - 1 in hidden
+    complaint = None if is_known else _complaint(records, ended[-1], collected=bool(errors))
+    if complaint is not None:
         errors.append(stable(complaint, roots))
     return TestReport(
         cases=_cases(records, ended, roots),
@@ -78,7 +93,7 @@ def read_run(
 
 def _versions(records: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """What the plugin said before the first test; what a test may have written later does not count."""
-    first = records[0] if records else {}
+    first = next((record for record in records if record != NEXT), {})
     told = first["versions"] if first.get("kind") == "tools" else {}
     return {str(tool): str(version)[:_MAX_VERSION_CHARS] for tool, version in told.items()}
 
@@ -111,6 +126,19 @@ def may_go_on(records: Sequence[Mapping[str, Any]], ended: Ended) -> bool:
         record["kind"] == "start" and record["id"] not in finished for record in _latest(records)
     )
     return ended.code is not None and not ended.timed_out and last != "end" and unfinished
+
+
+def shut_out(records: Sequence[Mapping[str, Any]], ended: Ended, copy: Path) -> str:
+    """The folder whose `conftest.py` could not be loaded, so that pytest gave up before it looked for tests; empty: none.
+
+    Args:
+        copy: what the folder is relative to.
+    """
+    found = None if _latest(records) else _NO_CONFTEST.search(ended.output)
+    folder = Path(found["path"]).parent if found else None
+    if folder is None:
+        return ""
+    return folder.relative_to(copy).as_posix() if folder.is_relative_to(copy) else EVERYTHING
 
 
 def _latest(records: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:

@@ -13,10 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
-from cogworks.domain_services.messages import TestReport
+from cogworks.domain_services.messages import EVERYTHING, TestReport, hides
 from cogworks.domain_services.testwords import with_tests
 from cogworks.services.python.interpreters import Interpreter, bare
-from cogworks.services.python.report import NEXT, may_go_on, read_records, read_run
+from cogworks.services.python.report import NEXT, may_go_on, read_records, read_run, shut_out
 from cogworks.services.python.runners import (
     NotKept,
     is_foreign,
@@ -97,6 +97,15 @@ class Observed(NamedTuple):
     """What the plugins wrote, in order."""
 
 
+class _Ran(NamedTuple):
+    """The processes of a run."""
+
+    ended: Sequence[Ended]
+    records: Sequence[Mapping[str, Any]]
+    hidden: Mapping[int, str]
+    """As `read_run` wants it."""
+
+
 def run_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path: str) -> TestReport:
     """The report of `observe_tests`."""
     return observe_tests(repository, wanted, walls=walls, search_path=search_path).report
@@ -105,7 +114,8 @@ def run_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path: st
 def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path: str) -> Observed:
     """What came of these tests; a missing test file is a collection error and the others run.
 
-    A test that takes its process with it costs the others nothing: they run in another one.
+    A test that takes its process with it costs the others nothing: they run in another one. So do those that do not need a
+    `conftest.py` without which pytest does not begin.
 
     The repository's own directory is only read: the tests see and may spoil a copy.
 
@@ -124,11 +134,12 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
         return Observed(TestReport(cases=(), collection_errors=missing))
     with tempfile.TemporaryDirectory(prefix="cogworks-tests-", ignore_cleanup_errors=True) as folder:
         places = prepared(Path(folder).resolve(), repository)
-        ended, records = _run(places, wanted._replace(tests=kept), walls, search_path)
-    refuse_silence(wanted.command, records, ended[-1])
+        ended, records, hidden = _run(places, wanted._replace(tests=kept), walls, search_path)
+    if not hidden:
+        refuse_silence(wanted.command, records, ended[-1])
     if is_foreign(wanted.command):
         ended = [*ended[:-1], without_the_runners_end(ended[-1], records)]
-    report = read_run(records, ended, _roots(places))
+    report = read_run(records, ended, _roots(places), hidden=hidden)
     refuse_strangers(wanted.command, kept, report)
     changes = {
         "collection_errors": (*missing, *report.collection_errors),
@@ -150,10 +161,9 @@ def prepared(folder: Path, repository: Path) -> Places:
     return places
 
 
-def _run(
-    places: Places, wanted: Wanted, walls: Walls, search_path: str
-) -> tuple[list[Ended], list[dict[str, Any]]]:
+def _run(places: Places, wanted: Wanted, walls: Walls, search_path: str) -> _Ran:
     ended: list[Ended] = []
+    hidden: dict[int, str] = {}
     deadline = time.monotonic() + wanted.timeout_s
     if is_foreign(wanted.command):
         lay_out_programs(places.programs, wanted.interpreter.python)
@@ -169,8 +179,14 @@ def _run(
                 )
             )
             records = _read(report)
-            if len(ended) == wanted.max_processes or not may_go_on(records, ended[-1]):
-                return ended, records
+            goes_on = may_go_on(records, ended[-1])
+            if folder := shut_out(records, ended[-1], places.copy):
+                left = [test for test in wanted.tests if not hides(folder, test)]
+                is_part = len(left) < len(wanted.tests)
+                hidden[len(ended) - 1] = folder if is_part else EVERYTHING
+                wanted, goes_on = wanted._replace(tests=left), is_part and bool(left)
+            if len(ended) == wanted.max_processes or not goes_on:
+                return _Ran(ended, records, hidden)
             _begin_next(report)
 
 
