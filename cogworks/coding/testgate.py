@@ -170,8 +170,9 @@ def without_handed_over(report: TestReport, paths: Sequence[str]) -> TestReport:
 
 def announced(handoff: TestHandoff, report: TestReport) -> tuple[str, ...]:
     """The handed-over files that hold tests: each has to prove something in the end."""
-    files = {file_of(test) for test in handoff.test_ids}
-    extra = [path for path in handoff.extra_paths if path in files or _errors_of([path], report)]
+    # What a folder hides may as well be data.
+    files = {*map(file_of, handoff.test_ids), *map(file_of, report.collection_errors)}
+    extra = [path for path in handoff.extra_paths if path in files]
     return (handoff.test_path, *extra)
 
 

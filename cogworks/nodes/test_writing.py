@@ -347,11 +347,17 @@ def _harm(paths: Sequence[str], run: FirstRun, own: Collection[str]) -> Setback:
     # A file that cannot be loaded yet says nothing about the tests in it, and lets none of the others off.
     ran = before.passing | before.failing
     hidden = frozenset(test for test in ran if any(hides(place, test) for place in after.uncollected))
+    # Nor does a folder of theirs, in which nothing else ran.
+    folders = frozenset(
+        place
+        for place in after.uncollected
+        if any(hides(place, path) for path in paths) and not any(hides(place, test) for test in ran)
+    )
     known = before.model_copy(
         update={
             "passing": before.passing - hidden,
             "failing": before.failing - hidden,
-            "uncollected": before.uncollected | (after.uncollected & frozenset(paths)),
+            "uncollected": before.uncollected | (after.uncollected & frozenset(paths)) | folders,
         }
     )
     found = setback_of(worse(known, after), after, [run.report])

@@ -14,7 +14,7 @@ from cogworks.coding.events import Committed, ExecutionComplete
 from cogworks.coding.handoff import TestHandoff
 from cogworks.coding.monitor import verify_seriality
 from cogworks.coding.replay import verify
-from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
+from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.coding_prompt import HandedOver, implementation_variables
 from cogworks.nodes.contract import Conventions, Failed, NodeTask, Succeeded, Workspace
@@ -400,6 +400,43 @@ def test_tests_that_break_others_go_back_to_their_writer() -> None:
     assert "tests/test_adding.py::test_zero failed" in place.model.asked[1]
     assert "tests/test_b.py: E   boom" in place.model.asked[1]
     assert f"{CUSTOM}::test_sum failed" not in place.model.asked[1]
+
+
+@pytest.mark.parametrize(
+    ("place", "is_theirs"),
+    [("tests/custom", True), ("tests", False), (".", False)],
+    ids=["theirs", "above", "all"],
+)
+def test_a_conftest_that_needs_what_is_to_be_written_may_hide_the_new_tests_alone(
+    place: str, is_theirs: bool
+) -> None:
+    conftest = ProposedFile(
+        path="tests/custom/conftest.py", action="create", content="from adder import twice\n"
+    )
+    tests = written().model_copy(
+        update={"files": (*written().files, conftest), "extra_paths": (conftest.path,)}
+    )
+    twice = FIX.model_copy(update={"content": f"{FIXED}def twice(a):\n    return a + a\n"})
+    missing = "cannot import name 'twice' from 'adder'"
+
+    def with_a_conftest(workspace: Workspace) -> TestReport:
+        report = suite(workspace)
+        code = workspace.read(twice.path) or ""
+        if workspace.read(conftest.path) is None or "def twice" in code:
+            return report
+        cases = tuple(case for case in report.cases if not hides(place, case.id))
+        return report.model_copy(update={"cases": cases, "collection_errors": (f"{place}: E   {missing}",)})
+
+    scene = shell(
+        tests, implemented(twice) if is_theirs else written(), implemented(twice), run_tests=with_a_conftest
+    )
+
+    outcome = played(scene)
+
+    told = scene.model.asked[1]
+    assert missing in told
+    assert outcome.output["test_handoff"]["red"]["missing"] == ([missing] if is_theirs else [])
+    assert scene.model.purposes[1].startswith("implementation" if is_theirs else "write_tests")
 
 
 def test_another_spelling_of_a_path_is_the_same_path() -> None:
