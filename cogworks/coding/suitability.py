@@ -107,7 +107,8 @@ def _unfit(target: str, report: TestReport) -> str:
     if any(case.outcome in BAD for case in own) or unloaded:
         return ""
     if not report.cases and report.collection_errors:
-        return f"no test ran: {report.collection_errors[0]}"
+        # What is said of the run as a whole comes last.
+        return f"no test ran: {report.collection_errors[-1]}"
     if not own:
         close = get_close_matches(target, [case.id for case in report.cases], n=1)
         hint = f"; did you mean {close[0]}?" if close else ""

@@ -39,7 +39,8 @@ def test_a_test_below_a_folder_that_cannot_be_loaded_is_there_to_be_repaired(pla
 
 def test_a_suite_that_does_not_begin_is_told_with_what_it_said() -> None:
     report = TestReport(
-        cases=(), collection_errors=("pytest ended early (exit code 4):\nunrecognized arguments",)
+        cases=(),
+        collection_errors=("tests/a.py: no", "pytest ended early (exit code 4):\nunrecognized arguments"),
     )
 
     assert unfit(report, Instance(instance_id="i", failing_tests=("tests/c.py::three",))) == (

@@ -174,6 +174,35 @@ def test_one_test_over_its_time_limit_fails_and_the_others_run(tmp_path: Path) -
     assert not report.timed_out
 
 
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("while True:\n    pass\n", "not loaded within the time limit of one test, 0.5 seconds"),
+        ("import argparse\nargparse.ArgumentParser().parse_args(['--no'])\n", "SystemExit: 2"),
+    ],
+    ids=["hangs", "ends the program"],
+)
+def test_a_module_that_never_ends_or_ends_the_program_hides_the_tests_of_its_file_alone(
+    tmp_path: Path, code: str, reason: str
+) -> None:
+    (tmp_path / "shop.py").write_text(code)
+    (tmp_path / "test_b.py").write_text("import shop\n\ndef test_b(): pass\n")
+    (tmp_path / "test_c.py").write_text("def test_c(): pass\n")
+
+    report = suite(tmp_path, "def test_a(): pass\n", Wanted(test_timeout_s=0.5))
+
+    assert [(case.id, case.outcome) for case in report.cases] == [
+        ("test_a.py::test_a", "passed"),
+        ("test_c.py::test_c", "passed"),
+    ]
+    (error,) = report.collection_errors
+    assert error.startswith("test_b.py: ")
+    # Where it happened, for whoever looks for the fault.
+    assert "test_b.py:1: in <module>" in error
+    assert "shop.py:" in error
+    assert error.endswith(reason)
+
+
 def test_what_cannot_be_stopped_costs_its_own_result_and_no_other(tmp_path: Path) -> None:
     text = (
         "import ctypes, os, time\n"

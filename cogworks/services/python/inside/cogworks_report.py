@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -75,6 +76,17 @@ class Reporter:
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         self.write(kind="finish", id=nodeid)
         self.test = ""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        try:
+            return (yield)
+        except SystemExit as ending:
+            # A module that ends the program would end the run, and with it the tests of all other files.
+            told = pytest.ExceptionInfo.from_exception(ending).getrepr(style="short")
+            return pytest.CollectReport(collector.nodeid, "failed", str(told), [])
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:

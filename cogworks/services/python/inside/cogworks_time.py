@@ -1,4 +1,4 @@
-"""A pytest plugin that ends a test at its time limit; imports nothing of cogworks.
+"""A pytest plugin that ends a test, or the loading of a file, at its time limit; imports nothing of cogworks.
 
 Timers of its own and signals that hardly anybody uses: SIGALRM belongs to the tests, and a thread would be seen by them.
 """
@@ -30,15 +30,31 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
     limit_s = item.config.getoption("--cogworks-test-timeout")
     if not limit_s:
         return (yield)
+    with _limited(limit_s, f"over the time limit of one test, {limit_s:g} seconds"):
+        return (yield)
 
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    limit_s = collector.config.getoption("--cogworks-test-timeout")
+    if not limit_s or not isinstance(collector, pytest.File):
+        return (yield)
+    with _limited(limit_s, f"not loaded within the time limit of one test, {limit_s:g} seconds"):
+        return (yield)
+
+
+@contextmanager
+def _limited(limit_s: float, reason: str) -> Iterator[None]:
     def end(_number: int, _frame: FrameType | None) -> None:
-        pytest.fail(f"over the time limit of one test, {limit_s:g} seconds")
+        pytest.fail(reason)
 
     before = signal.signal(_NUMBER, end)
     try:
         # What a fixture has to tear down gets as long again, but not longer than this.
         with _timer(_NUMBER, limit_s), _timer(_LAST_NUMBER, limit_s + min(limit_s, _LONGEST_GRACE_S)):
-            return (yield)
+            yield
     finally:
         signal.signal(_NUMBER, before)
 
