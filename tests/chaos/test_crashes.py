@@ -11,6 +11,7 @@ LINES = range(2, 5)
 """Of its progress, while a node works."""
 
 
+@pytest.mark.slow
 def test_a_step_killed_around_its_publication_is_done_again_without_a_trace(begun: Theatre) -> None:
     step = next(step for step in begun.steps if step.node == "architecture")
     publishing = next(n for n, r in enumerate(step.requests, start=1) if r["operation"] == "Write")

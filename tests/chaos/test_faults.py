@@ -9,6 +9,7 @@ from tests.chaos.timeline import Theatre
 from tests.exhaustive import IS_EXHAUSTIVE
 
 
+@pytest.mark.slow
 def test_a_publication_without_an_answer_is_adopted_and_not_repeated(begun: Theatre) -> None:
     step = next(step for step in begun.steps if step.node == "architecture")
     publishing = next(n for n, r in enumerate(step.requests, start=1) if r["operation"] == "Write")

@@ -276,6 +276,7 @@ def test_a_bug_is_fixed_in_two_rounds_and_nobody_is_asked(tmp_path: Path) -> Non
         assert pull["body"].startswith("Closes #2. Part of #1.\n\nLet a number have decimals (R1).")
 
 
+@pytest.mark.slow
 def test_documentation_is_written_checked_and_accepted_by_a_person(tmp_path: Path) -> None:
     with standing(tmp_path, text_of("documentation-only"), classified(), DOCUMENTATION) as stand:
         stand.play()

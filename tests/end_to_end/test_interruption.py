@@ -8,7 +8,10 @@ import pytest
 
 from tests.end_to_end.scene import Scene, copy_of, open_scene
 
-pytestmark = pytest.mark.timeout(300)  # seconds on a busy machine; usually a tenth of that
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),  # seconds on a busy machine; usually a tenth of that
+]
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +37,7 @@ def _is_working(line: str) -> bool:
     return "started" not in line
 
 
-@pytest.mark.parametrize(
-    "by",
-    [
-        pytest.param(signal.SIGINT, id="ctrl-c"),
-        pytest.param(signal.SIGTERM, id="terminated", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminated"])
 def test_an_interrupted_step_gives_its_lease_back_and_says_how_to_go_on(
     scene: Scene, by: signal.Signals
 ) -> None:

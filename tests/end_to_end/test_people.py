@@ -134,6 +134,7 @@ def test_a_hold_lasts_until_somebody_says_why_the_item_may_go_on(item: Item) -> 
     assert item.step().node == "plan"
 
 
+@pytest.mark.slow
 def test_a_cancelled_item_leaves_one_summary_and_begins_anew_on_a_restart(item: Item) -> None:
     item.until("plan")
     item.label("cogworks:cancel")
@@ -165,6 +166,7 @@ def test_a_retry_makes_again_what_was_rejected(item: Item) -> None:
     assert item.step().node == "code@A"
 
 
+@pytest.mark.slow
 def test_a_closed_pull_request_is_a_rejection_until_it_is_reopened(item: Item) -> None:
     item.until("ship@A")
     number = item.state().pull_requests[-1].number
@@ -224,6 +226,7 @@ def test_a_locked_issue_goes_on_and_says_so(item: Item) -> None:
     assert "The issue is locked" in item.comments()[0]
 
 
+@pytest.mark.slow
 def test_commits_of_others_on_a_branch_of_ours_are_kept_and_named(item: Item) -> None:
     item.until("code@A")
     content = {"content": "bW9yZQ==", "message": "By hand", "branch": item.branch("swi-1")}
@@ -356,6 +359,7 @@ def test_a_deleted_branch_of_an_open_pull_request_is_a_rejection_that_a_retry_ma
     assert again.number > number
 
 
+@pytest.mark.slow
 def test_a_renamed_repository_goes_on_under_its_old_address(tmp_path: Path) -> None:
     with open_hub(tmp_path) as own:
         item = new_item(own)
@@ -365,6 +369,7 @@ def test_a_renamed_repository_goes_on_under_its_old_address(tmp_path: Path) -> N
         assert item.step().node == "plan"
 
 
+@pytest.mark.slow
 def test_the_commands_that_look_read_right_on_an_item_that_was_held_rejected_restarted_and_lost(
     item: Item, hub: RunningHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

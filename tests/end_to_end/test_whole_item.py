@@ -20,7 +20,10 @@ from tests.end_to_end.scene import Ended, Scene, copy_of, open_scene
 from tests.pipeline.runs import pull
 from tests.replaying import Committed, replayed
 
-pytestmark = pytest.mark.timeout(300)  # seconds on a busy machine; usually a tenth of that
+pytestmark = [
+    pytest.mark.slow,  # `./scripts/demo` plays the same item
+    pytest.mark.timeout(300),  # seconds on a busy machine; usually a tenth of that
+]
 
 MAX_STEPS = 40
 DEFAULT_EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "pipelines" / "default.toml"
@@ -265,7 +268,6 @@ def test_the_ledger_alone_replays_every_decision_of_the_run(item: WholeItem) -> 
     )
 
 
-@pytest.mark.slow
 def test_a_runner_that_dies_in_every_step_leaves_no_trace(item: WholeItem, tmp_path: Path) -> None:
     moments = itertools.cycle(
         (

@@ -83,15 +83,20 @@ def held(item: Item) -> None:
                 ),
             },
         ),
-        (
+        pytest.param(
             done,
             {
                 # Its base is the branch of the pull request before.
                 "has new commits": lambda item: item.ask("PUT", f"pulls/{pull(item)}/merge"),
                 "somebody wrote to cogworks": lambda item: item.say("/cogworks restart now"),
             },
+            marks=pytest.mark.slow,
         ),
-        (cancelled, {"somebody wrote": lambda item: item.say("/cogworks retry"), "has new commits": push}),
+        pytest.param(
+            cancelled,
+            {"somebody wrote": lambda item: item.say("/cogworks retry"), "has new commits": push},
+            marks=pytest.mark.slow,
+        ),
         (held, {"somebody wrote": lambda item: item.say("/cogworks status")}),
     ],
     ids=["waiting", "done", "cancelled", "held"],

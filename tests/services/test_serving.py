@@ -100,7 +100,7 @@ def invoke(*words: str, environment: dict[str, str] | None = None) -> Result:
     ("way", "skipped"),
     [
         ("socket", ["shutdown"]),
-        ("url", ["order", "left-caller", "socket-mode", "shutdown"]),
+        pytest.param("url", ["order", "left-caller", "socket-mode", "shutdown"], marks=pytest.mark.slow),
     ],
 )
 def test_the_python_service_passes_the_conformance_suite(
