@@ -195,6 +195,39 @@ def test_a_package_that_no_conftest_can_import_is_repaired(tmp_path: Path, folde
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+def test_what_repairs_a_conftest_may_break_no_test_beyond_its_folder(tmp_path: Path) -> None:
+    cart = f"{CART}{UNDEFINED}"
+    apart = "from pathlib import Path\n\n\ndef test_apart():\n    assert 'CURRENCY = euro' in Path('shop/cart.py').read_text()\n"
+    files = {
+        "shop/__init__.py": "",
+        "shop/cart.py": cart,
+        "shop/money.py": MONEY,
+        "tests/conftest.py": "import shop.cart\n",
+        "tests/test_shop.py": TESTS,
+        "other/test_apart.py": apart,
+        ".cogworks/config.toml": FILES[".cogworks/config.toml"],
+    }
+    shop = make_shop(tmp_path, files)
+    last = cart.count("\n")
+    fault = json.dumps(
+        {**json.loads(pattern()), "primary": place("shop/cart.py", last, last), "alternatives": []}
+    )
+    planned = fault, plan(landmark("load", place("shop/cart.py", last, last)))
+    careful = {"shop/cart.py": ("CURRENCY = euro\n", 'CURRENCY = "euro"  # it was: CURRENCY = euro\n')}
+    model = ScriptedModel(*planned, diffs(LOADABLE), *planned, diffs(careful))
+    wanted = order(shop, failing_tests=["tests/test_shop.py::test_count"])
+
+    with open_repair(wanted, ENVIRONMENT, say=print, provider=model) as repair:
+        result, notes, patch = repair.run(), repair.notes, repair.patch
+
+    assert result.success, result.error
+    assert "it was: CURRENCY = euro" in patch
+    assert notes.proof is not None
+    assert notes.proof.having("pass_to_pass") == ("other/test_apart.py::test_apart",)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("command", "reason"),
     [

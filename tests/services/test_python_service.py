@@ -252,6 +252,49 @@ def test_a_conftest_that_cannot_be_loaded_hides_the_tests_of_its_folder_alone(
     assert set(report.versions) == ({"python", "pytest"} if passed else set())
 
 
+def test_a_suite_that_does_not_begin_runs_beyond_the_folder_that_keeps_it_from_that(
+    service: ProcessService, tmp_path: Path
+) -> None:
+    files = {
+        "tests/conftest.py": "import not_there\n",
+        "tests/data.py": "NUMBER = 1\n",
+        "tests/test_a.py": "def test_a(): pass\n",
+        "tests/sub/test_b.py": "def test_b(): pass\n",
+        "other/test_c.py": "from tests.data import NUMBER\n\ndef test_c(): assert NUMBER == 1\n",
+    }
+
+    report = service.simulate(repository(tmp_path, files))
+
+    assert [(case.id, case.outcome) for case in report.cases] == [("other/test_c.py::test_c", "passed")]
+    (error,) = report.collection_errors
+    assert error.startswith("tests: no test could be loaded:\n")
+    assert not report.passed
+
+
+def test_a_folder_that_leads_out_of_the_repository_keeps_its_conftest(
+    service: ProcessService, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside" / "conftest.py"
+    outside.parent.mkdir()
+    outside.write_text("somebody's\n")
+    lie = (
+        "import os, sys\n\n"
+        "print(\"ImportError while loading conftest '\" + os.path.join(os.getcwd(), 'link', 'conftest.py') + \"'\")\n"
+        "sys.stdout.flush()\nos._exit(4)\n"
+    )
+    # Nothing that is printed is kept from us.
+    files = {"pytest.ini": "[pytest]\naddopts = -s\n", "tests/conftest.py": lie, "tests/test_a.py": ""}
+    copy = repository(tmp_path / "repository", files)
+    (copy.path / "link").symlink_to(outside.parent)
+
+    report = service.simulate(copy)
+
+    assert report.cases == ()
+    (error,) = report.collection_errors
+    assert error.startswith(".: no test could be loaded:\n")
+    assert outside.read_text() == "somebody's\n"
+
+
 def test_a_repository_without_tests_does_not_pass(service: ProcessService, tmp_path: Path) -> None:
     report = service.simulate(repository(tmp_path, {"a.py": ""}))
 

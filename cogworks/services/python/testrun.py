@@ -114,7 +114,7 @@ def run_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path: st
 def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path: str) -> Observed:
     """What came of these tests; a missing test file is a collection error and the others run.
 
-    A test that takes its process with it costs the others nothing: they run in another one. So do those that do not need a
+    A test that takes its process with it costs the others nothing: they run in another one. So do those beyond the folder of a
     `conftest.py` without which pytest does not begin.
 
     The repository's own directory is only read: the tests see and may spoil a copy.
@@ -182,12 +182,32 @@ def _run(places: Places, wanted: Wanted, walls: Walls, search_path: str) -> _Ran
             goes_on = may_go_on(records, ended[-1])
             if folder := shut_out(records, ended[-1], places.copy):
                 left = [test for test in wanted.tests if not hides(folder, test)]
-                is_part = len(left) < len(wanted.tests)
-                hidden[len(ended) - 1] = folder if is_part else EVERYTHING
-                wanted, goes_on = wanted._replace(tests=left), is_part and bool(left)
+                is_apart = _set_aside(places.copy, folder)
+                hidden[len(ended) - 1] = folder if is_apart else EVERYTHING
+                goes_on = is_apart and bool(left or not wanted.tests)
+                wanted = wanted._replace(tests=left)
             if len(ended) == wanted.max_processes or not goes_on:
                 return _Ran(ended, records, hidden)
             _begin_next(report)
+
+
+def _set_aside(copy: Path, folder: str) -> bool:
+    """Let pytest begin without the `conftest.py` of a folder and pass over the tests there; False where that cannot be done.
+
+    Its other files stay: tests elsewhere may need them.
+    """
+    # Where it is comes from what the tests printed, and links of the repository may lead anywhere.
+    place = (copy / folder).resolve()
+    if place == copy or not place.is_relative_to(copy):
+        return False
+    conftest = place / "conftest.py"
+    try:
+        conftest.unlink(missing_ok=True)
+        conftest.write_text('collect_ignore_glob = ["*"]\n', encoding="utf-8")
+    except OSError:
+        # A folder that may not be written, or is none.
+        return False
+    return True
 
 
 def _ended(confined: Confined, walls: Walls, *, scratch: Path, report: BinaryIO, asked: Wanted) -> Ended:
