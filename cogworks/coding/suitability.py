@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from cogworks.domain_services.messages import TestReport, commands_of, hides, versions_of
+from cogworks.domain_services.messages import TestReport, commands_of, hides_any, is_hidden, versions_of
 from cogworks.repair.instance import Instance
 from cogworks.repair.measure import BAD, as_found, is_of
 from cogworks.repair.proof import AGAINST, Proof, Runs, Tree, Weakened, proven_tests
@@ -20,7 +20,7 @@ def known_before(report: TestReport, instance: Instance) -> TestReport:
         update={
             "cases": tuple(case for case in report.cases if not of_targets(case.id, instance)),
             "collection_errors": tuple(
-                error for error in report.collection_errors if not _hides_any(error, instance.failing_tests)
+                error for error in report.collection_errors if not hides_any(error, instance.failing_tests)
             ),
         }
     )
@@ -29,7 +29,7 @@ def known_before(report: TestReport, instance: Instance) -> TestReport:
 def failing_targets(report: TestReport, instance: Instance) -> TestReport | None:
     """The failures among the tests to repair; None when there is none."""
     cases = [case for case in report.cases if case.outcome in BAD and of_targets(case.id, instance)]
-    errors = [error for error in report.collection_errors if _hides_any(error, instance.failing_tests)]
+    errors = [error for error in report.collection_errors if hides_any(error, instance.failing_tests)]
     if not cases and not errors:
         return None
     return TestReport(cases=tuple(cases), collection_errors=tuple(errors))
@@ -43,7 +43,7 @@ def limited_to(report: TestReport, tests: Sequence[str]) -> TestReport:
         update={
             "cases": tuple(case for case in report.cases if any(is_of(case.id, test) for test in tests)),
             "collection_errors": tuple(
-                error for error in report.collection_errors if _hides_any(error, tests)
+                error for error in report.collection_errors if hides_any(error, tests)
             ),
         }
     )
@@ -103,7 +103,7 @@ def unproven(proof: Proof, instance: Instance) -> tuple[str, ...]:
 
 def _unfit(target: str, report: TestReport) -> str:
     own = [case for case in report.cases if is_of(case.id, target)]
-    unloaded = any(hides(error, target) for error in report.collection_errors)
+    unloaded = is_hidden(target, report.collection_errors)
     if any(case.outcome in BAD for case in own) or unloaded:
         return ""
     if not report.cases and report.collection_errors:
@@ -115,7 +115,3 @@ def _unfit(target: str, report: TestReport) -> str:
         return f"{target} is none of the {len(report.cases)} tests that ran{hint}"
     outcomes = ", ".join(sorted({case.outcome for case in own}))
     return f"{target} does not fail ({outcomes}); there is nothing to repair"
-
-
-def _hides_any(error: str, tests: Sequence[str]) -> bool:
-    return any(hides(error, test) for test in tests)

@@ -11,7 +11,7 @@ from typing import Protocol
 from cogworks.canonical import sha256
 from cogworks.codebase.changes import normalised, path_problem, protected_by
 from cogworks.coding.handoff import Convention, RedRun, Resolved, TestHandoff
-from cogworks.domain_services.messages import Diagnostic, TestReport, hides
+from cogworks.domain_services.messages import Diagnostic, TestReport, hides_any
 from cogworks.repair.measure import file_of
 from cogworks.vocabulary import Value
 
@@ -206,7 +206,7 @@ def _near(path: str, files: Sequence[str]) -> list[str]:
 
 
 def _errors_of(paths: Sequence[str], report: TestReport) -> list[str]:
-    return [error for error in report.collection_errors if any(hides(error, path) for path in paths)]
+    return [error for error in report.collection_errors if hides_any(error, paths)]
 
 
 def _empty(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from cogworks.coding.feedback import Setback, Trial, judge_diagnostics, judge_setback
-from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides
+from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides_any, is_hidden
 from cogworks.repair.gates import Selection
 from cogworks.repair.measure import BAD, Measurement, Worse, faults_beyond, file_of, is_of
 from cogworks.repair.outcomes import Result
@@ -49,7 +49,7 @@ def setback_of(
     bad = {*found.failing, *_of(after.failing, wanted)}
     places = {
         *found.uncollected,
-        *(each for each in after.uncollected if any(hides(each, test) for test in wanted)),
+        *(each for each in after.uncollected if hides_any(each, wanted)),
     }
     errors = [text for report in reports for text in report.collection_errors if file_of(text) in places]
     return Setback(
@@ -98,7 +98,5 @@ def _silent(unproven: Sequence[str], setback: Setback) -> tuple[str, ...]:
     return tuple(
         each
         for each in unproven
-        if not (
-            setback.timed_out or _of(told, [each]) or any(hides(error, each) for error in setback.uncollected)
-        )
+        if not (setback.timed_out or _of(told, [each]) or is_hidden(each, setback.uncollected))
     )

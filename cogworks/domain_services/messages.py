@@ -87,6 +87,16 @@ def hides(error: str, test: str) -> bool:
     return place in (EVERYTHING, file) or file.startswith(f"{place}/")
 
 
+def hides_any(error: str, tests: Iterable[str]) -> bool:
+    """Whether one of these tests, files or folders is in what could not be loaded."""
+    return any(hides(error, test) for test in tests)
+
+
+def is_hidden(test: str, errors: Iterable[str]) -> bool:
+    """Whether a test, or a file or folder of tests, is in one of the things that could not be loaded."""
+    return any(hides(error, test) for error in errors)
+
+
 def commands_of(reports: Iterable[TestReport]) -> tuple[str, ...]:
     """How several runs were made, each command once, in the order of the runs."""
     return tuple(dict.fromkeys(command for report in reports for command in report.commands))

@@ -30,7 +30,7 @@ from cogworks.coding.testgate import (
     unreadable,
 )
 from cogworks.coding.verdicts import setback_of, without_own
-from cogworks.domain_services.messages import TestReport, hides
+from cogworks.domain_services.messages import TestReport, hides_any, is_hidden
 from cogworks.nodes.artifacts import proposed_paths
 from cogworks.nodes.asking import as_previous, purpose_of, retry_variables
 from cogworks.nodes.change_on_trial import ChangeOnTrial, FilesAsFound
@@ -346,12 +346,10 @@ def _harm(paths: Sequence[str], run: FirstRun, own: Collection[str]) -> Setback:
     before, after = without_own(measured(run.before), own), measured(run.report)
     # A file that cannot be loaded yet says nothing about the tests in it, and lets none of the others off.
     ran = before.passing | before.failing
-    hidden = frozenset(test for test in ran if any(hides(place, test) for place in after.uncollected))
+    hidden = frozenset(test for test in ran if is_hidden(test, after.uncollected))
     # Nor does a folder of theirs, in which nothing else ran.
     folders = frozenset(
-        place
-        for place in after.uncollected
-        if any(hides(place, path) for path in paths) and not any(hides(place, test) for test in ran)
+        place for place in after.uncollected if hides_any(place, paths) and not hides_any(place, ran)
     )
     known = before.model_copy(
         update={

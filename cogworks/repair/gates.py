@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from cogworks.domain_services.messages import TestReport, hides
+from cogworks.domain_services.messages import TestReport, hides_any
 from cogworks.repair.measure import (
     Measurement,
     Worse,
@@ -113,8 +113,7 @@ def parted(report: TestReport, gates: Sequence[Gate]) -> dict[GateName, TestRepo
     """
     owners = [_owner(gates, case.id) for case in report.cases]
     blamed = [
-        [gate.name for gate in gates if any(hides(error, test) for test in gate.tests)]
-        for error in report.collection_errors
+        [gate.name for gate in gates if hides_any(error, gate.tests)] for error in report.collection_errors
     ]
     first = gates[0].name
     if None in owners or not all(blamed) or (first not in owners and [first] not in blamed):

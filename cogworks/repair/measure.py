@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides
+from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides, hides_any, is_hidden
 from cogworks.vocabulary import Severity, Value
 
 BAD = frozenset({"failed", "error"})
@@ -121,7 +121,7 @@ def newly_failing(before: Measurement, after: Measurement) -> frozenset[str]:
     return frozenset(
         test
         for test in after.failing - before.failing
-        if not _is_hidden(test, before.uncollected) or test in before.passing
+        if not is_hidden(test, before.uncollected) or test in before.passing
     )
 
 
@@ -133,7 +133,7 @@ def newly_unloaded(before: Measurement, after: Measurement) -> frozenset[str]:
     return frozenset(
         place
         for place in after.uncollected - before.uncollected
-        if not _is_hidden(place, before.uncollected) or any(hides(place, test) for test in before.passing)
+        if not is_hidden(place, before.uncollected) or hides_any(place, before.passing)
     )
 
 
@@ -152,7 +152,7 @@ def as_found(before: TestReport, now: TestReport) -> TestReport:
     errors = [
         error
         for error in now.collection_errors
-        if error not in there and _hiding(file_of(error), before.collection_errors)
+        if error not in there and is_hidden(file_of(error), before.collection_errors)
     ]
     return before.model_copy(
         update={
@@ -258,10 +258,6 @@ def _passes(wanted: str, after: Measurement) -> bool:
 def is_of(test: str, wanted: str) -> bool:
     """Whether a test is the wanted one, belongs to the wanted file or class, or is one of its parameters."""
     return test == wanted or test.startswith((f"{wanted}::", f"{wanted}["))
-
-
-def _is_hidden(test: str, errors: Iterable[str]) -> bool:
-    return bool(_hiding(test, errors))
 
 
 def _hiding(test: str, errors: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from cogworks.domain_services.exploring import Coverage
-from cogworks.domain_services.messages import TestReport, hides
+from cogworks.domain_services.messages import TestReport, is_hidden
 from cogworks.repair.measure import file_of
 from cogworks.vocabulary import Value
 
@@ -88,6 +88,4 @@ def group_of(test: str) -> str:
 
 def _loaded(report: TestReport, errors: Iterable[str]) -> dict[str, None]:
     places = frozenset(map(file_of, errors))
-    return dict.fromkeys(
-        case.id for case in report.cases if not any(hides(place, case.id) for place in places)
-    )
+    return dict.fromkeys(case.id for case in report.cases if not is_hidden(case.id, places))
