@@ -195,33 +195,44 @@ def test_a_package_that_no_conftest_can_import_is_repaired(tmp_path: Path, folde
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_what_repairs_a_conftest_may_break_no_test_beyond_its_folder(tmp_path: Path) -> None:
-    cart = f"{CART}{UNDEFINED}"
-    apart = "from pathlib import Path\n\n\ndef test_apart():\n    assert 'CURRENCY = euro' in Path('shop/cart.py').read_text()\n"
+@pytest.mark.parametrize(
+    ("fault", "loaded"),
+    [
+        ("CURRENCY = euro", {"tests/conftest.py": "import shop.cart\n"}),
+        ("CURRENCY = __import__('os').abort()", {}),
+    ],
+    ids=["conftest", "crash"],
+)
+def test_what_lets_tests_be_loaded_may_break_no_test_beyond_them(
+    tmp_path: Path, fault: str, loaded: dict[str, str]
+) -> None:
+    cart = f"{CART}\n\n{fault}\n"
+    apart = f"from pathlib import Path\n\n\ndef test_apart():\n    assert {fault!r} in Path('shop/cart.py').read_text()\n"
     files = {
         "shop/__init__.py": "",
         "shop/cart.py": cart,
         "shop/money.py": MONEY,
-        "tests/conftest.py": "import shop.cart\n",
+        **loaded,
         "tests/test_shop.py": TESTS,
         "other/test_apart.py": apart,
         ".cogworks/config.toml": FILES[".cogworks/config.toml"],
     }
     shop = make_shop(tmp_path, files)
     last = cart.count("\n")
-    fault = json.dumps(
+    found = json.dumps(
         {**json.loads(pattern()), "primary": place("shop/cart.py", last, last), "alternatives": []}
     )
-    planned = fault, plan(landmark("load", place("shop/cart.py", last, last)))
-    careful = {"shop/cart.py": ("CURRENCY = euro\n", 'CURRENCY = "euro"  # it was: CURRENCY = euro\n')}
-    model = ScriptedModel(*planned, diffs(LOADABLE), *planned, diffs(careful))
+    planned = found, plan(landmark("load", place("shop/cart.py", last, last)))
+    careless = {"shop/cart.py": (f"{fault}\n", 'CURRENCY = "euro"\n')}
+    careful = {"shop/cart.py": (f"{fault}\n", f'CURRENCY = "euro"  # it was: {fault}\n')}
+    model = ScriptedModel(*planned, diffs(careless), *planned, diffs(careful))
     wanted = order(shop, failing_tests=["tests/test_shop.py::test_count"])
 
     with open_repair(wanted, ENVIRONMENT, say=print, provider=model) as repair:
         result, notes, patch = repair.run(), repair.notes, repair.patch
 
     assert result.success, result.error
-    assert "it was: CURRENCY = euro" in patch
+    assert f"it was: {fault}" in patch
     assert notes.proof is not None
     assert notes.proof.having("pass_to_pass") == ("other/test_apart.py::test_apart",)
 

@@ -10,7 +10,15 @@ import pytest
 
 from cogworks.domain_services.checking import SimulateParams
 from cogworks.domain_services.exploring import CoverageParams, TraceParams
-from cogworks.domain_services.messages import Caller, Message, Repository, Request, Response, TestReport
+from cogworks.domain_services.messages import (
+    Caller,
+    Message,
+    Repository,
+    Request,
+    Response,
+    TestReport,
+    hides,
+)
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.testrun import Wanted, run_tests
@@ -174,6 +182,33 @@ def test_one_test_over_its_time_limit_fails_and_the_others_run(tmp_path: Path) -
     assert not report.timed_out
 
 
+LOADING = pytest.mark.parametrize(
+    ("place", "hidden"),
+    [("test_b.py", "test_b.py"), ("sub/conftest.py", "sub")],
+    ids=["test module", "conftest"],
+)
+
+
+def error_of_loading(folder: Path, place: str, hidden: str, code: str) -> str:
+    """What is said of a suite in which the file at this place imports this code, when all tests that it does not hide pass."""
+    files = {
+        "shop.py": code,
+        "sub/test_d.py": "def test_d(): pass\n",
+        "test_c.py": "def test_c(): pass\n",
+        place: "import shop\n\ndef test_b(): pass\n",
+    }
+    for path, text in files.items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text(text)
+    report = suite(folder, "def test_a(): pass\n", Wanted(test_timeout_s=0.5))
+    (error,) = report.collection_errors
+    tests = ["sub/test_d.py::test_d", "test_a.py::test_a", "test_c.py::test_c"]
+    assert [(case.id, case.outcome) for case in report.cases] == [
+        (test, "passed") for test in tests if not hides(hidden, test)
+    ]
+    return error
+
+
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
@@ -182,25 +217,40 @@ def test_one_test_over_its_time_limit_fails_and_the_others_run(tmp_path: Path) -
     ],
     ids=["hangs", "ends the program"],
 )
-def test_a_module_that_never_ends_or_ends_the_program_hides_the_tests_of_its_file_alone(
-    tmp_path: Path, code: str, reason: str
+@LOADING
+def test_what_never_ends_or_ends_the_program_while_it_is_loaded_hides_its_own_tests_alone(
+    tmp_path: Path, code: str, reason: str, place: str, hidden: str
 ) -> None:
-    (tmp_path / "shop.py").write_text(code)
-    (tmp_path / "test_b.py").write_text("import shop\n\ndef test_b(): pass\n")
-    (tmp_path / "test_c.py").write_text("def test_c(): pass\n")
+    error = error_of_loading(tmp_path, place, hidden, code)
 
-    report = suite(tmp_path, "def test_a(): pass\n", Wanted(test_timeout_s=0.5))
-
-    assert [(case.id, case.outcome) for case in report.cases] == [
-        ("test_a.py::test_a", "passed"),
-        ("test_c.py::test_c", "passed"),
-    ]
-    (error,) = report.collection_errors
-    assert error.startswith("test_b.py: ")
+    assert error.startswith(f"{hidden}: ")
     # Where it happened, for whoever looks for the fault.
-    assert "test_b.py:1: in <module>" in error
+    assert f"{place}:1: in <module>" in error
     assert "shop.py:" in error
     assert error.endswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("code", "end"),
+    [
+        ("import os\nos._exit(0)\n", "exit code 0"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n", "signal 11"),
+        (
+            "import ctypes\nmutex = ctypes.create_string_buffer(64)\nlock = ctypes.CDLL(None).pthread_mutex_lock\nlock(mutex), lock(mutex)\n",
+            "over the time limit of one test, and it could not be stopped otherwise",
+        ),
+    ],
+    ids=["leaves", "crashes", "hangs in C"],
+)
+@LOADING
+def test_what_takes_the_process_along_while_it_is_loaded_hides_its_own_tests_alone(
+    tmp_path: Path, code: str, end: str, place: str, hidden: str
+) -> None:
+    said, *frames = error_of_loading(tmp_path, place, hidden, code).splitlines()
+
+    assert said == f"{hidden}: the test process ended while this was loaded ({end})"
+    # Where it happened, if Python had the time to say so.
+    assert frames == ([f"{place}:1: in <module>", "shop.py:2: in <module>"] if end == "signal 11" else [])
 
 
 def test_what_cannot_be_stopped_costs_its_own_result_and_no_other(tmp_path: Path) -> None:

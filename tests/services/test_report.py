@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.domain_services.messages import TestCase, TestReport
+from cogworks.repair.frames import frames_of
 from cogworks.services.python.report import (
     MAX_LINES,
     NEXT,
@@ -152,6 +153,10 @@ def test_what_a_process_could_not_load_stands_beside_what_the_next_one_found() -
         ([event("start", id="a"), json.dumps(NEXT)], Ended(-9, ""), False),
         ([event("start", id="a"), json.dumps(NEXT), event("start", id="b")], Ended(-9, ""), True),
         ([], Ended(-9, ""), False),
+        ([event("load", id="a.py")], Ended(-9, ""), True),
+        ([event("load", id="a.py"), event("loaded", id="a.py")], Ended(-9, ""), False),
+        ([event("load", id="")], Ended(-9, ""), False),
+        ([event("load", id="a.py"), json.dumps(NEXT)], Ended(-9, ""), False),
     ],
     ids=[
         "killed",
@@ -163,9 +168,13 @@ def test_what_a_process_could_not_load_stands_beside_what_the_next_one_found() -
         "no-progress",
         "progress",
         "before-tests",
+        "while-loading",
+        "after-loading",
+        "nowhere",
+        "loading-once",
     ],
 )
-def test_another_process_goes_on_where_one_died_in_a_test(
+def test_another_process_goes_on_where_one_died_of_a_test_or_a_file(
     lines: Sequence[str], ended: Ended, goes_on: bool
 ) -> None:
     assert may_go_on(read_records(line.encode() for line in lines), ended) is goes_on
@@ -198,6 +207,52 @@ def test_each_test_that_took_its_process_along_says_how() -> None:
         ),
         collection_errors=("b.py: E  no module",),
         blocked=("b",),
+    )
+
+
+CRASH = """\
+a test said this
+Fatal Python error: Segmentation fault
+
+Thread 0x00007f0000000001 (most recent call first):
+  File "/scratch/copy/other.py", line 5 in wait
+
+Current thread 0x00007f0000000000 (most recent call first):
+  File "/scratch/copy/shop.py", line 14 in total
+  File "<frozen importlib._bootstrap>", line 241 in _call_with_frames_removed
+  File "/usr/lib/site-packages/pluggy/_callers.py", line 121 in _multicall
+  File "/scratch/copy/test_a.py", line 3 in test_a
+
+Extension modules: somebody's"""
+
+
+def test_a_crash_says_where_in_the_code_it_was() -> None:
+    lines = [event("start", id="test_a.py::test_a")]
+
+    (case,) = report_of(lines, Ended(-11, CRASH)).cases
+
+    assert case.message == (
+        "the test process ended during this test (signal 11)\ntest_a.py:3: in test_a\nshop.py:14: in total"
+    )
+    assert [frame.artifact for frame in frames_of(case.message)] == ["shop.py", "test_a.py"]
+
+
+def test_each_file_that_took_its_process_along_is_named_once_with_how() -> None:
+    lines = [
+        *(event("load", id=name) for name in ("", "sub", "sub/a.py")),
+        json.dumps(NEXT),
+        *(event("load", id=name) for name in ("", "sub")),
+        event("load", id="sub/a.py"),
+        event("loaded", id="sub/a.py"),
+        event("load", id="sub/b.py"),
+    ]
+
+    report = report_of(lines, Ended(0, ""), Ended(None, "", blocked=("too much",)))
+
+    assert report.collection_errors == (
+        "sub/a.py: the test process ended while this was loaded (exit code 0)",
+        "sub/b.py: the test process ended while this was loaded (too much)",
+        "pytest ended early (too much):",
     )
 
 

@@ -27,6 +27,11 @@ _FRAME = re.compile(r"(?P<place>\S+):\d+: in ")
 _FOREIGN = ("<python>/", "<library>/")
 _NO_CONFTEST = re.compile(r"(?m)^ImportError while loading conftest '(?P<path>[^'\n]+)'")
 """What pytest says of any exception, when it is about a file that it reads before it looks for tests."""
+_CRASH = re.compile(r"^Current thread .*:\n(?P<frames>(?:  File .*\n?)+)", re.MULTILINE)
+"""How Python says where it was when a signal ended it, the innermost frame first."""
+_CRASH_FRAME = re.compile(
+    r'^  File "(?P<place>[^"<>\n]+)", line (?P<line>\d+) in (?P<name>.+)$', re.MULTILINE
+)
 _CARETS = re.compile(r"\s*[~^]+\s*")
 
 NEXT = {"kind": "next"}
@@ -38,6 +43,8 @@ _FIELDS: Mapping[str, Mapping[str, type]] = {
     "start": {"id": str},
     "phase": {"id": str, "when": str, "outcome": str, "text": str},
     "finish": {"id": str},
+    "load": {"id": str},
+    "loaded": {"id": str},
     "collection": {"id": str, "text": str},
     "internal": {"text": str},
     "attempt": {"id": str, "text": str},
@@ -76,6 +83,11 @@ def read_run(
         f"{record['id']}: {stable(record['text'], roots)}"
         for record in records
         if record["kind"] == "collection"
+    ]
+    errors += [
+        f"{place}: {_death('while this was loaded', process, roots)}"
+        for process, told in zip(ended, _by_process(records), strict=False)
+        if (place := _loading(told)) and not process.timed_out
     ]
     is_known = len(ended) - 1 in hidden
     complaint = None if is_known else _complaint(records, ended[-1], collected=bool(errors))
@@ -119,13 +131,13 @@ def _is_sound(record: Any) -> bool:
 
 
 def may_go_on(records: Sequence[Mapping[str, Any]], ended: Ended) -> bool:
-    """Whether the process died in the middle of a test, so that another one may run those after it."""
+    """Whether the process died of a test, or of a file while it loaded that, so that another one may run the others."""
     last = records[-1]["kind"] if records else ""
     finished = {record["id"] for record in records if record["kind"] == "finish"}
-    unfinished = any(
-        record["kind"] == "start" and record["id"] not in finished for record in _latest(records)
-    )
-    return ended.code is not None and not ended.timed_out and last != "end" and unfinished
+    latest = _by_process(records)[-1]
+    unfinished = any(record["kind"] == "start" and record["id"] not in finished for record in latest)
+    died = ended.code is not None and not ended.timed_out and last != "end"
+    return died and (unfinished or bool(_loading(latest)))
 
 
 def shut_out(records: Sequence[Mapping[str, Any]], ended: Ended, copy: Path) -> str:
@@ -134,17 +146,33 @@ def shut_out(records: Sequence[Mapping[str, Any]], ended: Ended, copy: Path) -> 
     Args:
         copy: what the folder is relative to.
     """
-    found = None if _latest(records) else _NO_CONFTEST.search(ended.output)
+    found = None if _by_process(records)[-1] else _NO_CONFTEST.search(ended.output)
     folder = Path(found["path"]).parent if found else None
     if folder is None:
         return ""
     return folder.relative_to(copy).as_posix() if folder.is_relative_to(copy) else EVERYTHING
 
 
-def _latest(records: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """The records of the last process."""
-    begun = max((place for place, record in enumerate(records, 1) if record == NEXT), default=0)
-    return records[begun:]
+def _by_process(records: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """The records of each process, of the first one first."""
+    found: list[list[Mapping[str, Any]]] = [[]]
+    for record in records:
+        if record == NEXT:
+            found.append([])
+        else:
+            found[-1].append(record)
+    return found
+
+
+def _loading(records: Sequence[Mapping[str, Any]]) -> str:
+    """The file or folder that a process had begun to load last and not ended with; empty: none with a name."""
+    begun: dict[str, None] = {}
+    for record in records:
+        if record["kind"] == "load":
+            begun[record["id"]] = None
+        elif record["kind"] == "loaded":
+            begun.pop(record["id"], None)
+    return next(reversed(begun), "")
 
 
 def stable(text: str, roots: Mapping[str, str]) -> str:
@@ -211,7 +239,7 @@ def _cases(
         elif record["kind"] == "finish":
             died_with.pop(record["id"], None)
     return tuple(
-        _unfinished(test, died_with[test]) if test in died_with else _case(test, found, roots)
+        _unfinished(test, died_with[test], roots) if test in died_with else _case(test, found, roots)
         for test, found in phases.items()
     )
 
@@ -227,12 +255,21 @@ def _case(test: str, phases: Sequence[Mapping[str, Any]], roots: Mapping[str, st
     return TestCase(id=test, outcome="passed")
 
 
-def _unfinished(test: str, ended: Ended) -> TestCase:
+def _unfinished(test: str, ended: Ended, roots: Mapping[str, str]) -> TestCase:
     if ended.timed_out:
         return TestCase(id=test, outcome="error", message="still running at the time limit of the whole run")
-    return TestCase(
-        id=test, outcome="error", message=f"the test process ended during this test ({_end(ended)})"
-    )
+    return TestCase(id=test, outcome="error", message=_death("during this test", ended, roots))
+
+
+def _death(moment: str, ended: Ended, roots: Mapping[str, str]) -> str:
+    """How a process ended, and where in the code if it said so, as pytest would: the innermost frame last."""
+    found = _CRASH.search(ended.output)
+    frames = [
+        f"{frame['place']}:{frame['line']}: in {frame['name']}"
+        for frame in _CRASH_FRAME.finditer(found["frames"] if found else "")
+    ]
+    said = f"the test process ended {moment} ({_end(ended)})"
+    return "\n".join([said, *stable("\n".join(reversed(frames)), roots).splitlines()])
 
 
 def _complaint(records: Sequence[Mapping[str, Any]], ended: Ended, *, collected: bool) -> str | None:

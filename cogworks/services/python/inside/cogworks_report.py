@@ -36,19 +36,25 @@ def pytest_configure(config: pytest.Config) -> None:
         os.set_inheritable(descriptor, False)
     # Workers of pytest-xdist load the plugin too; only the process that collects their reports writes.
     if descriptor is not None and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Reporter(descriptor), "cogworks-reporter")
+        reporter = Reporter(descriptor)
+        config.pluginmanager.register(reporter, "cogworks-reporter")
+        config.pluginmanager.register(Avoidance(reporter.deadly), "cogworks-avoidance")
 
 
 class Reporter:
     """Each line is written at once: a process that is killed leaves behind what it knew.
 
-    What the file holds already was written by a process that died: its tests are not run again.
+    What the file holds already was written by a process that died: its tests are not run again, and what it died of while it
+    was loaded is not loaded again.
     """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._process = os.getpid()
-        self._run_before = _started(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
+        told = _told_before(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
+        self._run_before = frozenset(record["id"] for record in told if record["kind"] == "start")
+        self.deadly = _deadly(told)
+        """The files and folders that an earlier process did not survive loading."""
         self.test = ""
         """The one that runs, empty between two."""
         python = ".".join(map(str, sys.version_info[:3]))
@@ -81,15 +87,19 @@ class Reporter:
     def pytest_make_collect_report(
         self, collector: pytest.Collector
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        self.write(kind="load", id=collector.nodeid)
         try:
             return (yield)
         except SystemExit as ending:
             # A module that ends the program would end the run, and with it the tests of all other files.
             told = pytest.ExceptionInfo.from_exception(ending).getrepr(style="short")
             return pytest.CollectReport(collector.nodeid, "failed", str(told), [])
+        finally:
+            self.write(kind="loaded", id=collector.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
+        # How the process ended is known to those who saw it end.
+        if report.failed and _written(report.nodeid) not in self.deadly:
             self.write(kind="collection", id=report.nodeid, text=_text(report))
 
     def pytest_internalerror(self, excrepr: object) -> None:
@@ -108,13 +118,42 @@ class Reporter:
             line = line[os.write(self._descriptor, line) :]
 
 
+class Avoidance:
+    """What an earlier process did not survive loading cannot be loaded."""
+
+    def __init__(self, deadly: frozenset[str]) -> None:
+        self._deadly = deadly
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> pytest.CollectReport | None:
+        if _written(collector.nodeid) not in self._deadly:
+            return None
+        return pytest.CollectReport(
+            collector.nodeid, "failed", "the test process ended while this was loaded", []
+        )
+
+
 def _written(nodeid: str) -> str:
     return nodeid.encode(errors="replace").decode()
 
 
-def _started(text: bytes) -> frozenset[str]:
-    records = map(json.loads, text.split(b"\n")[:-1])
-    return frozenset(record["id"] for record in records if record["kind"] == "start")
+def _told_before(text: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.split(b"\n")[:-1]]
+
+
+def _deadly(told: list[dict[str, Any]]) -> frozenset[str]:
+    found: set[str] = set()
+    loading: list[str] = []
+    for record in told:
+        if record["kind"] == "load":
+            loading.append(record["id"])
+        elif record["kind"] == "loaded":
+            loading.remove(record["id"])
+        elif record["kind"] == "next":
+            # The session itself has no name.
+            found.update(filter(None, loading[-1:]))
+            loading = []
+    return frozenset(found)
 
 
 def _text(report: pytest.TestReport | pytest.CollectReport) -> str:
