@@ -86,7 +86,7 @@ def serving(folder: Path, *, credentials: str = "") -> Iterator[PackageServer]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
         user = f"{credentials}@" if credentials else ""
         server = PackageServer(f"http://{user}127.0.0.1:{listening.server_port}/simple/")
-        thread = threading.Thread(target=listening.serve_forever)
+        thread = threading.Thread(target=listening.serve_forever, args=(0.02,))
         thread.start()
         try:
             yield server

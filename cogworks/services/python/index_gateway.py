@@ -30,6 +30,8 @@ from cogworks.services.python.package_index import (
 _TIMEOUT_S = 30.0
 _ATTEMPTS = 3
 _CHUNK_BYTES = 64 * 1024
+_NOTICED_S = 0.02
+"""So soon the end of an installer ends its gateway: whoever waits for an environment waits for that too."""
 _ABSENT = (404, 410)
 _FAILURES = (httpx.HTTPError, httpx.InvalidURL)
 _METADATA = ".metadata"
@@ -179,7 +181,7 @@ class Door:
             if not descriptors:
                 return
             with _Server(socket.socket(fileno=descriptors[0]), self._gateway) as server:
-                thread = threading.Thread(target=server.serve_forever, daemon=True)
+                thread = threading.Thread(target=server.serve_forever, args=(_NOTICED_S,), daemon=True)
                 thread.start()
                 # Nothing more is ever sent: this ends with the block.
                 self._ours.recv(1)
