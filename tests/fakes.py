@@ -19,12 +19,12 @@ from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic, Message, Metadata, TestReport
 from cogworks.domain_services.operations import Operation
 from cogworks.errors import VisitStopped
-from cogworks.llm.package_data import shipped_prompts
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.nodes.contract import Params, Reply, Result, Workspace
 from cogworks.repair.consulting import HasPath
 from cogworks.repair.investigating import Laboratory
 from cogworks.vocabulary import CommitOid
+from tests.shipped import prompts
 
 
 class ScriptedModel:
@@ -293,7 +293,7 @@ class ScriptedAnswers:
 
     def __init__(self, *script: BaseModel) -> None:
         self._script = list(script)
-        self._prompts = shipped_prompts()
+        self._prompts = prompts()
         self.purposes: list[str] = []
         self.asked: list[str] = []
         """The user section of every prompt."""

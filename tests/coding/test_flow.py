@@ -182,9 +182,10 @@ def test_no_state_is_a_dead_end(action: Action, outcome: Outcome) -> None:
         "errors_in_row": [0, 1],
         "attempts": [(), (attempt,)],
     }
+    result = any_result(action, outcome, 1)
     for values in itertools.product(*choices.values()):
         context = known(**dict(zip(choices, values, strict=True)))
-        found = after(action, any_result(action, outcome, 1), context)
+        found = after(action, result, context)
 
         is_going_on = next_step(found, generation_retries=1) is not None
         assert is_going_on or alarms(found, Limits())

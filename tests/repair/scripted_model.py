@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from cogworks.llm.package_data import shipped_prompts
+from tests.shipped import prompts
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
@@ -15,7 +15,7 @@ class Answers:
 
     def __init__(self, *answers: str | Exception) -> None:
         self._answers = list(answers)
-        self._prompts = shipped_prompts()
+        self._prompts = prompts()
         self.asked: list[tuple[str, str, str]] = []
         """Template, purpose, what the user section says."""
 
