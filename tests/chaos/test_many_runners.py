@@ -12,6 +12,8 @@ from tests.chaos.forked import Forked
 from tests.chaos.portrait import differences
 from tests.chaos.timeline import LEASE_IS_OLD_S, Step, Theatre
 
+pytestmark = pytest.mark.slow
+
 RUNNERS = 8
 
 
@@ -79,7 +81,6 @@ def test_a_runner_that_wakes_up_after_a_takeover_effects_nothing(begun: Theatre,
     check_late_waking(begun, "architecture", nth)
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_planner_that_wakes_up_after_a_takeover_makes_no_sub_issue(done: Theatre) -> None:
     # The sleeper's own clock does not see the hub's jump ahead, so only the ledger stops it here. A pause right before
@@ -87,7 +88,6 @@ def test_a_planner_that_wakes_up_after_a_takeover_makes_no_sub_issue(done: Theat
     check_late_waking(done, "planning", 1)
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_stopped_runner_keeps_nobody_on_its_machine_from_taking_over(done: Theatre) -> None:
     # It holds its working copy all the while.

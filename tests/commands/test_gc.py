@@ -38,6 +38,7 @@ def collect(scene: Scene, *arguments: str, where: str = "") -> Result:
     return Result(ended.return_value, ended.stdout, ended.stderr)
 
 
+@pytest.mark.slow
 def test_the_ledger_of_an_open_item_stays(looked_at: Scene) -> None:
     before = looked_at.everything()
 
@@ -49,6 +50,7 @@ def test_the_ledger_of_an_open_item_stays(looked_at: Scene) -> None:
     assert looked_at.everything() == before
 
 
+@pytest.mark.slow
 def test_a_ledger_of_an_item_just_closed_stays_but_its_work_directories_go(closed: Scene) -> None:
     run = call(closed, log, "--json").told["commits"][0]["run_id"]
     copies = Path(closed.environment()["COGWORKS_WORK_DIR"]) / "copies"
@@ -67,6 +69,7 @@ def test_a_ledger_of_an_item_just_closed_stays_but_its_work_directories_go(close
     assert "0 of 1 ledgers put away" in people.out
 
 
+@pytest.mark.slow
 def test_a_ledger_is_put_away_and_brought_back(closed: Scene, tmp_path: Path) -> None:
     tip = closed.git("rev-parse", "cogworks/ledger/1").strip()
     before = closed.everything()
@@ -91,6 +94,7 @@ def test_a_ledger_is_put_away_and_brought_back(closed: Scene, tmp_path: Path) ->
     assert after == tip
 
 
+@pytest.mark.slow
 def test_a_second_ledger_of_a_reopened_item_is_kept_beside_the_first(closed: Scene, tmp_path: Path) -> None:
     scene = closed
     first = collect(scene, "--json", "--keep-days", "0").told["archived"][0]
@@ -102,6 +106,7 @@ def test_a_second_ledger_of_a_reopened_item_is_kept_beside_the_first(closed: Sce
     assert second["ref"] == f"refs/cogworks/archive/1-{first['oid'][:12]}"
 
 
+@pytest.mark.slow
 def test_what_replay_says_of_a_ledger_that_was_put_away_replays_it(own_scene: Scene, tmp_path: Path) -> None:
     visit = own_scene.git("ls-tree", "-d", "--name-only", "cogworks/ledger/1", "visits/").split()[0]
     events = "".join(f"{line_of(event)}\n" for event in recorded())
@@ -134,6 +139,7 @@ def bring_back(scene: Scene, clone: Path) -> None:
         subprocess.run(["git", *command], check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_a_repository_that_is_none_is_refused(looked_at: Scene) -> None:
     with pytest.raises(UsageError, match=r"there is no repository octo-org/nothing|does not exist"):
         collect(looked_at, where=f"{looked_at.stage.url}/octo-org/nothing")

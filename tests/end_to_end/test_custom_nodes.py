@@ -7,7 +7,10 @@ import pytest
 
 from tests.end_to_end.scene import open_scene
 
-pytestmark = pytest.mark.timeout(300)  # seconds on a busy machine; usually a tenth of that
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),  # seconds on a busy machine; usually a tenth of that
+]
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "custom-nodes"
 CASSETTES = Path(__file__).with_name("cassettes") / "custom_nodes"
 

@@ -399,7 +399,9 @@ def test_what_is_no_text_in_a_message_does_not_keep_it_from_arriving(
     assert case.message.endswith("E   ValueError: a?b")
 
 
-@pytest.mark.parametrize("walls", [HERE, NO_WALLS], ids=["strongest", "plain"])
+@pytest.mark.parametrize(
+    "walls", [HERE, pytest.param(NO_WALLS, marks=pytest.mark.slow)], ids=["strongest", "plain"]
+)
 def test_a_suite_over_its_time_limit_is_ended_with_what_it_started(walls: Walls, tmp_path: Path) -> None:
     folder = tmp_path / "repository"
     marker = f"marker-{tmp_path.name}"
