@@ -2,12 +2,10 @@
 
 import json
 import secrets
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
@@ -24,6 +22,7 @@ from cogworks.settings import (
     read_action_environment,
     read_environment,
 )
+from cogworks.stopping import noted_signals
 from cogworks.wiring import open_examination
 
 _VIEWER = "query Viewer { viewer { login databaseId } }"
@@ -88,18 +87,10 @@ def _is_ours(found: About, actor: int | None) -> bool:
 
 
 def _step(issue_url: str, node: str) -> dict[str, Any]:
-    steps = ChildSteps(child_environment(), lambda line: click.echo(line, err=True))
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        steps.interrupt()
-
     # A cancelled job is told by SIGINT, then SIGTERM: the step gives its lease back.
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with noted_signals() as stop:
+        steps = ChildSteps(child_environment(), lambda line: click.echo(line, err=True), stop)
         report = steps.run(issue_url, ["--node", node] if node else [])
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
     click.echo(f"{report['outcome']}: {report['message']}", err=True)
     return report
 

@@ -11,7 +11,6 @@ from typing import Any
 import click
 from rich.console import Console
 
-from cogworks.commands.progress import ended_by_signal
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
 from cogworks.demo.person import Person
 from cogworks.demo.play import Cue, play
@@ -20,6 +19,7 @@ from cogworks.demo.stage import Stage, open_stage, sole_runner
 from cogworks.demo.verdict import Verdict, judge
 from cogworks.errors import CogworksError, Interrupted, PermissionRefused
 from cogworks.settings import child_environment, read_environment
+from cogworks.stopping import ended_by_signal
 
 RECORDED = (
     "The model's replies are recorded: they are read from files that ship with cogworks (provider `cassette`), "

@@ -10,8 +10,8 @@ import click
 
 from cogworks import __version__
 from cogworks.commands.given_files import options_in, text_of
-from cogworks.commands.progress import ended_by_signal
 from cogworks.errors import BudgetReached, CogworksError, Interrupted, UsageError
+from cogworks.stopping import ended_by_signal
 
 if TYPE_CHECKING:
     from cogworks.evaluation.cases import Case

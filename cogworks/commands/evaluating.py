@@ -23,6 +23,7 @@ from cogworks.evaluation.report import Result, as_text
 from cogworks.llm.budget import dollars
 from cogworks.services.python.preparing import prepared
 from cogworks.settings import child_environment, read_environment
+from cogworks.stopping import ended_by_signal
 from cogworks.vocabulary import Value
 from cogworks.wiring_evaluation import Assignment, work_at
 
@@ -148,10 +149,10 @@ def _work(given: Assignment, alive: Connection) -> None:
     """One instance, in a process of its own."""
     # Ctrl-C reaches every process of the terminal; who began this one decides, and says so by SIGTERM.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
     try:
-        keep(given, _worked(given))
+        with ended_by_signal():
+            threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
+            keep(given, _worked(given))
     except KeyboardInterrupt:
         os._exit(130)
 

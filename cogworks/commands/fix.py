@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cogworks.commands.given_files import options_in, text_of
-from cogworks.commands.progress import ended_by_signal
 from cogworks.errors import CogworksError, Interrupted
+from cogworks.stopping import ended_by_signal
 
 if TYPE_CHECKING:
     from cogworks.coding.events import Event

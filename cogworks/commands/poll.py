@@ -2,14 +2,9 @@
 
 import json
 import random
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from threading import Event
-from types import FrameType
 from typing import Any
 
 import click
@@ -26,6 +21,7 @@ from cogworks.github.sweeping import look_through
 from cogworks.nodes.considering import Considered
 from cogworks.polling import Pair, Poller, StepDone, SweepReport, as_object, keep_sweeping, pairs
 from cogworks.settings import child_environment, read_environment
+from cogworks.stopping import Stop, noted_signals
 from cogworks.wiring import open_examination
 
 MATRIX_JOBS = 256
@@ -93,10 +89,10 @@ def poll(
         if matrix:
             limit = MATRIX_JOBS if max_steps is None else min(max_steps, MATRIX_JOBS)
             return _print_matrix(client, address, meter, milestone=milestone, limit=limit, as_json=as_json)
-        world = _World(address, client, milestone=milestone, quiet=quiet)
-        poller = Poller(world, max_steps=max_steps)
         told = _Told(address, meter, as_json=as_json)
-        with _stopped_by_signals(world):
+        with noted_signals() as stop:
+            world = PollingWorld(address, client, stop, milestone=milestone, quiet=quiet)
+            poller = Poller(world, max_steps=max_steps)
             if interval is not None:
                 last = keep_sweeping(poller, interval_s=interval, jitter=random.random, tell=told)
                 return last.exit_code if last else Interrupted.exit_code
@@ -105,13 +101,14 @@ def poll(
             return report.exit_code
 
 
-class _World:
+class PollingWorld:
     """The sweeps' surroundings: a client that reads, and steps in child processes."""
 
     def __init__(
         self,
         address: RepositoryAddress,
         client: GraphQLClient,
+        stop: Stop,
         *,
         milestone: str,
         quiet: bool,
@@ -119,9 +116,10 @@ class _World:
         self._address = address
         self._client = client
         self._milestone = milestone
-        self._stopping = Event()
+        self._stop = stop
         self.say = progress_line(quiet=quiet)
-        self._steps = ChildSteps(child_environment(), lambda line: self.say(f"  {line}"))
+        # The first signal lets the running step finish, the second ends it.
+        self._steps = ChildSteps(child_environment(), lambda line: self.say(f"  {line}"), stop, patience=1)
 
     def look(self, since: datetime | None) -> Seen:
         return look_through(self._client, self._address, since=since, milestone=self._milestone)
@@ -140,26 +138,10 @@ class _World:
         )
 
     def is_stopping(self) -> bool:
-        return self._stopping.is_set()
+        return self._stop.times > 0
 
     def rest(self, pause_s: float) -> None:
-        self._stopping.wait(pause_s)
-
-    def stop(self, _number: int, _frame: FrameType | None) -> None:
-        """A signal came: end after the running step; at the second one end that too."""
-        if self._stopping.is_set():
-            self._steps.interrupt()
-        self._stopping.set()
-
-
-@contextmanager
-def _stopped_by_signals(world: _World) -> Iterator[None]:
-    before = {number: signal.signal(number, world.stop) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        self._stop.wait(pause_s)
 
 
 @dataclass

@@ -1,8 +1,6 @@
-"""What a command does while it works: it shows one line an event on stderr, and ends in order when told to."""
+"""What a command shows while it works: one line an event, on stderr."""
 
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import click
 
@@ -15,13 +13,3 @@ def progress_line(*, quiet: bool = False) -> Callable[[str], None]:
             click.echo(f"  {line}", err=True)
 
     return say
-
-
-@contextmanager
-def ended_by_signal() -> Iterator[None]:
-    """SIGTERM ends the block as Ctrl-C does, by KeyboardInterrupt: leases are given back, processes are stopped."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from cogworks.commands.looking import look_at
-from cogworks.commands.progress import ended_by_signal, progress_line
+from cogworks.commands.progress import progress_line
 from cogworks.commands.reporting import EXIT_CODES, Tally
 from cogworks.commands.status import next_move, outcome_word
 from cogworks.github.addresses import parse_issue_url
@@ -18,6 +18,7 @@ from cogworks.nodes.considering import Wanted
 from cogworks.nodes.reports import StepReport
 from cogworks.settings import Environment
 from cogworks.step import Shell, take_step
+from cogworks.stopping import ended_by_signal
 from cogworks.wiring import open_shell
 
 

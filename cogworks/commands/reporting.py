@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from cogworks.commands.progress import ended_by_signal
 from cogworks.errors import CogworksError, Interrupted
 from cogworks.github.meter import Requests
 from cogworks.nodes.reports import StepReport
 from cogworks.pipeline.state import Spend
+from cogworks.stopping import ended_by_signal
 
 EXIT_CODES: Mapping[str, int] = {
     "succeeded": 0,

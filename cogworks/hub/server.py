@@ -1,16 +1,15 @@
 """Serving a hub on a loopback port until it is told to stop."""
 
+import asyncio
 import fcntl
 import gc
 import json
 import os
-import signal
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from types import FrameType
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -27,6 +26,7 @@ from cogworks.hub.faults import FaultPlan
 from cogworks.hub.graphql.endpoint import warm
 from cogworks.hub.snapshots import Snapshots
 from cogworks.hub.world import World
+from cogworks.stopping import Stop, noted_signals
 
 HOST = "127.0.0.1"
 _LOCK = "hub.lock"
@@ -69,9 +69,9 @@ def serve(
             gc.freeze()
             connections = Connections()
             application = _application(world, clock, snapshots, plan or FaultPlan())
-            server = uvicorn.Server(_config(connections.cutting(application)))
-            connections.state = server.server_state
-            with _ended_by_signals(server):
+            with noted_signals() as stop:
+                server = _Server(_config(connections.cutting(application)), stop)
+                connections.state = server.server_state
                 _write_note(directory, url)
                 print(f"hub listening on {url}", flush=True)  # noqa: T201 - whoever starts the hub reads it
                 server.run(sockets=[listener])
@@ -92,19 +92,25 @@ def _config(application: ASGIApp) -> uvicorn.Config:
     )
 
 
-@contextmanager
-def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
-    """SIGTERM and SIGINT end the server well, also before uvicorn listens to them and when it raises them again."""
+class _Server(uvicorn.Server):
+    """Ends well by SIGTERM and SIGINT, whenever they come; a second one breaks off what is under way."""
 
-    def end(_number: int, _frame: FrameType | None) -> None:
-        server.should_exit = True
+    def __init__(self, config: uvicorn.Config, stop: Stop) -> None:
+        super().__init__(config)
+        self._stop = stop
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Nothing: `Stop` has the signals, also before this server listens and after it ended."""
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        asyncio.get_running_loop().add_reader(self._stop.fileno(), self._end)
+
+    def _end(self) -> None:
+        self.should_exit = True
+        self.force_exit = self._stop.times > 1
 
 
 class Connections:

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from cogworks.services.python.environments import Environments
 from cogworks.services.python.machine import Machine
 from cogworks.services.sandbox.probing import strongest
 from cogworks.services.serving import HttpAddress, end_with_standard_input, serve
+from cogworks.stopping import left_by_signal
 
 
 def run(
@@ -35,21 +35,16 @@ def run(
         listening: is told each address as soon as callers are let in.
     """
     # As an exception it passes through the `finally` that ends a running pytest.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    if until_stdin_closes:
-        end_with_standard_input()
-    search_path = os.environ.get("PATH", os.defpath)
-    walls = strongest(search_path)
-    with Clones(clones_from, token=clone_token, environment=os.environ) as clones:
-        service = PythonService(
-            Machine(search_path, walls, environments, facts_of=Shelf(gather).facts, clones=clones)
-        )
-        serve(
-            service.answer,
-            socket_path=socket,
-            http=http,
-            listening=listening,
-        )
+    with left_by_signal():
+        if until_stdin_closes:
+            end_with_standard_input()
+        search_path = os.environ.get("PATH", os.defpath)
+        walls = strongest(search_path)
+        with Clones(clones_from, token=clone_token, environment=os.environ) as clones:
+            service = PythonService(
+                Machine(search_path, walls, environments, facts_of=Shelf(gather).facts, clones=clones)
+            )
+            serve(service.answer, socket_path=socket, http=http, listening=listening)
 
 
 def _say(text: str) -> None:

@@ -1,0 +1,97 @@
+"""How signals reach cogworks: a handler raises or writes one byte, and never takes a lock that the code it broke into may hold."""
+
+import os
+import select
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+ENDINGS = (signal.SIGTERM, signal.SIGINT)
+_ROOM = 4096
+
+Handler = Callable[[int, FrameType | None], None]
+
+
+class Stop:
+    """How often this process was asked to stop: a pipe into which a handler writes, so that whoever waits wakes up.
+
+    Not `threading.Event`: a handler that calls `set` waits for ever when it broke into `wait`, which holds the same lock.
+    """
+
+    def __init__(self) -> None:
+        self._told, self._tell = os.pipe()
+        os.set_blocking(self._told, False)
+        os.set_blocking(self._tell, False)
+        self._heard = 0
+
+    @property
+    def times(self) -> int:
+        """Signals so far; for one thread only, and not for a handler."""
+        with suppress(BlockingIOError):
+            while noted := os.read(self._told, _ROOM):
+                self._heard += len(noted)
+        return self._heard
+
+    def wait(self, seconds: float) -> bool:
+        """Whether a stop was asked for; waits for it, but no longer than that."""
+        if not self.times:
+            waiting = select.poll()
+            waiting.register(self._told, select.POLLIN)
+            waiting.poll(seconds * 1000)
+        return self.times > 0
+
+    def fileno(self) -> int:
+        """Readable once there is a signal that `times` has not counted yet."""
+        return self._told
+
+    def note(self, _number: int, _frame: FrameType | None) -> None:
+        """The handler."""
+        try:
+            os.write(self._tell, b"!")
+        except BlockingIOError:
+            # So many are noted already that one more says nothing new.
+            return
+
+    def close(self) -> None:
+        os.close(self._told)
+        os.close(self._tell)
+
+
+@contextmanager
+def noted_signals() -> Iterator[Stop]:
+    """Until the block ends, SIGTERM and Ctrl-C only count; the block looks at what it is handed, and decides."""
+    stop = Stop()
+    try:
+        with _handled(dict.fromkeys(ENDINGS, stop.note)):
+            yield stop
+    finally:
+        stop.close()
+
+
+@contextmanager
+def ended_by_signal() -> Iterator[None]:
+    """SIGTERM ends the block as Ctrl-C does, by KeyboardInterrupt: leases are given back, processes are stopped."""
+    with _handled({signal.SIGTERM: signal.default_int_handler}):
+        yield
+
+
+@contextmanager
+def left_by_signal() -> Iterator[None]:
+    """SIGTERM is the ordinary end of this process: it passes through every `finally`, and the exit code is 0."""
+    with _handled({signal.SIGTERM: _leave}):
+        yield
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+@contextmanager
+def _handled(handlers: dict[signal.Signals, Handler]) -> Iterator[None]:
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
