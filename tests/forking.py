@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from cogworks.cli import main
+from tests.limits import ENDS_WITHIN_S
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["tests.preloaded"])
@@ -76,21 +77,21 @@ class Cogworks:
     def poll(self) -> int | None:
         return self._process.exitcode
 
-    def wait(self, timeout: float | None = None) -> int:
+    def wait(self, timeout: float = ENDS_WITHIN_S) -> int:
         self._process.join(timeout)
         code = self._process.exitcode
         if code is None:
-            raise subprocess.TimeoutExpired(self.args, timeout or 0)
+            raise subprocess.TimeoutExpired(self.args, timeout)
         return code
 
-    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+    def communicate(self, timeout: float = ENDS_WITHIN_S) -> tuple[str, str]:
         """What is left to read of its pipes, once it has ended; they are closed then."""
         readers = [_Reader(each) for each in (self.stdout, self.stderr)]
         try:
             self.wait(timeout)
         except subprocess.TimeoutExpired:
             self.kill()
-            self.wait()
+            self.wait(timeout=ENDS_WITHIN_S)
             raise
         out, err = (reader.text() for reader in readers)
         self._close()
@@ -113,7 +114,7 @@ class Cogworks:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._close()
-        self.wait()
+        self.wait(timeout=ENDS_WITHIN_S)
 
     def _close(self) -> None:
         for each in (self.stdout, self.stderr):
@@ -122,7 +123,7 @@ class Cogworks:
 
 
 def cogworks(
-    *arguments: str, env: Mapping[str, str] | None = None, timeout: float | None = None
+    *arguments: str, env: Mapping[str, str] | None = None, timeout: float = ENDS_WITHIN_S
 ) -> subprocess.CompletedProcess[str]:
     """`cogworks <arguments>` until it ends, with what it printed."""
     with Cogworks(arguments, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
@@ -172,7 +173,7 @@ class _Reader(threading.Thread):
             self._text = self._pipe.read()
 
     def text(self) -> str:
-        self.join()
+        self.join(timeout=ENDS_WITHIN_S)
         return self._text
 
 

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 from cogworks.llm.provider import Usage
+from tests.limits import ENDS_WITHIN_S
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class ModelServer:
 
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
-        self._thread.join()
+        self._thread.join(timeout=ENDS_WITHIN_S)
         self._server.server_close()
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:

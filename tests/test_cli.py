@@ -9,6 +9,7 @@ import pytest
 
 from cogworks import __version__, cli, errors
 from cogworks.errors import CogworksError, ConfigurationError, TryAgainLater
+from tests.limits import ENDS_WITHIN_S
 
 HEAVY = ("github", "httpx", "jinja2", "jsonschema")
 
@@ -68,7 +69,9 @@ def test_the_version_costs_no_import_of_a_library_that_only_steps_need() -> None
         f"finally:\n    print(sorted(set({HEAVY!r}) & set(sys.modules)))\n"
     )
 
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=ENDS_WITHIN_S
+    )
 
     assert done.stdout == f"cogworks {__version__}\n[]\n"
 

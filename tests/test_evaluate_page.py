@@ -14,6 +14,7 @@ import pytest
 from cogworks.evaluation.report import Report
 from tests.codebase.repositories import git
 from tests.evaluation.golden import FOLDER, golden_texts
+from tests.limits import LONG_RUN_ENDS_WITHIN_S
 
 PAGE = Path(__file__).parents[1] / "docs" / "evaluate.md"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -45,6 +46,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         capture_output=True,
         text=True,
         check=False,
+        timeout=LONG_RUN_ENDS_WITHIN_S,
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     (folder / "said.txt").write_text(done.stdout, encoding="utf-8")
@@ -95,7 +97,14 @@ def test_every_solved_patch_makes_the_tests_of_its_instance_pass_outside_of_cogw
         git(tmp_path / name, "apply", str(tmp_path / "both.patch"))
         targets = json.loads(instance["FAIL_TO_PASS"]) + json.loads(instance["PASS_TO_PASS"])
         command = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", *targets]
-        done = subprocess.run(command, cwd=tmp_path / name, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command,
+            cwd=tmp_path / name,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LONG_RUN_ENDS_WITHIN_S,
+        )
         assert (done.returncode == 0) == bool(patch), f"{name}\n{done.stdout}"
     assert sorted(name for name, patch in patches.items() if not patch) == ["slots-2"]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.forking import Cogworks, cogworks
+from tests.limits import ENDS_WITHIN_S
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "COGWORKS_GITHUB_TOKEN": "ghp_" + "a" * 36}
 WORDS = ("process", "https://github.com/octo/wiki", "--json")
@@ -26,6 +27,7 @@ def test_it_says_and_ends_with_what_a_started_one_does() -> None:
         capture_output=True,
         text=True,
         check=False,
+        timeout=ENDS_WITHIN_S,
     )
 
     assert _told(cogworks(*WORDS, env=ENVIRONMENT)) == _told(started)

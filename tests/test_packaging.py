@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.limits import LONG_RUN_ENDS_WITHIN_S
+
 ROOT = Path(__file__).resolve().parents[1]
 QUESTIONS = """
 import json
@@ -32,7 +34,13 @@ print(json.dumps({
 def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     return subprocess.run(
-        [str(word) for word in command], cwd=cwd, env=kept, capture_output=True, text=True, check=False
+        [str(word) for word in command],
+        cwd=cwd,
+        env=kept,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONG_RUN_ENDS_WITHIN_S,
     )
 
 

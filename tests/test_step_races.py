@@ -13,6 +13,7 @@ import pytest
 from cogworks.errors import CogworksError
 from cogworks.nodes.contract import NodeProcedure
 from cogworks.vocabulary import NodeId
+from tests.limits import ENDS_WITHIN_S
 from tests.step_fakes import NODES, Died, Runner, until_done
 from tests.world import ONE_NODE, World
 
@@ -127,7 +128,7 @@ class Race:
         for thread in threads:
             thread.start()
         for _ in threads:
-            self._arrived.acquire()
+            self._arrived.acquire(timeout=ENDS_WITHIN_S)
         try:
             while alive := self._alive():
                 self._turn(alive)
@@ -139,7 +140,7 @@ class Race:
                 self.runners[name].is_dead = True
                 self._let(name)
             for thread in threads:
-                thread.join()
+                thread.join(timeout=ENDS_WITHIN_S)
 
     def _alive(self) -> list[str]:
         return [name for name, running in self._running.items() if running]
@@ -169,7 +170,7 @@ class Race:
 
     def _let(self, name: str) -> None:
         self._go[name].release()
-        self._arrived.acquire()
+        self._arrived.acquire(timeout=ENDS_WITHIN_S)
 
     def _step(self, name: str) -> None:
         try:
@@ -184,7 +185,7 @@ class Race:
         def wait_for_turn(what: str) -> None:
             self._next[name] = what
             self._arrived.release()
-            self._go[name].acquire()
+            self._go[name].acquire(timeout=ENDS_WITHIN_S)
 
         return wait_for_turn
 

@@ -37,6 +37,7 @@ from cogworks.wiring_probes import ProbeLaboratory, Site, laboratory_in, laborat
 from tests.codebase.repositories import BOT, BareRepository, git
 from tests.fakes import ScriptedModel
 from tests.fixing import make_shop, place
+from tests.limits import Started
 from tests.nodes.examples import task
 from tests.repair.examples import suspect
 from tests.repair.exploring import FAILING
@@ -386,7 +387,7 @@ def test_what_a_killed_repair_leaves_is_gone_with_the_next(
 ) -> None:
     shop, temporary = make_shop(tmp_path), short_folder
     environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": str(Path.cwd())}
-    with subprocess.Popen(
+    with Started(
         [sys.executable, "-c", KILLED, str(shop)], env=environment, stdout=subprocess.PIPE, text=True
     ) as child:
         assert child.stdout is not None
@@ -432,7 +433,7 @@ def test_what_a_visit_killed_in_the_middle_of_a_probe_leaves_is_gone_with_its_he
     BareRepository(tmp_path).put("main", {"a.py": "a = 1\n"})
     work = tmp_path / "work"
     environment = {**os.environ, "TMPDIR": str(short_folder), "PYTHONPATH": str(Path.cwd())}
-    with subprocess.Popen(
+    with Started(
         [sys.executable, "-c", KILLED_VISIT, str(tmp_path)],
         env=environment,
         stdout=subprocess.PIPE,

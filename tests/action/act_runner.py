@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.hub.commandline import git
+from tests.limits import LONG_RUN_ENDS_WITHIN_S
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "docs" / "examples" / "workflows"
@@ -100,4 +101,5 @@ class Workplace:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
+            timeout=LONG_RUN_ENDS_WITHIN_S,
         )

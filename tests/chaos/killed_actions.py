@@ -20,6 +20,7 @@ from tests.chaos.forked import Forked
 from tests.chaos.portrait import Portrait, differences
 from tests.chaos.timeline import LEASE_IS_OLD_S, Step, Theatre
 from tests.chaos.witness import Pause, watch
+from tests.limits import LONG_RUN_ENDS_WITHIN_S
 
 LEDGER = "cogworks/ledger/1"
 LONG_MS = 200.0
@@ -209,6 +210,7 @@ class Laboratory:
             check=True,
             capture_output=True,
             text=True,
+            timeout=LONG_RUN_ENDS_WITHIN_S,
         ).stdout
         copies = [line for line in listed.splitlines() if line.startswith("worktree ")]
         return [Path(line).name for line in sorted(copies)]
@@ -221,6 +223,7 @@ class Laboratory:
             check=True,
             capture_output=True,
             text=True,
+            timeout=LONG_RUN_ENDS_WITHIN_S,
         ).stdout
 
 

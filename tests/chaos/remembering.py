@@ -20,6 +20,7 @@ from typing import Any
 from cogworks.domain_services.messages import MAX_MESSAGE_BYTES
 from cogworks.domain_services.opening import BUNDLED
 from cogworks.domain_services.process import ServiceProcess
+from tests.limits import LONG_RUN_ENDS_WITHIN_S
 
 PATIENCE_S = 120.0
 
@@ -80,6 +81,7 @@ def _tree(root: Path, commit: str) -> str:
         check=True,
         capture_output=True,
         text=True,
+        timeout=LONG_RUN_ENDS_WITHIN_S,
     ).stdout
 
 

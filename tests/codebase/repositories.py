@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from cogworks.codebase.git import Identity
+from tests.limits import ENDS_WITHIN_S
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -28,7 +29,13 @@ BOT = Identity("cogworks", "cogworks@example.com")
 
 def git(cwd: Path, *arguments: str) -> str:
     done = subprocess.run(
-        ["git", *arguments], cwd=cwd, env=ENVIRONMENT, capture_output=True, text=True, check=True
+        ["git", *arguments],
+        cwd=cwd,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=ENDS_WITHIN_S,
     )
     return done.stdout.strip()
 
@@ -114,7 +121,12 @@ def served_over_http(repository: BareRepository, token: str) -> Iterator[str]:
                 "REMOTE_USER": "ada",
             }
             done = subprocess.run(
-                ["git", "http-backend"], env=environment, input=body, capture_output=True, check=True
+                ["git", "http-backend"],
+                env=environment,
+                input=body,
+                capture_output=True,
+                check=True,
+                timeout=ENDS_WITHIN_S,
             )
             head, _, payload = done.stdout.partition(b"\r\n\r\n")
             headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
@@ -132,4 +144,4 @@ def served_over_http(repository: BareRepository, token: str) -> Iterator[str]:
             yield f"http://127.0.0.1:{server.server_port}/{repository.path.name}"
         finally:
             server.shutdown()
-            thread.join()
+            thread.join(timeout=ENDS_WITHIN_S)

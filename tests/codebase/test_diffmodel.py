@@ -23,6 +23,7 @@ from cogworks.codebase.diffmodel import (
 from cogworks.codebase.diffparsing import parse_diff, unquoted
 from cogworks.codebase.diffplacing import between
 from tests.codebase.repositories import ENVIRONMENT, git
+from tests.limits import ENDS_WITHIN_S
 
 OPTIONS = ("--no-color", "--full-index", "--find-renames", "--find-copies-harder", "--binary")
 TEXTS = st.lists(
@@ -37,6 +38,7 @@ def git_diff(folder: Path, *options: str) -> str:
         env=ENVIRONMENT,
         capture_output=True,
         check=True,
+        timeout=ENDS_WITHIN_S,
     )
     return done.stdout.decode(errors="surrogateescape")
 
@@ -126,7 +128,14 @@ def test_the_image_afterwards_is_the_one_git_staged(every_kind: Path) -> None:
 
 
 def _blob(folder: Path, name: str) -> str:
-    done = subprocess.run(["git", "show", name], cwd=folder, env=ENVIRONMENT, capture_output=True, check=True)
+    done = subprocess.run(
+        ["git", "show", name],
+        cwd=folder,
+        env=ENVIRONMENT,
+        capture_output=True,
+        check=True,
+        timeout=ENDS_WITHIN_S,
+    )
     return done.stdout.decode(errors="surrogateescape")
 
 
@@ -191,6 +200,7 @@ def test_git_agrees_on_what_applies_and_on_the_counts(
             env=ENVIRONMENT,
             input=render(Diff(files=(file,))).encode(),
             capture_output=True,
+            timeout=ENDS_WITHIN_S,
         )
 
     # Where the lines stand elsewhere git moves a hunk by itself; here they have to stand where the hunk says.

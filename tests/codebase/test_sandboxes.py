@@ -10,6 +10,7 @@ from cogworks.codebase.git import Git
 from cogworks.codebase.sandboxes import Hit, Sandboxes
 from cogworks.vocabulary import CommitOid
 from tests.codebase.repositories import git
+from tests.limits import ENDS_WITHIN_S, reaped
 
 DIFF = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1,2 @@\n one total\n+two\n"
 
@@ -108,7 +109,7 @@ def test_what_a_killed_process_left_goes_when_the_next_begins_and_what_is_in_use
         with place.open().at(place.head, base=place.head) as sandbox:
             sandbox.apply(DIFF)
             os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(child, 0)
+    reaped(child)
     assert place.state() != place.before
 
     with Sandboxes(place.path, place.git, place.folder).at(place.head, base=place.head) as sandbox:
@@ -126,7 +127,7 @@ def test_several_threads_have_their_own(place: Place) -> None:
 
     def work() -> None:
         with sandboxes.at(place.head, base=place.head) as sandbox:
-            together.wait()
+            together.wait(timeout=ENDS_WITHIN_S)
             assert sandbox.apply(DIFF) is None
             seen.append(sandbox.path)
 
@@ -134,7 +135,7 @@ def test_several_threads_have_their_own(place: Place) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(timeout=ENDS_WITHIN_S)
 
     assert len({*seen}) == 4
     assert (place.state(), place.left()) == (place.before, [])

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.codebase.scratch import scratch_folder
+from tests.limits import reaped
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +30,7 @@ def test_what_a_killed_process_left_goes_and_what_is_in_use_or_somebody_elses_st
     if child == 0:
         with scratch_folder("work-"):
             os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(child, 0)
+    reaped(child)
     assert len(list(place.iterdir())) == 2
 
     with scratch_folder("work-") as first, scratch_folder("work-") as second:

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from cogworks.codebase.worktree import Patience, WorkingCopies
 from cogworks.errors import PermissionRefused, TryAgainLater
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository, git, served_over_http
+from tests.limits import ENDS_WITHIN_S, Started
 
 RUN = RunId("r1")
 MAIN = BranchName("main")
@@ -234,7 +234,7 @@ HOLDER = (
 @contextmanager
 def stopped_runner(cache: Path, url: str) -> Iterator[Path]:
     """A process that opened the copy and was stopped in the middle of its work; where that copy is."""
-    with subprocess.Popen(
+    with Started(
         [sys.executable, "-c", HOLDER, str(cache), url], stdin=PIPE, stdout=PIPE, text=True
     ) as runner:
         assert runner.stdout is not None
@@ -244,7 +244,7 @@ def stopped_runner(cache: Path, url: str) -> Iterator[Path]:
             yield path
         finally:
             runner.send_signal(signal.SIGCONT)
-            runner.communicate()
+            runner.communicate(timeout=ENDS_WITHIN_S)
 
 
 def test_a_copy_that_a_stopped_process_holds_is_left_to_it_and_another_is_used(

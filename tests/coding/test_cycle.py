@@ -41,6 +41,7 @@ from tests.coding.scripted import (
     ran,
     rolled_back,
 )
+from tests.limits import ENDS_WITHIN_S
 
 FAILING = {**REPAIR, Action.RUN_TESTS: (ran("t.py::a", tree="t0"),), Action.APPLY_PATCH: (committed("t0"),)}
 
@@ -237,7 +238,7 @@ def test_a_signal_that_comes_during_an_action_is_obeyed_in_the_next_cycle() -> N
         if payload.action is Action.ANALYZE_FAILURE:
             thread = threading.Thread(target=run.force, args=(Action.ABORT, "from another thread"))
             thread.start()
-            thread.join()
+            thread.join(timeout=ENDS_WITHIN_S)
 
     script.during = interrupt
     run.run_until_done()

@@ -16,6 +16,7 @@ from cogworks.coding.executor import DeadlinePassed, Executor, ExecutorBusy
 from cogworks.coding.results import MAX_LISTED, MAX_OUTPUT_CHARS, ActionResult, Payload, TestFacts, failed
 from cogworks.errors import BudgetReached
 from tests.coding.scripted import DONE, FOUND, ran
+from tests.limits import ENDS_WITHIN_S, Started
 
 CONTEXT = CycleContext(task=Task(goal="g"))
 
@@ -64,7 +65,7 @@ def test_an_action_of_another_thread_is_refused() -> None:
     with pytest.raises(ExecutorBusy):
         executor.execute(payload(), CONTEXT, deadline_ms=1000)
     go_on.set()
-    thread.join()
+    thread.join(timeout=ENDS_WITHIN_S)
 
 
 def test_what_a_handler_raises_is_a_result_without_its_text() -> None:
@@ -97,7 +98,7 @@ def test_a_command_past_its_deadline_is_ended_with_its_children() -> None:
     children: list[int] = []
 
     def handler(given: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
-        with subprocess.Popen(
+        with Started(
             [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, start_new_session=True
         ) as process:
             assert process.stdout is not None

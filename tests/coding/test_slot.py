@@ -9,6 +9,7 @@ from cogworks.coding.actions import Action
 from cogworks.coding.results import Payload
 from cogworks.coding.slot import NOTHING, Decision, SerialityViolation, Slot
 from cogworks.pipeline.arbiter import Proposal, choose
+from tests.limits import ENDS_WITHIN_S
 
 
 def decision(cycle: int, name: str = "a") -> Decision:
@@ -53,7 +54,7 @@ def test_of_two_threads_that_decide_for_one_cycle_one_gets_through() -> None:
     def decide(name: str) -> None:
         choice = choose([], [Proposal(name, "planner", "RUN_TESTS", 0.5)])
         assert choice is not None
-        ready.wait()
+        ready.wait(timeout=ENDS_WITHIN_S)
         try:
             slot.commit(decision(1, choice.winner.slot_id))
             came.append("committed")
@@ -64,7 +65,7 @@ def test_of_two_threads_that_decide_for_one_cycle_one_gets_through() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(timeout=ENDS_WITHIN_S)
 
     assert sorted(came) == ["committed", "refused"]
 
@@ -72,7 +73,7 @@ def test_of_two_threads_that_decide_for_one_cycle_one_gets_through() -> None:
 def test_only_the_cycle_reaches_the_slot() -> None:
     found = subprocess.run(
         ["grep", "-rlE", r"^from cogworks\.coding\.slot import|^import cogworks\.coding\.slot", "cogworks"],
-        capture_output=True, text=True, check=True,
+        capture_output=True, text=True, check=True, timeout=ENDS_WITHIN_S
     )  # fmt: skip
 
     assert found.stdout.split() == ["cogworks/coding/cycle.py"]

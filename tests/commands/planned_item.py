@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from cogworks.demo.facts import FULL_NAME
 from tests.end_to_end.scene import Scene, open_scene
+from tests.limits import ENDS_WITHIN_S
 
 STAGES = 3
 
@@ -82,6 +83,7 @@ def push_to_ledger(scene: Scene, clone: Path, changes: Mapping[str, str | None],
             check=True,
             capture_output=True,
             text=True,
+            timeout=ENDS_WITHIN_S,
         )
         return done.stdout.strip()
 

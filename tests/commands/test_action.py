@@ -12,6 +12,7 @@ import pytest
 from cogworks.commands.action_outputs import as_file, step_outputs, summary
 from cogworks.errors import CogworksError
 from tests.hub.running import running_hub
+from tests.limits import ENDS_WITHIN_S
 from tests.polling.invoking import Ended, cogworks, environment
 from tests.polling.open_items import Item, fill
 
@@ -98,7 +99,7 @@ def test_zizmor_finds_nothing_in_the_action_and_its_workflows() -> None:
 
     done = subprocess.run(
         [program, "--offline", "--no-progress", "action.yml", "docs/examples/workflows"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=ENDS_WITHIN_S
     )  # fmt: skip
 
     assert done.returncode == 0, done.stdout + done.stderr

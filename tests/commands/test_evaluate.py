@@ -16,6 +16,7 @@ from cogworks.wiring_evaluation import write_samples
 from tests.codebase.repositories import git
 from tests.evaluation.golden import FOLDER
 from tests.fixing import FILES, TARGET, make_shop
+from tests.limits import LONG_RUN_ENDS_WITHIN_S, Started
 
 WAIT_S = 1_200
 
@@ -183,15 +184,13 @@ def resumed(tmp_path_factory: pytest.TempPathFactory) -> Resumed:
     command += ["--only", "margins-1", "--only", "margins-2", "--artifacts", str(folder / "runs")]
     command += ["--out", str(folder / "report.json")]
     environment = {**os.environ, "COGWORKS_WORK_DIR": str(folder / "work")}
-    first = subprocess.Popen(
-        command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment
-    )
+    first = Started(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment)
     assert first.stderr is not None
     line = first.stderr.readline()
     assert line.startswith("1/2 margins-1: solved"), line
     worker = wait_for_child(first.pid)
     os.kill(first.pid, signal.SIGKILL)
-    first.wait()
+    first.wait(timeout=LONG_RUN_ENDS_WITHIN_S)
     first.stderr.close()
     wait_until_gone(worker)
     second = subprocess.run(
@@ -231,11 +230,11 @@ def test_who_ends_an_evaluation_is_told_how_to_go_on_and_no_process_is_left(tmp_
     tasks = write_samples(tmp_path / "samples")
     command = [sys.executable, "-m", "cogworks", "evaluate", "--tasks", str(tasks), "--only", "margins-1"]
     command += ["--out", str(tmp_path / "report.json")]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with Started(command, stderr=subprocess.PIPE, text=True) as process:
         worker = wait_for_child(process.pid)
 
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate()
+        _, said = process.communicate(timeout=LONG_RUN_ENDS_WITHIN_S)
 
     assert (process.returncode, "0 of 1 instances are done. Run the same command again" in said) == (
         130,

@@ -18,6 +18,7 @@ from cogworks.wiring_fix import Order, open_repair
 from tests.codebase.repositories import git
 from tests.fakes import ScriptedModel
 from tests.fixing import FILES, GOOD, TARGET, TESTS, diffs, landmark, make_shop, make_task, pattern, plan
+from tests.limits import LONG_RUN_ENDS_WITHIN_S
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,7 +75,7 @@ def test_a_recorded_repair_is_played_again_by_the_command(
     assert is_closed(audit)
     replay = [sys.executable, "-m", "cogworks", "replay", folder]
     # In a process of its own: it closes sockets for good.
-    assert subprocess.run(replay, cwd=tmp_path, check=False).returncode == 0
+    assert subprocess.run(replay, cwd=tmp_path, check=False, timeout=LONG_RUN_ENDS_WITHIN_S).returncode == 0
     git(shop, "apply", "--check", str(out))
     assert git(shop, "status", "--porcelain") == ""
 

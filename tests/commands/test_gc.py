@@ -15,6 +15,7 @@ from cogworks.errors import UsageError
 from tests.coding.scripted import recorded
 from tests.commands.planned_item import Result, as_person, call, push_to_ledger
 from tests.end_to_end.scene import Scene
+from tests.limits import ENDS_WITHIN_S
 
 
 @pytest.fixture
@@ -121,7 +122,7 @@ def test_what_replay_says_of_a_ledger_that_was_put_away_replays_it(own_scene: Sc
     token = home.replace("http://", f"http://x-access-token:{own_scene.stage.person_token}@")
     lines = str(refused.value).replace("refs/cogworks/archive/1", ref).replace(home, token).splitlines()[1:]
     for line in lines[:-1]:
-        subprocess.run(line.split(), cwd=tmp_path, check=True, capture_output=True)
+        subprocess.run(line.split(), cwd=tmp_path, check=True, capture_output=True, timeout=ENDS_WITHIN_S)
     ended = CliRunner().invoke(replay, [str(tmp_path / lines[-1].split()[-1])], standalone_mode=False)
 
     assert lines[-1].split()[:2] == ["cogworks", "replay"]
@@ -136,7 +137,7 @@ def bring_back(scene: Scene, clone: Path) -> None:
         ["-C", str(clone), "fetch", "--quiet", f"{url}.git", "refs/cogworks/archive/1"],
         ["-C", str(clone), "push", "--quiet", f"{url}.git", "FETCH_HEAD:refs/heads/cogworks/ledger/1"],
     ):
-        subprocess.run(["git", *command], check=True, capture_output=True)
+        subprocess.run(["git", *command], check=True, capture_output=True, timeout=ENDS_WITHIN_S)
 
 
 @pytest.mark.slow

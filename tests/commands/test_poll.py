@@ -12,6 +12,7 @@ from cogworks.demo.facts import FULL_NAME
 from tests.demo.staging import staged
 from tests.forking import Cogworks
 from tests.hub.running import RunningHub, running_hub
+from tests.limits import ENDS_WITHIN_S
 from tests.polling.invoking import Ended, cogworks, environment
 from tests.polling.open_items import Item, fill, record
 
@@ -128,7 +129,7 @@ def test_a_signal_lets_the_running_step_finish_and_starts_no_other(tmp_path: Pat
             if "started" in line:
                 break
         polling.send_signal(signal.SIGTERM)
-        printed, _ = polling.communicate()
+        printed, _ = polling.communicate(timeout=ENDS_WITHIN_S)
 
     told = json.loads(printed)
     assert [row["action"] for row in told["items"]] == ["stepped", "skipped"]

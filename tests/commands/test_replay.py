@@ -17,6 +17,7 @@ from cogworks.commands.replay import replay
 from cogworks.commands.sealed import Sealed, sealed
 from cogworks.errors import UsageError
 from tests.coding.scripted import REPAIR, rechained, recorded
+from tests.limits import ENDS_WITHIN_S
 
 FOLDER = "visits/0005-code_generation@2"
 LOG = recorded(REPAIR, task={})
@@ -150,10 +151,10 @@ def test_a_directory_without_a_log_is_named(tmp_path: Path) -> None:
 def test_a_replay_can_leave_the_process_in_no_way() -> None:
     with sealed():
         with pytest.raises(Sealed, match="subprocess"):
-            subprocess.run(["true"], check=True)
+            subprocess.run(["true"], check=True, timeout=ENDS_WITHIN_S)
         with pytest.raises(Sealed, match="socket"):
             socket.socket()
-    subprocess.run(["true"], check=True)
+    subprocess.run(["true"], check=True, timeout=ENDS_WITHIN_S)
 
 
 def test_the_help_has_examples() -> None:

@@ -15,6 +15,7 @@ from cogworks.llm.cassette_files import Recording
 from cogworks.nodes.replies import REPLIES
 from tests.codebase.repositories import git
 from tests.demo.rehearsal import Done, Rehearsal
+from tests.limits import ENDS_WITHIN_S
 
 FOLDER = Path(str(cassette_folder()))
 RECORDINGS = Cassette(FOLDER).recordings()
@@ -89,6 +90,7 @@ def test_the_acceptance_test_passes_on_the_last_branch(rehearsal: Rehearsal, tmp
             capture_output=True,
             text=True,
             check=False,
+            timeout=ENDS_WITHIN_S,
         )
         assert done.returncode == 0, done.stdout
 

@@ -9,6 +9,7 @@ import pytest
 
 from cogworks.demo.facts import acceptance_test, sample_files, sample_issue
 from cogworks.settings import parse_config
+from tests.limits import ENDS_WITHIN_S
 
 
 @pytest.fixture
@@ -23,7 +24,9 @@ def checkout(tmp_path: Path) -> Path:
 
 def run_pytest(folder: Path, *arguments: str) -> tuple[int, str]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, timeout=ENDS_WITHIN_S
+    )
     return done.returncode, done.stdout
 
 
@@ -87,6 +90,7 @@ def test_the_transcript_of_the_issue_is_what_the_sample_does(checkout: Path) -> 
         capture_output=True,
         text=True,
         check=True,
+        timeout=ENDS_WITHIN_S,
     )
 
     assert len(said) == 5

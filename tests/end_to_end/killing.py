@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from tests.end_to_end.scene import Scene
 from tests.forking import Cogworks
+from tests.limits import ENDS_WITHIN_S
 
 PASSED_ON = (
     "authorization",
@@ -51,7 +52,7 @@ def killed_step(scene: Scene, moment: Moment, *options: str) -> bool:
             for number, _ in enumerate(running.stderr, start=1):
                 if moment == ("line", number):
                     os.killpg(running.pid, signal.SIGKILL)
-        return running.wait() == -signal.SIGKILL
+        return running.wait(timeout=ENDS_WITHIN_S) == -signal.SIGKILL
 
 
 class _Wire:
@@ -79,7 +80,7 @@ class _Wire:
 
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
-        self._thread.join()
+        self._thread.join(timeout=ENDS_WITHIN_S)
         self._server.server_close()
 
     def passed_on(self, handler: BaseHTTPRequestHandler) -> tuple[int, list[tuple[str, str]], bytes] | None:
@@ -103,7 +104,7 @@ class _Wire:
     def _dies(self, moment: Moment) -> bool:
         if moment != self._moment:
             return False
-        self._has_victim.wait()
+        self._has_victim.wait(timeout=ENDS_WITHIN_S)
         self._kill()
         return True
 

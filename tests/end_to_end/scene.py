@@ -25,6 +25,7 @@ from cogworks.hub.world import World
 from tests import forking
 from tests.forking import Cogworks
 from tests.hub.running import running_hub
+from tests.limits import ENDS_WITHIN_S
 
 HOST_ENVIRONMENT = {
     name: os.environ[name] for name in ("PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE") if name in os.environ
@@ -101,7 +102,7 @@ class Scene:
                     break
             said.append(running.stderr.read())
             out = running.stdout.read()
-        return Ended(running.wait(), out, "".join(said))
+        return Ended(running.wait(timeout=ENDS_WITHIN_S), out, "".join(said))
 
     def merge_what_is_waited_for(self, report: Mapping[str, Any]) -> None:
         for wait in report["waiting_for"]:
@@ -151,7 +152,13 @@ class Scene:
         """What git says about the repository as the hub keeps it."""
         bare = self.hub / "repos" / OWNER / f"{REPOSITORY}.git"
         return subprocess.run(
-            ["git", *arguments], cwd=bare, check=True, capture_output=True, text=True, env=HOST_ENVIRONMENT
+            ["git", *arguments],
+            cwd=bare,
+            check=True,
+            capture_output=True,
+            text=True,
+            env=HOST_ENVIRONMENT,
+            timeout=ENDS_WITHIN_S,
         ).stdout
 
     def ask(self, query: str) -> dict[str, Any]:

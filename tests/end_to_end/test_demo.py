@@ -12,13 +12,14 @@ import httpx
 import pytest
 
 from tests.end_to_end.scene import COGWORKS, HOST_ENVIRONMENT, Ended
+from tests.limits import Started
 
 pytestmark = pytest.mark.timeout(300)  # seconds on a busy machine; usually a tenth of that
 
 
 @contextmanager
 def _started(directory: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen(
+    with Started(
         [*COGWORKS, "demo", "--dir", str(directory), *options],
         env=HOST_ENVIRONMENT,
         stdout=subprocess.PIPE,

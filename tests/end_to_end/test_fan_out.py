@@ -16,6 +16,7 @@ import tomli_w
 import cogworks
 from tests.end_to_end.scene import Ended, Scene, open_scene
 from tests.forking import Cogworks
+from tests.limits import ENDS_WITHIN_S
 from tests.model_server import Answer, ModelServer, Seen, replied
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.slow]
@@ -133,7 +134,7 @@ def start(scene: Scene, machine: str, speaks: dict[str, str]) -> Cogworks:
 
 def finish(runner: Cogworks) -> Ended:
     out, err = runner.communicate(timeout=200)
-    return Ended(runner.wait(), out, err)
+    return Ended(runner.wait(timeout=ENDS_WITHIN_S), out, err)
 
 
 def log_of(scene: Scene) -> Iterator[tuple[int, str, str]]:

@@ -15,6 +15,7 @@ from cogworks.llm.cassette_files import parse_recording
 from cogworks.repair.replies import PATCH_REPLIES
 from cogworks.wiring_evaluation import write_samples
 from tests.codebase.repositories import git
+from tests.limits import ENDS_WITHIN_S
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,9 @@ def cases(folder: Path) -> list[Case]:
 
 def outcomes(folder: Path) -> dict[str, str]:
     command = [sys.executable, "-B", "-m", "pytest", "-q", "-rA", "--tb=no", "-p", "no:cacheprovider"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, timeout=ENDS_WITHIN_S
+    )
     return {
         test: outcome for outcome, test in re.findall(r"^(PASSED|FAILED) (\S+)", done.stdout, re.MULTILINE)
     }

@@ -17,6 +17,7 @@ from cogworks.github.rest import RestClient
 from cogworks.vocabulary import Login
 from tests.hub.apps import app_id, app_key, with_app
 from tests.hub.running import RunningHub, running_hub, seeded
+from tests.limits import ENDS_WITHIN_S
 
 NOW = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
 REST = "https://api.github.com"
@@ -220,7 +221,7 @@ def test_graphql_rest_and_git_share_one_token(hub: RunningHub, tmp_path: Path) -
         viewer = graphql.query("query { viewer { login } }", {}).data["viewer"]
         permission = rest.permission_of(Login("helper[bot]"))
     remote = ["git", "ls-remote", "--heads", hub.git_url("octo/demo", source.token())]
-    heads = subprocess.run(remote, capture_output=True, text=True, check=True).stdout
+    heads = subprocess.run(remote, capture_output=True, text=True, check=True, timeout=ENDS_WITHIN_S).stdout
 
     assert viewer == {"login": "helper[bot]"}
     assert permission == "write"

@@ -17,6 +17,7 @@ from cogworks.github.meter import Requests
 from cogworks.github.rest import RestClient, mapped_errors
 from cogworks.github.tokens import FixedToken
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
+from tests.limits import ENDS_WITHIN_S
 
 TOKEN = "ghp_topsecret"
 ROOT = BranchName("cogworks/ledger/root")
@@ -70,7 +71,7 @@ def server() -> Iterator[Server]:
     state.url = f"http://127.0.0.1:{listening.server_port}"
     yield state
     listening.shutdown()
-    thread.join()
+    thread.join(timeout=ENDS_WITHIN_S)
     listening.server_close()
 
 

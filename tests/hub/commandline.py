@@ -4,6 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from tests.limits import ENDS_WITHIN_S
+
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -19,7 +21,13 @@ def git(*arguments: str, cwd: Path, fails: bool = False) -> str:
     """What git printed on both streams; with `fails` the command must not succeed."""
     environment = {**ENVIRONMENT, "HOME": str(cwd)}
     done = subprocess.run(
-        ["git", *arguments], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+        ["git", *arguments],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=ENDS_WITHIN_S,
     )
     said = (done.stdout + done.stderr).strip()
     assert (done.returncode != 0) is fails, said

@@ -13,6 +13,7 @@ from typing import IO
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World
 from tests.forking import Cogworks
+from tests.limits import ENDS_WITHIN_S, Started
 
 OWNER_TOKEN = "owner-token"
 WRITER_TOKEN = "writer-token"
@@ -50,7 +51,7 @@ class RunningHub:
     def kill(self) -> None:
         """End it as a power cut would."""
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+        self.process.wait(timeout=ENDS_WITHIN_S)
 
 
 @contextmanager
@@ -77,7 +78,7 @@ def running_hub(
             yield RunningHub(url=note["url"], directory=directory, process=process)
         finally:
             process.terminate()
-            process.wait()
+            process.wait(timeout=ENDS_WITHIN_S)
 
 
 def _started(
@@ -89,7 +90,7 @@ def _started(
     if not interpreter:
         return Cogworks(words, env=env, stdout=subprocess.PIPE, stderr=stderr)
     command = [sys.executable, *interpreter, "-m", "cogworks", *words]
-    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=stderr, text=True)
+    return Started(command, env=env, stdout=subprocess.PIPE, stderr=stderr, text=True)
 
 
 def seeded(directory: Path) -> Path:

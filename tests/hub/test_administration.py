@@ -15,6 +15,7 @@ import pytest
 from tests.hub.administrator import Administrator
 from tests.hub.commandline import commit_file, git
 from tests.hub.running import OWNER_TOKEN, RunningHub, running_hub, seeded
+from tests.limits import ENDS_WITHIN_S
 
 ISSUES = "/repos/octo/demo/issues"
 TIP = "/repos/octo/demo/git/ref/heads/main"
@@ -170,7 +171,7 @@ def test_a_held_request_waits_until_it_is_released(talk: Talk, kind: str, is_don
         assert (told["method"], told["path"], told["status"]) == ("POST", ISSUES, 0)
         assert talk.titles() == (["held"] if is_done_while_held else [])
         talk.admin.release()
-        assert held.result() == 201
+        assert held.result(timeout=ENDS_WITHIN_S) == 201
 
     assert talk.titles() == ["held"]
     assert talk.admin.held(wait_s=0) == []
@@ -230,7 +231,7 @@ def test_a_snapshot_waits_for_what_is_being_done_and_holds_up_what_comes(talk: T
     with ThreadPoolExecutor(8) as pool:
         opened = [pool.submit(talk.issue, f"{number}") for number in range(20)]
         talk.admin.take("busy")
-        assert {each.result() for each in opened} == {201}
+        assert {each.result(timeout=ENDS_WITHIN_S) for each in opened} == {201}
     talk.admin.restore("busy")
 
     kept = talk.titles()

@@ -25,6 +25,7 @@ from tests.hub.running import (
     running_hub,
     seeded,
 )
+from tests.limits import ENDS_WITHIN_S
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +243,7 @@ def test_a_hub_that_served_git_ends_without_a_complaint(tmp_path: Path) -> None:
         with httpx.Client(headers={"Authorization": f"token {OWNER_TOKEN}"}) as staying:
             staying.get(f"{hub.api_url}/repos/octo/demo")
             hub.process.terminate()
-            hub.process.wait()
+            hub.process.wait(timeout=ENDS_WITHIN_S)
 
     assert said.read_text() == ""
 

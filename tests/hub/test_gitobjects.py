@@ -22,6 +22,7 @@ from cogworks.hub.gitobjects import (
     parse_tree,
 )
 from tests.hub.commandline import git
+from tests.limits import ENDS_WITHIN_S
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=8).filter(
     lambda name: name not in (".", "..", ".git")
@@ -48,7 +49,7 @@ def test_a_tree_is_sorted_as_git_sorts_it(tmp_path: Path) -> None:
     git("add", ".", cwd=tmp_path)
     oid = git("write-tree", cwd=tmp_path)
     raw = subprocess.run(
-        ["git", "cat-file", "tree", oid], cwd=tmp_path, capture_output=True, check=True
+        ["git", "cat-file", "tree", oid], cwd=tmp_path, capture_output=True, check=True, timeout=ENDS_WITHIN_S
     ).stdout
 
     assert format_tree(reversed(parse_tree(raw))) == raw
@@ -155,6 +156,8 @@ def test_a_commit_survives_writing_and_reading() -> None:
     ],
 )
 def test_a_ref_name_is_valid_exactly_when_git_says_so(name: str) -> None:
-    git_says = subprocess.run(["git", "check-ref-format", name], check=False).returncode == 0
+    git_says = (
+        subprocess.run(["git", "check-ref-format", name], check=False, timeout=ENDS_WITHIN_S).returncode == 0
+    )
 
     assert is_ref_name(name) is git_says

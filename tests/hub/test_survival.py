@@ -28,6 +28,7 @@ from cogworks.hub.server import serve
 from cogworks.hub.world import World
 from tests.hub.commandline import git
 from tests.hub.running import OWNER_TOKEN, WRITER_TOKEN, RunningHub, running_hub, seeded
+from tests.limits import ENDS_WITHIN_S
 
 HEADERS = {"Authorization": f"token {OWNER_TOKEN}"}
 
@@ -52,7 +53,7 @@ def write_until_it_dies(hub: RunningHub, worker: int, round_number: int, started
             answer.raise_for_status()
             return answer
 
-        started.wait()
+        started.wait(timeout=ENDS_WITHIN_S)
         try:
             for number in count():
                 branch = f"work/{round_number}/{worker}/{number}"
@@ -84,11 +85,11 @@ def test_a_killed_hub_has_kept_everything_it_acknowledged(tmp_path: Path) -> Non
             writers = [
                 pool.submit(write_until_it_dies, hub, worker, round_number, started) for worker in range(2)
             ]
-            started.wait()
+            started.wait(timeout=ENDS_WITHIN_S)
             Event().wait(delay_s)
             hub.kill()
             for writer in writers:
-                result = writer.result()
+                result = writer.result(timeout=ENDS_WITHIN_S)
                 kept.comments += result.comments
                 kept.commits += result.commits
                 kept.merged += result.merged
@@ -260,7 +261,7 @@ def test_two_hubs_never_serve_one_directory(tmp_path: Path) -> None:
 def test_a_hub_that_is_told_to_stop_ends_well(tmp_path: Path, number: signal.Signals) -> None:
     with running_hub(seeded(tmp_path / "hub")) as hub:
         hub.process.send_signal(number)
-        assert hub.process.wait() == 0
+        assert hub.process.wait(timeout=ENDS_WITHIN_S) == 0
 
 
 def test_an_enterprise_server_with_another_clock(tmp_path: Path) -> None:

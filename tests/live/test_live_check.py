@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from tests.hub.running import OWNER_TOKEN, RunningHub, running_hub, seeded
+from tests.limits import LONG_RUN_ENDS_WITHIN_S
 from tests.live.questions import QUESTIONS
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +32,7 @@ def live_check(*arguments: str, token: str = OWNER_TOKEN) -> subprocess.Complete
         capture_output=True,
         text=True,
         check=False,
+        timeout=LONG_RUN_ENDS_WITHIN_S,
     )
 
 

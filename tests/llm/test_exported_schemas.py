@@ -9,6 +9,7 @@ from anthropic import transform_schema
 from cogworks.llm.package_data import shipped_prompts, shipped_schemas
 from cogworks.llm.schemas import full_schema, reduced_schema, schema_text
 from cogworks.nodes.replies import REPLIES
+from tests.limits import ENDS_WITHIN_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,6 +30,7 @@ def test_the_script_that_exports_them_agrees() -> None:
         capture_output=True,
         text=True,
         check=False,
+        timeout=ENDS_WITHIN_S,
     )
 
     assert (found.returncode, found.stderr) == (0, "")

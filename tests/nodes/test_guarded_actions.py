@@ -19,6 +19,7 @@ from cogworks.nodes.timing import Patience
 from cogworks.settings import read_environment
 from cogworks.wiring_services import open_panel
 from tests.fakes import FakeShell
+from tests.limits import ENDS_WITHIN_S
 from tests.nodes.examples import change, shell, task
 from tests.services.processes import running
 
@@ -66,7 +67,7 @@ def test_tests_past_their_deadline_are_ended_with_their_children(tmp_path: Path)
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_slow.py").write_text(SLEEPER.format(mark=mark))
     for arguments in (["init", "-q"], ["add", "-A"]):
-        subprocess.run(["git", *arguments], cwd=tmp_path, check=True)
+        subprocess.run(["git", *arguments], cwd=tmp_path, check=True, timeout=ENDS_WITHIN_S)
     patience = Patience(lambda: None, monotonic=time.monotonic)
     has_begun = Event()
     world = shell(change())
@@ -82,7 +83,7 @@ def test_tests_past_their_deadline_are_ended_with_their_children(tmp_path: Path)
             try:
                 return panel.simulate(Place(tmp_path), tests)
             finally:
-                watching.join()
+                watching.join(timeout=ENDS_WITHIN_S)
 
         world.service.simulate = simulate
         outcome = within(HASTY)(task("code_generation", sub_item="A"), world)

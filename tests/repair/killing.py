@@ -20,6 +20,7 @@ from cogworks.codebase.git import Git
 from cogworks.repair.outcomes import Moment
 from cogworks.repair.transaction import Bench, transact
 from tests.codebase.repositories import ENVIRONMENT, git
+from tests.limits import LONG_RUN_ENDS_WITHIN_S, reaped
 from tests.repair.benches import FactChecks, make_worktree, on_disk, patch_tree, real_git, terms
 
 POINTS = (*(f"T{number}" for number in range(1, 11)), "git")
@@ -103,14 +104,18 @@ def killed_at(point: str, tree: Path, chance: random.Random) -> bool:
         for text in wanted:
             transact(text, terms(tree), bench)
         os._exit(0)
-    _, status = os.waitpid(child, 0)
-    return os.WIFSIGNALED(status)
+    return reaped(child) < 0
 
 
 def committed(tree: Path, kept: Sequence[str]) -> dict[str, bytes]:
     """The files of the last commit, and the ignored ones that have to survive."""
     archive = subprocess.run(
-        ["git", "archive", "HEAD"], cwd=tree, env=ENVIRONMENT, capture_output=True, check=True
+        ["git", "archive", "HEAD"],
+        cwd=tree,
+        env=ENVIRONMENT,
+        capture_output=True,
+        check=True,
+        timeout=LONG_RUN_ENDS_WITHIN_S,
     ).stdout
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
         members = [member for member in files.getmembers() if member.isfile()]

@@ -14,6 +14,7 @@ from cogworks.codebase.patchtree import PatchTree
 from cogworks.repair.gates import Selection
 from cogworks.repair.transaction import Bench, transact
 from tests.codebase.repositories import git
+from tests.limits import reaped
 from tests.repair.benches import FILES, FactChecks, make_worktree, patch_tree, real_git, terms
 from tests.repair.killing import DyingGit, change, committed, spoil
 
@@ -49,8 +50,7 @@ def killed(act: Callable[[PatchTree, Path], None], place: Path, number: int, *, 
     if child == 0:
         act(patch_tree(place, DyingGit(place.parent, number, before=before)), place)
         os._exit(0)
-    _, status = os.waitpid(child, 0)
-    return os.WIFSIGNALED(status)
+    return reaped(child) < 0
 
 
 def main(folder: Path, first: int, count: int) -> None:

@@ -3,6 +3,7 @@ import threading
 import pytest
 
 from cogworks.repair.asking import AskedOnce
+from tests.limits import ENDS_WITHIN_S
 
 
 def test_a_question_is_asked_once_though_several_wait_for_its_answer() -> None:
@@ -19,7 +20,7 @@ def test_a_question_is_asked_once_though_several_wait_for_its_answer() -> None:
         thread.start()
     may_answer.set()
     for thread in threads:
-        thread.join()
+        thread.join(timeout=ENDS_WITHIN_S)
 
     assert (asked, found) == (["asked"], ["answer"] * 4)
     assert shared.answer("other", lambda: 2) == 2

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.repair.pool import all_of
+from tests.limits import ENDS_WITHIN_S
 
 
 class Alive:
@@ -32,7 +33,7 @@ def test_three_work_at_the_same_time_and_never_a_fourth() -> None:
     def task(number: int) -> int:
         with alive:
             # Nobody comes past here until three are here.
-            together.wait()
+            together.wait(timeout=ENDS_WITHIN_S)
             return number
 
     found = all_of([partial(task, number) for number in range(6)], most=3, cancel=lambda: None)
@@ -62,12 +63,12 @@ def test_a_task_that_breaks_cancels_those_that_run_and_those_that_wait(error: ty
     others_run = threading.Barrier(3, timeout=60)
 
     def breaks() -> None:
-        others_run.wait()
+        others_run.wait(timeout=ENDS_WITHIN_S)
         raise error
 
     def runs() -> None:
         begun.append("runs")
-        others_run.wait()
+        others_run.wait(timeout=ENDS_WITHIN_S)
         assert cancelled.wait(60)
 
     def waits() -> None:

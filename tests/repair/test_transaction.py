@@ -19,6 +19,7 @@ from cogworks.repair.outcomes import Moment, Result, Terms, staging_refusal
 from cogworks.repair.transaction import Bench, transact
 from cogworks.vocabulary import CommitOid
 from tests.codebase.repositories import BOT, git
+from tests.limits import ENDS_WITHIN_S, Started
 from tests.repair.benches import FILES, FactChecks, make_worktree, on_disk, patch_tree, real_git, terms
 
 
@@ -293,14 +294,14 @@ with patch_tree(Path(sys.argv[1])).hold() as is_ours:
 
 def test_while_another_process_works_in_the_tree_it_is_locked(tree: Path) -> None:
     root = Path(__file__).parents[2]
-    with subprocess.Popen(
+    with Started(
         [sys.executable, "-c", HOLDER, str(tree)], cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"True\n"
         locked, _ = tried(tree, FIX)
         other.kill()
-        other.wait()
+        other.wait(timeout=ENDS_WITHIN_S)
 
     assert locked.code == "locked"
     assert tried(tree, FIX)[0].is_kept

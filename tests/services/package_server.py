@@ -10,6 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import distribution
 from pathlib import Path
 
+from tests.limits import ENDS_WITHIN_S
+
 
 def wheel(
     folder: Path, name: str, version: str, files: Mapping[str, str], *, requires: tuple[str, ...] = ()
@@ -70,7 +72,7 @@ def serving(folder: Path, *, credentials: str = "") -> Iterator[PackageServer]:
             given = self.headers.get("Authorization", "").removeprefix("Basic ")
             shown = base64.b64decode(given).decode() if given else ""
             server.requests.append((self.path, shown))
-            server.open.wait()
+            server.open.wait(timeout=ENDS_WITHIN_S)
             body = _body(folder, self.path)
             status = server.status if server.status != 200 else 404 if body is None else 200
             status = 401 if shown != credentials else status
@@ -92,7 +94,7 @@ def serving(folder: Path, *, credentials: str = "") -> Iterator[PackageServer]:
             yield server
         finally:
             listening.shutdown()
-            thread.join()
+            thread.join(timeout=ENDS_WITHIN_S)
 
 
 def _body(folder: Path, path: str) -> bytes | None:

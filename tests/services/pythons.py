@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.sandbox.probing import strongest
+from tests.limits import ENDS_WITHIN_S
 
 HERE = strongest(os.environ["PATH"])
 WITHOUT_UV = os.pathsep.join(
@@ -19,5 +20,7 @@ WITH_UV = os.pathsep.join([str(Path(sys.executable).parent), WITHOUT_UV])
 
 def printed(interpreter: Interpreter, code: str) -> str:
     """What a Python prints."""
-    done = subprocess.run([interpreter.python, "-c", code], capture_output=True, check=True, text=True)
+    done = subprocess.run(
+        [interpreter.python, "-c", code], capture_output=True, check=True, text=True, timeout=ENDS_WITHIN_S
+    )
     return done.stdout.strip()

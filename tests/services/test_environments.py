@@ -16,6 +16,7 @@ from cogworks.services.python.environments import Environments
 from cogworks.services.python.interpreters import Interpreter, NotBuilt
 from cogworks.services.python.manifest import Manifest
 from cogworks.services.sandbox.walls import NO_WALLS, Walls
+from tests.limits import ENDS_WITHIN_S, Started
 from tests.services.package_server import PackageServer, serving, wheel
 from tests.services.pythons import HERE, WITH_UV, WITHOUT_UV, printed
 
@@ -194,7 +195,7 @@ def test_two_services_make_it_once(index: PackageServer, tmp_path: Path) -> None
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(timeout=ENDS_WITHIN_S)
 
     assert found[0] == found[1]
     assert sum(each.times_made for each in both) == 1
@@ -208,7 +209,7 @@ def test_a_service_that_takes_too_long_is_named(index: PackageServer, tmp_path: 
         "import sys; from pathlib import Path; from cogworks.codebase.places import Places; "
         "p = Path(sys.argv[1]); print(Places(p.parent).hold(p), flush=True); sys.stdin.read()"
     )
-    with subprocess.Popen(
+    with Started(
         [sys.executable, "-c", starter, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         assert other.stdout is not None
@@ -217,7 +218,7 @@ def test_a_service_that_takes_too_long_is_named(index: PackageServer, tmp_path: 
         with pytest.raises(NotBuilt, match="another service has been making the environment") as caught:
             made.of("shop-tools", limit_s=0.5)
 
-        other.communicate()
+        other.communicate(timeout=ENDS_WITHIN_S)
     assert caught.value.is_recoverable
 
 

@@ -33,6 +33,7 @@ from cogworks.services.python.testrun import Wanted, run_tests
 from cogworks.services.sandbox.probing import strongest
 from cogworks.services.sandbox.walls import NO_WALLS, Walls
 from cogworks.vocabulary import Severity
+from tests.limits import ENDS_WITHIN_S, Started
 from tests.services.asking import NO_ENVIRONMENTS
 from tests.services.processes import running
 
@@ -502,9 +503,7 @@ def test_a_service_that_dies_takes_its_test_run_along(how: str, tmp_path: Path) 
     text = f"import subprocess\ndef test_a(): subprocess.run(['sleep', '{marker}'])\n"
     copy = repository(tmp_path / "repository", {"test_a.py": text})
     path = tmp_path / "s"
-    process = subprocess.Popen(
-        [*COMMAND, "--socket", str(path)], stdin=subprocess.PIPE, start_new_session=True
-    )
+    process = Started([*COMMAND, "--socket", str(path)], stdin=subprocess.PIPE, start_new_session=True)
     with process, socket.socket(socket.AF_UNIX) as connection:
         _eventually(path.exists)
         _eventually(lambda: connection.connect_ex(str(path)) == 0)
@@ -518,7 +517,7 @@ def test_a_service_that_dies_takes_its_test_run_along(how: str, tmp_path: Path) 
         else:
             assert process.stdin is not None
             process.stdin.close()
-        process.wait()
+        process.wait(timeout=ENDS_WITHIN_S)
 
         _eventually(lambda: all(_gone(pid) for pid in children))
 

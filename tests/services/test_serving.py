@@ -27,6 +27,7 @@ from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.messages import MAX_MESSAGE_BYTES, ErrorCode, Response, frame
 from cogworks.domain_services.opening import open_client
 from cogworks.services.serving import MAX_CALLERS, sendable
+from tests.limits import Started
 
 TOKEN = "COGWORKS_SERVICE_TEST_TOKEN"
 
@@ -44,9 +45,7 @@ class Running:
 def running(folder: Path, *options: str) -> Iterator[Running]:
     path = folder / "door"
     command = [sys.executable, "-m", "cogworks", "service", "python", "--socket", str(path)]
-    process = subprocess.Popen(
-        [*command, "--http", "127.0.0.1:0", *options], stdout=subprocess.PIPE, text=True
-    )
+    process = Started([*command, "--http", "127.0.0.1:0", *options], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     with process, process.stdout as told:
         try:
@@ -261,7 +260,7 @@ Desk().answer_all(None)
 
 
 def test_a_signal_that_does_not_wake_the_service_ends_it_all_the_same() -> None:
-    with subprocess.Popen([sys.executable, "-c", UNWOKEN], stdout=subprocess.PIPE, text=True) as process:
+    with Started([sys.executable, "-c", UNWOKEN], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "waiting\n"
         process.send_signal(signal.SIGTERM)

@@ -19,6 +19,7 @@ from cogworks.tools.policy import Policy, Rule
 from cogworks.tools.records import Record, read_records
 from cogworks.tools.registry import Call, ToolRegistry
 from cogworks.tools.retrying import Retries
+from tests.limits import ENDS_WITHIN_S
 from tests.tools.tooling import PROFILE, Handler, World, allowing, failing, reading, strings
 
 
@@ -377,6 +378,7 @@ def test_a_process_that_is_killed_in_a_call_leaves_its_beginning_on_record(tmp_p
         check=False,
         cwd=Path(__file__).parents[2],
         env={**os.environ, "PYTHONPATH": "."},
+        timeout=ENDS_WITHIN_S,
     )
 
     assert done.returncode == -signal.SIGKILL

@@ -18,6 +18,7 @@ from scripts.benchmarks.planted.planting import (
     with_bug,
 )
 from scripts.benchmarks.realbugs.ranks import ALL, Located
+from tests.limits import LONG_RUN_ENDS_WITHIN_S
 
 BUGS = planted_bugs()
 PUBLISHED = Path(__file__).parents[3] / "docs" / "benchmarks" / "planted-bugs.md"
@@ -25,7 +26,9 @@ PUBLISHED = Path(__file__).parents[3] / "docs" / "benchmarks" / "planted-bugs.md
 
 def failing(folder: Path) -> set[str]:
     command = [sys.executable, "-B", "-m", "pytest", "-q", "-rA", "--tb=no", "-p", "no:cacheprovider"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, timeout=LONG_RUN_ENDS_WITHIN_S
+    )
     assert re.search(r"\d+ passed", done.stdout), done.stdout
     return set(re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE))
 

@@ -11,6 +11,7 @@ from scripts.benchmarks.realbugs.placing import tried_in_place
 from scripts.benchmarks.realbugs.selection import Bug, Piece
 from tests.bench.realbugs.small_pair import NEWER, OLDER, TESTS, pair_of
 from tests.codebase.repositories import ENVIRONMENT, git
+from tests.limits import LONG_RUN_ENDS_WITHIN_S
 
 TARGET = "tests/test_shop.py::test_total"
 
@@ -41,5 +42,6 @@ def test_of_all_that_is_offered_at_the_place_only_the_fix_is_kept(tmp_path: Path
         capture_output=True,
         text=True,
         check=True,
+        timeout=LONG_RUN_ENDS_WITHIN_S,
     )
     assert changed.stdout.split() == ["shop.py"]

@@ -9,6 +9,7 @@ import pytest
 
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.walls import Walls
+from tests.limits import Started
 from tests.services.sandbox.attacks import HERE, NO_WALLS, attack, name, variants
 
 WALLS = pytest.mark.parametrize("walls", variants(), ids=name)
@@ -81,7 +82,7 @@ os.execvp("sleep", ["sleep", "60"])
 def stolen_from_environments(walls: Walls, folder: Path) -> list[str]:
     command = [sys.executable, "-I", "-S", "-c", NEIGHBOUR]
     environment = {**os.environ, "TOKEN": SECRET}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as other:
+    with Started(command, env=environment, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         other.stdout.readline()
         try:

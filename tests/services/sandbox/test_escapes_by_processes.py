@@ -11,6 +11,7 @@ import pytest
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.running import NotStarted
 from cogworks.services.sandbox.walls import Walls
+from tests.limits import ENDS_WITHIN_S, Started
 from tests.services.processes import running
 from tests.services.sandbox.attacks import HERE, NO_WALLS, PYTHON, attack, name, variants
 
@@ -133,7 +134,11 @@ def test_a_daemon_does_not_outlive_the_time_limit(walls: Walls, tmp_path: Path) 
 
 
 def test_without_a_launcher_the_daemon_would_stay(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-I", "-S", "-c", STAY, PYTHON, tmp_path.name, "0.1"], check=True)
+    subprocess.run(
+        [sys.executable, "-I", "-S", "-c", STAY, PYTHON, tmp_path.name, "0.1"],
+        check=True,
+        timeout=ENDS_WITHIN_S,
+    )
     left = running(tmp_path.name)
     for pid in left:
         os.kill(pid, signal.SIGKILL)
@@ -168,7 +173,7 @@ NEIGHBOUR = "import os, sys; os.kill(int(sys.argv[1]), 9)"
 
 @WALLS
 def test_other_processes_cannot_be_ended(walls: Walls, tmp_path: Path) -> None:
-    with subprocess.Popen(["sleep", "60"]) as other:
+    with Started(["sleep", "60"]) as other:
         try:
             assert attack(NEIGHBOUR, tmp_path, walls, other.pid).code == 1
             assert other.poll() is None
@@ -177,9 +182,9 @@ def test_other_processes_cannot_be_ended(walls: Walls, tmp_path: Path) -> None:
 
 
 def test_without_walls_they_could_be(tmp_path: Path) -> None:
-    with subprocess.Popen(["sleep", "60"]) as other:
+    with Started(["sleep", "60"]) as other:
         assert attack(NEIGHBOUR, tmp_path, NO_WALLS, other.pid).code == 0
-        assert other.wait() == -signal.SIGKILL
+        assert other.wait(timeout=ENDS_WITHIN_S) == -signal.SIGKILL
 
 
 WIDEN = """
@@ -227,4 +232,5 @@ def _as_nobody(command: list[str]) -> subprocess.CompletedProcess[str]:
         user=65534,
         group=65534,
         extra_groups=[],
+        timeout=ENDS_WITHIN_S,
     )
