@@ -5,6 +5,7 @@ import json
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 import click
@@ -69,6 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     as_json = "--json" in words
     try:
         code = cli.main(args=words, prog_name="cogworks", standalone_mode=False)
+        sys.stdout.flush()
     except (click.exceptions.Abort, KeyboardInterrupt):
         _complain(Interrupted("interrupted; run the same command again to go on."), as_json)
         sys.exit(Interrupted.exit_code)
@@ -81,6 +83,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _complain(error, as_json)
         sys.exit(error.exit_code)
     except Exception as error:
+        from cogworks.unfit import drop_what_cannot_be_printed, of_this_machine  # noqa: PLC0415 - seldom needed
+
+        if (found := of_this_machine(error)) is not None:
+            _complain(found, as_json)
+            drop_what_cannot_be_printed()
+            sys.exit(found.exit_code)
         traceback.print_exc()
         _complain(
             CogworksError(
@@ -98,5 +106,7 @@ def _complain(error: CogworksError, as_json: bool) -> None:
         told: dict[str, object] = {"outcome": error.outcome, "message": str(error)}
         if isinstance(error, ConfigurationError):
             told.update(file=error.source, problems=error.problems)
-        click.echo(json.dumps(told))
+        # Standard output may be the very thing that fails.
+        with suppress(OSError):
+            click.echo(json.dumps(told))
     click.echo(f"cogworks: {error}", err=True)

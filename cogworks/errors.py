@@ -3,6 +3,7 @@
 CogworksError                 1   a failure whose text goes to the operator unchanged
 ├── UsageError                2   the command line, the URL or the state of the item does not fit
 ├── ConfigurationError        2   a file under `.cogworks/` is missing or malformed
+├── MachineUnfit              2   git is missing, a directory cannot be written, a disk is full
 ├── SafetyHalt                3   a protected path, injected text, altered rules
 ├── PermissionRefused         4   GitHub or the model provider refused who we are
 ├── BudgetReached             5   the next call would cost more than what is left
@@ -45,6 +46,13 @@ class ConfigurationError(CogworksError):
         self.problems = tuple(problems)
         listed = "\n".join(f"  - {problem}" for problem in self.problems)
         super().__init__(f"{source} has {len(self.problems)} problem(s):\n{listed}")
+
+
+class MachineUnfit(CogworksError):
+    """This machine lacks what the command needs: a program, a directory it may write, room on the disk."""
+
+    exit_code = 2
+    outcome = "configuration_error"
 
 
 class SafetyHalt(CogworksError):

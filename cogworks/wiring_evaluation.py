@@ -17,7 +17,14 @@ from cogworks.codebase.making import commit_all, first_commit, lay_over, reposit
 from cogworks.coding.events import Event
 from cogworks.coding.hints import Hints
 from cogworks.domain_services.messages import Caller, TestReport
-from cogworks.errors import BudgetReached, CogworksError, Interrupted, PermissionRefused, UsageError
+from cogworks.errors import (
+    BudgetReached,
+    CogworksError,
+    Interrupted,
+    MachineUnfit,
+    PermissionRefused,
+    UsageError,
+)
 from cogworks.evaluation.cases import Case, places_of
 from cogworks.evaluation.judging import Verdict, judged, new_failures, selection
 from cogworks.evaluation.report import Result, Stage, Transactions
@@ -33,6 +40,7 @@ from cogworks.repair.measure import RERUNS, confirmed, measured
 from cogworks.repair.options import Options
 from cogworks.repair.testcommand import USUAL, read_command
 from cogworks.settings import Environment, child_environment
+from cogworks.unfit import writing
 from cogworks.vocabulary import Value
 from cogworks.wiring_clone import clone_of, own_files
 from cogworks.wiring_fix import Order, Repair, open_repair
@@ -78,6 +86,7 @@ def work_at(
 
     Raises:
         PermissionRefused: the model provider's key is missing; the same would come of every instance.
+        MachineUnfit: so would it of what this machine lacks.
         Interrupted: not a result.
     """
     begun_s, said = time.monotonic(), list[str]()
@@ -85,7 +94,7 @@ def work_at(
     try:
         with tempfile.TemporaryDirectory(prefix="cogworks-evaluate-", ignore_cleanup_errors=True) as folder:
             result = evaluator.evaluate(Path(folder).resolve(), prepare)
-    except (Interrupted, PermissionRefused):
+    except (Interrupted, MachineUnfit, PermissionRefused):
         raise
     except CogworksError as error:
         told = evaluator.told()
@@ -339,8 +348,6 @@ def _ended(report: TestReport) -> TestReport:
 
 def _write(folder: Path, name: str, text: str) -> None:
     place = folder / name
-    try:
+    with writing(place):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(text.encode("utf-8", "surrogateescape"))
-    except OSError as error:
-        raise CogworksError(f"{place} cannot be written: {error}.") from error

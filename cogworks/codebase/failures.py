@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater
+from cogworks.errors import CogworksError, MachineUnfit, PermissionRefused, TryAgainLater
 
 FailureKind = Literal["network", "permission", "missing", "disk", "time_limit", "other"]
 
@@ -96,7 +96,9 @@ def understood(error: CodebaseError) -> CogworksError:
             return PermissionRefused(
                 f"{error}\nGive a token that may read and write the repository's contents."
             )
-        case "missing" | "disk" | "other":
+        case "disk":
+            return MachineUnfit(f"{error}\nMake room there, or set `COGWORKS_WORK_DIR` to another directory.")
+        case "missing" | "other":
             return error
 
 

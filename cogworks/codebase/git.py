@@ -12,6 +12,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from cogworks.codebase.failures import GitFailed, failure_kind, redacted
+from cogworks.unfit import no_git
 
 # Besides these, nothing of the caller's environment reaches git: no GIT_*, no credential, no editor.
 _PASSED_ON = (
@@ -104,6 +105,7 @@ class Git:
 
         Raises:
             GitFailed: for any other exit code, and when the time limit is reached.
+        MachineUnfit: there is no git.
         """
         settings, secrets = _granted(*self._access)
         environment = _configured(self._environment | dict(extra or {}), settings)
@@ -137,7 +139,13 @@ class Git:
         command = ("git", *arguments)
         left_s = self._left_s()
         limit_s = self._time_limit_s if left_s is None else min(left_s, self._time_limit_s)
-        code, out, err = _finish(command, cwd, environment, stdin, limit_s)
+        try:
+            code, out, err = _finish(command, cwd, environment, stdin, limit_s)
+        except FileNotFoundError as error:
+            # The same error names a directory that is gone.
+            if error.filename == "git":
+                raise no_git() from error
+            raise
         if code in ok:
             return out
         if code is None:

@@ -14,6 +14,7 @@ from cogworks.codebase.failures import CodebaseError, GitFailed, understood
 from cogworks.codebase.git import Git, Identity, Token
 from cogworks.codebase.places import Places, beside
 from cogworks.codebase.workingcopy import Remote, Rules, WorkingCopy
+from cogworks.unfit import writing
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 
 _ENDED = "ended"
@@ -61,7 +62,8 @@ class WorkingCopies:
         is_blobless: whether histories come without the contents of files; git fetches those it needs when it needs
             them, without telling `on_network`.
         """
-        cache.mkdir(parents=True, exist_ok=True)
+        with writing(cache):
+            cache.mkdir(parents=True, exist_ok=True)
         self._cache = cache.resolve()
         self._git = Git(
             environment=environment,

@@ -23,6 +23,7 @@ from cogworks.settings import (
     read_environment,
 )
 from cogworks.stopping import noted_signals
+from cogworks.unfit import writing
 from cogworks.wiring import open_examination
 
 _VIEWER = "query Viewer { viewer { login databaseId } }"
@@ -113,5 +114,5 @@ def _hand_on(given: ActionEnvironment, outputs: Mapping[str, str], told: str) ->
         (given.summary_path, told),
     ):
         if path:
-            with Path(path).open("a", encoding="utf-8") as file:
+            with writing(Path(path)), Path(path).open("a", encoding="utf-8") as file:
                 file.write(text)

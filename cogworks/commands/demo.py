@@ -20,6 +20,7 @@ from cogworks.demo.verdict import Verdict, judge
 from cogworks.errors import CogworksError, Interrupted, PermissionRefused
 from cogworks.settings import child_environment, read_environment
 from cogworks.stopping import ended_by_signal
+from cogworks.unfit import writing
 
 RECORDED = (
     "The model's replies are recorded: they are read from files that ship with cogworks (provider `cassette`), "
@@ -85,7 +86,8 @@ def demo(directory: Path | None, provider: str, keep: bool, as_json: bool) -> in
 def _home(directory: Path | None) -> Path:
     if directory is None:
         return Path(tempfile.mkdtemp(prefix="cogworks-demo-"))
-    directory.mkdir(parents=True, exist_ok=True)
+    with writing(directory):
+        directory.mkdir(parents=True, exist_ok=True)
     return directory.resolve()
 
 

@@ -11,7 +11,7 @@ import click
 
 from cogworks.commands.service_checks import service_checks
 from cogworks.domain_services.configuration import SERVICES_FILE
-from cogworks.errors import CogworksError
+from cogworks.errors import CogworksError, MachineUnfit
 from cogworks.github import diagnosis
 from cogworks.github.addresses import parse_repository_url
 from cogworks.github.diagnosis import Check
@@ -65,7 +65,7 @@ def _git(environment: Environment) -> Check:
     git = Git(environment=child_environment(), home=Path(environment.work_dir), time_limit_s=10)
     try:
         return diagnosis.git_check(git.run("--version", cwd=Path.cwd()).strip())
-    except (OSError, GitFailed):
+    except (MachineUnfit, GitFailed):
         return diagnosis.git_check("")
 
 

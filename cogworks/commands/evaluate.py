@@ -10,8 +10,9 @@ import click
 
 from cogworks import __version__
 from cogworks.commands.given_files import options_in, text_of
-from cogworks.errors import BudgetReached, CogworksError, Interrupted, UsageError
+from cogworks.errors import BudgetReached, Interrupted, UsageError
 from cogworks.stopping import ended_by_signal
+from cogworks.unfit import writing
 
 if TYPE_CHECKING:
     from cogworks.evaluation.cases import Case
@@ -196,10 +197,8 @@ def _stem(case: "Case") -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    with writing(path):
         path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    except OSError as error:
-        raise CogworksError(f"{path} cannot be written: {error}.") from error
 
 
 def _write_more(report: "Report", predictions: Path | None, plot: Path | None) -> None:

@@ -17,13 +17,14 @@ from typing import NamedTuple
 
 from cogworks import __version__
 from cogworks.canonical import digest
-from cogworks.errors import PermissionRefused, UsageError
+from cogworks.errors import MachineUnfit, PermissionRefused, UsageError
 from cogworks.evaluation.purse import Purse
 from cogworks.evaluation.report import Result, as_text
 from cogworks.llm.budget import dollars
 from cogworks.services.python.preparing import prepared
 from cogworks.settings import child_environment, read_environment
 from cogworks.stopping import ended_by_signal
+from cogworks.unfit import writing
 from cogworks.vocabulary import Value
 from cogworks.wiring_evaluation import Assignment, work_at
 
@@ -51,13 +52,12 @@ def held(folder: Path) -> Iterator[None]:
     """A folder of runs for this evaluation alone.
 
     Raises:
-        UsageError: another evaluation is at work there, or it cannot be written.
+        UsageError: another evaluation is at work there.
+        MachineUnfit: it cannot be written.
     """
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / ".lock").open("a")
-    except OSError as error:
-        raise UsageError(f"{folder} cannot be written: {error}") from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -85,6 +85,7 @@ def evaluated(orders: Sequence[Assignment], *, jobs: int, purse: Purse) -> Itera
 
     Raises:
         PermissionRefused: the model's provider wants a key; the instances after that are not begun.
+        MachineUnfit: nor are they where this machine lacks what they need.
     """
     waiting, working = list(orders), dict[object, tuple[_Worker, Assignment]]()
     try:
@@ -138,6 +139,10 @@ def _result(worker: _Worker, given: Assignment) -> Result:
     kept = _kept(given)
     if kept is None:
         code = worker.process.exitcode
+        if code == MachineUnfit.exit_code:
+            raise MachineUnfit(
+                f"{given.case.id} was not judged: this machine lacks what the line before says."
+            )
         reason = f"the process that worked at it ended with {code} and without a result"
         return Result(instance_id=given.case.id, repo=given.case.repo, outcome="error", reason=reason)
     if kept.refused:
@@ -155,6 +160,10 @@ def _work(given: Assignment, alive: Connection) -> None:
             keep(given, _worked(given))
     except KeyboardInterrupt:
         os._exit(130)
+    except MachineUnfit as error:
+        # There may be no room for a result that says so.
+        os.write(2, f"cogworks: {error}\n".encode())
+        os._exit(error.exit_code)
 
 
 def _worked(given: Assignment) -> Kept:
@@ -178,9 +187,10 @@ def _kept(given: Assignment) -> Kept | None:
 def keep(given: Assignment, kept: Kept) -> None:
     """Write what came of an instance, whole or not at all."""
     unfinished = given.artifacts / f"{_RESULT}.unfinished"
-    given.artifacts.mkdir(parents=True, exist_ok=True)
-    unfinished.write_text(as_text(kept), encoding="utf-8")
-    unfinished.replace(given.artifacts / _RESULT)
+    with writing(given.artifacts):
+        given.artifacts.mkdir(parents=True, exist_ok=True)
+        unfinished.write_text(as_text(kept), encoding="utf-8")
+        unfinished.replace(given.artifacts / _RESULT)
 
 
 def _end_with(alive: Connection) -> None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cogworks.commands.given_files import options_in, text_of
-from cogworks.errors import CogworksError, Interrupted
+from cogworks.errors import Interrupted
 from cogworks.stopping import ended_by_signal
+from cogworks.unfit import writing
 
 if TYPE_CHECKING:
     from cogworks.coding.events import Event
@@ -123,12 +124,10 @@ def _folder(artifacts: Path | None, instance: "Instance") -> Path | None:
 
 
 def _keep(repair: "Repair", folder: Path) -> None:
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in repair.artifacts().items():
             (folder / name).write_text(text, encoding="utf-8", errors="surrogateescape")
-    except OSError as error:
-        raise CogworksError(f"the artifacts cannot be written: {error}.") from error
 
 
 def _told(repair: "Repair", result: "RunResult", patch: str) -> dict[str, Any]:
@@ -173,10 +172,8 @@ def _show_ranking(repair: "Repair") -> None:
 
 def _show(told: dict[str, Any], patch: str, out: Path | None, *, as_json: bool) -> None:
     if patch and out is not None:
-        try:
+        with writing(out):
             out.write_text(patch, encoding="utf-8", errors="surrogateescape")
-        except OSError as error:
-            raise CogworksError(f"the patch cannot be written: {error}.") from error
     if as_json:
         click.echo(json.dumps(told))
         return

@@ -11,6 +11,7 @@ import click
 
 from cogworks.errors import UsageError
 from cogworks.tools.plans import Goal, Preferences
+from cogworks.unfit import writing
 
 DIRECTORY = click.option(
     "--directory",
@@ -110,12 +111,10 @@ def show(told: Mapping[str, Any], *, lines: Sequence[str], output: Path | None, 
     """Print an object or its lines, and write the object to the file if one is wanted.
 
     Raises:
-        UsageError: the file cannot be written.
+        MachineUnfit: the file cannot be written.
     """
     text = json.dumps(told)
     if output is not None:
-        try:
+        with writing(output):
             output.write_text(f"{text}\n", encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"`--output`: {error}") from error
     click.echo(text if as_json else "\n".join(lines) or "nothing")

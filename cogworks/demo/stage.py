@@ -19,6 +19,7 @@ from cogworks.demo.facts import AUTHOR, DEFAULT_BRANCH, FULL_NAME, OWNER, sample
 from cogworks.errors import CogworksError
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World
+from cogworks.unfit import writing
 
 RUNNER = "cogworks-runner"
 """The account cogworks works under; the person is another one, so that gates mean something."""
@@ -102,8 +103,9 @@ def open_stage(directory: Path, *, environment: Mapping[str, str], keep: bool) -
 
 def prepare(directory: Path) -> dict[str, str]:
     """Fill the stage's directory if no hub runs over it; returns the tokens of `person` and `runner`."""
-    (directory / "hub").mkdir(parents=True, exist_ok=True)
-    tokens = _tokens(directory)
+    with writing(directory):
+        (directory / "hub").mkdir(parents=True, exist_ok=True)
+        tokens = _tokens(directory)
     if _running(directory / "hub") is None:
         _fill(directory / "hub", tokens)
     return tokens

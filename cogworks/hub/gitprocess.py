@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import RLock
 
 from cogworks.errors import CogworksError
+from cogworks.unfit import no_git
 
 
 class GitFailed(CogworksError):
@@ -15,10 +16,10 @@ class GitFailed(CogworksError):
 
 
 def git_program() -> str:
-    """The git found on PATH. Raises `CogworksError` where there is none."""
+    """The git found on PATH. Raises `MachineUnfit` where there is none."""
     program = shutil.which("git")
     if program is None:
-        raise CogworksError("git is not on PATH; the hub serves real git repositories: install git")
+        raise no_git()
     return program
 
 

@@ -27,6 +27,7 @@ from cogworks.hub.graphql.endpoint import warm
 from cogworks.hub.snapshots import Snapshots
 from cogworks.hub.world import World
 from cogworks.stopping import Stop, noted_signals
+from cogworks.unfit import writing
 
 HOST = "127.0.0.1"
 _LOCK = "hub.lock"
@@ -53,7 +54,8 @@ def serve(
         cross_reference_delay_s: how late timelines show that something mentions an issue.
         plan: the faults that it begins with.
     """
-    directory.mkdir(parents=True, exist_ok=True)
+    with writing(directory):
+        directory.mkdir(parents=True, exist_ok=True)
     with _sole_server(directory), _listening(directory, port) as listener:
         url = f"http://{HOST}:{listener.getsockname()[1]}"
         clock = SystemClock(timedelta(seconds=clock_offset_s))

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TypeVar
 
+from cogworks.errors import MachineUnfit
 from cogworks.hub.node_ids import Record
 
 R = TypeVar("R", bound=Record)
@@ -23,6 +24,19 @@ CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NU
 """
 
 
+def _connected(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=30)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        # A commit survives the death of the process; only the loss of the machine could cost the last ones.
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.executescript(_SCHEMA)
+    except sqlite3.OperationalError:
+        connection.close()
+        raise
+    return connection
+
+
 class Store:
     """Records by kind and id, by unique key, and by parent; safe to share between threads.
 
@@ -34,11 +48,13 @@ class Store:
         self._lock = RLock()
         self._depth = 0
         self._parsed: dict[tuple[str, int], tuple[str, Record]] = {}
-        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=30)
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        # A commit survives the death of the process; only the loss of the machine could cost the last ones.
-        self._connection.execute("PRAGMA synchronous=NORMAL")
-        self._connection.executescript(_SCHEMA)
+        try:
+            self._connection = _connected(path)
+        except sqlite3.OperationalError as error:
+            raise MachineUnfit(
+                f"the hub's records in {path} cannot be opened: {error}. Make room on that disk and the directory writable, "
+                "or give another `--dir`."
+            ) from error
 
     def close(self) -> None:
         with self._lock:

@@ -10,6 +10,7 @@ from cogworks.hub.gitstore import GitRepository, GitStore
 from cogworks.hub.ratelimits import RateLimits
 from cogworks.hub.records import Repository, User
 from cogworks.hub.store import Store
+from cogworks.unfit import writing
 
 LIMITS = {"core": 5000, "graphql": 5000, "search": 30}
 
@@ -20,7 +21,8 @@ class World:
     def __init__(
         self, directory: Path, *, clock: Clock | None = None, base_url: str = "http://127.0.0.1"
     ) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
+        with writing(directory):
+            directory.mkdir(parents=True, exist_ok=True)
         self.directory = directory
         self.base_url = base_url
         """Scheme, host and port, without a slash at the end; every URL in an answer starts with it."""
