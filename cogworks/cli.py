@@ -39,6 +39,11 @@ COMMANDS = {
 }
 """Command -> module of `cogworks.commands` that holds it under the same name; in the order of the help."""
 
+NOT_ON_WINDOWS = (
+    "Windows is not supported; use the Windows Subsystem for Linux. Run `wsl --install`, open its shell, and install and run "
+    "cogworks there, on files below your Linux home directory."
+)
+
 
 class LazyGroup(click.Group):
     """A group whose commands are imported when somebody names them."""
@@ -66,6 +71,10 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit; the only place where an unexpected failure is caught."""
+    if sys.platform == "win32":
+        # Before any import of what Windows does not have.
+        click.echo(f"cogworks: {NOT_ON_WINDOWS}", err=True)
+        sys.exit(2)
     words = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in words
     try:

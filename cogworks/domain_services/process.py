@@ -18,6 +18,16 @@ from cogworks.domain_services.over_socket import exchange_line
 _POLL_S = 0.02
 _FAREWELL_S = 3.0
 _TAIL_BYTES = 2000
+_MAX_SOCKET_BYTES = 100
+"""Of the path of a socket; macOS takes 104 with the end, Linux 108."""
+
+
+def _private_folder() -> Path:
+    """Below the temporary directories; where the path of a socket there would be too long, below `/tmp`."""
+    name = "cogworks-service-"
+    longest = Path(tempfile.gettempdir(), f"{name}12345678", "socket")
+    fits = len(os.fsencode(longest)) <= _MAX_SOCKET_BYTES
+    return Path(tempfile.mkdtemp(prefix=name, dir=None if fits else "/tmp"))  # noqa: S108  # private to this user all the same
 
 
 class ServiceProcess:
@@ -42,7 +52,7 @@ class ServiceProcess:
         """
         self._start_s = start_s
         self._was_asked_to_end = False
-        self._folder = Path(tempfile.mkdtemp(prefix="cogworks-service-"))
+        self._folder = _private_folder()
         self.socket_path = self._folder / "socket"
         self._log = self._folder / "log"
         scratch = self._folder / "tmp"

@@ -87,6 +87,18 @@ def test_a_service_that_would_run_tests_in_its_own_way_is_not_asked_to_keep_a_co
     assert own.asked == ["handshake", "validate"]
 
 
+def test_a_service_starts_where_the_temporary_directory_has_a_path_too_long_for_a_socket(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = tmp_path / ("a" * 100)
+    long.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(long))
+    good = bench("good", tmp_path)
+
+    with good.service as service:
+        assert service.handshake().name == "scripted"
+
+
 def test_a_service_nobody_asks_is_never_started(tmp_path: Path) -> None:
     with bench("not-starting", tmp_path).service:
         pass

@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -36,7 +37,7 @@ _CARETS = re.compile(r"\s*[~^]+\s*")
 
 NEXT = {"kind": "next"}
 """Stands between the records of two processes of one run."""
-_OVER_ITS_TIME = -(signal.SIGRTMIN + 12)
+_OVER_ITS_TIME = -(signal.SIGRTMIN + 12) if sys.platform == "linux" else None
 """How a process ends whose test cannot be stopped; see `inside/cogworks_time.py`."""
 
 _FIELDS: Mapping[str, Mapping[str, type]] = {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cogworks.services.sandbox.inside import landlock, syscalls
 from cogworks.services.sandbox.running import Confined, Ended, run
-from cogworks.services.sandbox.walls import Lacking, Walls, namespaces_remedy
+from cogworks.services.sandbox.walls import Lacking, Walls, elsewhere, namespaces_remedy
 
 _PROBE_S = 10.0
 _ESCAPES = """
@@ -40,11 +40,13 @@ _SETTINGS = (
 
 
 def strongest(search_path: str) -> Walls:
-    """The strongest walls that hold here.
+    """The strongest walls that hold here; none but limits where this is not Linux.
 
     Args:
         search_path: PATH, where bubblewrap may be found.
     """
+    if sys.platform != "linux":
+        return elsewhere(platform.system() or sys.platform)
     lacking: list[Lacking] = []
     abi, is_filtered = landlock.abi(), syscalls.is_known(platform.machine())
     if not abi:

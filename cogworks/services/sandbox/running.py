@@ -118,6 +118,7 @@ def _order(confined: Confined, walls: Walls, report_fd: int, kept: tuple[int, ..
         has_network=confined.has_network,
         landlock_abi=walls.landlock_abi,
         is_filtered=walls.is_filtered,
+        is_linux=walls.is_linux,
         report_fd=report_fd,
         kept_fds=kept,
         limits=confined.limits,

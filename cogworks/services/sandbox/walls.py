@@ -24,6 +24,8 @@ class Walls(NamedTuple):
     """0: none."""
     is_filtered: bool = False
     lacking: tuple[Lacking, ...] = ()
+    is_linux: bool = True
+    """Whether the launcher can use what only Linux has, also where there are no walls."""
 
     @property
     def is_complete(self) -> bool:
@@ -33,7 +35,8 @@ class Walls(NamedTuple):
     @property
     def layers(self) -> tuple[str, ...]:
         """What is active, in words for the operator."""
-        return (*_BY_ENGINE[self.engine], *self._kernel(), *_ALWAYS)
+        limits = "resource limits" if self.is_linux else "limits of each process"
+        return (*_BY_ENGINE[self.engine], *self._kernel(), *_ALWAYS, limits)
 
     @property
     def unprotected(self) -> tuple[str, ...]:
@@ -50,6 +53,8 @@ class Walls(NamedTuple):
             found.append("read the files of this user")
         if self.landlock_abi < _LANDLOCK_SIGNALS:
             found.append("end other processes of this user")
+        if not self.is_linux:
+            found += list(_WITHOUT_LINUX)
         return tuple(found)
 
     def _kernel(self) -> tuple[str, ...]:
@@ -72,11 +77,23 @@ _WITHOUT_NAMESPACES = (
     "see which processes run here",
     "use this user's shared memory",
 )
-_ALWAYS = ("own copy of the files", "scrubbed environment", "resource limits")
+_WITHOUT_LINUX = (
+    "go on after its run in a process that leaves its group",
+    "use more memory and processes than the limit of all together",
+    "hang in one test until the time of the whole run is over",
+)
+_ALWAYS = ("own copy of the files", "scrubbed environment")
 _LANDLOCK_TRUNCATES = 3
 _LANDLOCK_SIGNALS = 6
 NO_WALLS = Walls("none")
 """Limits and nothing else."""
+
+
+def elsewhere(system: str) -> Walls:
+    """What there is where the system is not Linux."""
+    why = f"{system} has no namespaces, no Landlock and no seccomp"
+    remedy = "Run cogworks on Linux, or in a Linux container or virtual machine, for items that need walls."
+    return Walls("none", lacking=(Lacking("walls", why, remedy),), is_linux=False)
 
 
 def refusal(walls: Walls) -> str | None:

@@ -116,7 +116,11 @@ def _connected(_: str, arguments: tuple[Any, ...]) -> str | None:
     if not name.startswith("\0"):
         return None
     shown = f"@{name[1:]}"
-    table = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace")
+    try:
+        table = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        # Only Linux has such sockets.
+        table = ""
     return (
         None
         if any(line.endswith(f" {shown}") for line in table.splitlines())
@@ -132,7 +136,9 @@ def _looked_up(_: str, arguments: tuple[Any, ...]) -> str | None:
 
 
 def _listens(port: int) -> bool:
-    """Whether a socket of this network listens there, or an unconnected datagram socket waits."""
+    """Whether a socket of this network listens there, or an unconnected datagram socket waits; where nobody can tell: yes."""
+    if not Path("/proc/net").exists():
+        return True
     for table in ("tcp", "tcp6", "udp", "udp6"):
         try:
             lines = Path(f"/proc/net/{table}").read_text(encoding="ascii").splitlines()

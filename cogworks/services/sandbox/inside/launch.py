@@ -10,7 +10,7 @@ from contextlib import suppress
 from fcntl import ioctl
 from pathlib import Path
 
-from cogworks.services.sandbox.inside import calls, landlock, syscalls, view, watching
+from cogworks.services.sandbox.inside import calls, elsewhere, landlock, syscalls, view, watching
 from cogworks.services.sandbox.inside.order import Limits, Order, Verdict
 
 _SIOCGIFFLAGS = 0x8913
@@ -57,6 +57,26 @@ def _enter_namespaces(order: Order, *, scaffold: str) -> None:
 
 
 def _supervised(order: Order) -> int:
+    if order.is_linux:
+        _prepare(order)
+    ready, told = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(ready)
+        _become(order, told)
+    os.close(told)
+    if order.is_linux:
+        # The command's kin must neither read our memory nor trace us.
+        calls.prctl(calls.PR_SET_DUMPABLE, 0)
+    with os.fdopen(ready, "rb") as pipe:
+        failure = pipe.read().decode(errors="replace")
+    verdict = _awaited(order, child)
+    _report(order, Verdict(verdict.code, verdict.broken, verdict.left, failure))
+    return 0
+
+
+def _prepare(order: Order) -> None:
+    """Give up what the command must not have, and become the one who adopts its orphans."""
     if order.engine != "none" and not order.has_network:
         _raise_loopback()
     if order.engine == "none":
@@ -66,27 +86,21 @@ def _supervised(order: Order) -> int:
     # Giving up capabilities makes the kernel forget this.
     calls.prctl(calls.PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
-    ready, told = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(ready)
-        _become(order, told)
-    os.close(told)
-    # The command's kin must neither read our memory nor trace us.
-    calls.prctl(calls.PR_SET_DUMPABLE, 0)
-    with os.fdopen(ready, "rb") as pipe:
-        failure = pipe.read().decode(errors="replace")
+
+
+def _awaited(order: Order, child: int) -> Verdict:
+    if not order.is_linux:
+        return elsewhere.await_end(child)
     everyone = watching.inside_namespace if os.getpid() == 1 else watching.descendants
-    verdict = watching.await_end(child, order.limits, everyone)
-    _report(order, Verdict(verdict.code, verdict.broken, verdict.left, failure))
-    return 0
+    return watching.await_end(child, order.limits, everyone)
 
 
 def _become(order: Order, told: int) -> None:
     """Turn this process into the command; on failure say why into `told`."""
     try:
         os.setsid()
-        calls.prctl(calls.PR_SET_PDEATHSIG, signal.SIGKILL)
+        if order.is_linux:
+            calls.prctl(calls.PR_SET_PDEATHSIG, signal.SIGKILL)
         os.set_inheritable(told, False)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for descriptor in order.kept_fds:

@@ -47,6 +47,8 @@ class Order:
     """0: without Landlock."""
     is_filtered: bool = False
     """Whether system calls are filtered."""
+    is_linux: bool = True
+    """Whether the system has what only Linux has: without it there are no walls, and only the command's group is ended."""
     report_fd: int = -1
     """Where the launcher writes its `Verdict` when all is over."""
     kept_fds: tuple[int, ...] = ()
