@@ -86,6 +86,8 @@ class Conventions(Value):
     sub_item_label: str = "cogworks:sub-work-item"
     max_retries: int = 5
     """Attempts of this node after the first."""
+    baseline: Literal["require", "allow-failing", "none"] = "require"
+    """What is wanted of the tests that are there: that all can be loaded, nothing, or not even a run."""
     test_writer: Literal["separate", "none"] = "separate"
     """Whether tests are written, and handed over, before the code; `none`: they come with it."""
     test_warnings: tuple[str, ...] = ()
@@ -264,6 +266,8 @@ class Succeeded(Value):
     """To be published before the visit is recorded."""
     summary: str
     """One line for the status table."""
+    caution: str = ""
+    """What people have to know before they read anything else about it; empty: nothing."""
 
 
 class Failed(Value):
