@@ -148,7 +148,11 @@ class Workspace(Protocol):
         """Text of a file, None when absent or not UTF-8 text."""
 
     def apply(self, changes: Sequence[FileChange]) -> str | None:
-        """Write the changes; a reason when refused (outside the tree, protected, symlink), and then nothing is written."""
+        """Write the changes; a reason when refused (outside the tree, protected, symlink, ignored by git), and then nothing
+        is written."""
+
+    def ignored(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Those of the paths that git ignores and the last commit does not hold, each with the rule in words."""
 
     def roll_back(self) -> None:
         """Make the tree byte-identical to the last commit, untracked files included."""
