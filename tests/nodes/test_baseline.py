@@ -61,6 +61,35 @@ def test_nobody_is_asked_anything_while_a_file_of_the_base_cannot_be_loaded() ->
     assert (outcome.category, place.service.runs, place.copy.commits) == ("escalated", 1, [])
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            "tests: no test could be loaded:\nE   KeyError: 'HOME'",
+            "`tests` cannot be loaded: `KeyError: 'HOME'`.",
+        ),
+        (
+            ".: no test could be loaded:\nE   KeyError: 'HOME'",
+            "the whole suite cannot be loaded: `KeyError: 'HOME'`.",
+        ),
+        (
+            "pytest ended early (exit code 4):\nERROR: no --cov",
+            "the whole suite cannot be loaded: `ERROR: no --cov`.",
+        ),
+    ],
+    ids=["conftest of a folder", "conftest of all", "runner"],
+)
+def test_what_hides_more_than_a_file_stops_the_visit_too(error: str, said: str) -> None:
+    place = shell(run_tests=lambda each: suite(each).model_copy(update={"collection_errors": (error,)}))
+
+    outcome = run(wanted("require"), place)
+
+    assert isinstance(outcome, Failed)
+    assert outcome.reason.startswith(f"code_generation: {said}")
+    assert "\nMend it on the base branch.\n" in outcome.reason
+    assert place.model.purposes == []
+
+
 def test_a_code_writer_without_a_test_writer_is_not_asked_either() -> None:
     place = shell(run_tests=with_an_old_file(suite))
 
