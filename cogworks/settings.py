@@ -114,10 +114,17 @@ class CodingConfig(Value):
     """Whether what became of earlier visits weighs on what is tried; three requests more for each visit."""
 
 
+Baseline = Literal["require", "allow-failing", "none"]
+"""What is wanted of the tests that are there before a change."""
+
+
 class TestsConfig(Value):
-    """`[tests]`: who writes the tests of a sub-work-item, and which checks of them only warn."""
+    """`[tests]`: what is wanted of those that are there, who writes those of a sub-work-item, and which checks of them only warn."""
 
     __test__ = False
+    baseline: Baseline = "require"
+    """`require`: all of them can be loaded; `allow-failing`: what cannot be is named first in every proof; `none`: they are
+    not run at all, only those that are handed over."""
     writer: Literal["separate", "none"] = "separate"
     """`separate`: tests are written, checked and committed before the code; `none`: they come with the code."""
     warn_only: tuple[WaivableCheck, ...] = ()

@@ -287,7 +287,7 @@ def _ended(shell: Shell, seen: Considered, run: move.Run, ended: Ended) -> StepR
     record = ended.state.visits[-1]
     told = report(
         _outcome_word(ended),
-        f"{instance_name(run.instance)}: {record.summary}",
+        f"{instance_name(run.instance)}: {record.told}",
         seen,
         ended.state,
         waiting_for=waits,

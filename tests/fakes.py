@@ -61,6 +61,8 @@ class MemoryWorkspace:
         base: what `diff` compares with, whatever the name; the files themselves where it is not given.
         """
         self.tree = dict(files)
+        self.rules: dict[str, str] = {}
+        """What git ignores: path -> the rule in words."""
         self.commits: list[tuple[str, dict[str, str]]] = []
         self.head = CommitOid(f"{0:040x}")
         self._heads = {self.head: dict(files)}
@@ -76,8 +78,14 @@ class MemoryWorkspace:
     def read(self, path: str) -> str | None:
         return self.tree.get(path)
 
+    def ignored(self, paths: Sequence[str]) -> Mapping[str, str]:
+        there = self.at(self.head)
+        return {path: rule for path, rule in self.rules.items() if path in paths and path not in there}
+
     def apply(self, changes: Sequence[FileChange]) -> str | None:
         reason = refusal(changes, self.files())
+        written = [change.path for change in changes if change.action != "delete"]
+        reason = reason or "\n".join(self.ignored(written).values()) or None
         if reason is None:
             for change in changes:
                 if change.action == "delete":

@@ -80,6 +80,18 @@ def test_who_writes_tests_and_which_checks_of_them_only_warn_are_settings() -> N
     assert parse_config(SMALLEST).tests == TestsConfig(writer="separate", warn_only=())
 
 
+def test_what_is_wanted_of_the_tests_that_are_there_is_one_of_three_words() -> None:
+    model = '[llm]\nmodel = "m"\n'
+    assert parse_config(model).tests.baseline == "require"
+    assert [
+        parse_config(f'{model}[tests]\nbaseline = "{word}"\n').tests.baseline
+        for word in ("require", "allow-failing", "none")
+    ] == ["require", "allow-failing", "none"]
+    assert _problems(f'{model}[tests]\nbaseline = "ignore"\n') == (
+        "`tests.baseline` is 'ignore': Input should be 'require', 'allow-failing' or 'none'",
+    )
+
+
 def test_that_a_test_file_is_there_cannot_be_waived() -> None:
     (problem,) = _problems(f'{SMALLEST}[tests]\nwarn_only = ["TEST_FILE_MISSING"]\n')
 

@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.failures import CodebaseError, GitFailed, RollbackFailed
 from cogworks.codebase.git import Git, Identity
 from cogworks.codebase.gitlocks import break_locks
+from cogworks.codebase.ignored import SUBMODULE, ignored_by, in_words, sets_rules
 from cogworks.codebase.lying_files import content_digest, parents_of, remove_folder, walked
 from cogworks.codebase.plumbing import authorship, blobs_of, spare_index, zsplit
 from cogworks.vocabulary import CommitOid, Value
@@ -23,7 +25,6 @@ _JOURNAL = "cogworks-transaction.json"
 _LOCK = "cogworks-transaction.lock"
 _SAVEPOINT = "cogworks-savepoint"
 _ABSENT = "000000"
-_SUBMODULE = "160000"
 # What a repository configures must change neither what is read nor what is written.
 _DIFF = (
     *(
@@ -73,6 +74,8 @@ class Surroundings(NamedTuple):
     """Every tracked path."""
     links: frozenset[str]
     """Those of the paths that are, or lie behind, a symbolic link."""
+    ignored: Mapping[str, str] = MappingProxyType({})
+    """Those of the paths that git ignores and the last commit does not hold, each with the rule in words."""
 
 
 class _Entries(NamedTuple):
@@ -165,10 +168,12 @@ class PatchTree:
         """What a diff that names these paths is judged against; a path that cannot be one has no source."""
         sane = [path for path in dict.fromkeys(paths) if path_problem(path) is None]
         texts = self._blobs([f"HEAD:{path}" for path in sane])
+        links = frozenset(path for path in sane if self._is_behind_link(path))
         return Surroundings(
             sources={path: text for path, text in zip(sane, texts, strict=True) if text is not None},
             existing=frozenset(zsplit(self._run("ls-files", "-z"))),
-            links=frozenset(path for path in sane if self._is_behind_link(path)),
+            links=links,
+            ignored=ignored_by(self._run, [path for path in sane if path not in links]),
         )
 
     def apply(self, diff: str) -> str | None:
@@ -182,7 +187,10 @@ class PatchTree:
                 if error.kind != "other":
                     raise
                 return error.stderr.strip()
-        return None
+        changed = [file for file in self.staged() if file.new_mode is not None]
+        if not sets_rules(file.path for file in changed):
+            return None
+        return in_words(ignored_by(self._run, [file.path for file in changed if file.old_mode is None]))
 
     def staged(self) -> tuple[StagedFile, ...]:
         """What differs between the last commit and what is staged."""
@@ -330,7 +338,7 @@ class PatchTree:
         there = list(walked(self._path))
         return _Entries(
             tracked=sorted(path for path in there if path in tracked),
-            submodules=[entry for entry in index if entry.startswith(_SUBMODULE)],
+            submodules=[entry for entry in index if entry.startswith(SUBMODULE)],
             untracked=sorted(path for path in there if path not in tracked and path not in folders),
         )
 

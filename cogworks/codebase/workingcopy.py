@@ -1,7 +1,7 @@
 """One working copy: read it, change it in one go, undo exactly, commit reproducibly, push with a lease."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -11,12 +11,14 @@ from cogworks.codebase.changes import DEFAULT_CAPS, Caps, FileChange, normalised
 from cogworks.codebase.confined import StoredFile, delete_file, obstacle, read_file, write_file
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
 from cogworks.codebase.git import Git, Identity, Token
+from cogworks.codebase.ignored import SUBMODULE, ignored_by, in_words, sets_rules
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.plumbing import authorship, spare_index, zsplit
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
-_SUBMODULE = "160000"
 _NEW_FILE_MODE = 0o644
+_Before = tuple[str, StoredFile | None]
+"""A path and what was there; None: nothing."""
 
 
 class Remote(NamedTuple):
@@ -119,7 +121,7 @@ class WorkingCopy:
     def files(self) -> Sequence[str]:
         """Tracked files on the disk whose names are text, sorted; a file written by `apply` is tracked at once."""
         entries = (entry.split("\t", 1) for entry in zsplit(self._run("ls-files", "--stage", "-z")))
-        paths = {path for stage, path in entries if not stage.startswith(_SUBMODULE) and _is_text(path)}
+        paths = {path for stage, path in entries if not stage.startswith(SUBMODULE) and _is_text(path)}
         return sorted(path for path in paths if os.path.lexists(self._path / path))
 
     def read(self, path: str) -> str | None:
@@ -147,11 +149,21 @@ class WorkingCopy:
         found = [obstacle(self._path, place, removed=removed) for place in places]
         if obstacles := [text for text in found if text is not None]:
             return "the working copy has obstacles:\n" + "\n".join(f"  - {text}" for text in obstacles)
-        self._write_all(changes)
-        # Not `git add`: a file the repository ignores belongs to the change all the same.
+        written = [place for place in places if place not in removed]
+        if (reason := in_words(ignored_by(self._run, written))) is not None:
+            return reason
+        before = self._write_all(changes)
+        if sets_rules(places) and (reason := in_words(ignored_by(self._run, written))) is not None:
+            self._put_back(before)
+            return reason
         self._track("--force-remove", sorted(removed))
-        self._track("--add", [place for place in places if place not in removed])
+        self._track("--add", written)
         return None
+
+    def ignored(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Those of the paths that git ignores and the last commit does not hold, each with the rule in words."""
+        sane = [path for path in map(normalised, paths) if path_problem(path) is None]
+        return ignored_by(self._run, [path for path in sane if obstacle(self._path, path) is None])
 
     def checkpoint(self) -> Checkpoint:
         """The state now, kept in git's objects; costs a pass over all files."""
@@ -325,8 +337,8 @@ class WorkingCopy:
             self._run("add", "--all", extra=extra)
             return self._run("write-tree", extra=extra).strip()
 
-    def _write_all(self, changes: Sequence[FileChange]) -> None:
-        before: list[tuple[str, StoredFile | None]] = []
+    def _write_all(self, changes: Sequence[FileChange]) -> Sequence[_Before]:
+        before: list[_Before] = []
         try:
             # Deletions first: a removed file may make room for a directory.
             for change in sorted(changes, key=lambda change: change.action != "delete"):
@@ -339,11 +351,15 @@ class WorkingCopy:
                     mode = old.mode if old else _NEW_FILE_MODE
                     write_file(self._path, path, StoredFile(change.content.encode(), mode))
         except OSError as error:
-            for path, old in reversed(before):
-                delete_file(self._path, path) if old is None else write_file(self._path, path, old)
+            self._put_back(before)
             raise CodebaseError(
                 f"{self._path}: the changes could not be written: {error}. Nothing was changed."
             ) from error
+        return before
+
+    def _put_back(self, before: Sequence[_Before]) -> None:
+        for path, old in reversed(before):
+            delete_file(self._path, path) if old is None else write_file(self._path, path, old)
 
 
 def _is_text(path: str) -> bool:

@@ -16,6 +16,7 @@ Source = Literal["reported", "stored", "planned", "convention"]
 _TEST_DIRECTORIES = frozenset({"test", "tests", "spec", "specs", "__tests__"})
 _TEST_STEM = re.compile(r"(?:test_.+|.+_test|.+\.test|.+\.spec|conftest|[A-Z]\w*Tests?)")
 _PROSE = frozenset({"", ".md", ".rst", ".txt", ".adoc"})
+_DATA = _PROSE | {".csv", ".ini", ".json", ".toml", ".xml", ".yaml", ".yml"}
 
 
 class RedRun(Value):
@@ -124,6 +125,12 @@ def is_test_path(path: str) -> bool:
     place = PurePosixPath(path)
     in_tests = any(part.lower() in _TEST_DIRECTORIES for part in place.parts[:-1])
     return in_tests or _TEST_STEM.fullmatch(place.stem) is not None
+
+
+def holds_tests(path: str) -> bool:
+    """Whether a test runner may be handed a file to run what is in it; data of tests it may not."""
+    place = PurePosixPath(path)
+    return place.suffix not in _DATA and _TEST_STEM.fullmatch(place.stem) is not None
 
 
 def regression_paths(outputs: Iterable[dict[str, Any]]) -> tuple[str, ...]:

@@ -266,14 +266,14 @@ class PatchRun:
         targets = self._job.instance.failing_tests
         limit_s = min(self._job.limits.targeted_s, deadline_ms / 1000)
         reruns = [self._run(targets, limit_s) for _ in range(RERUNS)]
-        diff = self._changes()
         before = limited_to(self._before or self._report, self._suite)
         proof = self.notes.proof = repair_proof(
             (_proven(self._base), _proven(self._head)),
             Runs(before, self._report, reruns),
-            weakened=weakened_lines(diff, self._job.rules),
+            weakened=weakened_lines(self._changes(), self._job.rules),
             command=self._job.command,
             unstable=self._tools.steady.unstable.names if self._tools.steady else (),
+            targets=targets,
         )
         problems = unproven(proof, self._job.instance)
         flaky = [test for test in proof.having("flaky") if of_targets(test, self._job.instance)]

@@ -7,6 +7,7 @@ from cogworks.domain_services.messages import TestReport, commands_of, hides_any
 from cogworks.repair.instance import Instance
 from cogworks.repair.measure import BAD, as_found, is_of
 from cogworks.repair.proof import AGAINST, Proof, Runs, Tree, Weakened, proven_tests
+from cogworks.repair.unloaded import Unloaded, unloaded_between, unloaded_of
 
 
 def of_targets(test: str, instance: Instance) -> bool:
@@ -64,6 +65,7 @@ def repair_proof(
     weakened: tuple[Weakened, ...],
     command: str,
     unstable: tuple[str, ...],
+    targets: Sequence[str] = (),
 ) -> Proof:
     """The proof of what lies between two trees.
 
@@ -71,6 +73,7 @@ def repair_proof(
         trees: where the repair began, and where it is.
         command: of the task; empty: as the runs themselves tell.
         unstable: tests whose names change from run to run.
+        targets: the tests to repair; that they could not be loaded before is what was to be repaired.
     """
     base, head = trees
     ran = (runs.base, runs.head, *runs.reruns)
@@ -83,8 +86,17 @@ def repair_proof(
         tests=proven_tests(runs),
         weakened=weakened,
         uncollected=tuple(each for each in runs.head.collection_errors if each not in known),
+        unloaded=_never_loaded(runs, targets),
+        guard="suite" if any(case.outcome == "passed" for case in runs.base.cases) else "empty",
         unstable=unstable,
     )
+
+
+def _never_loaded(runs: Runs, targets: Sequence[str]) -> tuple[Unloaded, ...]:
+    found = unloaded_between(
+        unloaded_of(runs.base.collection_errors), unloaded_of(runs.head.collection_errors)
+    )
+    return tuple(each for each in found if each.after or not hides_any(each.place, targets))
 
 
 def unproven(proof: Proof, instance: Instance) -> tuple[str, ...]:

@@ -133,7 +133,7 @@ def tried(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
 def red_run(paths: Sequence[str], run: FirstRun) -> RedRun:
     """The figures of the tests on the tree without the change."""
     cases = [case for case in run.report.cases if file_of(case.id) in paths]
-    errors = (missing_target(error, run.modules) for error in _errors_of(paths, run.report))
+    errors = (_still_to_be_written(error, run) for error in _errors_of(paths, run.report))
     return RedRun(
         collected=len(cases),
         failed=sum(1 for case in cases if case.outcome in _BAD),
@@ -155,6 +155,12 @@ def missing_target(error: str, modules: Collection[str]) -> str:
     top = last["module"].split(".")[0]
     is_ours = any(top in PurePosixPath(path).with_suffix("").parts for path in modules)
     return last.group() if is_ours else ""
+
+
+def _still_to_be_written(error: str, run: FirstRun) -> str:
+    """What `missing_target` says, unless the tests that were there needed the same in vain: that is not for the coder."""
+    found = missing_target(error, run.modules)
+    return "" if any(found in known for known in run.before.collection_errors) else found
 
 
 def without_handed_over(report: TestReport, paths: Sequence[str]) -> TestReport:
@@ -212,7 +218,7 @@ def _errors_of(paths: Sequence[str], report: TestReport) -> list[str]:
 def _empty(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
     red = red_run(paths, run)
     errors = _errors_of(paths, run.report)
-    foreign = [error for error in errors if not missing_target(error, run.modules)]
+    foreign = [error for error in errors if not _still_to_be_written(error, run)]
     for error in foreign:
         message = f"{red.collected} tests collected: this cannot be loaded, and not because something is still to be written: {error}"
         yield GateProblem(code=GateCode.TEST_EMPTY, message=message, path=file_of(error))
@@ -226,7 +232,7 @@ def _empty(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
 
 def _not_red(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
     cases = [case for case in run.report.cases if file_of(case.id) in paths]
-    astray = [c for c in cases if c.outcome == "error" and not missing_target(c.message, run.modules)]
+    astray = [c for c in cases if c.outcome == "error" and not _still_to_be_written(c.message, run)]
     known = {case.id for case in run.before.cases if case.outcome in _BAD}
     for case in astray:
         if case.id not in known:

@@ -131,11 +131,15 @@ def _keep(repair: "Repair", folder: Path) -> None:
 
 
 def _told(repair: "Repair", result: "RunResult", patch: str) -> dict[str, Any]:
+    from cogworks.repair.proof import caution, summarised
+
     notes, meter = repair.notes, repair.meter
-    repaired = list(notes.proof.having("fail_to_pass")) if notes.proof and result.success else []
+    proof = notes.proof if result.success else None
+    repaired = list(proof.having("fail_to_pass")) if proof else []
+    first = f"{caution(summarised(proof))} " if proof else ""
     return {
         "outcome": "fixed" if result.success else "not_fixed",
-        "message": f"{len(repaired)} test(s) repaired" if result.success else result.error,
+        "message": f"{first.lstrip()}{len(repaired)} test(s) repaired" if result.success else result.error,
         "repaired": repaired,
         "patch": patch or None,
         "transactions": [

@@ -64,6 +64,8 @@ class TestReport(Message):
     """How they were run, for people, without what only the service's own machine knows; empty: it does not say."""
     versions: dict[str, str] = {}
     """Tool -> version of what ran them, as it said itself."""
+    remedies: tuple[str, ...] = ()
+    """What a maintainer can do about what could not be loaded, a sentence each; empty: the service knows nothing."""
 
     @property
     def passed(self) -> bool:

@@ -112,6 +112,7 @@ class ServicePanel:
             unprotected=tuple(dict.fromkeys(text for report in reports for text in report.unprotected)),
             commands=commands_of(reports),
             versions=versions_of(reports),
+            remedies=tuple(dict.fromkeys(text for report in reports for text in report.remedies)),
         )
 
     def simulate_groups(

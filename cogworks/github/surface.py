@@ -138,6 +138,7 @@ def _comment(
     state: RunState, facts: Facts, pipeline: Pipeline, position: Position, waits: tuple[WaitingFor, ...]
 ) -> str:
     parts = [f"### cogworks · {_headline(state, facts, pipeline, position, waits)}"]
+    parts += _cautions(state)
     parts += [_waiting_line(wait) for wait in waits]
     parts += _failures(state, position, facts)
     parts += _shortages(state, facts, pipeline, position)
@@ -183,6 +184,14 @@ def _headline(
         return "stopped at its budget"
     ahead = ", ".join(instance_name(instance) for instance in position.ready[:3])
     return f"next: {ahead}" if ahead else "at work"
+
+
+def _cautions(state: RunState) -> list[str]:
+    """What the results that count leave open, each once for all visits of a sub-work-item."""
+    standing = [visit for visit in state.visits if visit.caution and not visit.is_discarded]
+    latest = {(visit.sub_item, visit.caution): visit.instance for visit in standing}
+    lines = [f"> **{instance_name(instance)}:** {caution}" for (_, caution), instance in latest.items()]
+    return ["\n".join(lines)] if lines else []
 
 
 def _failures(state: RunState, position: Position, facts: Facts) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from cogworks.coding.verdicts import Observed
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.nodes.contract import NodeShell, Workspace
-from cogworks.nodes.suite import run_suite
+from cogworks.nodes.suite import Scope, run_scope, run_suite, scope_in_words
 from cogworks.repair.violations import Reading
 
 
@@ -16,13 +16,15 @@ class ChangeChecks:
         self._shell = shell
         self._workspace = workspace
         self._who = who
+        self._scope: Scope = None
         self._reports: list[TestReport] = []
         self._findings: Sequence[Diagnostic] = ()
         self.whole: TestReport | None = None
         """The last run of the whole suite since `forget`."""
 
-    def forget(self) -> None:
-        """Begin anew, for the next transaction."""
+    def forget(self, scope: Scope = None) -> None:
+        """Begin anew, for the next transaction, whose suite is made of `scope`."""
+        self._scope = scope
         self._reports, self._findings, self.whole = [], (), None
 
     @property
@@ -36,9 +38,12 @@ class ChangeChecks:
     def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
         """Like every run of the node's tests this one ends at the service's own limit, or with its action."""
         del timeout_s
-        what = f"{len(tests)} of the tests" if tests else "the test suite"
+        what = f"{len(tests)} of the tests" if tests else scope_in_words(self._scope)
         self._shell.say(f"{self._who}: running {what}")
-        report = run_suite(self._shell, self._workspace, tests, who=self._who)
+        if tests:
+            report = run_suite(self._shell, self._workspace, tests, who=self._who)
+        else:
+            report = run_scope(self._shell, self._workspace, self._scope, who=self._who)
         self._reports.append(report)
         if not tests:
             self.whole = report

@@ -16,6 +16,7 @@ from cogworks.nodes.commit_texts import commit_message
 from cogworks.nodes.contract import NodeShell, NodeTask, Workspace
 from cogworks.nodes.deciding import changes
 from cogworks.nodes.replies import CodeChange, PlannedItem
+from cogworks.nodes.suite import Scope
 from cogworks.repair.gates import Selection
 from cogworks.repair.measure import Measurement
 from cogworks.repair.outcomes import Moment, Result, Terms
@@ -46,6 +47,8 @@ class Wanted:
     """Every file of the tests that were there first; None: the tests come with the code."""
     own: Collection[str]
     """Files that only this sub-work-item brought in."""
+    scope: Scope = None
+    """What the whole suite is made of."""
 
     @property
     def selection(self) -> Selection:
@@ -105,7 +108,7 @@ class Transactions:
             said = "the files are the same as before; nothing would change"
             return Tried(Trial(category="no_change", problems=(said,)))
         trace: list[TraceEntry] = []
-        self._checks.forget()
+        self._checks.forget(wanted.scope)
         terms = self._terms(reply, diff, wanted, number=number)
         bench = Bench(tree=tree, checks=self._checks, tell=lambda moment: trace.append(_entry(moment)))
         result = transact(render(diff), terms, bench)

@@ -119,6 +119,7 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
         max_retries=per_item if node.max_retries is None else node.max_retries,
         own_labels=tuple(seen.config.labels.model_dump().values()),
         manifests=seen.config.dependencies.asked_about,
+        baseline=seen.config.tests.baseline,
         test_writer=seen.config.tests.writer,
         test_warnings=seen.config.tests.warn_only,
         test_judge=seen.config.tests.semantic_check,

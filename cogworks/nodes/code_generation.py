@@ -21,6 +21,7 @@ from cogworks.nodes.guarded_actions import guarded, wishes
 from cogworks.nodes.interface_design import left_out
 from cogworks.nodes.proving import proof_output
 from cogworks.repair.measure import file_of
+from cogworks.repair.proof import caution, summarised
 from cogworks.tools.approvals import Approval
 
 LIMITS = Limits(
@@ -161,6 +162,7 @@ def _succeeded(
         },
         effects=(PushBranch(branch=task.branch, oid=kept.head),),
         summary=f"{len(files)} files, {len(passed)} tests pass ({len(added)} new), attempt {max(1, work.coder.requests)}",
+        caution=caution(summarised(work.proof)) if work.proof else "",
     )
 
 

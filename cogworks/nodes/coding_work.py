@@ -17,6 +17,7 @@ from cogworks.domain_services.messages import TestReport
 from cogworks.nodes import test_judging
 from cogworks.nodes.answer_forms import in_one_form
 from cogworks.nodes.artifacts import planned_item, proposed_paths
+from cogworks.nodes.baseline import Baseline
 from cogworks.nodes.change_in_transaction import Transactions, Tried, Wanted
 from cogworks.nodes.coder import Coder
 from cogworks.nodes.coding_asides import Asides
@@ -34,7 +35,7 @@ from cogworks.nodes.proving import (
     with_hidden,
 )
 from cogworks.nodes.replies import CodeChange, PlannedItem
-from cogworks.nodes.suite import SuiteRuns, run_suite
+from cogworks.nodes.suite import Scope, SuiteRuns, run_suite
 from cogworks.nodes.test_writing import TestWriting, hands_over
 from cogworks.repair.investigating import TreeChanged
 from cogworks.repair.measure import (
@@ -80,6 +81,7 @@ class CodingWork:
         self.item: PlannedItem = planned_item(task)
         self.own = _own_files(task, self.workspace, self.item)
         """Files that only this sub-work-item brought in, on an earlier visit."""
+        self._baseline = Baseline(task.conventions.baseline, self.workspace, self.own)
         self.suite = SuiteRuns(shell, self.workspace, who=self.item.key)
         self.kept: Kept | None = None
         self._transactions = Transactions(task, shell, workspace=self.workspace, item=self.item)
@@ -125,21 +127,25 @@ class CodingWork:
         del payload, context, deadline_ms
         tree = self._tree()
         is_first = self.suite.found is None
-        report = self.suite.run(tree)
+        report = self.suite.run(tree, self._scope())
         if is_first:
-            self._base = side(self.workspace, report)
-            if report.timed_out:
-                return self._too_slow()
+            self._base = self._side(report)
+            self.refusal = self._baseline.refusal(report)
+            if self.refusal is not None:
+                return failed("baseline", self.refusal.reason).model_copy(
+                    update={"halt": self.refusal.reason}
+                )
         facts = facts_of(report, before=None if is_first else self._may_fail(report))
         return ActionResult(outcome=facts.outcome, tests=facts, tree=tree)
 
-    def _too_slow(self) -> ActionResult:
-        self.refusal = Failed(
-            reason="code_generation: the test suite did not finish in time before anything was changed. "
-            "Make it faster or raise the service's time limit, then remove the trigger label and set it again.",
-            category="service_failed",
-        )
-        return ActionResult(outcome=Outcome.ERROR, error_code="timeout", halt="the suite is too slow")
+    def _side(self, report: TestReport) -> Side:
+        """The working copy as it is now, with what the suite as it was found can show of a change."""
+        return side(self.workspace, report, self._baseline.judged(self.suite.found or report))
+
+    def _scope(self, announced: Sequence[str] = ()) -> Scope:
+        if self.tests is not None:
+            announced = self.tests.announced
+        return self._baseline.scope((*self._regressions(), *announced))
 
     def _may_fail(self, now: TestReport) -> TestReport:
         """The suite as it was found: what failed then may go on failing, but for what was handed over."""
@@ -154,7 +160,8 @@ class CodingWork:
         del context, deadline_ms
         if self.tests is None or self.suite.found is None:
             return ActionResult(outcome=Outcome.ERROR, error_code="out_of_turn", summary="no tests are due")
-        result = self.tests.write(self.suite.found, payload.parameters.get("reasons", ()), own=self.own)
+        reasons = payload.parameters.get("reasons", ())
+        result = self.tests.write(self.suite.found, reasons, own=self.own, scope=self._scope())
         if self.tests.refusal is not None:
             self.refusal = self.tests.refusal
         if result.outcome is not Outcome.DONE or self.tests.handoff is None:
@@ -162,7 +169,7 @@ class CodingWork:
         self.kept = self._tests_alone(self.tests, self.tests.handoff)
         self.suite.remember(self.kept.after, self.kept.tree)
         # The code is proven by tests that are there on both sides.
-        self._base = side(self.workspace, with_hidden(self.tests.report, self.suite.found))
+        self._base = self._side(with_hidden(self.tests.report, self.suite.found))
         return result.model_copy(update={"tree": self.kept.tree})
 
     def _tests_alone(self, tests: TestWriting, handoff: TestHandoff) -> Kept:
@@ -287,6 +294,7 @@ class CodingWork:
             regressions=self._regressions(),
             handed_over=None if self.tests is None else self._handed_paths,
             own=own,
+            scope=self._scope(reply.tests),
         )
 
     def _measured(self) -> Measurement:

@@ -86,6 +86,8 @@ class Conventions(Value):
     sub_item_label: str = "cogworks:sub-work-item"
     max_retries: int = 5
     """Attempts of this node after the first."""
+    baseline: Literal["require", "allow-failing", "none"] = "require"
+    """What is wanted of the tests that are there: that all can be loaded, nothing, or not even a run."""
     test_writer: Literal["separate", "none"] = "separate"
     """Whether tests are written, and handed over, before the code; `none`: they come with it."""
     test_warnings: tuple[str, ...] = ()
@@ -146,7 +148,11 @@ class Workspace(Protocol):
         """Text of a file, None when absent or not UTF-8 text."""
 
     def apply(self, changes: Sequence[FileChange]) -> str | None:
-        """Write the changes; a reason when refused (outside the tree, protected, symlink), and then nothing is written."""
+        """Write the changes; a reason when refused (outside the tree, protected, symlink, ignored by git), and then nothing
+        is written."""
+
+    def ignored(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Those of the paths that git ignores and the last commit does not hold, each with the rule in words."""
 
     def roll_back(self) -> None:
         """Make the tree byte-identical to the last commit, untracked files included."""
@@ -264,6 +270,8 @@ class Succeeded(Value):
     """To be published before the visit is recorded."""
     summary: str
     """One line for the status table."""
+    caution: str = ""
+    """What people have to know before they read anything else about it; empty: nothing."""
 
 
 class Failed(Value):

@@ -7,10 +7,12 @@ from cogworks.github.effects import OpenPullRequest, ReportCheck
 from cogworks.nodes.artifacts import output_of, planned_item
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.pull_request_texts import change_body
-from cogworks.repair.proof import Summary, markdown
+from cogworks.repair.proof import Summary, caution, markdown
 from cogworks.vocabulary import CommitOid
 
 CHECK = "cogworks: tests before and after"
+_SILENT = "not every test could be run; "
+"""Begins the title of a check whose proof is not about the whole suite; its summary begins with what that is."""
 
 
 def run(task: NodeTask, shell: NodeShell) -> Outcome:
@@ -41,6 +43,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
         output={"sub_item": item.key, "head": task.branch, "base": task.base_branch, "title": item.title},
         effects=(effect, *_check(task, code)),
         summary=f"pull request from {task.branch} into {task.base_branch}, {remarks} remark(s)",
+        caution=caution(Summary.model_validate(code["proof"])) if "proof" in code else "",
     )
 
 
@@ -56,7 +59,7 @@ def _check(task: NodeTask, code: Mapping[str, Any]) -> tuple[ReportCheck, ...]:
             head=CommitOid(code["head"]),
             # What people should look at is not what a machine should hold up.
             conclusion="success" if proof.is_proven else "neutral",
-            title=f"{fixed} test(s) fail before and pass after, {new} new one(s) pass",
+            title=f"{_SILENT if caution(proof) else ''}{fixed} test(s) fail before and pass after, {new} new one(s) pass",
             summary=markdown(proof),
             visit_key=task.visit.visit_key,
         ),

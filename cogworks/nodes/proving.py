@@ -7,6 +7,7 @@ from typing import Any
 from cogworks.canonical import canonical
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.domain_services.messages import TestCase, TestReport, commands_of, versions_of
+from cogworks.nodes.baseline import WHOLE, Judged
 from cogworks.nodes.contract import NodeTask, Workspace
 from cogworks.repair.measure import as_found, file_of, is_of
 from cogworks.repair.proof import (
@@ -19,6 +20,7 @@ from cogworks.repair.proof import (
     summarised,
     weakened_lines,
 )
+from cogworks.repair.unloaded import unloaded_between, unloaded_of
 from cogworks.repair.violations import TestRules
 
 PROOF_FILE = "proof.json"
@@ -32,11 +34,12 @@ class Side:
 
     tree: Tree
     report: TestReport
+    judged: Judged = WHOLE
 
 
-def side(workspace: Workspace, report: TestReport) -> Side:
+def side(workspace: Workspace, report: TestReport, judged: Judged = WHOLE) -> Side:
     """The working copy as it is now."""
-    return Side(Tree(commit=workspace.head, tree=workspace.tree_name()), report)
+    return Side(Tree(commit=workspace.head, tree=workspace.tree_name()), report, judged)
 
 
 def with_hidden(report: TestReport, earlier: TestReport) -> TestReport:
@@ -64,10 +67,10 @@ def base_of(found: Side, stored: Summary | None, own: Collection[str]) -> Side:
     ]
     # What this visit found tells of tests that the first one did not have; so it was run as both of them were.
     ran = (TestReport(cases=(), commands=stored.commands, versions=dict(stored.versions)), found.report)
-    return Side(
-        stored.base,
-        TestReport(cases=tuple(cases), commands=commands_of(ran), versions=versions_of(ran)),
-    )
+    report = TestReport(cases=tuple(cases), commands=commands_of(ran), versions=versions_of(ran))
+    unloaded = {each.place: each for each in (*found.judged.unloaded, *stored.unloaded) if each.before}
+    guard = "off" if found.judged.guard == "off" else stored.guard
+    return Side(stored.base, report, Judged(tuple(unloaded.values()), guard))
 
 
 def stored_proof(task: NodeTask) -> Summary | None:
@@ -93,6 +96,8 @@ def proof_of(base: Side, head: Side, reruns: Sequence[TestReport], *, diff: str)
         tests=proven_tests(Runs(base.report, head.report, reruns)),
         weakened=() if parsed.problems else weakened_lines(parsed.diff, TestRules()),
         uncollected=tuple(error for error in head.report.collection_errors if error not in known),
+        unloaded=unloaded_between(base.judged.unloaded, unloaded_of(head.report.collection_errors)),
+        guard=base.judged.guard,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from cogworks.nodes.artifacts import pull_request, sub_item_slug
 from cogworks.nodes.contract import NodeTask
 from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
-from cogworks.repair.proof import Summary, markdown
+from cogworks.repair.proof import Summary, caution, markdown, promise
 
 _HOW_TO_ACCEPT = (
     "**To accept**, merge this pull request (or approve it). **To change it**, edit the files on this branch before "
@@ -66,14 +66,17 @@ def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], revi
         review: output of `review`.
     """
     files = [f"`{file['path']}` ({_PARTICIPLE[file['action']]})" for file in code["files"]]
+    proof = Summary.model_validate(code["proof"]) if "proof" in code else None
+    open_questions = caution(proof) if proof else ""
     return _paragraphs(
+        f"> {open_questions}" if open_questions else "",
         _opening(task, item),
         item.description,
         _stacking(task),
         f"### Changes\n\n{_bullets(files)}",
         _section("Notes for the reviewer", code["notes"]),
-        f"### Tests\n\n{_test_figures(code)}",
-        markdown(Summary.model_validate(code["proof"])) if "proof" in code else "",
+        f"### Tests\n\n{_test_figures(code, proof)}",
+        markdown(proof) if proof else "",
         _left_out(list(dict.fromkeys([*code.get("left_out", ()), *review.get("left_out", ())]))),
         f"### Review\n\n{_findings(review)}",
         "### What to do with it\n\nReview it like any other pull request and merge it when you are content; it is "
@@ -112,13 +115,15 @@ def _stacking(task: NodeTask) -> str:
     return f"> Builds on {' and '.join(named)}: merge that first; this pull request shows only what it adds to it."
 
 
-def _test_figures(code: Mapping[str, Any]) -> str:
+def _test_figures(code: Mapping[str, Any], proof: Summary | None) -> str:
     figures = code["tests"]
     known = (
         f" {figures['failed_before']} failed before this change as well." if figures["failed_before"] else ""
     )
     added = f"{len(figures['added'])} of them new" if figures["added"] else "none of them new"
-    return f"{figures['passed']} tests pass, {added}. No test that passed before fails, is skipped or is gone.{known}"
+    # A result from before there were proofs says nothing about what could not be run.
+    promised = f" {promise(proof)}" if proof and promise(proof) else ""
+    return f"{figures['passed']} tests pass, {added}.{promised}{known}"
 
 
 def _findings(review: Mapping[str, Any]) -> str:

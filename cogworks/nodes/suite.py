@@ -25,6 +25,22 @@ def run_suite(shell: NodeShell, workspace: Workspace, tests: Sequence[str] = (),
     return report
 
 
+Scope = Sequence[str] | None
+"""What a suite is made of: None, every test there is; else these files, and nothing is run where there are none."""
+
+
+def run_scope(shell: NodeShell, workspace: Workspace, scope: Scope, *, who: str) -> TestReport:
+    """Run the suite, as far as it is wanted; `who` is that of `run_suite`."""
+    if scope is None:
+        return run_suite(shell, workspace, who=who)
+    return run_suite(shell, workspace, scope, who=who) if scope else TestReport(cases=())
+
+
+def scope_in_words(scope: Scope) -> str:
+    """What is run, for a line that says so."""
+    return "the test suite" if scope is None else f"the {len(scope)} handed-over test file(s) alone"
+
+
 class SuiteRuns:
     """What the whole suite of a visit came to: as it was found, as it ran last, and on each state of the files between."""
 
@@ -37,7 +53,7 @@ class SuiteRuns:
         """None until it ran."""
         self.latest: TestReport | None = None
 
-    def run(self, tree: str) -> TestReport:
+    def run(self, tree: str, scope: Scope = None) -> TestReport:
         """The report on the files as they are; the same files are not run again.
 
         Args:
@@ -46,8 +62,8 @@ class SuiteRuns:
         report = self._on.get(tree)
         if report is None:
             how = "" if self.found else " as it is"
-            self._shell.say(f"{self._who}: running the test suite{how}")
-            report = run_suite(self._shell, self._workspace, who=self._who)
+            self._shell.say(f"{self._who}: running {scope_in_words(scope)}{how}")
+            report = run_scope(self._shell, self._workspace, scope, who=self._who)
             self.remember(report, tree)
         self.found = self.found or report
         self.latest = report

@@ -12,6 +12,7 @@ from cogworks.coding.handoff import (
     Convention,
     TestHandoff,
     extension_of,
+    holds_tests,
     is_test_path,
     resolved,
 )
@@ -39,7 +40,7 @@ from cogworks.nodes.commit_texts import commit_message
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
 from cogworks.nodes.deciding import changes, reason_for_a_person
 from cogworks.nodes.replies import PlannedItem, WrittenTests
-from cogworks.nodes.suite import run_suite
+from cogworks.nodes.suite import Scope, run_scope, scope_in_words
 from cogworks.nodes.test_judging import judged
 from cogworks.repair.measure import file_of, measured, worse
 from cogworks.vocabulary import CommitOid, Severity
@@ -127,13 +128,16 @@ class TestWriting:
             notes=self._previous.notes if self._previous else "",
         )
 
-    def write(self, before: TestReport, reasons: Sequence[str], *, own: Collection[str]) -> ActionResult:
+    def write(
+        self, before: TestReport, reasons: Sequence[str], *, own: Collection[str], scope: Scope = None
+    ) -> ActionResult:
         """Ask for tests, try them, and commit them when the gate lets them through; else the tree is as it was.
 
         Args:
             before: the suite without them.
             reasons: why those of the last answer were sent back.
             own: files that only this sub-work-item brought in; tests in them may be renamed.
+            scope: what the suite was made of; the new tests are run in any case.
         """
         self.requests += 1
         self._shell.say(f"{self._item.key}: writing the tests (attempt {self.requests})")
@@ -157,7 +161,7 @@ class TestWriting:
             return ActionResult(outcome=Outcome.NONE_VALID, halt=refused.reason)
         self._workspace.roll_back()
         claim = self._claim(reply)
-        trial, run = self._try(reply, claim, before)
+        trial, run = self._try(reply, claim, before, _with_new(scope, claim))
         if trial.is_kept and run is not None:
             trial = judge_setback(_harm(claim.paths, run, own))
         if trial.is_kept and self._task.conventions.test_judge and self.requests < TEST_WRITINGS:
@@ -179,7 +183,9 @@ class TestWriting:
             return retry_variables()
         return retry_variables(canonical(self.handoff.as_json()), [found.message])
 
-    def _try(self, reply: WrittenTests, claim: Claim, before: TestReport) -> tuple[Trial, FirstRun | None]:
+    def _try(
+        self, reply: WrittenTests, claim: Claim, before: TestReport, scope: Scope
+    ) -> tuple[Trial, FirstRun | None]:
         """Every check in its order, with the tests in the tree; the run of the suite if it came so far."""
         if found := self._first(escaping(claim, self._workspace)):
             return _trial(found), None
@@ -195,9 +201,10 @@ class TestWriting:
         checks = (*absent(claim, self._workspace), *unreadable(claim.paths, diagnostics))
         if found := self._first(iter(checks)):
             return _trial(found), None
-        self._shell.say(f"{self._item.key}: running the test suite with the new tests")
+        what = "the test suite with the new tests" if scope is None else scope_in_words(scope)
+        self._shell.say(f"{self._item.key}: running {what}")
         run = FirstRun(
-            report=run_suite(self._shell, self._workspace, who=self._item.key),
+            report=run_scope(self._shell, self._workspace, scope, who=self._item.key),
             before=before,
             modules=(*self._workspace.files(), *self._item.files, *proposed_paths(self._task)),
             wants_red=self._wants_red(),
@@ -320,6 +327,13 @@ def _entry(code: str, claim: Claim) -> TraceEntry:
 
 def _trial(problem: GateProblem) -> Trial:
     return Trial(category=problem.code, problems=(problem.message,))
+
+
+def _with_new(scope: Scope, claim: Claim) -> Scope:
+    """The suite with the new tests in it."""
+    if scope is None:
+        return None
+    return tuple(dict.fromkeys((*scope, claim.place.path, *filter(holds_tests, claim.extra_paths))))
 
 
 def _existing(paths: Sequence[str], workspace: Workspace) -> list[str]:

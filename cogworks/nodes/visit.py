@@ -330,6 +330,7 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecor
         attempt=move.attempt,
         status="succeeded" if succeeded else "failed",
         summary=outcome.summary if isinstance(outcome, Succeeded) else outcome.reason,
+        caution=outcome.caution if isinstance(outcome, Succeeded) else "",
         spend=claimed.keeper.spent,
         duration_s=round(duration_s, 3),
         has_output=succeeded,

@@ -74,6 +74,8 @@ class VisitRecord(Value):
     status: Literal["succeeded", "failed"]
     summary: str
     """What it did in one line, or why it failed."""
+    caution: str = ""
+    """What people have to know before they read anything else about its result."""
     spend: Spend = Spend()
     duration_s: float = 0.0
     has_output: bool = False
@@ -89,6 +91,11 @@ class VisitRecord(Value):
     @property
     def instance(self) -> Instance:
         return Instance(self.node, self.sub_item)
+
+    @property
+    def told(self) -> str:
+        """The summary with what has to be known first."""
+        return f"{self.caution} {self.summary}" if self.caution else self.summary
 
 
 class Lease(Value):

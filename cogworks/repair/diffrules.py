@@ -42,7 +42,8 @@ def fingerprint(diff: Diff) -> str:
 
 
 def path_violations(diff: Diff, ground: Ground) -> Iterator[Violation]:
-    """V2: every name is a normalised path inside the repository, through no link, and no file's name in other case."""
+    """V2: every name is a normalised path inside the repository, through no link, no file's name in other case, and
+    nothing that git ignores."""
     spellings: dict[str, str] = {folded(path): path for path in ground.existing}
     for path in diff.paths:
         if (problem := path_problem(path)) is not None:
@@ -51,6 +52,8 @@ def path_violations(diff: Diff, ground: Ground) -> Iterator[Violation]:
             yield Violation("path", f"{path!r} is not normalised; write {normalised(path)!r}")
         if path in ground.links:
             yield Violation("path", f"{path!r} is, or lies behind, a symbolic link")
+        if path in ground.ignored:
+            yield Violation("path", ground.ignored[path])
         other = spellings.setdefault(folded(path), path)
         if other != path:
             yield Violation("path", f"{path!r} differs only in case from {other!r}")

@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple
 from cogworks.codebase.changes import matching
 from cogworks.codebase.diffmodel import Diff
 from cogworks.domain_services.messages import TestReport
-from cogworks.repair.measure import as_found
+from cogworks.repair.measure import as_found, is_of
+from cogworks.repair.unloaded import Unloaded, code, unloaded_in_words
 from cogworks.repair.violations import TestRules
 from cogworks.vocabulary import CommitOid, Value
 
@@ -24,11 +25,14 @@ Verdict = Literal[
     "skipped_before",
     "flaky",
 ]
+Guard = Literal["suite", "empty", "off"]
+"""What a change was guarded by: the tests that passed before it, of which there may be none; `off`: they were not run."""
 AGAINST: frozenset[Verdict] = frozenset({"broken", "deleted", "skipped_now"})
 """Verdicts that no change may bring."""
 _ASSERTION = re.compile(r"^\s*(?:assert\b|self\.assert\w+\(|expect\(|with pytest\.raises|assert\w*!?\()")
 _SHOWN = 50
 MAX_SUMMARISED = 500
+_CARRIED_ON = {"base", "head", "commands", "versions", "weakened", "uncollected", "unloaded", "guard"}
 _UNCHANGED: frozenset[Verdict] = frozenset({"pass_to_pass", "still_fails", "skipped_before"})
 
 
@@ -71,7 +75,10 @@ class Proof(Value):
     tests: tuple[ProvenTest, ...]
     weakened: tuple[Weakened, ...] = ()
     uncollected: tuple[str, ...] = ()
-    """Collection errors of the head."""
+    """Collection errors of the head that are new."""
+    unloaded: tuple[Unloaded, ...] = ()
+    """What could not be loaded on one side or on both; of its tests nothing is proven."""
+    guard: Guard = "suite"
     unstable: tuple[str, ...] = ()
     """Tests whose names change from run to run on the same files, as they were called first; `tests` has them by number."""
 
@@ -81,9 +88,10 @@ class Proof(Value):
 
     @property
     def is_proven(self) -> bool:
-        """A test fails before and passes after, and nothing speaks against the change."""
+        """A test fails before and passes after, nothing speaks against the change, and every test could speak."""
+        silent = self.guard == "off" or any(each.after for each in self.unloaded)
         return bool(self.having("fail_to_pass")) and not (
-            self.having(*AGAINST) or self.weakened or self.uncollected
+            silent or self.having(*AGAINST) or self.weakened or self.uncollected
         )
 
 
@@ -99,6 +107,8 @@ class Summary(Value):
     """Without those that are as they were, and at most `MAX_SUMMARISED`."""
     weakened: tuple[Weakened, ...] = ()
     uncollected: tuple[str, ...] = ()
+    unloaded: tuple[Unloaded, ...] = ()
+    guard: Guard = "suite"
     is_proven: bool
 
 
@@ -116,7 +126,9 @@ def proven_tests(runs: Runs) -> tuple[ProvenTest, ...]:
     base, head = _outcomes(as_found(runs.base, runs.head)), _outcomes(runs.head)
     again = [_outcomes(report) for report in runs.reruns]
     tests: list[ProvenTest] = []
-    for test in sorted(base.keys() | head.keys()):
+    # A file that was skipped as a whole and is not any more has tests of its own now.
+    opened = {test for test in base.keys() - head.keys() if any(is_of(each, test) for each in head)}
+    for test in sorted((base.keys() | head.keys()) - opened):
         before, after = base.get(test, "absent"), head.get(test, "absent")
         more = tuple(outcomes[test] for outcomes in again if test in outcomes)
         verdict = _verdict(before, after, more)
@@ -148,16 +160,48 @@ def summarised(proof: Proof) -> Summary:
     """The proof without the tests that are as they were."""
     changed = [test for test in proof.tests if test.verdict not in _UNCHANGED]
     return Summary(
-        **proof.model_dump(include={"base", "head", "commands", "versions", "weakened", "uncollected"}),
+        **proof.model_dump(include=_CARRIED_ON),
         counts=Counter(test.verdict for test in proof.tests),
         tests=tuple(changed[:MAX_SUMMARISED]),
         is_proven=proof.is_proven,
     )
 
 
+def caution(summary: Summary) -> str:
+    """What the proof leaves open, to be said before everything else; empty when it is about the whole suite."""
+    said = []
+    if summary.guard == "off":
+        said.append(
+            'Not proven against the tests that were there before: `[tests] baseline = "none"` has only those run that '
+            "were handed over."
+        )
+    if found := unloaded_in_words(summary.unloaded):
+        said.append(found)
+    if summary.guard == "empty":
+        said.append("No test guarded this change: none passed before it.")
+    return " ".join(said)
+
+
+def promise(summary: Summary) -> str:
+    """What the proof shows about the tests that were there before, and no more than it shows."""
+    counts = summary.counts
+    if summary.guard != "suite":
+        return ""
+    if against := sum(counts.get(verdict, 0) for verdict in AGAINST):
+        return f"{against} test(s) speak against this change; see the table."
+    which = "that could be run and passed" if summary.unloaded else "that passed"
+    if unsteady := counts.get("flaky", 0):
+        return (
+            f"No test {which} before fails in every run, is skipped or is gone; {unsteady} passed in one run "
+            "and failed in another."
+        )
+    return f"No test {which} before fails, is skipped or is gone."
+
+
 def markdown(summary: Summary) -> str:
-    """The proof for people: a sentence, a table of what changed, and what it rests on."""
-    lines = [_sentence(summary)]
+    """The proof for people: what it leaves open, a sentence, a table of what changed, and what it rests on."""
+    first = caution(summary)
+    lines = [*([first, ""] if first else []), _sentence(summary)]
     if summary.tests:
         lines += ["", "| test | before | after | verdict |", "|---|---|---|---|"]
     lines += [
@@ -178,7 +222,9 @@ def _sentence(summary: Summary) -> str:
     counts = summary.counts
     against = sum(counts.get(verdict, 0) for verdict in AGAINST)
     is_worse = against or summary.weakened or summary.uncollected
-    said = "Proven" if summary.is_proven else "Not proven" if is_worse else "Nothing is worse"
+    is_partial = summary.guard == "off" or summary.unloaded
+    nothing = "Nothing that was run is worse" if is_partial else "Nothing is worse"
+    said = "Proven" if summary.is_proven else "Not proven" if is_worse else nothing
     old = counts.get("still_fails", 0)
     return (
         f"**{said}**: {counts.get('fail_to_pass', 0)} test(s) failed before and pass now, "
@@ -223,6 +269,5 @@ _VERDICT_OF_PASS: Mapping[Outcome, Verdict] = {
 
 
 def _cell(text: str) -> str:
-    """Text of the repository inside a table: as code, on one line, without what would end the cell."""
-    plain = " ".join(text.replace("`", "'").replace("|", "\\|").split())
-    return f"`{plain}`"
+    """Text of the repository inside a table: as code, without what would end the cell."""
+    return code(text.replace("|", "\\|"))

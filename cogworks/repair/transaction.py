@@ -127,7 +127,7 @@ def ruled(text: str, step: Step, bench: Bench, *, tried: frozenset[str] = frozen
     """
     parsed = parse_diff(text)
     around = bench.tree.surroundings(parsed.diff.paths)
-    ground = Ground(sources=around.sources, existing=around.existing, links=around.links, tried=tried)
+    ground = Ground(**around._asdict(), tried=tried)
     found = diff_violations(text, parsed, step, ground)
     if not has_images(found):
         return Ruled(parsed.diff, ground, found)

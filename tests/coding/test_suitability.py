@@ -2,10 +2,17 @@
 
 import pytest
 
-from cogworks.coding.suitability import failing_targets, known_before, limited_to, repair_proof, unfit
+from cogworks.coding.suitability import (
+    failing_targets,
+    known_before,
+    limited_to,
+    repair_proof,
+    unfit,
+    unproven,
+)
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.repair.instance import Instance
-from cogworks.repair.proof import Runs, Tree
+from cogworks.repair.proof import Runs, Tree, markdown, summarised
 from cogworks.vocabulary import CommitOid
 
 REPORT = TestReport(
@@ -58,10 +65,28 @@ def test_what_was_hidden_and_cannot_be_loaded_yet_is_not_held_against_a_repair()
 
     proof = repair_proof(trees, Runs(base, head), weakened=(), command="", unstable=())
 
-    assert proof.is_proven
     assert proof.uncollected == ()
+    assert unproven(proof, Instance(instance_id="i", failing_tests=("tests/c.py::three",))) == ()
+    # Nothing speaks against the repair, and what never ran proves nothing.
+    assert not proof.is_proven
     worse = repair_proof(trees, Runs(head, base), weakened=(), command="", unstable=())
     assert worse.uncollected == base.collection_errors
+
+
+def test_a_repair_says_first_what_never_ran_but_not_that_its_target_could_not_be_loaded() -> None:
+    trees = (Tree(commit=CommitOid("a" * 40), tree="a"), Tree(commit=CommitOid("b" * 40), tree="b"))
+    target = TestCase(id="tests/c.py::three", outcome="passed")
+    base = REPORT.model_copy(update={"cases": REPORT.cases[:1]})
+    head = TestReport(cases=(*base.cases, target), collection_errors=base.collection_errors[1:])
+
+    proof = repair_proof(
+        trees, Runs(base, head), weakened=(), command="", unstable=(), targets=("tests/c.py::three",)
+    )
+
+    assert [each.place for each in proof.unloaded] == ["tests/d.py"]
+    assert markdown(summarised(proof)).splitlines()[0] == (
+        "Not proven for `tests/d.py`, which could not be loaded: `ImportError: cannot import name 'x'`."
+    )
 
 
 def test_a_report_is_cut_to_the_tests_that_matter_and_the_files_they_are_in() -> None:

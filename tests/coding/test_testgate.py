@@ -268,6 +268,16 @@ def test_only_what_the_coder_could_write_may_be_missing(error: str, missing: str
     assert missing_target(error, MODULES) == missing
 
 
+def test_what_the_tests_that_were_there_miss_too_is_not_still_to_be_written() -> None:
+    error = "E   ModuleNotFoundError: No module named 'adder._version'"
+    new = ran(errors=[f"{PATH}: {error}"])
+    before = ran(errors=[f"tests/test_old.py: {error}"])
+
+    assert (codes(first(new)), codes(first(new, before=before))) == ([], ["TEST_EMPTY"])
+    run = FirstRun(new, before, MODULES, wants_red=True)
+    assert red_run((PATH,), run).missing == ()
+
+
 def test_failures_of_what_is_handed_over_are_no_known_failures() -> None:
     other = TestCase(id="tests/test_old.py::test_old", outcome="failed")
     before = ran(("test_a", "failed"), ("test_b", "passed"), errors=[NO_NAME, "tests/test_x.py: E   boom"])

@@ -82,6 +82,34 @@ def test_a_recorded_repair_is_played_again_by_the_command(
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+def test_a_repair_beside_tests_that_never_ran_says_so_first(
+    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shop / "tests" / "test_other.py").write_text("import not_installed\n")
+    git(shop, "add", "--all")
+    git(shop, "commit", "--quiet", "--message", "a test that cannot be loaded")
+    task = make_task(tmp_path)
+    recorded(shop, task, tmp_path / "cassette", [pattern(), plan(landmark()), diffs(GOOD)])
+    capsys.readouterr()
+
+    code = ended("--repo", shop, "--task", task, "--artifacts", tmp_path / "artifacts")
+
+    first = (
+        "Not proven for `tests/test_other.py`, which could not be loaded: `ModuleNotFoundError: No module named "
+        "'not_installed'`."
+    )
+    assert code == 0
+    assert f"fixed: {first} 1 test(s) repaired" in capsys.readouterr().err
+    (folder,) = (tmp_path / "artifacts").iterdir()
+    assert (
+        (folder / "proof.md")
+        .read_text()
+        .startswith(f"{first}\n\n**Nothing that was run is worse**: 1 test(s) failed")
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_what_is_not_repaired_ends_with_1_and_its_reason(
     shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

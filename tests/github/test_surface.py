@@ -158,6 +158,22 @@ def test_a_failed_run_says_why_and_how_to_retry() -> None:
     assert "| ❌ | Plan | too hard | 1 | $0.1000 |  |" in shown.comment
 
 
+def test_what_a_result_leaves_open_is_said_before_everything_else() -> None:
+    state = finished(new_run(), *SHIPPED[:3])
+    caution = "Not proven for `tests/x.py`, which could not be loaded: `no y`."
+    visits = [v.model_copy(update={"caution": caution} if v.node == "code" else {}) for v in state.visits]
+    open_question = state.model_copy(update={"visits": tuple(visits)})
+    discarded = state.model_copy(
+        update={"visits": tuple(v.model_copy(update={"is_discarded": True}) for v in visits)}
+    )
+
+    shown = surface(open_question, facts(MERGED_SPEC)).comment
+
+    assert shown.splitlines()[2] == f"> **code@A:** {caution}"
+    assert shown.count(caution) == 1
+    assert caution not in surface(discarded, facts(MERGED_SPEC)).comment
+
+
 def test_a_rejected_run_says_to_reopen_and_offers_no_retry_that_would_do_nothing() -> None:
     shown = surface(finished(new_run(), "spec"), facts(pull(31, "closed")))
 

@@ -4,7 +4,7 @@ import pytest
 
 from cogworks.github.effects import CommitFiles, FileText, OpenPullRequest
 from cogworks.nodes.architecture import problems_of, run
-from cogworks.nodes.contract import Succeeded
+from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.replies import AffectedModule, Specification
 from cogworks.vocabulary import BranchName
 from tests.nodes.examples import FILES, KEY, SPECIFICATION, output, shell, task
@@ -30,6 +30,18 @@ def test_the_specification_is_committed_and_put_to_people() -> None:
         "main",
         "Specification: Let add() add",
     )
+
+
+def test_a_place_that_git_ignores_is_told_before_a_specification_is_paid_for() -> None:
+    place = shell()
+    place.copy.rules = {"docs/specs/7.md": "docs/specs/7.md is ignored by .gitignore:3 `docs/`"}
+
+    outcome = run(task("architecture"), place)
+
+    assert isinstance(outcome, Failed)
+    assert "docs/specs/7.md is ignored by .gitignore:3 `docs/`" in outcome.reason
+    assert "`specs` under `[paths]`" in outcome.reason
+    assert place.model.purposes == []
 
 
 def test_the_pull_request_says_what_it_is_part_of_and_how_to_accept_it() -> None:

@@ -119,6 +119,28 @@ def test_a_protected_path_is_for_a_person_in_any_form(given: dict[str, Any]) -> 
     assert len(place.copy.commits) == 1
 
 
+VERSION = "src/adder/_version.py"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"files": [{"path": VERSION, "action": "create", "content": "v = 1\n"}]},
+        {"edits": [{"path": VERSION, "search": "", "replace": "v = 1\n"}]},
+        {"unified_diff": f"--- /dev/null\n+++ b/{VERSION}\n@@ -0,0 +1 @@\n+v = 1\n"},
+    ],
+    ids=["files", "edits", "diff"],
+)
+def test_a_file_that_git_ignores_is_refused_in_any_form_with_the_rule(given: dict[str, Any]) -> None:
+    place = world(written(), answer(**given), answer(edits=[EDIT]))
+    rule = f"{VERSION} is ignored by .gitignore:12 `_version.py`"
+    place.copy.rules = {VERSION: rule}
+
+    assert isinstance(visited(place), Succeeded)
+    assert rule in place.model.asked[2]
+    assert VERSION not in place.copy.tree
+
+
 def test_after_a_change_that_was_kept_the_coder_is_shown_the_files_as_they_are() -> None:
     # The transaction looks at the files without and with the change; then VALIDATE; the same for the second change.
     verdicts = iter([False, False, True, False, False, False])

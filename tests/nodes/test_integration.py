@@ -7,6 +7,7 @@ from cogworks.github.effects import OpenPullRequest, ReportCheck
 from cogworks.nodes.contract import Failed, SubItemRef, Succeeded
 from cogworks.nodes.integration import run
 from cogworks.repair.proof import Summary, Tree, markdown
+from cogworks.repair.unloaded import Unloaded
 from cogworks.vocabulary import CommitOid, IssueNumber, Severity, SubItemKey
 from tests.nodes.examples import CODE, KEY, REVIEW, finding, output, planned, pull, shell, task
 
@@ -134,3 +135,21 @@ def test_the_proof_is_shown_beside_the_commit_it_is_about(is_proven: bool, concl
         summary=markdown(proof),
         visit_key=KEY,
     )
+
+
+def test_a_check_whose_proof_is_not_about_the_whole_suite_says_so_in_its_title() -> None:
+    tree = Tree(commit=CommitOid("a" * 40), tree="1" * 40)
+    left = Unloaded(place="tests/x.py", reason="no y")
+    proof = Summary(
+        base=tree, head=tree, counts={"fail_to_pass": 1}, tests=(), unloaded=(left,), is_proven=False
+    )
+    code = {**CODE, "proof": proof.model_dump(mode="json")}
+
+    outcome = run(task("integration", sub_item="A", inputs={**INPUTS, "code": code}), shell())
+
+    assert isinstance(outcome, Succeeded)
+    check = outcome.effects[1]
+    assert isinstance(check, ReportCheck)
+    assert check.title.startswith("not every test could be run; 1 test(s) fail before")
+    assert check.summary.startswith("Not proven for `tests/x.py`, which could not be loaded: `no y`.")
+    assert outcome.caution == "Not proven for `tests/x.py`, which could not be loaded: `no y`."

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.github.effects import CommitFiles, FileText, OpenPullRequest
 from cogworks.nodes.contract import Failed, Succeeded, Workspace
@@ -71,6 +72,18 @@ def test_a_file_the_service_refuses_goes_back_with_its_diagnostics() -> None:
     assert isinstance(outcome, Succeeded)
     assert "src/adder/contracts.py:1: invalid syntax" in world.model.asked[1]
     assert world.copy.tree == FILES
+
+
+def test_a_file_that_git_ignores_goes_back_with_the_rule() -> None:
+    rule = "src/adder/contracts.py is ignored by .gitignore:1 `contracts.py`"
+    elsewhere = ProposedFile(path="src/adder/api.py", action="create", content="class Adds: ...\n")
+    names = tuple(each.model_copy(update={"path": elsewhere.path}) for each in INTERFACES.interfaces)
+    world = shell(INTERFACES, INTERFACES.model_copy(update={"files": (elsewhere,), "interfaces": names}))
+    world.copy.rules = {"src/adder/contracts.py": rule}
+    world.service.offered = NotOffered(service="fake", method="extract_interfaces", offered=())
+
+    assert isinstance(run(task("interface_design"), world), Succeeded)
+    assert rule in world.model.asked[1]
 
 
 def test_an_old_fault_in_a_changed_file_does_not_send_it_back() -> None:

@@ -382,6 +382,16 @@ def test_tests_that_cannot_be_handed_over_go_back_to_their_writer(
     assert len(place.copy.commits) == 2
 
 
+def test_a_test_file_that_git_ignores_goes_back_to_its_writer_with_the_rule() -> None:
+    ignored = "tests/local/test_sum.py"
+    place = world(written(ignored), written(), implemented())
+    place.copy.rules = {ignored: f"{ignored} is ignored by .gitignore:3 `local/`"}
+
+    played(place)
+
+    assert f"{ignored} is ignored by .gitignore:3 `local/`" in place.model.asked[1]
+
+
 def test_tests_that_break_others_go_back_to_their_writer() -> None:
     def spoilt(workspace: Workspace) -> TestReport:
         report = suite(workspace)

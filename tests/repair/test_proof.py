@@ -13,11 +13,14 @@ from cogworks.repair.proof import (
     Tree,
     Verdict,
     Weakened,
+    caution,
     markdown,
+    promise,
     proven_tests,
     summarised,
     weakened_lines,
 )
+from cogworks.repair.unloaded import Unloaded
 from cogworks.repair.violations import TestRules
 from cogworks.vocabulary import CommitOid
 
@@ -173,3 +176,70 @@ def test_where_no_test_shows_the_difference_nothing_more_is_claimed() -> None:
         "\n"
         "Tree 111111111111 → 222222222222.\n"
     )
+
+
+LEFT = Unloaded(place="tests/x.py", reason="no y")
+
+
+@pytest.mark.parametrize(
+    ("found", "promised"),
+    [
+        (proof(GOOD), "No test that passed before fails, is skipped or is gone."),
+        (
+            proof(GOOD, unloaded=(LEFT,)),
+            "No test that could be run and passed before fails, is skipped or is gone.",
+        ),
+        (
+            proof(Runs(report(a="passed"), report(a="failed"), [report(a="passed")])),
+            "No test that passed before fails in every run, is skipped or is gone; 1 passed in one run and failed in another.",
+        ),
+        (
+            proof(Runs(report(a="passed"), report())),
+            "1 test(s) speak against this change; see the table.",
+        ),
+        (proof(GOOD, guard="empty"), ""),
+        (proof(GOOD, guard="off"), ""),
+    ],
+    ids=["whole", "unloaded", "flaky", "deleted", "empty", "off"],
+)
+def test_no_more_is_promised_than_was_run(found: Proof, promised: str) -> None:
+    assert promise(summarised(found)) == promised
+
+
+@pytest.mark.parametrize(
+    ("found", "first", "is_proven"),
+    [
+        (proof(GOOD), "", True),
+        (
+            proof(GOOD, unloaded=(LEFT,)),
+            "Not proven for `tests/x.py`, which could not be loaded: `no y`.",
+            False,
+        ),
+        (proof(GOOD, guard="empty"), "No test guarded this change: none passed before it.", True),
+        (proof(GOOD, guard="off"), "Not proven against the tests that were there before: ", False),
+        (
+            proof(GOOD, unloaded=(LEFT.model_copy(update={"after": False}),)),
+            "Not proven for `tests/x.py` as it was before, for it could not be loaded then: `no y`.",
+            True,
+        ),
+    ],
+    ids=["whole", "unloaded", "empty", "off", "before"],
+)
+def test_what_was_not_run_is_the_first_line(found: Proof, first: str, is_proven: bool) -> None:
+    summary = summarised(found)
+
+    assert summary.is_proven == is_proven
+    assert caution(summary).startswith(first)
+    assert markdown(summary).startswith(f"{first}" if first else "**Proven**")
+    assert Summary.model_validate_json(summary.model_dump_json()) == summary
+
+
+def test_a_file_that_skipped_itself_and_has_tests_now_lost_none() -> None:
+    base = TestReport(cases=(TestCase(id="tests/x.py", outcome="skipped"),))
+    head = TestReport(cases=(TestCase(id="tests/x.py::a", outcome="passed"),))
+
+    assert [(test.id, test.verdict) for test in proven_tests(Runs(base, head))] == [
+        ("tests/x.py::a", "new_and_passes")
+    ]
+    lost = {test.id: test.verdict for test in proven_tests(Runs(head, base))}
+    assert lost == {"tests/x.py": "skipped_before", "tests/x.py::a": "deleted"}

@@ -72,6 +72,18 @@ def test_a_diff_that_repairs_a_test_is_committed_with_its_trailers(tree: Path) -
     assert (tree / "a.txt").read_text().startswith("a = good\n")
 
 
+def test_a_diff_that_makes_an_ignored_file_is_rejected_with_the_rule(tree: Path) -> None:
+    before = on_disk(tree)
+
+    result, _ = tried(tree, NEW.replace("new.txt", "new.log"))
+
+    assert result.code == "rejected"
+    assert any(
+        reason.startswith("path: new.log is ignored by .gitignore:1 `*.log`") for reason in result.reasons
+    )
+    assert on_disk(tree) == before
+
+
 def test_the_same_diff_on_the_same_commit_is_the_same_commit(tmp_path: Path) -> None:
     oids = []
     for name in ("one", "two"):

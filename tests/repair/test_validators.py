@@ -271,6 +271,15 @@ def test_a_path_behind_a_link_is_refused() -> None:
     assert codes(judged(FIX, ground=ground)) == {"path"}
 
 
+def test_a_path_that_git_ignores_is_refused_with_the_rule() -> None:
+    rule = "src/shop.py is ignored by .gitignore:12 `shop.py`"
+    ground = GROUND.model_copy(update={"ignored": {"src/shop.py": rule}})
+
+    (found,) = judged(FIX, ground=ground)
+
+    assert (found.code, found.text) == ("path", rule)
+
+
 def test_blank_context_lines_advance_the_line_count() -> None:
     source = "a\n" + "\n" * 80 + "b\n"
     ground = Ground(sources={"src/two.py": source}, existing=frozenset({"src/two.py"}))

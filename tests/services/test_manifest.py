@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
-from cogworks.services.python.manifest import Manifest, is_manifest, read_manifest
+from cogworks.services.python.manifest import Manifest, is_manifest, place_for_tests, read_manifest
 
 
 @pytest.mark.parametrize(
@@ -91,6 +91,25 @@ def test_what_is_left_out_is_named_with_its_place(files: dict[str, str], left_ou
     assert not found.requirements
     assert len(found.left_out) == 1
     assert left_out in found.left_out[0]
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        ({}, "requirements-test.txt"),
+        ({"pyproject.toml": "= ["}, "`test` of `[dependency-groups]` in pyproject.toml"),
+        ({"pyproject.toml": "[dependency-groups]\nTests = []\n"}, "`tests` of `[dependency-groups]` in pyproject.toml"),
+        ({"pyproject.toml": "[dependency-groups]\ndev = []\n[project.optional-dependencies]\ntest = []\n"}, "`test` of `[project.optional-dependencies]` in pyproject.toml"),
+        ({"pyproject.toml": "[dependency-groups]\ndev = []\n"}, "`dev` of `[dependency-groups]` in pyproject.toml"),
+        ({"pyproject.toml": "", "requirements/test.txt": "", "requirements.txt": ""}, "requirements/test.txt"),
+        ({"requirements-dev.txt": ""}, "requirements-dev.txt"),
+    ],
+    ids=["nothing", "broken", "group", "extra", "development", "file", "development-file"],
+)  # fmt: skip
+def test_one_more_package_for_the_tests_has_a_place_that_displaces_nothing(
+    files: dict[str, str], place: str
+) -> None:
+    assert place_for_tests(files) == place
 
 
 @pytest.mark.parametrize(

@@ -209,6 +209,50 @@ def test_a_module_that_cannot_be_imported_does_not_hide_the_other_tests(
     assert error.endswith("E   ModuleNotFoundError: No module named 'not_there'")
 
 
+def test_a_file_that_is_skipped_as_a_whole_is_reported_as_skipped(
+    service: ProcessService, tmp_path: Path
+) -> None:
+    files = {
+        "test_a.py": "import pytest\ny = pytest.importorskip('not_there')\n\ndef test_a(): pass\n",
+        "test_b.py": "import pytest\npytest.skip('not today', allow_module_level=True)\n",
+        "test_c.py": "def test_c(): pass\n",
+    }
+
+    report = service.simulate(repository(tmp_path, files))
+
+    assert {case.id: case.outcome for case in report.cases} == {
+        "test_a.py": "skipped", "test_b.py": "skipped", "test_c.py::test_c": "passed",
+    }  # fmt: skip
+    messages = [case.message for case in report.cases if case.outcome == "skipped"]
+    assert messages == [
+        "Skipped: could not import 'not_there': No module named 'not_there'",
+        "Skipped: not today",
+    ]
+    assert report.collection_errors == ()
+
+
+def test_what_cannot_be_loaded_comes_with_what_can_be_done_about_it(
+    service: ProcessService, tmp_path: Path
+) -> None:
+    files = {
+        "pyproject.toml": "[dependency-groups]\ndev = ['pytest']\n",
+        "src/shop/__init__.py": "from shop._version import version\n",
+        "test_a.py": "import not_there\n",
+        "test_b.py": "import shop\n",
+        "test_c.py": "1 / 0\n",
+    }
+
+    report = service.simulate(repository(tmp_path, files))
+
+    declare, commit = report.remedies
+    assert declare.startswith(
+        "Name the package that brings `not_there` under `dev` of `[dependency-groups]` in pyproject.toml on the base branch"
+    )
+    assert commit.startswith(
+        "Commit `shop._version` to the base branch: it belongs to this repository and is not in it"
+    )
+
+
 def test_a_broken_conftest_is_a_collection_error(service: ProcessService, tmp_path: Path) -> None:
     report = service.simulate(
         repository(tmp_path, {"conftest.py": "1 / 0\n", "test_a.py": "def test_a(): pass\n"})

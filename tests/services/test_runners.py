@@ -54,6 +54,18 @@ def simulated(folder: Path, command: list[str], *tests: str) -> Response:
     return ask("simulate", folder, command=command, tests=list(tests), timeout_s=60)
 
 
+def test_a_file_that_is_skipped_as_a_whole_is_no_stranger(tmp_path: Path) -> None:
+    skipped = "import pytest\n\npytest.importorskip('not_there')\n\n\ndef test_a(): pass\n"
+    folder = laid_out(tmp_path, {"tests/test_s.py": skipped})
+
+    response = simulated(folder, ["python", "-m", "pytest"], "tests/test_s.py::test_a")
+
+    assert response.error is None, response.error
+    assert [(case["id"], case["outcome"]) for case in response.result["cases"]] == [
+        ("tests/test_s.py", "skipped")
+    ]
+
+
 def outcomes(response: Response) -> dict[str, str]:
     assert response.error is None, response.error
     assert response.result.get("collection_errors", []) == []

@@ -65,13 +65,49 @@ def read_manifest(files: Mapping[str, str]) -> Manifest:
     )
 
 
-def _requirements_files(files: Iterable[str]) -> list[str]:
-    """Those of the code and of its tests."""
-    purposes = {
+def place_for_tests(files: Mapping[str, str]) -> str:
+    """Where one more package for the tests has to be named so that it is installed with all that is installed now.
+
+    Args:
+        files: as for `read_manifest`.
+    """
+    try:
+        data = tomllib.loads(files.get("pyproject.toml", ""))
+    except tomllib.TOMLDecodeError:
+        data = {}
+    groups = _named(_table(data, "dependency-groups"))
+    extras = _named(_table(_table(data, "project"), "optional-dependencies"))
+    purposes = _purposes(files)
+    # A group for tests keeps one for development from being read, so a new one is only proposed where there is neither.
+    for names in (TEST_GROUPS, (DEVELOPMENT,)):
+        places = [f"`{name}` of `[dependency-groups]` in pyproject.toml" for name in names if name in groups]
+        places += [
+            f"`{name}` of `[project.optional-dependencies]` in pyproject.toml"
+            for name in names
+            if name in extras
+        ]
+        places += [path for path, purpose in sorted(purposes.items()) if purpose in names]
+        if places:
+            return places[0]
+    return (
+        "`test` of `[dependency-groups]` in pyproject.toml"
+        if "pyproject.toml" in files
+        else "requirements-test.txt"
+    )
+
+
+def _purposes(files: Iterable[str]) -> dict[str, str]:
+    """The requirements files, each with what it is for; empty: for the code."""
+    return {
         path: next(filter(None, match.groupdict().values()), "")
         for path in files
         if (match := _FILE.fullmatch(path))
     }
+
+
+def _requirements_files(files: Iterable[str]) -> list[str]:
+    """Those of the code and of its tests."""
+    purposes = _purposes(files)
     wanted = {"", *_ALWAYS, *_for_tests(purposes.values())}
     return sorted(path for path, purpose in purposes.items() if purpose in wanted)
 

@@ -21,15 +21,20 @@ def base_problem(base: str | None) -> str | None:
 
 
 def manifest_of(folder: Path, base: str | None, *, search_path: str) -> Manifest:
-    """What the repository asks for at a commit (None: the one that is checked out; without git: as the files lie there).
+    """What the repository asks for; the arguments and what is raised are those of `files_of`."""
+    return read_manifest(files_of(folder, base, search_path=search_path))
+
+
+def files_of(folder: Path, base: str | None, *, search_path: str) -> dict[str, str]:
+    """The files that say what is installed, at a commit (None: the one that is checked out; without git: as they lie there).
 
     Raises:
         GitFailed: there is no such commit, or the repository is broken.
     """
     if not (folder / ".git").exists():
-        return read_manifest(_on_disk(folder))
+        return _on_disk(folder)
     git = Git(environment={"PATH": search_path}, home=folder, time_limit_s=_GIT_LIMIT_S)
-    return read_manifest(_at_commit(git, folder, base or "HEAD"))
+    return _at_commit(git, folder, base or "HEAD")
 
 
 def _at_commit(git: Git, folder: Path, commit: str) -> dict[str, str]:

@@ -47,6 +47,7 @@ _FIELDS: Mapping[str, Mapping[str, type]] = {
     "load": {"id": str},
     "loaded": {"id": str},
     "collection": {"id": str, "text": str},
+    "passed-over": {"id": str, "text": str},
     "internal": {"text": str},
     "attempt": {"id": str, "text": str},
     "end": {"code": int},
@@ -95,7 +96,7 @@ def read_run(
     if complaint is not None:
         errors.append(stable(complaint, roots))
     return TestReport(
-        cases=_cases(records, ended, roots),
+        cases=(*_cases(records, ended, roots), *_passed_over(records, roots)),
         # Each process of a run meets them again.
         collection_errors=tuple(dict.fromkeys(errors)),
         timed_out=ended[-1].timed_out,
@@ -243,6 +244,14 @@ def _cases(
         _unfinished(test, died_with[test], roots) if test in died_with else _case(test, found, roots)
         for test, found in phases.items()
     )
+
+
+def _passed_over(records: Sequence[Mapping[str, Any]], roots: Mapping[str, str]) -> list[TestCase]:
+    """The files and classes that were skipped as a whole, each as one test that was."""
+    told = {record["id"]: record["text"] for record in records if record["kind"] == "passed-over"}
+    return [
+        TestCase(id=place, outcome="skipped", message=stable(text, roots)) for place, text in told.items()
+    ]
 
 
 def _case(test: str, phases: Sequence[Mapping[str, Any]], roots: Mapping[str, str]) -> TestCase:

@@ -101,6 +101,9 @@ class Reporter:
         # How the process ended is known to those who saw it end.
         if report.failed and _written(report.nodeid) not in self.deadly:
             self.write(kind="collection", id=report.nodeid, text=_text(report))
+        elif report.skipped and report.nodeid:
+            # Nobody else would ever tell of the tests in it.
+            self.write(kind="passed-over", id=report.nodeid, text=_text(report))
 
     def pytest_internalerror(self, excrepr: object) -> None:
         self.write(kind="internal", text=str(excrepr))

@@ -1,0 +1,94 @@
+"""What of a suite could not be loaded, and why: of its tests nothing is known, whatever all others say."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from cogworks.domain_services.messages import EVERYTHING
+from cogworks.vocabulary import Value
+
+MAX_NAMED = 5
+_MAX_REASON_CHARS = 200
+_MARK = re.compile(r"E\s+")
+"""How pytest marks the lines that say what went wrong."""
+_FRAME = re.compile(r"^(?P<at>[^\s:<]+:\d+): in ", re.MULTILINE)
+
+
+class Unloaded(Value):
+    """A file or folder of tests that could not be loaded, on one side of a change or on both."""
+
+    place: str
+    """`.` when that is so for all tests."""
+    reason: str
+    """The last line of the error."""
+    at: str = ""
+    """`file:line` where it arose, the innermost frame of the repository; empty: the error does not say."""
+    before: bool = True
+    after: bool = True
+
+    @property
+    def why(self) -> str:
+        """The reason in words, with its place."""
+        return f"{code(self.reason)} (at {code(self.at)})" if self.at else code(self.reason)
+
+    @property
+    def name(self) -> str:
+        """The place in words."""
+        return "the whole suite" if self.place == EVERYTHING else code(self.place)
+
+
+def unloaded_of(errors: Iterable[str]) -> tuple[Unloaded, ...]:
+    """What the collection errors of a report are about, each place once."""
+    found: dict[str, Unloaded] = {}
+    for each in map(_understood, errors):
+        found.setdefault(each.place, each)
+    return tuple(found.values())
+
+
+def unloaded_between(before: Iterable[Unloaded], after: Iterable[Unloaded]) -> tuple[Unloaded, ...]:
+    """What could not be loaded without a change or with it."""
+    old = {each.place: each for each in before}
+    new = {each.place: each for each in after}
+    return tuple(
+        found.model_copy(update={"before": place in old, "after": place in new})
+        for place, found in {**new, **old}.items()
+    )
+
+
+def unloaded_in_words(found: Sequence[Unloaded]) -> str:
+    """What is not proven for it: a sentence for each case there is; empty when everything was loaded."""
+    cases = (
+        (True, True, "Not proven for {}, which could not be loaded: {}."),
+        (False, True, "Not proven for {}, which cannot be loaded with the change: {}."),
+        (True, False, "Not proven for {} as it was before, for it could not be loaded then: {}."),
+    )
+    sentences = []
+    for before, after, words in cases:
+        if such := [each for each in found if (each.before, each.after) == (before, after)]:
+            names = ", ".join(each.name for each in such[:MAX_NAMED])
+            more = f" and {len(such) - MAX_NAMED} more" if len(such) > MAX_NAMED else ""
+            reasons = dict.fromkeys(code(each.reason) for each in such[:MAX_NAMED])
+            sentences.append(words.format(f"{names}{more}", "; ".join(reasons)))
+    return " ".join(sentences)
+
+
+def code(text: str) -> str:
+    """Text of the repository as code on one line: it must not address anybody or link anywhere."""
+    plain = " ".join(text.replace("`", "'").split())
+    return f"`{plain}`"
+
+
+def _understood(error: str) -> Unloaded:
+    place, separator, text = error.partition(": ")
+    if not separator or "\n" in place:
+        # What went wrong with the run as a whole names no place.
+        place, text = EVERYTHING, error
+    frames = _FRAME.findall(text)
+    at = next((frame for frame in reversed(frames) if not frame.startswith(("<", "/"))), "")
+    return Unloaded(place=place, reason=_last_line(text), at=at)
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["it does not say why"]
+    marked = [line for line in lines if _MARK.match(line)] or lines
+    last = _MARK.sub("", marked[-1], count=1)
+    return last if len(last) <= _MAX_REASON_CHARS else f"{last[: _MAX_REASON_CHARS - 1]}…"
