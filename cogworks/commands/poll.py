@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Event
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,14 +19,13 @@ from cogworks.commands.looking import look_at
 from cogworks.commands.progress import progress_line
 from cogworks.errors import CogworksError, Interrupted
 from cogworks.github.addresses import IssueAddress, RepositoryAddress, parse_repository
-from cogworks.github.client import GraphQLClient
 from cogworks.github.meter import Requests
-from cogworks.github.sweep import Listed, Seen
-from cogworks.github.sweeping import look_through
-from cogworks.nodes.considering import Considered
-from cogworks.polling import Pair, Poller, StepDone, SweepReport, as_object, keep_sweeping, pairs
-from cogworks.settings import child_environment, read_environment
-from cogworks.wiring import open_examination
+
+if TYPE_CHECKING:
+    from cogworks.github.client import GraphQLClient
+    from cogworks.github.sweep import Listed, Seen
+    from cogworks.nodes.considering import Considered
+    from cogworks.polling import Pair, StepDone, SweepReport
 
 MATRIX_JOBS = 256
 """GitHub Actions takes no larger matrix."""
@@ -82,6 +81,10 @@ def poll(
       cogworks poll octo-org/hello --interval 60 --max 10
       cogworks poll https://github.example.com/octo-org/hello --matrix
     """
+    from cogworks.polling import Poller, keep_sweeping
+    from cogworks.settings import read_environment
+    from cogworks.wiring import open_examination
+
     if once and interval is not None:
         raise click.UsageError("--once and --interval exclude each other.")
     if matrix and interval is not None:
@@ -111,11 +114,13 @@ class _World:
     def __init__(
         self,
         address: RepositoryAddress,
-        client: GraphQLClient,
+        client: "GraphQLClient",
         *,
         milestone: str,
         quiet: bool,
     ) -> None:
+        from cogworks.settings import child_environment
+
         self._address = address
         self._client = client
         self._milestone = milestone
@@ -123,10 +128,14 @@ class _World:
         self.say = progress_line(quiet=quiet)
         self._steps = ChildSteps(child_environment(), lambda line: self.say(f"  {line}"))
 
-    def look(self, since: datetime | None) -> Seen:
+    def look(self, since: datetime | None) -> "Seen":
+        from cogworks.github.sweeping import look_through
+
         return look_through(self._client, self._address, since=since, milestone=self._milestone)
 
-    def step(self, item: Listed) -> StepDone:
+    def step(self, item: "Listed") -> "StepDone":
+        from cogworks.polling import StepDone
+
         issue = IssueAddress(self._address.server_url, self._address.owner, self._address.name, item.number)
         told = self._steps.run(issue.url)
         return StepDone(
@@ -172,7 +181,9 @@ class _Told:
     _started_s: float = field(default_factory=time.monotonic)
     _asked: int = 0
 
-    def __call__(self, report: SweepReport) -> None:
+    def __call__(self, report: "SweepReport") -> None:
+        from cogworks.polling import as_object
+
         requests, self._asked = self.meter.graphql - self._asked, self.meter.graphql
         started_s, self._started_s = self._started_s, time.monotonic()
         if self.as_json:
@@ -192,7 +203,7 @@ class _Told:
         )
 
 
-def _print_table(report: SweepReport) -> None:
+def _print_table(report: "SweepReport") -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -216,7 +227,7 @@ def _print_table(report: SweepReport) -> None:
 
 
 def _print_matrix(
-    client: GraphQLClient,
+    client: "GraphQLClient",
     address: RepositoryAddress,
     meter: Requests,
     *,
@@ -224,7 +235,10 @@ def _print_matrix(
     limit: int,
     as_json: bool,
 ) -> int:
-    def read(issue: IssueAddress) -> Considered | None:
+    from cogworks.github.sweeping import look_through
+    from cogworks.polling import pairs
+
+    def read(issue: IssueAddress) -> "Considered | None":
         try:
             return look_at(issue.url, meter)
         except CogworksError as error:
@@ -239,11 +253,11 @@ def _print_matrix(
     return 0
 
 
-def _job(pair: Pair) -> dict[str, str | int]:
+def _job(pair: "Pair") -> dict[str, str | int]:
     return {"issue": pair.issue, "issue-url": pair.url, "node": pair.node}
 
 
-def _requests(report: SweepReport, looking: int) -> dict[str, Any]:
+def _requests(report: "SweepReport", looking: int) -> dict[str, Any]:
     steps = [row.step.requests for row in report.rows if row.step]
     return {
         "looking": looking,
