@@ -1,6 +1,7 @@
 """What cogworks is called where packages are installed, and what its lock file holds."""
 
 import re
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,37 @@ from packaging.version import Version
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 LOCK = ROOT / "requirements.lock"
+
+BARE = r"(?<![\w./@:-])cogworks(?![\w./-])"
+"""The name as an installer would look it up; not a path, a URL, or the beginning of a longer name."""
+INSTALLER = re.compile(
+    rf"""(?x)
+    \b(?: pip3? | pipx | uv | uvx | uvx? \s+ tool | easy_install | conda | poetry | pdm )\s+
+    (?:[-\w./=]+\s+)*? (?: install | add | download | wheel | run | tool \s+ run )\b [^\n|;&]*? {BARE}
+    | \buvx\s+ {BARE}
+    | {BARE} \s*(?: \[[\w,-]+\] | [=~<>!]= )
+    | (?: metadata\.\w+ | version | distribution )\( ["']cogworks["'] \)
+    """
+)
+NAMES_IT = [
+    "pip install cogworks",
+    'python -m pip install --quiet "cogworks==$VERSION"',
+    "uv tool install cogworks",
+    "pipx run cogworks process",
+    "uvx cogworks",
+    "cogworks[test]",
+    'dependencies = ["cogworks>=0.2"]',
+    'metadata.version("cogworks")',
+]
+NAMES_ANOTHER = [
+    "pip install ./cogworks",
+    "pip install cogworks-pipeline",
+    'pipx install "git+https://github.com/OWNER/cogworks@COMMIT"',
+    "pip install --no-index --no-deps ./cogworks",
+    "-r cogworks/requirements.lock",
+    "cogworks run https://github.com/octo-org/hello/issues/42",
+    "import cogworks",
+]
 
 
 class Locked(NamedTuple):
@@ -73,3 +105,30 @@ def test_the_distribution_has_a_name_of_its_own_and_the_command_keeps_its() -> N
     assert PROJECT["project"]["name"] == "cogworks-pipeline"
     assert PROJECT["project"]["scripts"] == {"cogworks": "cogworks.cli:main"}
     assert set(PROJECT["project"]["urls"]) == {"Homepage", "Documentation", "Changelog", "Issues"}
+
+
+def test_nothing_here_asks_an_installer_for_the_package_that_is_somebody_elses() -> None:
+    command = [
+        "git",
+        "grep",
+        "-I",
+        "--fixed-strings",
+        "cogworks",
+        "--",
+        ".",
+        f":!{Path(__file__).relative_to(ROOT)}",
+    ]
+    lines = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout.splitlines()
+    found = [line[:200] for line in lines if INSTALLER.search(line.partition(":")[2])]
+
+    assert found == []
+
+
+@pytest.mark.parametrize("text", NAMES_IT)
+def test_asking_for_it_by_name_is_found(text: str) -> None:
+    assert INSTALLER.search(text)
+
+
+@pytest.mark.parametrize("text", NAMES_ANOTHER)
+def test_a_path_a_url_and_a_longer_name_are_not_taken_for_it(text: str) -> None:
+    assert INSTALLER.search(text) is None

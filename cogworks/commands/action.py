@@ -114,7 +114,8 @@ def _list_jobs(given: "ActionEnvironment") -> int:
     from cogworks.settings import child_environment
 
     where = parse_repository(given.repository, server_url=given.server_url).url
-    command = [sys.executable, "-m", "cogworks", "poll", where, "--matrix", "--max", str(given.max_jobs)]
+    command = [sys.executable, "-P", "-m", "cogworks", "poll", where, "--matrix"]
+    command += ["--max", str(given.max_jobs)]
     done = subprocess.run(command, env=child_environment(), stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         return done.returncode
