@@ -40,12 +40,13 @@ def gc(where: str, keep_days: int | None, dry_run: bool, as_json: bool) -> int:
       cogworks gc https://github.com/octo-org/hello/issues/42 --keep-days 0
     """
     from cogworks.settings import read_environment
-    from cogworks.upkeep.archiving import collect
-    from cogworks.wiring_upkeep import open_archive
 
     look = Look()
     environment = read_environment()
     address, only = _parsed(where, environment)
+    from cogworks.upkeep.archiving import collect
+    from cogworks.wiring_upkeep import open_archive
+
     with open_archive(environment, address, meter=look.meter) as shell:
         found = collect(shell, only=only, keep_days=keep_days, dry_run=dry_run)
     if as_json:

@@ -81,16 +81,17 @@ def poll(
       cogworks poll octo-org/hello --interval 60 --max 10
       cogworks poll https://github.example.com/octo-org/hello --matrix
     """
-    from cogworks.polling import Poller, keep_sweeping
-    from cogworks.settings import read_environment
-    from cogworks.wiring import open_examination
-
     if once and interval is not None:
         raise click.UsageError("--once and --interval exclude each other.")
     if matrix and interval is not None:
         raise click.UsageError("--matrix looks once; leave out --interval.")
+    from cogworks.settings import read_environment
+
     environment = read_environment()
     address = parse_repository(repository, server_url=environment.github_server_url or SERVER)
+    from cogworks.polling import Poller, keep_sweeping
+    from cogworks.wiring import open_examination
+
     meter = Requests()
     with open_examination(environment, address.server_url, address.full_name, meter=meter) as (client, _, _):
         if matrix:

@@ -31,6 +31,7 @@ LINES: Sequence[tuple[str, float]] = (
     ("process no-url", 4.0),
     ("process no-url --json", 4.0),
     ("status no-url", 4.0),
+    ("poll no-repository", 4.0),
     ("statsu", 4.0),
 )
 """What is typed after `cogworks`, and how many times the processor time of bare click it may take."""

@@ -1,5 +1,7 @@
 """How the Action installs itself: once, from its own checkout, by hashes, and without a secret in reach."""
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -106,6 +108,24 @@ def test_packages_whose_hash_is_another_are_thrown_away_and_downloaded(place: Pl
 
     assert machine.verbs() == ["venv", "install", "download", "install", "install"]
     assert (place.packages / "click.whl").read_text() == ""
+
+
+def test_looking_hands_on_where_it_is_and_under_which_key_its_packages_are_kept(tmp_path: Path) -> None:
+    def look() -> dict[str, str]:
+        output = tmp_path / "output"
+        output.unlink(missing_ok=True)
+        # No PATH: it starts no program.
+        settings = {"PATH": "", "RUNNER_TEMP": str(tmp_path), "GITHUB_OUTPUT": str(output)}
+        subprocess.run([sys.executable, action_install.__file__, "look"], env=settings, check=True)
+        return dict(line.split("=", 1) for line in output.read_text().splitlines())
+
+    place = place_in(tmp_path / "cogworks")
+    told = {"python": "", "key": place.key, "packages": str(place.packages)}
+    assert look() == told
+    python = install(place, Machine())
+    assert look() == {**told, "python": python}
+    Path(python).unlink()
+    assert look() == told
 
 
 @pytest.mark.parametrize("part", action_install.PARTS)

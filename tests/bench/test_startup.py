@@ -19,6 +19,7 @@ def test_starting_imports_at_most_so_many_times_the_modules_of_bare_click(line: 
     assert startup.imported_modules(("-m", "cogworks", *line.split())) <= times * bare
 
 
+@pytest.mark.slow
 def test_every_command_line_is_measured_and_published_within_its_limit() -> None:
     starts = startup.measure(runs=1)
 
