@@ -3,12 +3,15 @@
 #   docker run --rm -e COGWORKS_GITHUB_TOKEN -e COGWORKS_LLM_API_KEY cogworks process https://github.com/owner/repository/issues/42
 FROM python:3.12-slim AS build
 WORKDIR /source
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml requirements.lock README.md LICENSE ./
 COPY tests/data/NOTICE.md tests/data/NOTICE.md
 COPY cogworks cogworks
 COPY prompts prompts
 COPY schemas schemas
-RUN python -m venv /opt/cogworks && /opt/cogworks/bin/pip install --no-cache-dir .
+# Every package, the build backend too, by its hash; then cogworks itself, which needs no package index any more.
+RUN python -m venv /opt/cogworks \
+    && /opt/cogworks/bin/pip install --no-cache-dir --require-hashes --only-binary :all: --requirement requirements.lock \
+    && /opt/cogworks/bin/pip install --no-cache-dir --no-index --no-deps --no-build-isolation .
 
 FROM python:3.12-slim
 # hadolint ignore=DL3008

@@ -1,9 +1,13 @@
 """What processes that `tests.forking` starts have done already: the imports of every command, and the hub's schema."""
 
+import ast
 import gc
 import importlib
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
 
-from cogworks.cli import COMMANDS
+from cogworks import commands
 from cogworks.hub.graphql.endpoint import warm
 
 IMPORTED_LATE = (
@@ -12,12 +16,22 @@ IMPORTED_LATE = (
     "cogworks.hub.fault_plans",
     "cogworks.hub.server",
     "cogworks.llm.cassette",
-    "cogworks.wiring",
     "tests.chaos.witness",
 )
-"""By what the commands do, and not at their beginning."""
+"""By what the commands work with."""
 
-for name in (*(f"cogworks.commands.{module}" for module in COMMANDS.values()), *IMPORTED_LATE):
+
+def named_by_commands() -> Iterator[str]:
+    """Every module of a command, and those of cogworks that it imports when it runs."""
+    for module in pkgutil.iter_modules(commands.__path__, "cogworks.commands."):
+        yield module.name
+    for source in Path(*commands.__path__).glob("*.py"):
+        for node in ast.walk(ast.parse(source.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("cogworks."):
+                yield str(node.module)
+
+
+for name in (*named_by_commands(), *IMPORTED_LATE):
     importlib.import_module(name)
 warm()
 # What is there now stays: a collection in a child would only copy its pages.

@@ -11,7 +11,24 @@ from cogworks import __version__, cli, errors
 from cogworks.errors import CogworksError, ConfigurationError, TryAgainLater
 from tests.limits import ENDS_WITHIN_S
 
-HEAVY = ("github", "httpx", "jinja2", "jsonschema")
+BAD_URLS = [[name, "no-url"] for name in ("process", "run", "status", "explain", "log", "cost", "fsck")] + [
+    ["process", "no-url", "--json"],
+    ["process", "no-url", "--dry-run"],
+    ["replay", "ftp://no-url"],
+]
+STARTING = """
+import json, sys
+before = {name.partition(".")[0] for name in sys.modules}
+from cogworks.cli import main
+told = {}
+for words in json.loads(sys.argv[1]):
+    try:
+        main(words)
+    except SystemExit as ended:
+        found = {name.partition(".")[0] for name in sys.modules} - before - sys.stdlib_module_names
+        told[" ".join(words)] = [ended.code, sorted(found - {"cogworks", "click"})]
+print(json.dumps(told), file=sys.stderr)
+"""
 
 
 class Ending(Exception):
@@ -62,18 +79,50 @@ def _commands(group: click.Command, *words: str) -> Iterator[tuple[str, ...]]:
             yield from _commands(found, *words, name)
 
 
-def test_the_version_costs_no_import_of_a_library_that_only_steps_need() -> None:
-    script = (
-        "import sys\nfrom cogworks.cli import main\n"
-        "try:\n    main(['--version'])\n"
-        f"finally:\n    print(sorted(set({HEAVY!r}) & set(sys.modules)))\n"
-    )
+def _started(*lines: list[str]) -> dict[str, list[object]]:
+    """Exit code of each command line, one after the other in a fresh process, and the libraries loaded by then."""
+    command = [sys.executable, "-c", STARTING, json.dumps(lines)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=ENDS_WITHIN_S)
+    told: dict[str, list[object]] = json.loads(done.stderr.splitlines()[-1])
+    return told
 
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=ENDS_WITHIN_S
-    )
 
-    assert done.stdout == f"cogworks {__version__}\n[]\n"
+def test_help_of_every_command_loads_no_library_but_click() -> None:
+    lines = [["--version"], *([*words, "--help"] for words in _commands(cli.cli))]
+
+    assert _started(*lines) == {" ".join(line): [0, []] for line in lines}
+
+
+def test_a_url_that_names_no_issue_is_refused_before_any_library_but_click_is_loaded() -> None:
+    assert _started(*BAD_URLS) == {" ".join(line): [2, []] for line in BAD_URLS}
+
+
+def test_the_table_of_commands_says_of_each_what_it_says_of_itself() -> None:
+    own = {}
+    for name in cli.COMMANDS:
+        found = cli.cli.get_command(click.Context(cli.cli), name)
+        assert found is not None
+        own[name] = (found.get_short_help_str(10_000), found.hidden)
+
+    assert {name: (text, name in cli.HIDDEN) for name, text in cli.COMMANDS.items()} == own
+
+
+def test_the_help_lists_every_command_but_the_hidden_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+
+    listed = capsys.readouterr().out.partition("Commands:\n")[2].partition("\n\n")[0]
+    assert [line.split()[0] for line in listed.splitlines()] == [
+        name for name in cli.COMMANDS if name not in cli.HIDDEN
+    ]
+
+
+def test_a_mistyped_command_is_told_the_one_that_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["statsu", "https://github.com/octo-org/hello/issues/42"])
+
+    assert ended.value.code == 2
+    assert "No such command 'statsu'. Did you mean 'status'?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", list(_commands(cli.cli)), ids=" ".join)

@@ -18,7 +18,7 @@ from importlib import metadata
 import cogworks
 from cogworks.evaluation.samples import sample_cases, sample_recordings, sample_repositories
 from cogworks.llm.package_data import shipped_prices, shipped_prompts, shipped_schemas
-files = [str(file) for file in metadata.files("cogworks") or ()]
+files = [str(file) for file in metadata.files("cogworks-pipeline") or ()]
 print(json.dumps({
     "place": cogworks.__file__,
     "prompts": sorted(shipped_prompts().stems),
@@ -26,7 +26,7 @@ print(json.dumps({
     "report": any(file.endswith("cogworks/schemas/evaluation/report.json") for file in files),
     "samples": [len(sample_repositories()), len(sample_cases()), len(sample_recordings()) > 20],
     "is_priced": shipped_prices().price_of("claude-sonnet-5-5").input > 0,
-    "licence": [metadata.metadata("cogworks")["License-Expression"], any(file.endswith("licenses/LICENSE") for file in files)],
+    "licence": [metadata.metadata("cogworks-pipeline")["License-Expression"], any(file.endswith("licenses/LICENSE") for file in files)],
 }))
 """
 
@@ -50,7 +50,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("packaging")
     built = run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", folder, ROOT, cwd=folder)
     assert built.returncode == 0, built.stderr
-    (wheel,) = folder.glob("cogworks-*.whl")
+    (wheel,) = folder.glob("cogworks_pipeline-*.whl")
     venv.create(folder / "clean", with_pip=False)
     python = folder / "clean" / "bin" / "python"
     installed = run(

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,17 +14,13 @@ from cogworks.commands.action_outputs import as_file, ignored_summary, step_outp
 from cogworks.commands.child_step import ChildSteps
 from cogworks.errors import UsageError
 from cogworks.github.addresses import parse_issue_url, parse_repository
-from cogworks.github.events import About, Ignored, about, actor_id
 from cogworks.github.meter import Requests
-from cogworks.settings import (
-    ActionEnvironment,
-    child_environment,
-    read_action_environment,
-    read_environment,
-)
 from cogworks.stopping import noted_signals
 from cogworks.unfit import writing
-from cogworks.wiring import open_examination
+
+if TYPE_CHECKING:
+    from cogworks.github.events import About, Ignored
+    from cogworks.settings import ActionEnvironment
 
 _VIEWER = "query Viewer { viewer { login databaseId } }"
 
@@ -38,6 +34,9 @@ def action() -> int:
       - uses: OWNER/cogworks@COMMIT
         with: { llm-api-key: "${{ secrets.ANTHROPIC_API_KEY }}" }
     """
+    from cogworks.github.events import Ignored
+    from cogworks.settings import read_action_environment
+
     given = read_action_environment()
     if given.mode == "matrix":
         return _list_jobs(given)
@@ -55,7 +54,9 @@ def action() -> int:
     return code
 
 
-def _wanted(given: ActionEnvironment) -> About | Ignored:
+def _wanted(given: "ActionEnvironment") -> "About | Ignored":
+    from cogworks.github.events import About, Ignored, about, actor_id
+
     if given.issue_url:
         return About(issue_url=parse_issue_url(given.issue_url).url)
     payload = _payload(given)
@@ -65,7 +66,7 @@ def _wanted(given: ActionEnvironment) -> About | Ignored:
     return found
 
 
-def _payload(given: ActionEnvironment) -> Mapping[str, Any]:
+def _payload(given: "ActionEnvironment") -> Mapping[str, Any]:
     try:
         found = json.loads(Path(given.event_path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -76,7 +77,10 @@ def _payload(given: ActionEnvironment) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _is_ours(found: About, actor: int | None) -> bool:
+def _is_ours(found: "About", actor: int | None) -> bool:
+    from cogworks.settings import read_environment
+    from cogworks.wiring import open_examination
+
     if actor is None:
         return False
     address = parse_issue_url(found.issue_url)
@@ -88,6 +92,8 @@ def _is_ours(found: About, actor: int | None) -> bool:
 
 
 def _step(issue_url: str, node: str) -> dict[str, Any]:
+    from cogworks.settings import child_environment
+
     # A cancelled job is told by SIGINT, then SIGTERM: the step gives its lease back.
     with noted_signals() as stop:
         steps = ChildSteps(child_environment(), lambda line: click.echo(line, err=True), stop)
@@ -96,9 +102,12 @@ def _step(issue_url: str, node: str) -> dict[str, Any]:
     return report
 
 
-def _list_jobs(given: ActionEnvironment) -> int:
+def _list_jobs(given: "ActionEnvironment") -> int:
+    from cogworks.settings import child_environment
+
     where = parse_repository(given.repository, server_url=given.server_url).url
-    command = [sys.executable, "-m", "cogworks", "poll", where, "--matrix", "--max", str(given.max_jobs)]
+    command = [sys.executable, "-P", "-m", "cogworks", "poll", where, "--matrix"]
+    command += ["--max", str(given.max_jobs)]
     done = subprocess.run(command, env=child_environment(), stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         return done.returncode
@@ -107,7 +116,7 @@ def _list_jobs(given: ActionEnvironment) -> int:
     return 0
 
 
-def _hand_on(given: ActionEnvironment, outputs: Mapping[str, str], told: str) -> None:
+def _hand_on(given: "ActionEnvironment", outputs: Mapping[str, str], told: str) -> None:
     delimiter = f"cogworks_{secrets.token_hex(16)}"
     for path, text in (
         (given.output_path, as_file(outputs, delimiter=delimiter)),

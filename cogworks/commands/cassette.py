@@ -3,11 +3,12 @@
 import json
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from cogworks.llm.cassette import Cassette, Misses
-from cogworks.llm.rekeying import Rekeying, proposed_rekeyings, rekey
+if TYPE_CHECKING:
+    from cogworks.llm.rekeying import Rekeying
 
 _DIRECTORY = click.option(
     "--dir",
@@ -34,6 +35,8 @@ def list_recordings(directory: Path | None, as_json: bool) -> None:
 
     Example: cogworks cassette list --dir cassettes
     """
+    from cogworks.llm.cassette import Cassette
+
     recordings = Cassette(directory or _demo_cassettes()).recordings()
     if as_json:
         rows = [
@@ -73,6 +76,9 @@ def rekey_recordings(
 
     Example: cogworks cassette rekey --dir cassettes --misses misses
     """
+    from cogworks.llm.cassette import Cassette, Misses
+    from cogworks.llm.rekeying import proposed_rekeyings, rekey
+
     recorded = Cassette(directory or _demo_cassettes())
     missed = Misses(misses or recorded.directory / "misses")
     done, open_, refused = [], [], []
@@ -93,7 +99,7 @@ def rekey_recordings(
     context.exit(1 if refused else 0)
 
 
-def _report(done: list[Rekeying], open_: list[Rekeying], refused: list[Rekeying]) -> dict[str, object]:
+def _report(done: "list[Rekeying]", open_: "list[Rekeying]", refused: "list[Rekeying]") -> dict[str, object]:
     return {
         "outcome": "failed" if refused else "done",
         "rekeyed": [each.request.purpose for each in done],
@@ -102,7 +108,7 @@ def _report(done: list[Rekeying], open_: list[Rekeying], refused: list[Rekeying]
     }
 
 
-def _show(proposal: Rekeying, *, err: bool) -> None:
+def _show(proposal: "Rekeying", *, err: bool) -> None:
     click.echo(f"{proposal.request.purpose}:", err=err)
     click.echo(
         proposal.diff or "(both prompts read the same; the schema or the way keys are made changed)", err=err

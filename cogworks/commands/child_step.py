@@ -38,7 +38,8 @@ class ChildSteps:
 
         A step that printed none, because it was killed or is defective, is a failed one.
         """
-        command = [sys.executable, "-m", "cogworks", "process", issue_url, "--json", *options]
+        # -P: a module of the directory where this works must not be taken for one of ours, beside a token and a key.
+        command = [sys.executable, "-P", "-m", "cogworks", "process", issue_url, "--json", *options]
         # In a session of its own, so that Ctrl-C in the terminal does not reach it before it is told to stop.
         with subprocess.Popen(
             command,

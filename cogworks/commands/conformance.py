@@ -5,27 +5,27 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from cogworks.domain_services.configuration import ServiceConfig, address_problem
-from cogworks.domain_services.conformance.examination import Exam, Sample
-from cogworks.domain_services.conformance.findings import Conformance
-from cogworks.domain_services.conformance.subject import Subject
-from cogworks.domain_services.conformance.suite import examine
-from cogworks.domain_services.messages import Handshake
-from cogworks.domain_services.opening import open_transport
-from cogworks.domain_services.published import PROFILES
 from cogworks.errors import UsageError
-from cogworks.settings import child_environment, read_environment
+
+if TYPE_CHECKING:
+    from cogworks.domain_services.configuration import ServiceConfig
+    from cogworks.domain_services.conformance.examination import Exam, Sample
+    from cogworks.domain_services.conformance.findings import Conformance
+    from cogworks.domain_services.messages import Handshake
 
 _MAX_SAMPLE_FILES = 20
+PROFILE_NAMES = ("code", "firmware", "repair", "review")
+"""Those of `cogworks.domain_services.published`, for the help, which does without importing that."""
 
 
 @click.command("conformance")
 @click.argument("service", metavar="NAME|URL|SOCKET")
 @click.option(
-    "--profile", type=click.Choice(sorted(PROFILES)), help="Also want what this kind of service offers."
+    "--profile", type=click.Choice(PROFILE_NAMES), help="Also want what this kind of service offers."
 )
 @click.option(
     "--repository",
@@ -71,6 +71,13 @@ def conformance(
     Example:
       cogworks service conformance /run/user/1000/rust.sock --repository sample --artifact src/lib.rs
     """
+    from cogworks.domain_services.conformance.examination import Exam, Sample
+    from cogworks.domain_services.conformance.subject import Subject
+    from cogworks.domain_services.conformance.suite import examine
+    from cogworks.domain_services.opening import open_transport
+    from cogworks.domain_services.published import PROFILES
+    from cogworks.settings import child_environment
+
     config = _subject(service, token_env)
     given = (
         Sample(folder=repository, artifacts=artifacts, broken=broken, failing_test=failing_test)
@@ -91,8 +98,10 @@ def conformance(
     return 0 if report.is_conformant else 1
 
 
-def _subject(service: str, token_env: str) -> ServiceConfig:
+def _subject(service: str, token_env: str) -> "ServiceConfig":
     from cogworks.commands.health import chosen_services
+    from cogworks.domain_services.configuration import ServiceConfig, address_problem
+    from cogworks.settings import read_environment
 
     if service.startswith(("http://", "https://")):
         if reason := address_problem(service, has_token=bool(token_env)):
@@ -104,7 +113,8 @@ def _subject(service: str, token_env: str) -> ServiceConfig:
 
 
 @contextmanager
-def _built_in_sample() -> Iterator[Sample]:
+def _built_in_sample() -> "Iterator[Sample]":
+    from cogworks.domain_services.conformance.examination import Sample
     from cogworks.services.python import sample
 
     with tempfile.TemporaryDirectory(prefix="cogworks-sample-") as folder:
@@ -118,7 +128,9 @@ def _built_in_sample() -> Iterator[Sample]:
         )
 
 
-def _choose_sample(exam: Exam, built_in: Sample) -> None:
+def _choose_sample(exam: "Exam", built_in: "Sample") -> None:
+    from cogworks.domain_services.conformance.examination import Sample
+
     handshake = exam.handshake
     if handshake is None:
         return
@@ -134,7 +146,7 @@ def _choose_sample(exam: Exam, built_in: Sample) -> None:
         )
 
 
-def _artifacts(folder: Path, handshake: Handshake, *, but: str) -> tuple[str, ...]:
+def _artifacts(folder: Path, handshake: "Handshake", *, but: str) -> tuple[str, ...]:
     patterns = handshake.artifact_patterns or ("*",)
     found = {
         path.relative_to(folder).as_posix()
@@ -145,7 +157,7 @@ def _artifacts(folder: Path, handshake: Handshake, *, but: str) -> tuple[str, ..
     return tuple(sorted(found - {but})[:_MAX_SAMPLE_FILES])
 
 
-def _show(report: Conformance) -> None:
+def _show(report: "Conformance") -> None:
     from cogworks.commands.tables import Column, show_table
 
     words = {"passed": "ok", "failed": "FAILED", "skipped": "skipped"}

@@ -2,16 +2,17 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cogworks.commands.looking import AT_HELP, Look, look_at, moment_of
 from cogworks.commands.tables import Column, show_table
-from cogworks.nodes.considering import Considered
-from cogworks.pipeline.limits import max_cost_usd
-from cogworks.pipeline.spending import SpendRow, by_node, by_sub_item
-from cogworks.pipeline.state import RunState, Spend
+
+if TYPE_CHECKING:
+    from cogworks.nodes.considering import Considered
+    from cogworks.pipeline.spending import SpendRow
+    from cogworks.pipeline.state import RunState, Spend
 
 COLUMNS = [
     Column("visits", is_number=True),
@@ -43,7 +44,10 @@ def cost(issue_url: str, at: str, as_json: bool) -> int:
     return 0
 
 
-def _as_object(seen: Considered, at: str) -> dict[str, Any]:
+def _as_object(seen: "Considered", at: str) -> dict[str, Any]:
+    from cogworks.pipeline.limits import max_cost_usd
+    from cogworks.pipeline.spending import by_node, by_sub_item
+
     state, facts = seen.state, seen.facts
     spent = state.spent
     tokens = spent.input_tokens + spent.output_tokens
@@ -66,7 +70,7 @@ def _as_object(seen: Considered, at: str) -> dict[str, Any]:
     }
 
 
-def _amounts(spend: Spend) -> dict[str, Any]:
+def _amounts(spend: "Spend") -> dict[str, Any]:
     return {
         "cost_usd": spend.cost_usd,
         "input_tokens": spend.input_tokens,
@@ -75,11 +79,11 @@ def _amounts(spend: Spend) -> dict[str, Any]:
     }
 
 
-def _row(row: SpendRow) -> dict[str, Any]:
+def _row(row: "SpendRow") -> dict[str, Any]:
     return {"visits": row.visits, "unfinished": row.unfinished, **_amounts(row.spend)}
 
 
-def _sub_item(state: RunState, row: SpendRow) -> dict[str, Any]:
+def _sub_item(state: "RunState", row: "SpendRow") -> dict[str, Any]:
     planned = next((item for item in state.sub_items or () if item.key == row.sub_item), None)
     return {
         "sub_item": row.sub_item,
@@ -88,7 +92,7 @@ def _sub_item(state: RunState, row: SpendRow) -> dict[str, Any]:
     }
 
 
-def _print(seen: Considered, at: str) -> None:
+def _print(seen: "Considered", at: str) -> None:
     told = _as_object(seen, at)
     click.echo(told["issue"] + (f"  (as of {told['at']['time']})" if told["at"] else "") + "\n")
     total = ("total", *_cells({**told["total"], "visits": len(seen.state.visits)}))

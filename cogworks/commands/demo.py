@@ -6,21 +6,21 @@ import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
-from cogworks.demo.person import Person
-from cogworks.demo.play import Cue, play
-from cogworks.demo.showing import Programme, show_pull, show_text, steps_table
-from cogworks.demo.stage import Stage, open_stage, sole_runner
-from cogworks.demo.verdict import Verdict, judge
 from cogworks.errors import CogworksError, Interrupted, PermissionRefused
-from cogworks.settings import child_environment, read_environment
 from cogworks.stopping import ended_by_signal
 from cogworks.unfit import writing
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cogworks.demo.play import Cue
+    from cogworks.demo.stage import Stage
+    from cogworks.demo.verdict import Verdict
 
 RECORDED = (
     "The model's replies are recorded: they are read from files that ship with cogworks (provider `cassette`), "
@@ -59,6 +59,10 @@ def demo(directory: Path | None, provider: str, keep: bool, as_json: bool) -> in
       cogworks demo --dir ~/cogworks-demo --keep
       cogworks demo --provider anthropic
     """
+    from rich.console import Console
+
+    from cogworks.settings import read_environment
+
     console = Console(stderr=as_json, highlight=False)
     if provider == "anthropic" and not read_environment().llm_api_key:
         raise PermissionRefused(
@@ -91,7 +95,11 @@ def _home(directory: Path | None) -> Path:
     return directory.resolve()
 
 
-def _shown(console: Console, home: Path, provider: str, *, keep: bool) -> dict[str, Any]:
+def _shown(console: "Console", home: Path, provider: str, *, keep: bool) -> dict[str, Any]:
+    from cogworks.demo.play import Cue
+    from cogworks.demo.stage import open_stage, sole_runner
+    from cogworks.settings import child_environment
+
     with (
         sole_runner(home, lambda line: _say(console, line)) as held,
         open_stage(home, environment=child_environment(), keep=keep) as stage,
@@ -105,7 +113,11 @@ def _shown(console: Console, home: Path, provider: str, *, keep: bool) -> dict[s
         return {**told, "hub": stage.repository_url if keep else None}
 
 
-def _run(console: Console, stage: Stage, cue: Cue) -> dict[str, Any]:
+def _run(console: "Console", stage: "Stage", cue: "Cue") -> dict[str, Any]:
+    from cogworks.demo.person import Person
+    from cogworks.demo.play import play
+    from cogworks.demo.showing import Programme, show_pull, show_text, steps_table
+
     _say(console, f"hub: {stage.repository_url}")
     with closing(Person(stage)) as person:
         with Programme(console) as programme:
@@ -131,11 +143,13 @@ def _run(console: Console, stage: Stage, cue: Cue) -> dict[str, Any]:
     }
 
 
-def _say(console: Console, line: str) -> None:
+def _say(console: "Console", line: str) -> None:
     console.print(line, markup=False, soft_wrap=True)
 
 
-def _step_environment(stage: Stage, provider: str) -> dict[str, str]:
+def _step_environment(stage: "Stage", provider: str) -> dict[str, str]:
+    from cogworks.settings import child_environment
+
     return child_environment(
         {
             "COGWORKS_GITHUB_TOKEN": stage.runner_token,
@@ -148,7 +162,9 @@ def _step_environment(stage: Stage, provider: str) -> dict[str, str]:
     )
 
 
-def _verdict(stage: Stage, *, head: str, search_path: str) -> Verdict:
+def _verdict(stage: "Stage", *, head: str, search_path: str) -> "Verdict":
+    from cogworks.demo.verdict import judge
+
     with tempfile.TemporaryDirectory(prefix="cogworks-verdict-") as directory:
         return judge(
             f"{stage.url}/{FULL_NAME}.git",
@@ -160,7 +176,7 @@ def _verdict(stage: Stage, *, head: str, search_path: str) -> Verdict:
         )
 
 
-def _told(verdict: Verdict) -> str:
+def _told(verdict: "Verdict") -> str:
     base = "fails" if verdict.fails_on_base else "DOES NOT FAIL"
     head = "passes" if verdict.passes_on_head else "DOES NOT PASS"
     return f"{base} on {verdict.base}, {head} on {verdict.head} (checked out afresh)\n{verdict.tail}"

@@ -6,18 +6,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from cogworks.commands.service_checks import service_checks
-from cogworks.domain_services.configuration import SERVICES_FILE
 from cogworks.errors import CogworksError, MachineUnfit
-from cogworks.github import diagnosis
 from cogworks.github.addresses import parse_repository_url
-from cogworks.github.diagnosis import Check
-from cogworks.github.examination import Examined, examine_repository, examine_token
 from cogworks.github.meter import Requests
-from cogworks.settings import Environment, child_environment, environments_folder, read_environment
+
+if TYPE_CHECKING:
+    from cogworks.github.diagnosis import Check
+    from cogworks.github.examination import Examined
+    from cogworks.settings import Environment
 
 GITHUB = "https://github.com"
 
@@ -34,6 +34,10 @@ def doctor(url: str | None, as_json: bool) -> int:
     Example:
       cogworks doctor https://github.com/octo-org/hello
     """
+    from cogworks.commands.service_checks import service_checks
+    from cogworks.github import diagnosis
+    from cogworks.settings import read_environment
+
     environment, meter = read_environment(), Requests()
     checks = [
         diagnosis.python_check(sys.version_info[:3]),
@@ -58,9 +62,11 @@ def doctor(url: str | None, as_json: bool) -> int:
     return 0 if is_well else 1
 
 
-def _git(environment: Environment) -> Check:
+def _git(environment: "Environment") -> "Check":
     from cogworks.codebase.failures import GitFailed
     from cogworks.codebase.git import Git
+    from cogworks.github import diagnosis
+    from cogworks.settings import child_environment
 
     git = Git(environment=child_environment(), home=Path(environment.work_dir), time_limit_s=10)
     try:
@@ -69,9 +75,11 @@ def _git(environment: Environment) -> Check:
         return diagnosis.git_check("")
 
 
-def _isolation() -> Check:
+def _isolation() -> "Check":
     """What keeps the tests of a repository from this machine: each wall is built and tried."""
+    from cogworks.github.diagnosis import Check
     from cogworks.services.sandbox.probing import strongest
+    from cogworks.settings import child_environment
 
     walls = strongest(child_environment().get("PATH", os.defpath))
     lines = [f"code of a repository runs with: {', '.join(walls.layers)}"]
@@ -88,9 +96,11 @@ def _isolation() -> Check:
     )
 
 
-def _environments(environment: Environment) -> Check:
+def _environments(environment: "Environment") -> "Check":
     """What makes the environments that the tests of a repository run in."""
+    from cogworks.github.diagnosis import Check
     from cogworks.services.python.environments import Environments
+    from cogworks.settings import child_environment, environments_folder
 
     settings = child_environment()
     environments = Environments(environments_folder(environment), settings=settings)
@@ -98,15 +108,19 @@ def _environments(environment: Environment) -> Check:
     return Check(name="environments", status="ok", found=f"of repositories: {found}")
 
 
-def _service_files(url: str | None, found: Examined) -> Mapping[str, str] | None:
+def _service_files(url: str | None, found: "Examined") -> Mapping[str, str] | None:
     """The repository's own files that say which services it has; None: they are not known."""
+    from cogworks.domain_services.configuration import SERVICES_FILE
+
     if url:
         return found.files
     file = Path(SERVICES_FILE)
     return {file.name: file.read_text(encoding="utf-8", errors="replace")} if file.is_file() else {}
 
 
-def _github(environment: Environment, url: str | None, meter: Requests) -> Examined:
+def _github(environment: "Environment", url: str | None, meter: Requests) -> "Examined":
+    from cogworks.github import diagnosis
+    from cogworks.github.examination import Examined, examine_repository, examine_token
     from cogworks.wiring import open_examination
 
     address = parse_repository_url(url) if url else None
@@ -127,7 +141,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _print(checks: Sequence[Check]) -> None:
+def _print(checks: "Sequence[Check]") -> None:
     words = {"ok": "ok", "warning": "warning", "failed": "FAILED", "skipped": "skipped"}
     for check in checks:
         lines = check.found.splitlines() or [""]

@@ -1,18 +1,17 @@
 """`cogworks explain`: why the next move of a work item is what it is. Reads, writes nothing, asks no model."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cogworks.commands.looking import AT_HELP, Look, look_at, moment_of
 from cogworks.commands.status import next_move, outcome_word
 from cogworks.commands.tables import Column, show_table
-from cogworks.nodes.considering import Considered
-from cogworks.pipeline.decision import Run
-from cogworks.pipeline.explanation import Explanation
-from cogworks.pipeline.explanation import explain as explanation_of
-from cogworks.pipeline.position import instance_name
+
+if TYPE_CHECKING:
+    from cogworks.nodes.considering import Considered
+    from cogworks.pipeline.explanation import Explanation
 
 
 @click.command("explain")
@@ -30,6 +29,8 @@ def explain(issue_url: str, at: str, as_json: bool) -> int:
     """
     look = Look()
     seen = look_at(issue_url, look.meter, at=at)
+    from cogworks.pipeline.explanation import explain as explanation_of
+
     found = explanation_of(seen.state, seen.facts, seen.pipeline, seen.decision)
     if as_json:
         click.echo(json.dumps({**_as_object(seen, found, at), **look.used()}))
@@ -38,7 +39,10 @@ def explain(issue_url: str, at: str, as_json: bool) -> int:
     return 0
 
 
-def _as_object(seen: Considered, found: Explanation, at: str) -> dict[str, Any]:
+def _as_object(seen: "Considered", found: "Explanation", at: str) -> dict[str, Any]:
+    from cogworks.pipeline.decision import Run
+    from cogworks.pipeline.position import instance_name
+
     run = seen.decision if isinstance(seen.decision, Run) else None
     return {
         "outcome": outcome_word(seen.decision),
@@ -53,7 +57,7 @@ def _as_object(seen: Considered, found: Explanation, at: str) -> dict[str, Any]:
     }
 
 
-def _print(seen: Considered, found: Explanation, at: str) -> None:
+def _print(seen: "Considered", found: "Explanation", at: str) -> None:
     moment = moment_of(seen, at)
     then = f"  (as of {moment['time']}, ledger {moment['oid'][:10]})" if moment else ""
     click.echo(f"{seen.snapshot.issue.url}{then}\n")

@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from cogworks.commands.looking import Look
 from cogworks.github.addresses import parse_issue_url
-from cogworks.ledger.invariants import Finding
-from cogworks.settings import read_environment
-from cogworks.upkeep.checking import Checked, check
-from cogworks.wiring_upkeep import open_check
+
+if TYPE_CHECKING:
+    from cogworks.ledger.invariants import Finding
+    from cogworks.upkeep.checking import Checked
 
 
 @click.command("fsck")
@@ -34,6 +35,10 @@ def fsck(issue_url: str, repair: bool, as_json: bool) -> int:
     """
     look = Look()
     address = parse_issue_url(issue_url)
+    from cogworks.settings import read_environment
+    from cogworks.upkeep.checking import check
+    from cogworks.wiring_upkeep import open_check
+
     with open_check(read_environment(), address, meter=look.meter) as shell:
         checked = check(shell, repair=repair)
     if as_json:
@@ -52,11 +57,11 @@ def fsck(issue_url: str, repair: bool, as_json: bool) -> int:
     return 1 if checked.findings else 0
 
 
-def _as_objects(findings: Sequence[Finding]) -> list[dict[str, object]]:
+def _as_objects(findings: "Sequence[Finding]") -> list[dict[str, object]]:
     return [{**found.model_dump(mode="json"), "can_be_repaired": found.can_be_repaired} for found in findings]
 
 
-def _print(url: str, checked: Checked, *, repair: bool) -> None:
+def _print(url: str, checked: "Checked", *, repair: bool) -> None:
     for found in checked.repaired:
         click.echo(f"repaired: {found.object} {found.problem}")
     for found in checked.findings:

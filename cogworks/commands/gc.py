@@ -1,6 +1,7 @@
 """`cogworks gc`: ledgers of items that are long closed leave the list of branches."""
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,10 +9,11 @@ from cogworks.commands.looking import Look
 from cogworks.commands.tables import Column, show_table
 from cogworks.errors import UsageError
 from cogworks.github.addresses import RepositoryAddress, parse_issue_url, parse_repository
-from cogworks.settings import Environment, read_environment
-from cogworks.upkeep.archiving import Collected, collect
-from cogworks.vocabulary import IssueNumber
-from cogworks.wiring_upkeep import open_archive
+
+if TYPE_CHECKING:
+    from cogworks.settings import Environment
+    from cogworks.upkeep.archiving import Collected
+    from cogworks.vocabulary import IssueNumber
 
 GITHUB = "https://github.com"
 
@@ -37,9 +39,14 @@ def gc(where: str, keep_days: int | None, dry_run: bool, as_json: bool) -> int:
       cogworks gc octo-org/hello --dry-run
       cogworks gc https://github.com/octo-org/hello/issues/42 --keep-days 0
     """
+    from cogworks.settings import read_environment
+
     look = Look()
     environment = read_environment()
     address, only = _parsed(where, environment)
+    from cogworks.upkeep.archiving import collect
+    from cogworks.wiring_upkeep import open_archive
+
     with open_archive(environment, address, meter=look.meter) as shell:
         found = collect(shell, only=only, keep_days=keep_days, dry_run=dry_run)
     if as_json:
@@ -49,7 +56,7 @@ def gc(where: str, keep_days: int | None, dry_run: bool, as_json: bool) -> int:
     return 0
 
 
-def _parsed(where: str, environment: Environment) -> tuple[RepositoryAddress, IssueNumber | None]:
+def _parsed(where: str, environment: "Environment") -> "tuple[RepositoryAddress, IssueNumber | None]":
     """The repository, and the issue where one is named.
 
     Raises:
@@ -65,7 +72,7 @@ def _parsed(where: str, environment: Environment) -> tuple[RepositoryAddress, Is
     return parse_repository(where, server_url=environment.github_server_url or GITHUB), None
 
 
-def _print(found: Collected, *, dry_run: bool) -> None:
+def _print(found: "Collected", *, dry_run: bool) -> None:
     word = "would be put away" if dry_run else "put away"
     rows = [
         (f"#{one.issue}", word, f"closed {one.closed_at:%Y-%m-%d}{f', now {one.ref}' if one.ref else ''}")

@@ -3,26 +3,18 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from click.core import ParameterSource
 
 from cogworks.errors import ConfigurationError, UsageError
-from cogworks.pipeline.built_in import BUILT_IN_SOURCE, built_in_pipelines
-from cogworks.pipeline.elements import SubItem
-from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
-from cogworks.pipeline.parser import parse_pipelines
-from cogworks.pipeline.render import (
-    MAX_DRAWN_CHARS,
-    MAX_DRAWN_EDGES,
-    View,
-    as_json,
-    dot,
-    is_drawable,
-    mermaid,
-)
-from cogworks.vocabulary import NodeId
+
+if TYPE_CHECKING:
+    from cogworks.pipeline.elements import SubItem
+    from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
+    from cogworks.pipeline.render import View
+    from cogworks.vocabulary import NodeId
 
 PIPELINE_FILE = Path(".cogworks/pipeline.toml")
 
@@ -117,13 +109,15 @@ def of_item(context: click.Context, issue_url: str, form: str, as_object: bool) 
 class Picture(NamedTuple):
     """What is drawn: a pipeline, and for a work item the state of its nodes."""
 
-    pipeline: Pipeline
-    views: Mapping[Instance, View] | None = None
-    sub_items: Sequence[SubItem] = ()
-    gated: frozenset[NodeId] | None = None
+    pipeline: "Pipeline"
+    views: "Mapping[Instance, View] | None" = None
+    sub_items: "Sequence[SubItem]" = ()
+    gated: "frozenset[NodeId] | None" = None
 
 
 def _print(picture: Picture, form: str) -> None:
+    from cogworks.pipeline.render import MAX_DRAWN_CHARS, MAX_DRAWN_EDGES, as_json, dot, is_drawable, mermaid
+
     match form:
         case "json":
             click.echo(json.dumps(as_json(picture.pipeline, picture.views, picture.gated), indent=2))
@@ -151,6 +145,8 @@ def check(file: Path | None, as_object: bool) -> None:
       cogworks graph check
       cogworks graph check other.toml --json
     """
+    from cogworks.pipeline.built_in import BUILT_IN_SOURCE
+
     found = read_pipelines(file)
     if found.source != BUILT_IN_SOURCE:
         _refuse_unworkable(found, (PIPELINE_FILE if file is None else file).parent)
@@ -169,7 +165,7 @@ def check(file: Path | None, as_object: bool) -> None:
         click.echo(f"{found.source}: pipeline {name!r} can run ({size}, graph {hashes[name][:12]})")
 
 
-def _refuse_unworkable(pipelines: PipelineConfiguration, folder: Path) -> None:
+def _refuse_unworkable(pipelines: "PipelineConfiguration", folder: Path) -> None:
     """Check the nodes against the prompts, schemas and labels beside the pipeline file."""
     # Prompts and JSON Schema take a while to import, and drawing needs neither.
     from cogworks.nodes.workability import refuse_unworkable
@@ -182,13 +178,16 @@ def _refuse_unworkable(pipelines: PipelineConfiguration, folder: Path) -> None:
     refuse_unworkable(pipelines, files, own_labels=labels)
 
 
-def read_pipelines(file: Path | None) -> PipelineConfiguration:
+def read_pipelines(file: Path | None) -> "PipelineConfiguration":
     """The pipelines of a file; None: of this directory's `.cogworks/pipeline.toml`, or the built-in ones.
 
     Raises:
         UsageError: the file named cannot be read.
         ConfigurationError: it is malformed.
     """
+    from cogworks.pipeline.built_in import built_in_pipelines
+    from cogworks.pipeline.parser import parse_pipelines
+
     if file is None and not PIPELINE_FILE.exists():
         return built_in_pipelines()
     path = PIPELINE_FILE if file is None else file

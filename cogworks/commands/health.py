@@ -5,15 +5,15 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig
-from cogworks.domain_services.failures import ServiceFailed
-from cogworks.domain_services.opening import names_of, open_client
 from cogworks.errors import TryAgainLater, UsageError
-from cogworks.settings import Environment, child_environment, read_environment
+
+if TYPE_CHECKING:
+    from cogworks.domain_services.configuration import ServiceConfig
+    from cogworks.settings import Environment
 
 
 @click.command("health")
@@ -31,6 +31,8 @@ def health(name: str | None, repository: Path, as_json: bool) -> int:
 
     Example: cogworks health --json
     """
+    from cogworks.settings import read_environment
+
     services = chosen_services(read_environment(), repository, name)
     told = [greeted(service) for service in services]
     is_well = all(each["status"] != "failed" for each in told if name or each["role"] == "primary")
@@ -42,14 +44,16 @@ def health(name: str | None, repository: Path, as_json: bool) -> int:
 
 
 def chosen_services(
-    environment: Environment, repository: Path, name: str | None
-) -> tuple[ServiceConfig, ...]:
+    environment: "Environment", repository: Path, name: str | None
+) -> "tuple[ServiceConfig, ...]":
     """The configured services of a repository on this machine, or the one of that name.
 
     Raises:
         ConfigurationError: every problem of the file.
         UsageError: there is no service of that name.
     """
+    from cogworks.domain_services.configuration import SERVICES_FILE
+    from cogworks.domain_services.opening import names_of
     from cogworks.wiring_services import services_of
 
     file = repository / SERVICES_FILE
@@ -63,8 +67,12 @@ def chosen_services(
     return found
 
 
-def greeted(service: ServiceConfig) -> dict[str, Any]:
+def greeted(service: "ServiceConfig") -> dict[str, Any]:
     """What a service says of itself; `status` is `failed`, with a `message`, where it says nothing."""
+    from cogworks.domain_services.failures import ServiceFailed
+    from cogworks.domain_services.opening import open_client
+    from cogworks.settings import child_environment
+
     told: dict[str, Any] = {"name": service.name, "role": service.role, "way": service.way}
     # One attempt: whoever looks wants to know how it is now.
     patient = service.model_copy(update={"attempts": 1})

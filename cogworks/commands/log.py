@@ -1,22 +1,19 @@
 """`cogworks log`: the history of a work item's ledger, newest first."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from cogworks.commands.event_lines import show_events
 from cogworks.commands.looking import AT_HELP, Look, refuse_lost
 from cogworks.commands.tables import Column, show_table
 from cogworks.errors import CogworksError, UsageError
 from cogworks.github.addresses import parse_issue_url
-from cogworks.github.ledger_log import LedgerLog, read_log
-from cogworks.github.moments import parse_when
-from cogworks.ledger.history import Told, entry, told
-from cogworks.ledger.record import ledger_branch, read_state
-from cogworks.pipeline.state import RunState
-from cogworks.settings import read_environment
-from cogworks.wiring_upkeep import open_client
+
+if TYPE_CHECKING:
+    from cogworks.github.ledger_log import LedgerLog
+    from cogworks.ledger.history import Told
+    from cogworks.pipeline.state import RunState
 
 COLUMNS = [
     Column("time (UTC)"),
@@ -62,8 +59,17 @@ def log(issue_url: str, limit: int, at: str, events: bool, visit: int | None, as
     if visit is not None and not events:
         raise UsageError("`--visit` goes with `--events`.")
     if events:
+        from cogworks.commands.event_lines import show_events
+
         return show_events(issue_url, visit, look, as_json=as_json)
     address = parse_issue_url(issue_url)
+    from cogworks.github.ledger_log import read_log
+    from cogworks.github.moments import parse_when
+    from cogworks.ledger.history import entry, told
+    from cogworks.ledger.record import ledger_branch
+    from cogworks.settings import read_environment
+    from cogworks.wiring_upkeep import open_client
+
     when = parse_when(at) if at else None
     with open_client(read_environment(), address, meter=look.meter) as client:
         found = read_log(client, address, limit=limit, when=when)
@@ -84,8 +90,10 @@ def log(issue_url: str, limit: int, at: str, events: bool, visit: int | None, as
     return 0
 
 
-def _state(found: LedgerLog, branch: str) -> tuple[RunState | None, str]:
+def _state(found: "LedgerLog", branch: str) -> "tuple[RunState | None, str]":
     """The state, or why the lines have neither visit numbers nor costs."""
+    from cogworks.ledger.record import read_state
+
     if found.state_text is None:
         return None, ""
     try:
@@ -94,7 +102,7 @@ def _state(found: LedgerLog, branch: str) -> tuple[RunState | None, str]:
         return None, str(error)
 
 
-def _as_object(row: Told) -> dict[str, Any]:
+def _as_object(row: "Told") -> dict[str, Any]:
     message = row.entry.message
     return {
         "oid": row.entry.oid,
@@ -116,7 +124,7 @@ def _as_object(row: Told) -> dict[str, Any]:
     }
 
 
-def _print(url: str, rows: tuple[Told, ...], total: int) -> None:
+def _print(url: str, rows: "tuple[Told, ...]", total: int) -> None:
     if not rows:
         click.echo(f"{url}: nothing has happened yet; `cogworks process {url}` takes the first step.")
         return
@@ -125,7 +133,7 @@ def _print(url: str, rows: tuple[Told, ...], total: int) -> None:
         click.echo(f"{total - len(rows)} older commits; `--limit 0` shows all", err=True)
 
 
-def _cells(row: Told) -> tuple[str, ...]:
+def _cells(row: "Told") -> tuple[str, ...]:
     message = row.entry.message
     time = row.entry.committed_date.strftime("%Y-%m-%d %H:%M:%S")
     if message is None:

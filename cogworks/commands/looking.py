@@ -3,21 +3,17 @@
 import time
 import uuid
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cogworks.errors import UsageError
 from cogworks.github.addresses import IssueAddress, parse_issue_url
 from cogworks.github.meter import Requests
-from cogworks.github.moments import parse_when
-from cogworks.github.snapshot import Snapshot
-from cogworks.nodes.considering import Considered, Wanted, consider, read_item, refuse_lost_ledger, state_of
-from cogworks.settings import read_environment
-from cogworks.vocabulary import RunId
-from cogworks.wiring_upkeep import open_item
+
+if TYPE_CHECKING:
+    from cogworks.github.snapshot import Snapshot
+    from cogworks.nodes.considering import Considered, Wanted
 
 AT_HELP = "Show an earlier moment: a commit of the ledger (see `cogworks log`), or a time like 2026-01-31T12:00:00Z."
-
-EVERYTHING = Wanted()
 
 
 @dataclass
@@ -36,19 +32,26 @@ class Look:
         }
 
 
-def look_at(issue_url: str, meter: Requests, *, at: str = "", wanted: Wanted = EVERYTHING) -> Considered:
+def look_at(issue_url: str, meter: Requests, *, at: str = "", wanted: "Wanted | None" = None) -> "Considered":
     """Everything that `process` would decide by; one read, no write.
 
     Args:
         at: `--at` as it was given: one more read, of the ledger and the facts of that moment. The configuration and
             the pipeline are those of now.
+        wanted: what the operator asks of the step; None: nothing in particular.
 
     Raises:
         CogworksError: the URL names no issue, GitHub refuses, or a file of the repository cannot be understood.
         UsageError: `at` names no moment of the item.
     """
-    when = parse_when(at) if at else None
     address = parse_issue_url(issue_url)
+    from cogworks.github.moments import parse_when
+    from cogworks.nodes.considering import Wanted, consider, read_item, refuse_lost_ledger
+    from cogworks.settings import read_environment
+    from cogworks.vocabulary import RunId
+    from cogworks.wiring_upkeep import open_item
+
+    when = parse_when(at) if at else None
     with open_item(read_environment(), address, meter=meter) as item:
         snapshot = read_item(item)
         if when is not None:
@@ -57,7 +60,7 @@ def look_at(issue_url: str, meter: Requests, *, at: str = "", wanted: Wanted = E
         else:
             # An earlier moment is behind the status comment of now, and that is no defect.
             refuse_lost_ledger(snapshot)
-    return consider(snapshot, wanted, new_run_id=lambda: RunId(str(uuid.uuid4())))
+    return consider(snapshot, wanted or Wanted(), new_run_id=lambda: RunId(str(uuid.uuid4())))
 
 
 def refuse_lost(address: IssueAddress, meter: Requests) -> None:
@@ -66,11 +69,15 @@ def refuse_lost(address: IssueAddress, meter: Requests) -> None:
     Raises:
         SafetyHalt: its ledger is gone.
     """
+    from cogworks.nodes.considering import refuse_lost_ledger
+    from cogworks.settings import read_environment
+    from cogworks.wiring_upkeep import open_item
+
     with open_item(read_environment(), address, meter=meter) as item:
         refuse_lost_ledger(item.read())
 
 
-def moment_of(seen: Considered, at: str) -> dict[str, Any] | None:
+def moment_of(seen: "Considered", at: str) -> dict[str, Any] | None:
     """Which moment is shown, for the JSON object; None = now."""
     ledger = seen.snapshot.ledger
     if not at or ledger is None:
@@ -78,7 +85,9 @@ def moment_of(seen: Considered, at: str) -> dict[str, Any] | None:
     return {"oid": ledger.oid, "time": seen.snapshot.server_date.isoformat()}
 
 
-def _require_own(snapshot: Snapshot, at: str) -> None:
+def _require_own(snapshot: "Snapshot", at: str) -> None:
+    from cogworks.nodes.considering import state_of
+
     ledger = snapshot.ledger
     if ledger is not None and ledger.state_text is None and ledger.oid != snapshot.root_oid:
         raise UsageError(f"`--at {at}` is a commit without a state: it is not on the ledger of the item.")

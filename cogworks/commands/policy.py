@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cogworks.errors import ConfigurationError
-from cogworks.tools.policy import Policy
-from cogworks.wiring_tools import Checked, check_policies
+
+if TYPE_CHECKING:
+    from cogworks.tools.policy import Policy
+    from cogworks.wiring_tools import Checked
 
 
 @click.group("policy")
@@ -32,6 +35,8 @@ def check(directory: Path, as_json: bool) -> int:
       cogworks policy check
       cogworks policy check ../hello --json
     """
+    from cogworks.wiring_tools import check_policies
+
     checked = check_policies(directory)
     if as_json:
         click.echo(json.dumps(_told(checked)))
@@ -43,7 +48,7 @@ def check(directory: Path, as_json: bool) -> int:
     return ConfigurationError.exit_code if checked.problems else 0
 
 
-def _told(checked: Checked) -> dict[str, object]:
+def _told(checked: "Checked") -> dict[str, object]:
     return {
         "outcome": "configuration_error" if checked.problems else "ok",
         "policies": [each.model_dump(mode="json") for each in checked.policies],
@@ -51,7 +56,7 @@ def _told(checked: Checked) -> dict[str, object]:
     }
 
 
-def _line(policy: Policy) -> str:
+def _line(policy: "Policy") -> str:
     tools = ", ".join(sorted(policy.tools)) or "no tool"
     effects = ", ".join(policy.effects) or "no effect"
     limits = f"at most {policy.max_steps} steps, cost {policy.max_cost:g}"

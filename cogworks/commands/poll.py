@@ -5,7 +5,7 @@ import random
 import time
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,15 +14,14 @@ from cogworks.commands.looking import look_at
 from cogworks.commands.progress import progress_line
 from cogworks.errors import CogworksError, Interrupted
 from cogworks.github.addresses import IssueAddress, RepositoryAddress, parse_repository
-from cogworks.github.client import GraphQLClient
 from cogworks.github.meter import Requests
-from cogworks.github.sweep import Listed, Seen
-from cogworks.github.sweeping import look_through
-from cogworks.nodes.considering import Considered
-from cogworks.polling import Pair, Poller, StepDone, SweepReport, as_object, keep_sweeping, pairs
-from cogworks.settings import child_environment, read_environment
 from cogworks.stopping import Stop, noted_signals
-from cogworks.wiring import open_examination
+
+if TYPE_CHECKING:
+    from cogworks.github.client import GraphQLClient
+    from cogworks.github.sweep import Listed, Seen
+    from cogworks.nodes.considering import Considered
+    from cogworks.polling import Pair, StepDone, SweepReport
 
 MATRIX_JOBS = 256
 """GitHub Actions takes no larger matrix."""
@@ -82,8 +81,13 @@ def poll(
         raise click.UsageError("--once and --interval exclude each other.")
     if matrix and interval is not None:
         raise click.UsageError("--matrix looks once; leave out --interval.")
+    from cogworks.settings import read_environment
+
     environment = read_environment()
     address = parse_repository(repository, server_url=environment.github_server_url or SERVER)
+    from cogworks.polling import Poller, keep_sweeping
+    from cogworks.wiring import open_examination
+
     meter = Requests()
     with open_examination(environment, address.server_url, address.full_name, meter=meter) as (client, _, _):
         if matrix:
@@ -107,12 +111,14 @@ class PollingWorld:
     def __init__(
         self,
         address: RepositoryAddress,
-        client: GraphQLClient,
+        client: "GraphQLClient",
         stop: Stop,
         *,
         milestone: str,
         quiet: bool,
     ) -> None:
+        from cogworks.settings import child_environment
+
         self._address = address
         self._client = client
         self._milestone = milestone
@@ -121,10 +127,14 @@ class PollingWorld:
         # The first signal lets the running step finish, the second ends it.
         self._steps = ChildSteps(child_environment(), lambda line: self.say(f"  {line}"), stop, patience=1)
 
-    def look(self, since: datetime | None) -> Seen:
+    def look(self, since: datetime | None) -> "Seen":
+        from cogworks.github.sweeping import look_through
+
         return look_through(self._client, self._address, since=since, milestone=self._milestone)
 
-    def step(self, item: Listed) -> StepDone:
+    def step(self, item: "Listed") -> "StepDone":
+        from cogworks.polling import StepDone
+
         issue = IssueAddress(self._address.server_url, self._address.owner, self._address.name, item.number)
         told = self._steps.run(issue.url)
         return StepDone(
@@ -154,7 +164,9 @@ class _Told:
     _started_s: float = field(default_factory=time.monotonic)
     _asked: int = 0
 
-    def __call__(self, report: SweepReport) -> None:
+    def __call__(self, report: "SweepReport") -> None:
+        from cogworks.polling import as_object
+
         requests, self._asked = self.meter.graphql - self._asked, self.meter.graphql
         started_s, self._started_s = self._started_s, time.monotonic()
         if self.as_json:
@@ -174,7 +186,7 @@ class _Told:
         )
 
 
-def _print_table(report: SweepReport) -> None:
+def _print_table(report: "SweepReport") -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -198,7 +210,7 @@ def _print_table(report: SweepReport) -> None:
 
 
 def _print_matrix(
-    client: GraphQLClient,
+    client: "GraphQLClient",
     address: RepositoryAddress,
     meter: Requests,
     *,
@@ -206,7 +218,10 @@ def _print_matrix(
     limit: int,
     as_json: bool,
 ) -> int:
-    def read(issue: IssueAddress) -> Considered | None:
+    from cogworks.github.sweeping import look_through
+    from cogworks.polling import pairs
+
+    def read(issue: IssueAddress) -> "Considered | None":
         try:
             return look_at(issue.url, meter)
         except CogworksError as error:
@@ -221,11 +236,11 @@ def _print_matrix(
     return 0
 
 
-def _job(pair: Pair) -> dict[str, str | int]:
+def _job(pair: "Pair") -> dict[str, str | int]:
     return {"issue": pair.issue, "issue-url": pair.url, "node": pair.node}
 
 
-def _requests(report: SweepReport, looking: int) -> dict[str, Any]:
+def _requests(report: "SweepReport", looking: int) -> dict[str, Any]:
     steps = [row.step.requests for row in report.rows if row.step]
     return {
         "looking": looking,

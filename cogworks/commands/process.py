@@ -1,16 +1,15 @@
 """`cogworks process`: one step of one work item."""
 
+from typing import TYPE_CHECKING
+
 import click
 
-from cogworks.commands import rehearsing
 from cogworks.commands.progress import progress_line
 from cogworks.commands.reporting import Style, Tally, conclude
 from cogworks.github.addresses import parse_issue_url
-from cogworks.nodes.considering import Wanted
-from cogworks.nodes.reports import StepReport
-from cogworks.settings import Environment, read_environment
-from cogworks.step import take_step
-from cogworks.wiring import open_shell
+
+if TYPE_CHECKING:
+    from cogworks.nodes.reports import StepReport
 
 
 @click.command("process")
@@ -42,31 +41,41 @@ def process(
       cogworks process https://github.com/octo-org/hello/issues/42 --json | jq .outcome
       cogworks process https://github.com/octo-org/hello/issues/42 --dry-run
     """
-    wanted = Wanted(node=node, take_over=take_over)
-    if dry_run:
-        return rehearsing.dry_run(issue_url, wanted, as_json=as_json)
-    if staged:
-        return rehearsing.staged(read_environment(), issue_url, wanted, as_json=as_json, quiet=quiet)
+    if dry_run or staged:
+        address = parse_issue_url(issue_url)
+        from cogworks.commands import rehearsing
+        from cogworks.nodes.considering import Wanted
+
+        wanted = Wanted(node=node, take_over=take_over)
+        if dry_run:
+            return rehearsing.dry_run(address.url, wanted, as_json=as_json)
+        return rehearsing.staged(address, wanted, as_json=as_json, quiet=quiet)
     tally = Tally()
 
-    def work() -> StepReport:
-        return one_step(read_environment(), issue_url, wanted, tally=tally, quiet=quiet)
+    def work() -> "StepReport":
+        return one_step(issue_url, tally=tally, node=node, take_over=take_over, quiet=quiet)
 
     return conclude(issue_url, tally, work, Style(as_json=as_json, detailed_exitcode=detailed_exitcode))
 
 
 def one_step(
-    environment: Environment, issue_url: str, wanted: Wanted, *, tally: Tally, quiet: bool = False
-) -> StepReport:
+    issue_url: str, *, tally: Tally, node: str = "", take_over: bool = False, quiet: bool = False
+) -> "StepReport":
     """One step with real adapters, progress on stderr; what it used is added to the tally.
 
     Raises:
+        UsageError: the URL names no issue; nothing is imported for that.
         CogworksError: as `take_step`.
     """
     address = parse_issue_url(issue_url)
+    from cogworks.nodes.considering import Wanted
+    from cogworks.settings import read_environment
+    from cogworks.step import take_step
+    from cogworks.wiring import open_shell
+
     say = progress_line(quiet=quiet)
-    with open_shell(environment, address, meter=tally.meter, say=say) as shell:
-        report = take_step(shell, address, wanted)
+    with open_shell(read_environment(), address, meter=tally.meter, say=say) as shell:
+        report = take_step(shell, address, Wanted(node=node, take_over=take_over))
     tally.add(report)
     for warning in report.warnings:
         click.echo(f"warning: {warning}", err=True)

@@ -10,13 +10,13 @@ from cogworks.commands.looking import look_at
 from cogworks.commands.progress import progress_line
 from cogworks.commands.reporting import EXIT_CODES, Tally
 from cogworks.commands.status import next_move, outcome_word
-from cogworks.github.addresses import parse_issue_url
+from cogworks.github.addresses import IssueAddress
 from cogworks.github.composing import describe
 from cogworks.github.staging import StagedItem
 from cogworks.ledger.staging import StagedLedger
 from cogworks.nodes.considering import Wanted
 from cogworks.nodes.reports import StepReport
-from cogworks.settings import Environment
+from cogworks.settings import read_environment
 from cogworks.step import Shell, take_step
 from cogworks.stopping import ended_by_signal
 from cogworks.wiring import open_shell
@@ -38,14 +38,14 @@ def dry_run(issue_url: str, wanted: Wanted, *, as_json: bool) -> int:
     return 0
 
 
-def staged(environment: Environment, issue_url: str, wanted: Wanted, *, as_json: bool, quiet: bool) -> int:
+def staged(address: IssueAddress, wanted: Wanted, *, as_json: bool, quiet: bool) -> int:
     """Take one step with the model and without a write; print its effects.
 
     Raises:
         CogworksError: as `process`.
     """
     tally = Tally()
-    address = parse_issue_url(issue_url)
+    environment = read_environment()
     # A directory of its own: what a rehearsal commits must not be taken for the work of the real run.
     apart = environment.model_copy(update={"work_dir": str(Path(environment.work_dir) / "staged")})
     with (
@@ -83,6 +83,6 @@ def _used(tally: Tally) -> dict[str, object]:
     meter = tally.meter
     return {
         "requests": {"graphql": meter.graphql, "rest": meter.rest, "git": meter.git},
-        "tokens": {"input": tally.spend.input_tokens, "output": tally.spend.output_tokens},
-        "cost_usd": tally.spend.cost_usd,
+        "tokens": {"input": tally.input_tokens, "output": tally.output_tokens},
+        "cost_usd": tally.cost_usd,
     }

@@ -2,18 +2,20 @@
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from cogworks.coding.monitor import verify_seriality
-from cogworks.coding.replay import Replayed, decide_only, verify, what_if
 from cogworks.commands.looking import Look
 from cogworks.commands.sealed import sealed
-from cogworks.commands.visit_logs import VisitLog, visit_logs
 from cogworks.errors import UsageError
+from cogworks.github.addresses import parse_issue_url
 
-Replay = Callable[[VisitLog], Replayed]
+if TYPE_CHECKING:
+    from cogworks.coding.replay import Replayed
+    from cogworks.commands.visit_logs import VisitLog
+
+    Replay = Callable[[VisitLog], Replayed]
 
 
 @click.command("replay")
@@ -50,6 +52,11 @@ def replay(
       cogworks replay visits/0007-code_generation@57 --until 3
       cogworks replay . --visit 7 --what-if '4:{"outcome": "rolled_back"}'
     """
+    if "://" in source:
+        # Refused before anything is imported that reads logs.
+        parse_issue_url(source)
+    from cogworks.commands.visit_logs import visit_logs
+
     look = Look()
     run = _replay(mode, until, change)
     logs = visit_logs(source, visit=visit, meter=look.meter)
@@ -69,7 +76,9 @@ def replay(
     return code
 
 
-def _replay(mode: str, until: int | None, change: str | None) -> Replay:
+def _replay(mode: str, until: int | None, change: str | None) -> "Replay":
+    from cogworks.coding.replay import decide_only, verify, what_if
+
     if change is None:
         if mode == "verify":
             return lambda log: verify(log.events, until=until)
@@ -86,7 +95,9 @@ def _replay(mode: str, until: int | None, change: str | None) -> Replay:
     return lambda log: what_if(log.events, cycle=cycle, replace=replace)
 
 
-def _told(log: VisitLog, run: Replay, *, shows_context: bool) -> dict[str, Any]:
+def _told(log: "VisitLog", run: "Replay", *, shows_context: bool) -> dict[str, Any]:
+    from cogworks.coding.monitor import verify_seriality
+
     about: dict[str, Any] = {"visit": log.visit, "folder": log.folder}
     if log.damage is not None:
         return {**about, "outcome": "damaged", "line": log.damage.line, "problem": str(log.damage)}
@@ -107,7 +118,7 @@ def _told(log: VisitLog, run: Replay, *, shows_context: bool) -> dict[str, Any]:
     return about
 
 
-def _outcome(replayed: Replayed, violations: int) -> str:
+def _outcome(replayed: "Replayed", violations: int) -> str:
     if replayed.divergence is not None:
         return "diverged"
     if violations:

@@ -4,15 +4,16 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cogworks.errors import CogworksError, Interrupted
 from cogworks.github.meter import Requests
-from cogworks.nodes.reports import StepReport
-from cogworks.pipeline.state import Spend
 from cogworks.stopping import ended_by_signal
+
+if TYPE_CHECKING:
+    from cogworks.nodes.reports import StepReport
 
 EXIT_CODES: Mapping[str, int] = {
     "succeeded": 0,
@@ -33,12 +34,16 @@ class Tally:
 
     started_s: float = field(default_factory=time.monotonic)
     meter: Requests = field(default_factory=Requests)
-    spend: Spend = field(default_factory=Spend)
+    cost_usd: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
     steps: int = 0
 
-    def add(self, report: StepReport) -> None:
+    def add(self, report: "StepReport") -> None:
         self.steps += 1
-        self.spend = self.spend + report.spend
+        self.cost_usd = round(self.cost_usd + report.spend.cost_usd, 9)
+        self.input_tokens += report.spend.input_tokens
+        self.output_tokens += report.spend.output_tokens
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Style:
     """Whether the JSON object says how many steps there were."""
 
 
-def conclude(issue_url: str, tally: Tally, work: Callable[[], StepReport], style: Style) -> int:
+def conclude(issue_url: str, tally: Tally, work: "Callable[[], StepReport]", style: Style) -> int:
     """Do the work and tell how it ended, also when it was refused or interrupted; returns the exit code.
 
     Raises:
@@ -88,15 +93,15 @@ def _refused(error: CogworksError, tally: Tally, style: Style) -> int:
     return error.exit_code
 
 
-def _object(report: StepReport | None, tally: Tally, style: Style) -> dict[str, Any]:
+def _object(report: "StepReport | None", tally: Tally, style: Style) -> dict[str, Any]:
     told: dict[str, Any] = {
         "outcome": report.outcome if report else "failed",
         "node": (report.node or None) if report else None,
         "visit_key": (report.visit_key or None) if report else None,
         "waiting_for": [wait.model_dump(mode="json") for wait in report.waiting_for] if report else [],
         "requests": {"graphql": tally.meter.graphql, "rest": tally.meter.rest, "git": tally.meter.git},
-        "tokens": {"input": tally.spend.input_tokens, "output": tally.spend.output_tokens},
-        "cost_usd": tally.spend.cost_usd,
+        "tokens": {"input": tally.input_tokens, "output": tally.output_tokens},
+        "cost_usd": tally.cost_usd,
         "duration_s": round(time.monotonic() - tally.started_s, 3),
         "urls": dict(report.urls) if report else {},
         "message": report.message if report else "",

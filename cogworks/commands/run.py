@@ -1,15 +1,16 @@
 """`cogworks run`: step after step until the work item waits, fails or is done."""
 
 import time
+from typing import TYPE_CHECKING
 
 import click
 
 from cogworks.commands.process import one_step
 from cogworks.commands.progress import progress_line
 from cogworks.commands.reporting import Style, Tally, conclude
-from cogworks.nodes.considering import Wanted
-from cogworks.nodes.reports import StepReport
-from cogworks.settings import read_environment
+
+if TYPE_CHECKING:
+    from cogworks.nodes.reports import StepReport
 
 MAX_STEPS = 500
 LONGEST_NAP_S = 15.0
@@ -44,15 +45,14 @@ class _Work:
     """Steps of one item, one after the other."""
 
     def __init__(self, issue_url: str, tally: Tally, *, quiet: bool) -> None:
-        self._environment = read_environment()
         self._issue_url = issue_url
         self._tally = tally
         self._quiet = quiet
         self._say = progress_line(quiet=quiet)
 
-    def until_it_rests(self, *, take_over: bool) -> StepReport:
+    def until_it_rests(self, *, take_over: bool) -> "StepReport":
         """The report of the last step: the first that did not succeed."""
-        report = self._step(Wanted(take_over=take_over))
+        report = self._step(take_over=take_over)
         while self._tally.steps < MAX_STEPS:
             if report.outcome == "backed_off":
                 report = self._wait_for_lease(report)
@@ -61,7 +61,7 @@ class _Work:
             report = self._step()
         return report
 
-    def _wait_for_lease(self, report: StepReport) -> StepReport:
+    def _wait_for_lease(self, report: "StepReport") -> "StepReport":
         """Wait out the other runner's lease. It is alive when the wait does not get shorter: then leave it to it."""
         while report.outcome == "backed_off" and report.retry_in_s is not None:
             before_s = report.retry_in_s
@@ -73,8 +73,8 @@ class _Work:
         return report
 
     # Only the first step may assume that the other runner is dead.
-    def _step(self, wanted: Wanted = Wanted()) -> StepReport:  # noqa: B008 - a frozen value
-        report = one_step(self._environment, self._issue_url, wanted, tally=self._tally, quiet=self._quiet)
+    def _step(self, *, take_over: bool = False) -> "StepReport":
+        report = one_step(self._issue_url, tally=self._tally, take_over=take_over, quiet=self._quiet)
         if report.node and report.outcome == "succeeded":
             self._say(f"{report.outcome}: {report.message}")
         return report

@@ -1,15 +1,15 @@
 """`cogworks status`: where a work item stands, read from GitHub without writing anything."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cogworks.commands.looking import AT_HELP, Look, look_at, moment_of
-from cogworks.nodes.considering import Considered
-from cogworks.pipeline.decision import Answer, BackOff, Decision, GiveUpOn, Nothing, Run, Stop, Wait
-from cogworks.pipeline.limits import max_cost_usd
-from cogworks.pipeline.position import instance_name, locate, waiting_for
+
+if TYPE_CHECKING:
+    from cogworks.nodes.considering import Considered
+    from cogworks.pipeline.decision import Decision
 
 
 @click.command("status")
@@ -35,8 +35,11 @@ def status(issue_url: str, at: str, as_json: bool) -> int:
     return 0
 
 
-def next_move(seen: Considered) -> str:
+def next_move(seen: "Considered") -> str:
     """What `process` would do now, in one sentence."""
+    from cogworks.pipeline.decision import Answer, BackOff, GiveUpOn, Nothing, Run, Stop, Wait
+    from cogworks.pipeline.position import instance_name
+
     match seen.decision:
         case Run(instance=instance, index=index, taken_over_from=dead):
             verb = "take over" if dead else "run"
@@ -55,8 +58,10 @@ def next_move(seen: Considered) -> str:
             return "record that everything is done"
 
 
-def outcome_word(decision: Decision) -> str:
+def outcome_word(decision: "Decision") -> str:
     """What `--json` calls the decision."""
+    from cogworks.pipeline.decision import BackOff, Nothing, Stop, Wait
+
     match decision:
         case Wait():
             return "waiting"
@@ -70,7 +75,10 @@ def outcome_word(decision: Decision) -> str:
             return "ready"
 
 
-def _as_object(seen: Considered) -> dict[str, Any]:
+def _as_object(seen: "Considered") -> dict[str, Any]:
+    from cogworks.pipeline.limits import max_cost_usd
+    from cogworks.pipeline.position import waiting_for
+
     state = seen.state
     spent = state.spent
     return {
@@ -95,7 +103,9 @@ def _as_object(seen: Considered) -> dict[str, Any]:
     }
 
 
-def _nodes(seen: Considered) -> list[dict[str, Any]]:
+def _nodes(seen: "Considered") -> list[dict[str, Any]]:
+    from cogworks.pipeline.position import instance_name, locate
+
     position = locate(seen.state, seen.facts, seen.pipeline)
     rows = []
     for instance, known in position.statuses.items():
@@ -114,7 +124,7 @@ def _nodes(seen: Considered) -> list[dict[str, Any]]:
     return rows
 
 
-def _print(seen: Considered) -> None:
+def _print(seen: "Considered") -> None:
     told = _as_object(seen)
     click.echo(f"{told['issue']}  {told['status']}  pipeline {told['pipeline']}")
     for row in told["nodes"]:

@@ -5,9 +5,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 GAP = "  "
 
@@ -38,6 +35,10 @@ def show_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None
 
 
 def _draw(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table()
     for column in columns:
         table.add_column(column.name, justify="right" if column.is_number else "left")

@@ -5,13 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cogworks.errors import UsageError
-from cogworks.tools.plans import Goal, Preferences
 from cogworks.unfit import writing
+
+if TYPE_CHECKING:
+    from cogworks.tools.plans import Goal, Preferences
 
 DIRECTORY = click.option(
     "--directory",
@@ -49,10 +51,10 @@ MAX_COST = click.option(
 class Wish:
     """What a controller is asked for, as the options of `tools plan` and `tools run` say it."""
 
-    goal: Goal
+    goal: "Goal"
     profile: str
     metadata: dict[str, Any]
-    preferences: Preferences
+    preferences: "Preferences"
 
 
 def wishing(command: Callable[..., int]) -> Callable[..., int]:
@@ -75,6 +77,8 @@ def wishing(command: Callable[..., int]) -> Callable[..., int]:
         max_steps: int,
         **others: Any,
     ) -> int:
+        from cogworks.tools.plans import Goal, Preferences
+
         wish = Wish(
             goal=Goal(
                 text=goal, needs=tuple(needs), inputs=object_of(given, "--input"), profiles=tuple(also)

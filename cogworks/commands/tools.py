@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,10 +11,10 @@ from cogworks.commands.tool_options import DIRECTORY, JSON, OUTPUT, show
 from cogworks.commands.tools_plan import plan
 from cogworks.commands.tools_run import run
 from cogworks.errors import UsageError
-from cogworks.tools.records import read_records
-from cogworks.tools.registry import Tool
-from cogworks.tools.replay import replay as replayed
-from cogworks.wiring_tools import Workshop, open_workshop
+
+if TYPE_CHECKING:
+    from cogworks.tools.registry import Tool
+    from cogworks.wiring_tools import Workshop
 
 
 @click.group("tools")
@@ -41,6 +42,8 @@ def listed(directory: Path, profile: str | None, output: Path | None, as_json: b
       cogworks tools list
       cogworks tools list --directory ../hello --profile local --json
     """
+    from cogworks.wiring_tools import open_workshop
+
     workshop = open_workshop(directory)
     profiles = workshop.registry.profiles
     if profile and profile not in profiles:
@@ -72,6 +75,10 @@ def replay(audit: Path, directory: Path, as_json: bool) -> int:
     Examples:
       cogworks tools replay ../lint.ndjson
     """
+    from cogworks.tools.records import read_records
+    from cogworks.tools.replay import replay as replayed
+    from cogworks.wiring_tools import open_workshop
+
     records = read_records(text_of(audit))
     workshop = open_workshop(directory)
     every = [tool for name in workshop.registry.profiles for tool in workshop.registry.sandbox(name)]
@@ -86,7 +93,7 @@ def replay(audit: Path, directory: Path, as_json: bool) -> int:
     return 0 if found.outcome == "identical" else 1
 
 
-def _told(tool: Tool, workshop: Workshop) -> dict[str, object]:
+def _told(tool: "Tool", workshop: "Workshop") -> dict[str, object]:
     denial = workshop.enforcer.tool_denial(tool)
     return {
         **tool.model_dump(mode="json"),
@@ -95,7 +102,7 @@ def _told(tool: Tool, workshop: Workshop) -> dict[str, object]:
     }
 
 
-def _line(tool: Tool, workshop: Workshop) -> str:
+def _line(tool: "Tool", workshop: "Workshop") -> str:
     denial = workshop.enforcer.tool_denial(tool)
     person = denial is None and workshop.enforcer.needs_approval(tool)
     note = f"denied: {denial.code}" if denial else "needs approval" if person else "allowed"

@@ -1,15 +1,16 @@
 """`cogworks tools plan`: which tools would serve a goal, and why not the others."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cogworks.commands.tool_options import DIRECTORY, JSON, OUTPUT, Wish, show, wishing
-from cogworks.tools.controller import Planned
-from cogworks.tools.plans import Considered
-from cogworks.tools.policy import Denial
-from cogworks.tools.records import kept_nowhere
-from cogworks.wiring_tools import open_controller, open_workshop
+
+if TYPE_CHECKING:
+    from cogworks.tools.controller import Planned
+    from cogworks.tools.plans import Considered
+    from cogworks.tools.policy import Denial
 
 
 @click.command("plan")
@@ -25,6 +26,10 @@ def plan(wish: Wish, directory: Path, output: Path | None, as_json: bool) -> int
       cogworks tools plan "count the words" --input '{"path": "README.md"}'
       cogworks tools plan check --need lint --need types --optimise latency --json
     """
+    from cogworks.tools.policy import Denial
+    from cogworks.tools.records import kept_nowhere
+    from cogworks.wiring_tools import open_controller, open_workshop
+
     controller = open_controller(open_workshop(directory), seed="plan", keep=kept_nowhere)
     planned = controller.plan(wish.goal, wish.profile, metadata=wish.metadata, preferences=wish.preferences)
     denial = planned if isinstance(planned, Denial) else planned.plan.denial
@@ -37,7 +42,9 @@ def plan(wish: Wish, directory: Path, output: Path | None, as_json: bool) -> int
     return 1 if denial else 0
 
 
-def _lines(planned: Planned | Denial) -> list[str]:
+def _lines(planned: "Planned | Denial") -> list[str]:
+    from cogworks.tools.policy import Denial
+
     if isinstance(planned, Denial):
         return [f"no plan: {planned.message}"]
     made = planned.plan
@@ -49,5 +56,5 @@ def _lines(planned: Planned | Denial) -> list[str]:
     return [*lines, f"no plan: {made.denial.message}"] if made.denial else lines
 
 
-def _considered(each: Considered) -> str:
+def _considered(each: "Considered") -> str:
     return f"    {each.tool}: score {each.score:.2f}" + (f"; {each.excluded}" if each.excluded else "")

@@ -4,17 +4,18 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from pydantic import ValidationError
 
 from cogworks.codebase.confined import read_file
 from cogworks.commands.tool_options import DIRECTORY, JSON, MAX_COST, OUTPUT, Wish, show, wishing
 from cogworks.errors import BudgetReached, UsageError
-from cogworks.tools.handoff import Handoff
-from cogworks.tools.records import Record, kept_nowhere, line_of
-from cogworks.tools.results import ExecutionResult
-from cogworks.wiring_tools import open_controller, open_redactor, open_workshop
+
+if TYPE_CHECKING:
+    from cogworks.tools.handoff import Handoff
+    from cogworks.tools.records import Record
+    from cogworks.tools.results import ExecutionResult
 
 
 @click.command("run")
@@ -58,6 +59,9 @@ def run(
       cogworks tools run "count the words" --input '{"path": "README.md"}'
       cogworks tools run deploy --input '{"to": "staging"}' --approve 0123456789ab --audit ../deploy.ndjson
     """
+    from cogworks.tools.results import ExecutionResult
+    from cogworks.wiring_tools import open_controller, open_redactor, open_workshop
+
     workshop = open_workshop(directory)
     preferences = wish.preferences.model_copy(update={"max_cost": max_cost})
     for option, file in (("--audit", audit), ("--output", output)):
@@ -92,8 +96,10 @@ def _require_outside(directory: Path, option: str, file: Path | None) -> None:
 
 
 @contextmanager
-def _kept(audit: Path | None) -> Iterator[Callable[[Record], None]]:
+def _kept(audit: Path | None) -> "Iterator[Callable[[Record], None]]":
     """Takes records to the file, each before what it tells of goes on."""
+    from cogworks.tools.records import kept_nowhere, line_of
+
     if audit is None:
         yield kept_nowhere
         return
@@ -103,14 +109,18 @@ def _kept(audit: Path | None) -> Iterator[Callable[[Record], None]]:
         raise UsageError(f"`--audit`: {error}; an audit is a new file, and begins with its run.") from error
     with file:
 
-        def keep(record: Record) -> None:
+        def keep(record: "Record") -> None:
             file.write(f"{line_of(record)}\n")
             file.flush()
 
         yield keep
 
 
-def _work(file: Path) -> Handoff:
+def _work(file: Path) -> "Handoff":
+    from pydantic import ValidationError
+
+    from cogworks.tools.handoff import Handoff
+
     try:
         return Handoff.model_validate_json(file.read_bytes())
     except ValidationError as error:
@@ -124,11 +134,11 @@ def _content(directory: Path, path: str) -> bytes | None:
     return file.data if file else None
 
 
-def _outcome(result: ExecutionResult) -> str:
+def _outcome(result: "ExecutionResult") -> str:
     return "succeeded" if result.success else "waiting" if result.waiting_for else "failed"
 
 
-def _lines(result: ExecutionResult) -> list[str]:
+def _lines(result: "ExecutionResult") -> list[str]:
     lines = [f"{step.step}: {step.status}" for step in result.steps]
     lines += [f"    {step} -> {json.dumps(output)}" for step, output in result.outputs.items()]
     if waiting := result.waiting_for:

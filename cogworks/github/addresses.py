@@ -2,10 +2,14 @@
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from cogworks.errors import UsageError
-from cogworks.vocabulary import IssueNumber
+
+if TYPE_CHECKING:
+    # With it comes pydantic, and a URL that is refused has no use for that.
+    from cogworks.vocabulary import IssueNumber
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 _MAX_NUMBER = 2**31 - 1
@@ -20,7 +24,7 @@ class IssueAddress:
     """Scheme, host and port, e.g. `https://github.com`; no trailing slash."""
     owner: str
     name: str
-    number: IssueNumber
+    number: "IssueNumber"
 
     @property
     def repository(self) -> str:
@@ -82,7 +86,7 @@ def parse_issue_url(text: str) -> IssueAddress:
         )
     if kind != "issues" or len(parts) > 4 or not _is_number(number):
         raise UsageError(f"{text!r} is not the URL of an issue; wanted is one like {_EXAMPLE}.")
-    return IssueAddress(server_url, owner, name, IssueNumber(int(number)))
+    return IssueAddress(server_url, owner, name, cast("IssueNumber", int(number)))
 
 
 def parse_repository(text: str, *, server_url: str) -> RepositoryAddress:

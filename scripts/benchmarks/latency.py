@@ -19,7 +19,7 @@ from cogworks.settings import child_environment
 from scripts.benchmarks.item import BenchItem
 from scripts.benchmarks.proxy import Proxy
 
-IMPORTS = "import cogworks.cli, cogworks.commands.process"
+IMPORTS = "import cogworks.cli, cogworks.commands.process, cogworks.step, cogworks.wiring"
 MAX_STEPS = 10
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,12 +11,33 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from tests.hub.commandline import git
 from tests.limits import LONG_RUN_ENDS_WITHIN_S
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "docs" / "examples" / "workflows"
 ACTION = "OWNER/cogworks@0000000000000000000000000000000000000000"
+USED: list[dict[str, Any]] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+(CACHE,) = (step["uses"] for step in USED if "uses" in step)
+NO_CACHE = """name: a cache that keeps nothing
+description: Says what it was asked to keep
+inputs:
+  path: { description: what, required: true }
+  key: { description: under which name, required: true }
+runs:
+  using: composite
+  steps:
+    - shell: sh
+      run: echo "nothing is kept of ${PLACE##*/}"
+      env: { PLACE: "${{ inputs.path }}" }
+"""
+FETCHED = (
+    "action.yml", "requirements.lock", "pyproject.toml", "README.md", "LICENSE", "cogworks/", "prompts/", "schemas/", "scripts/",
+    "tests/data/NOTICE.md",
+)  # fmt: skip
+"""What the Action needs of its checkout."""
 GH = """#!/bin/sh
 echo "$@" >>"$(dirname "$0")/gh-calls"
 """
@@ -38,19 +60,34 @@ class Workplace:
     def prepare(self, template: str, repository: str) -> None:
         """Copy a template as its user would; only what names this machine's Python and provider is added."""
         text = (TEMPLATES / template).read_text()
-        key = "llm-api-key: ${{ secrets.ANTHROPIC_API_KEY }}\n"
-        mode = "mode: matrix\n"
-        assert key in text
-        for line, indent in ((key, " " * 10), (mode, " " * 10)):
-            more = f"{indent}provider: cassette\n{indent}python: {sys.executable}\n"
+        key = re.search(r"llm-api-key: .*\n", text)
+        assert key is not None
+        more = f"{' ' * 10}provider: cassette\n{' ' * 10}python: {sys.executable}\n"
+        for line in (key[0], "mode: matrix\n"):
             text = text.replace(line, line + more)
+        self.prepare_text(template, text, repository)
+
+    def prepare_text(self, name: str, text: str, repository: str) -> None:
+        """A clone with this workflow, and the Action as a runner would fetch it."""
         workflows = self.clone / ".github" / "workflows"
         workflows.mkdir(parents=True)
-        (workflows / template).write_text(text)
-        for part in ("action.yml", "scripts/action"):
-            copy = self.directory / "action" / part
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / part, copy)
+        (workflows / name).write_text(text)
+        listed = subprocess.run(
+            ["git", "ls-files", "-z"],
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+            text=True,
+            timeout=ENDS_WITHIN_S,
+        )
+        for part in filter(None, listed.stdout.split("\0")):
+            if part.startswith(FETCHED):
+                copy = self.directory / "action" / part
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / part, copy)
+        cache = self.directory / "cache" / "action.yml"
+        cache.parent.mkdir()
+        cache.write_text(NO_CACHE)
         gh = self.directory / "bin" / "gh"
         gh.parent.mkdir()
         gh.write_text(GH)
@@ -85,6 +122,8 @@ class Workplace:
             "--action-offline-mode",
             "--local-repository",
             f"{ACTION}={self.directory / 'action'}",
+            "--local-repository",
+            f"{CACHE}={self.directory / 'cache'}",
             "-s",
             f"GITHUB_TOKEN={self.token}",
         ]

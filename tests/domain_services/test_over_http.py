@@ -1,11 +1,12 @@
 """The client over HTTP: what each failure of the way there becomes."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+import respx
 
 from cogworks.domain_services.client import ServiceClient
 from cogworks.domain_services.configuration import ServiceConfig
@@ -31,33 +32,28 @@ def enveloped(request: httpx.Request) -> httpx.Response:
     )
 
 
-def client(answer: Callable[[httpx.Request], httpx.Response], limits: Limits | None = None) -> ServiceClient:
+@pytest.fixture
+def far() -> respx.MockRouter:
+    """A service at the far end, which has the endpoints that a test gives it and no other."""
+    return respx.MockRouter(base_url="http://127.0.0.1:1/api/v1")
+
+
+def client(far: respx.MockRouter, limits: Limits | None = None) -> ServiceClient:
     return ServiceClient(
-        lambda: HttpTransport("http://127.0.0.1:1", token="t0k", transport=httpx.MockTransport(answer)),
+        lambda: HttpTransport("http://127.0.0.1:1", token="t0k", transport=httpx.MockTransport(far.handler)),
         name="far",
         limits=limits or Limits(attempts=2),
         sleep=lambda _: None,
     )
 
 
-def test_each_method_has_its_address_and_the_token_goes_along() -> None:
-    seen: list[tuple[str, str, str]] = []
+def test_each_method_has_its_address_and_the_token_goes_along(far: respx.MockRouter) -> None:
+    handshake = far.post("/handshake", headers={"Authorization": "Bearer t0k"}).mock(side_effect=enveloped)
 
-    def answer(request: httpx.Request) -> httpx.Response:
-        seen.append((request.method, request.url.path, request.headers["authorization"]))
-        return enveloped(request)
+    with client(far) as asking:
+        assert asking.handshake().name == "far"
 
-    with client(answer) as far:
-        assert far.handshake().name == "far"
-
-    assert seen == [("POST", "/api/v1/handshake", "Bearer t0k")]
-
-
-def raising(error: type[httpx.RequestError]) -> Callable[[httpx.Request], httpx.Response]:
-    def answer(request: httpx.Request) -> httpx.Response:
-        raise error("boom", request=request)
-
-    return answer
+    assert handshake.call_count == 1
 
 
 def _every_request_error(
@@ -69,9 +65,11 @@ def _every_request_error(
 
 
 @pytest.mark.parametrize("error", sorted(set(_every_request_error()), key=lambda kind: kind.__name__))
-def test_no_error_of_the_library_escapes(error: type[httpx.RequestError]) -> None:
-    with client(raising(error)) as far, pytest.raises(ServiceFailed) as caught:
-        far.handshake()
+def test_no_error_of_the_library_escapes(far: respx.MockRouter, error: type[httpx.RequestError]) -> None:
+    far.post("/handshake").mock(side_effect=error)
+
+    with client(far) as asking, pytest.raises(ServiceFailed) as caught:
+        asking.handshake()
 
     slow = issubclass(error, httpx.TimeoutException)
     assert caught.value.code is (ErrorCode.TIMEOUT if slow else None)
@@ -96,9 +94,11 @@ def test_no_error_of_the_library_escapes(error: type[httpx.RequestError]) -> Non
     ],
     ids=["500", "redirect", "token", "oversized", "compressed", "not-utf-8", "empty"],
 )
-def test_what_is_no_answer_is_named(response: httpx.Response, words: str) -> None:
-    with client(lambda _: response) as far, pytest.raises(ServiceFailed) as caught:
-        far.handshake()
+def test_what_is_no_answer_is_named(far: respx.MockRouter, response: httpx.Response, words: str) -> None:
+    far.post("/handshake").mock(return_value=response)
+
+    with client(far) as asking, pytest.raises(ServiceFailed) as caught:
+        asking.handshake()
 
     assert words in str(caught.value)
 

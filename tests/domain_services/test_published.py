@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from cogworks.commands.conformance import PROFILE_NAMES
 from cogworks.domain_services.answers import Unusable, read_answer, read_response
 from cogworks.domain_services.messages import Request
 from cogworks.domain_services.operations import ALL, OPERATIONS, SIMULATE
@@ -45,6 +46,10 @@ def test_every_method_has_its_own_schema_and_the_extra_ones_are_marked() -> None
         "instrument",
         "signatures",
     ]
+
+
+def test_the_conformance_command_offers_every_profile() -> None:
+    assert list(PROFILE_NAMES) == sorted(PROFILES)
 
 
 def test_profiles_name_only_methods_that_exist() -> None:

@@ -1,13 +1,13 @@
 import json
 import subprocess
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
 import jwt
 import pytest
+import respx
 
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
 from cogworks.github.app_tokens import App, AppTokens, private_key_from
@@ -23,28 +23,42 @@ NOW = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
 REST = "https://api.github.com"
 
 
-@dataclass
 class GitHub:
-    """Gives installation 77 of App 5 a new token each time, for an hour of its own clock."""
+    """Gives an installation of App 5 a new token each time, for an hour of its own clock; it has no other endpoint.
 
-    refusals: list[httpx.Response | Exception] = field(default_factory=list)
-    """Answered first."""
-    asked: list[httpx.Request] = field(default_factory=list)
-    made: int = 0
-    now: datetime = NOW
+    Args:
+        refusals: answered first, whatever is asked.
+    """
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        self.asked.append(request)
-        if self.refusals:
-            refusal = self.refusals.pop(0)
-            if isinstance(refusal, Exception):
-                raise refusal
+    def __init__(self, refusals: Sequence[httpx.Response | Exception] = ()) -> None:
+        self.now = NOW
+        self.made = 0
+        self._refusals = list(refusals)
+        self.router = respx.MockRouter(base_url=REST)
+        self.router.get(path__regex=r"^/repos/[op]/\w+/installation$").mock(side_effect=self._installation)
+        self.router.post(path__regex=r"^/app/installations/7[78]/access_tokens$").mock(
+            side_effect=self._token
+        )
+
+    def _installation(self, _request: httpx.Request) -> httpx.Response:
+        return self._refusal() or httpx.Response(200, json={"id": 77})
+
+    def _token(self, _request: httpx.Request) -> httpx.Response:
+        if (refusal := self._refusal()) is not None:
             return refusal
-        if request.method == "GET":
-            return httpx.Response(200, json={"id": 77})
         self.made += 1
         expires = (self.now + timedelta(hours=1)).isoformat()
         return httpx.Response(201, json={"token": f"ghs_{self.made}", "expires_at": expires})
+
+    def _refusal(self) -> httpx.Response | None:
+        refusal = self._refusals.pop(0) if self._refusals else None
+        if isinstance(refusal, Exception):
+            raise refusal
+        return refusal
+
+    @property
+    def asked(self) -> list[httpx.Request]:
+        return [call.request for call in self.router.calls]
 
     @property
     def paths(self) -> list[str]:
@@ -59,7 +73,7 @@ def tokens(
         rest_url=REST,
         repository=repository,
         directory=directory,
-        transport=httpx.MockTransport(github),
+        transport=httpx.MockTransport(github.router.handler),
         now=lambda: github.now,
         sleep=lambda _: None,
     )

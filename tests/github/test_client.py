@@ -1,11 +1,12 @@
 import inspect
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import httpx
 import pytest
+import respx
 
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
 from cogworks.github.answers import (
@@ -36,19 +37,19 @@ def done(**data: object) -> httpx.Response:
     return response(200, {"data": data or {"viewer": {"login": "ann"}}})
 
 
-@dataclass
 class Server:
-    """Answers with the given replies, one after another, and keeps what it was asked."""
+    """Answers posts to the address of GraphQL, old or new, with the given replies, one after another."""
 
-    replies: Sequence[Reply]
-    asked: list[httpx.Request] = field(default_factory=list)
+    def __init__(self, replies: Sequence[Reply]) -> None:
+        self._router = respx.MockRouter()
+        self._router.post(host="api.github.com", path__in=["/graphql", "/v2/graphql"]).mock(
+            side_effect=list(replies)
+        )
+        self.transport = httpx.MockTransport(self._router.handler)
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        reply = self.replies[len(self.asked)]
-        self.asked.append(request)
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
+    @property
+    def asked(self) -> list[httpx.Request]:
+        return [call.request for call in self._router.calls]
 
 
 @dataclass
@@ -82,7 +83,7 @@ def bench() -> Iterator[Callable[..., Bench]]:
             URL,
             tokens if isinstance(tokens, RenewableToken) else FixedToken(TOKEN),
             meter=meter,
-            transport=httpx.MockTransport(server),
+            transport=server.transport,
             mutation_pause_s=mutation_pause_s,
             sleep=slept.append,
             jitter=lambda: 0.25,
@@ -384,7 +385,7 @@ def raised(kind: type[Exception]) -> Exception:
 
 
 def test_a_pool_of_sockets_is_closed_with_the_client() -> None:
-    with GraphQLClient(URL, FixedToken(TOKEN), transport=httpx.MockTransport(Server([done()]))) as client:
+    with GraphQLClient(URL, FixedToken(TOKEN), transport=Server([done()]).transport) as client:
         client.query("query { x }", {})
 
     with pytest.raises(RuntimeError, match="closed"):

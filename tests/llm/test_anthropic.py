@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
+import respx
 
 from cogworks.errors import (
     BudgetReached,
@@ -59,10 +60,17 @@ def provider(
     )
 
 
+def at(url: str, answer: Callable[[httpx.Request], httpx.Response]) -> httpx.MockTransport:
+    """A server with one endpoint, which takes posts and nothing else."""
+    router = respx.MockRouter()
+    router.post(url).mock(side_effect=answer)
+    return httpx.MockTransport(router.handler)
+
+
 def answering(
     waits: list[float], answer: Callable[[httpx.Request], httpx.Response], jitter: float = 0.0
 ) -> AnthropicProvider:
-    return provider(waits, transport=httpx.MockTransport(answer), jitter=jitter)
+    return provider(waits, transport=at("https://api.test/v1/messages", answer), jitter=jitter)
 
 
 def test_a_question_is_one_post_over_real_http(server: ModelServer, waits: list[float]) -> None:
@@ -241,7 +249,7 @@ def test_nobody_waits_longer_for_a_reply_than_the_node_has_time(waits: list[floa
         KEY,
         sleep=waits.append,
         jitter=lambda: 0.0,
-        transport=httpx.MockTransport(look),
+        transport=at("https://api.anthropic.com/v1/messages", look),
         left_s=lambda: 30.0,
     )
 
@@ -273,7 +281,7 @@ def test_neither_key_nor_password_is_shown(waits: list[float]) -> None:
         sleep=waits.append,
         jitter=lambda: 0.0,
         base_url="https://user:password@proxy.test",
-        transport=httpx.MockTransport(fail),
+        transport=at("https://user:password@proxy.test/v1/messages", fail),
     )
     with pytest.raises(TryAgainLater) as refused:
         hiding.complete(REQUEST)

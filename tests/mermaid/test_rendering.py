@@ -15,7 +15,8 @@ from cogworks.pipeline.frontier import instances
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.parser import parse_pipelines
 from cogworks.pipeline.render import MAX_DRAWN_EDGES, View, dot, is_drawable, mermaid
-from tests.mermaid.reading import Read, installed, read
+from tests.mermaid.reading import HERE, Read, read
+from tests.node_packages import installed
 from tests.pipeline.dot_language import Digraph, read_dot
 from tests.pipeline.graphs import edge, parse, pipeline
 from tests.pipeline.random_graphs import random_document, random_sub_items
@@ -33,7 +34,7 @@ WORDS = (
 
 @pytest.fixture(scope="module")
 def package() -> Path:
-    return installed()
+    return installed(HERE)
 
 
 def check(package: Path, pictures: Sequence[tuple[str, str]]) -> None:
