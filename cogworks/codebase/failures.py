@@ -1,6 +1,6 @@
 """What can go wrong between a working copy and its remote, and what that means for the operator."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater
@@ -98,13 +98,6 @@ def understood(error: CodebaseError) -> CogworksError:
             )
         case "missing" | "disk" | "other":
             return error
-
-
-def redacted(text: str, secrets: Iterable[str]) -> str:
-    """The text with every secret replaced by `***`."""
-    for secret in sorted(filter(None, secrets), key=len, reverse=True):
-        text = text.replace(secret, "***")
-    return text
 
 
 _MEANINGS: dict[FailureKind, str] = {

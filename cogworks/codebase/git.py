@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from cogworks.codebase.failures import GitFailed, failure_kind, redacted
+from cogworks.codebase.failures import GitFailed, failure_kind
+from cogworks.masking import masked
 
 # Besides these, nothing of the caller's environment reaches git: no GIT_*, no credential, no editor.
 _PASSED_ON = (
@@ -143,10 +144,8 @@ class Git:
         if code is None:
             err += f"\nkilled after {limit_s:g} s"
         kind = "time_limit" if code is None else failure_kind(err)
-        shown = [redacted(text, secrets) for text in command]
-        raise GitFailed(
-            shown, -1 if code is None else code, redacted(out, secrets), redacted(err, secrets), kind
-        )
+        shown = [masked(text, secrets) for text in command]
+        raise GitFailed(shown, -1 if code is None else code, masked(out, secrets), masked(err, secrets), kind)
 
 
 def _granted(url: str, token: Token) -> tuple[dict[str, str], tuple[str, ...]]:

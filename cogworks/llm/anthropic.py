@@ -9,6 +9,7 @@ import httpx
 from cogworks.errors import CogworksError, ConfigurationError, TryAgainLater
 from cogworks.llm.anthropic_wire import Refused, decipher, request_body, request_headers
 from cogworks.llm.provider import ModelReply, ModelRequest
+from cogworks.masking import masked
 
 BASE_URL = "https://api.anthropic.com"
 MAX_ATTEMPTS = 5
@@ -93,10 +94,11 @@ class AnthropicProvider:
             response = self._client.post(self._url, json=request_body(request), timeout=self._timeout())
         except (httpx.HTTPError, httpx.InvalidURL, httpx.CookieConflict, httpx.StreamError) as error:
             return self._failed(error)
-        # A server that quotes the key back must not carry it into a message.
-        return decipher(
-            response.status_code, response.headers, response.content.replace(self._key.encode(), b"[key]")
-        )
+        return decipher(response.status_code, response.headers, response.content, mask=self._masked)
+
+    def _masked(self, text: str) -> str:
+        """What a server says, without the key that it may quote."""
+        return masked(text, [self._key])
 
     def _timeout(self) -> httpx.Timeout:
         left_s = self._left_s()
@@ -104,7 +106,7 @@ class AnthropicProvider:
         return httpx.Timeout(connect=min(5.0, read_s), read=read_s, write=min(60.0, read_s), pool=5.0)
 
     def _failed(self, error: Exception) -> Refused:
-        found = str(error).replace(self._key, "[key]") or "no details"
+        found = self._masked(str(error)) or "no details"
         what = (
             f"the model provider at {_shown(self._url)} could not be asked: {type(error).__name__}: {found}"
         )

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from cogworks.errors import (
     BudgetReached,
@@ -260,6 +262,69 @@ def test_a_server_that_quotes_the_key_does_not_get_it_into_a_message(waits: list
 
     assert KEY not in str(refused.value)
     assert KEY not in repr(refused.value.__cause__)
+
+
+KEYS = st.sampled_from(["k", "x", "test", "none", "text", "1", KEY]) | st.text(
+    alphabet=st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=40
+)
+
+
+@settings(deadline=None)
+@given(KEYS, st.text(alphabet=st.characters(exclude_categories=["Cs"])), st.booleans())
+def test_a_reply_arrives_as_the_server_sent_it_whatever_the_key(key: str, around: str, quoted: bool) -> None:
+    said = json.dumps({"code": f"{around}{key}{around}" if quoted else around})
+    asking = AnthropicProvider(
+        key,
+        sleep=print,
+        jitter=float,
+        transport=httpx.MockTransport(lambda _: httpx.Response(200, content=replied(said).body)),
+    )
+
+    assert asking.complete(REQUEST) == REPLY.model_copy(update={"text": said})
+
+
+@settings(deadline=None)
+@given(KEYS, st.sampled_from([400, 401, 403, 404, 429, 500, 302]), st.booleans())
+def test_no_message_shows_the_key_that_a_server_quotes(key: str, status: int, is_json: bool) -> None:
+    assume(key.strip("*"))
+    said = f"«{key}» Bearer {key}, ?key={key}&q=1"
+    content = json.dumps({"error": {"type": f"<{key}>", "message": said}}) if is_json else said
+    headers = {"location": f"https://x.test/?key={key}", "request-id": key, "x-should-retry": "false"}
+    answer = httpx.Response(status, text=content, headers=headers)
+    asking = AnthropicProvider(
+        key, sleep=print, jitter=float, transport=httpx.MockTransport(lambda _: answer)
+    )
+
+    with pytest.raises(CogworksError) as refused:
+        asking.complete(REQUEST)
+
+    for quoted in (
+        f"«{key}»",
+        f"Bearer {key},",
+        f"?key={key}&",
+        f"<{key}>",
+        f"?key={key}'",
+        f"request {key})",
+    ):
+        assert quoted not in str(refused.value)
+
+
+def test_a_short_key_leaves_the_words_of_a_message_alone(waits: list[float]) -> None:
+    body = {"error": {"type": "authentication_error", "message": "the test key 'k' is none; Bearer k"}}
+    asking = AnthropicProvider(
+        "k",
+        sleep=waits.append,
+        jitter=float,
+        transport=httpx.MockTransport(lambda _: httpx.Response(401, json=body)),
+    )
+
+    with pytest.raises(CogworksError) as refused:
+        asking.complete(REQUEST)
+
+    assert str(refused.value) == (
+        "the model provider answered 401 authentication_error: the test key '***' is none; Bearer ***. "
+        "Check the API key (`COGWORKS_LLM_API_KEY`) and what its workspace may use."
+    )
 
 
 def test_neither_key_nor_password_is_shown(waits: list[float]) -> None:
