@@ -11,6 +11,7 @@ import click
 
 from cogworks import __version__
 from cogworks.errors import CogworksError, ConfigurationError, Interrupted
+from cogworks.masking import masked
 
 COMMANDS = {
     "process": "process",
@@ -81,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _complain(error, as_json)
         sys.exit(error.exit_code)
     except Exception as error:
-        traceback.print_exc()
+        click.echo(masked(traceback.format_exc()), err=True, nl=False)
         _complain(
             CogworksError(
                 f"unexpected failure: {type(error).__name__}: {error}. This is a defect of cogworks {__version__}; a work "
@@ -94,9 +95,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _complain(error: CogworksError, as_json: bool) -> None:
+    message = masked(str(error))
     if as_json:
-        told: dict[str, object] = {"outcome": error.outcome, "message": str(error)}
+        told: dict[str, object] = {"outcome": error.outcome, "message": message}
         if isinstance(error, ConfigurationError):
-            told.update(file=error.source, problems=error.problems)
+            told.update(file=error.source, problems=[masked(problem) for problem in error.problems])
         click.echo(json.dumps(told))
-    click.echo(f"cogworks: {error}", err=True)
+    click.echo(f"cogworks: {message}", err=True)

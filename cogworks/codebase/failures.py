@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater
+from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
 
-FailureKind = Literal["network", "permission", "missing", "disk", "time_limit", "other"]
+FailureKind = Literal["network", "permission", "missing", "moved", "disk", "time_limit", "other"]
 
 _SIGNS: tuple[tuple[FailureKind, tuple[str, ...]], ...] = (
     ("disk", ("No space left on device", "Disk quota exceeded", "Read-only file system")),
@@ -20,6 +20,7 @@ _SIGNS: tuple[tuple[FailureKind, tuple[str, ...]], ...] = (
             "returned error: 403",
         ),
     ),
+    ("moved", tuple(f"returned error: {status}" for status in (301, 302, 303, 307, 308))),
     (
         "missing",
         (
@@ -96,6 +97,10 @@ def understood(error: CodebaseError) -> CogworksError:
             return PermissionRefused(
                 f"{error}\nGive a token that may read and write the repository's contents."
             )
+        case "moved":
+            return UsageError(
+                f"{error}\nNo redirect is followed, for it would carry the token on. Use the address it leads to."
+            )
         case "missing" | "disk" | "other":
             return error
 
@@ -103,6 +108,7 @@ def understood(error: CodebaseError) -> CogworksError:
 _MEANINGS: dict[FailureKind, str] = {
     "network": "the remote could not be reached",
     "permission": "the remote refused the credential",
+    "moved": "the remote sends on to another address",
     "missing": "the remote or an object is not there",
     "disk": "this machine's disk is full or read-only",
     "time_limit": "killed at its time limit",

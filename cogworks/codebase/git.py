@@ -38,6 +38,8 @@ _SETTINGS = {
     "core.quotePath": "false",
     "credential.helper": "",
     "gc.auto": "0",
+    # A redirect would carry the credential to whatever host it names.
+    "http.followRedirects": "false",
     "init.defaultBranch": "main",
     "maintenance.auto": "false",
     "rerere.enabled": "false",

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from cogworks.commands.service_checks import service_checks
+from cogworks.credential_rules import PROXY_VARIABLES
 from cogworks.domain_services.configuration import SERVICES_FILE
 from cogworks.errors import CogworksError
 from cogworks.github import diagnosis
@@ -44,7 +45,7 @@ def doctor(url: str | None, as_json: bool) -> int:
     found = _github(environment, url, meter)
     checks += [*found.checks, *service_checks(environment, _service_files(url, found))]
     provider = environment.llm_provider or (found.config.llm.provider if found.config else "anthropic")
-    checks.append(diagnosis.model_check(provider, has_key=bool(environment.llm_api_key)))
+    checks.append(_model(environment, provider))
     is_well = all(check.status != "failed" for check in checks)
     if as_json:
         told = {
@@ -67,6 +68,19 @@ def _git(environment: Environment) -> Check:
         return diagnosis.git_check(git.run("--version", cwd=Path.cwd()).strip())
     except (OSError, GitFailed):
         return diagnosis.git_check("")
+
+
+def _model(environment: Environment, provider: str) -> Check:
+    """What would keep the provider from being asked: nothing is sent."""
+    from cogworks.llm.anthropic import BASE_URL, endpoint
+
+    try:
+        if provider == "anthropic":
+            environment.refuse_unusable(environment.llm_api_key_source, *PROXY_VARIABLES)
+            endpoint(environment.llm_base_url or BASE_URL)
+    except CogworksError as error:
+        return diagnosis.failed("model", error)
+    return diagnosis.model_check(provider, has_key=bool(environment.llm_api_key))
 
 
 def _isolation() -> Check:
@@ -110,7 +124,7 @@ def _github(environment: Environment, url: str | None, meter: Requests) -> Exami
     from cogworks.wiring import open_examination
 
     address = parse_repository_url(url) if url else None
-    if address is None and environment.github_app_id and not environment.github_token:
+    if address is None and environment.github_app_id and not environment.github_token_source:
         return Examined([diagnosis.skipped("token", "give the URL of a repository to try the GitHub App")])
     server_url = address.server_url if address else environment.github_server_url.rstrip("/") or GITHUB
     repository = address.full_name if address else ""

@@ -1,14 +1,15 @@
 """The provider `anthropic`: one question over HTTPS, sent again as long as the server asks for patience."""
 
-import ipaddress
 from collections.abc import Callable
 from typing import Self
 
 import httpx
 
+from cogworks.credential_rules import cleaned, credential_problem
 from cogworks.errors import CogworksError, ConfigurationError, TryAgainLater
 from cogworks.llm.anthropic_wire import Refused, decipher, request_body, request_headers
 from cogworks.llm.provider import ModelReply, ModelRequest
+from cogworks.loopback import is_loopback
 from cogworks.masking import masked
 
 BASE_URL = "https://api.anthropic.com"
@@ -46,7 +47,7 @@ class AnthropicProvider:
         Raises: ConfigurationError for a key no header can carry or a base URL that is none; neither is repeated in it.
         """
         self._key = _checked_key(api_key)
-        self._url = _endpoint(base_url)
+        self._url = endpoint(base_url)
         self._sleep = sleep
         self._left_s = left_s
         self._jitter = jitter
@@ -131,14 +132,18 @@ def _too_long(error: CogworksError, wait_s: float, longest_s: float) -> TryAgain
 
 
 def _checked_key(api_key: str) -> str:
-    key = api_key.strip()
-    if key and key.isascii() and key.isprintable() and " " not in key:
-        return key
-    found = "is empty" if not key else "holds characters that no HTTP header can carry"
-    raise ConfigurationError("COGWORKS_LLM_API_KEY", [f"{found}; set it to the provider's API key"])
+    key = cleaned(api_key)
+    if problem := credential_problem(key):
+        raise ConfigurationError("COGWORKS_LLM_API_KEY", [problem])
+    return key
 
 
-def _endpoint(base_url: str) -> httpx.URL:
+def endpoint(base_url: str) -> httpx.URL:
+    """Where questions are sent.
+
+    Raises:
+        ConfigurationError: the base URL is none, or would carry the key in the clear.
+    """
     try:
         url = httpx.URL(base_url.strip().rstrip("/") + "/v1/messages")
     except (httpx.InvalidURL, ValueError):
@@ -148,20 +153,12 @@ def _endpoint(base_url: str) -> httpx.URL:
         problem = f"is no web address; set it to one like {BASE_URL}"
     elif url.query or url.fragment:
         problem = "carries a query or a fragment; name only scheme, host and path"
-    elif url.scheme == "http" and not _is_local(url.host):
-        problem = f"would send the API key unencrypted to {url.host!r}; use https"
+    elif url.scheme == "http" and not is_loopback(url.host):
+        https = url.copy_with(scheme="https", userinfo=b"", path=url.path.removesuffix("/v1/messages"))
+        problem = f"would send the API key unencrypted to {url.host!r}; use {https}"
     if problem is not None:
         raise ConfigurationError("COGWORKS_LLM_BASE_URL", [problem])
     return url
-
-
-def _is_local(host: str) -> bool:
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        # A name without a dot is resolved inside a container network or this machine.
-        return "." not in host or host.endswith(".localhost")
-    return address.is_loopback or address.is_private
 
 
 def _shown(url: httpx.URL) -> str:
