@@ -45,7 +45,7 @@ def doctor(url: str | None, as_json: bool) -> int:
     found = _github(environment, url, meter)
     checks += [*found.checks, *service_checks(environment, _service_files(url, found))]
     provider = environment.llm_provider or (found.config.llm.provider if found.config else "anthropic")
-    checks.append(_model(environment, provider))
+    checks.append(_model(environment, provider, found.files or {}))
     is_well = all(check.status != "failed" for check in checks)
     if as_json:
         told = {
@@ -70,11 +70,14 @@ def _git(environment: Environment) -> Check:
         return diagnosis.git_check("")
 
 
-def _model(environment: Environment, provider: str) -> Check:
+def _model(environment: Environment, provider: str, files: Mapping[str, str]) -> Check:
     """What would keep the provider from being asked: nothing is sent."""
     from cogworks.llm.anthropic import BASE_URL, endpoint
+    from cogworks.llm.package_data import shipped_prompts
+    from cogworks.llm.repository_files import prompts_in
 
     try:
+        shipped_prompts(prompts_in(files))
         if provider == "anthropic":
             environment.refuse_unusable(environment.llm_api_key_source, *PROXY_VARIABLES)
             endpoint(environment.llm_base_url or BASE_URL)
