@@ -12,6 +12,7 @@ import click
 
 from cogworks import __version__
 from cogworks.errors import CogworksError, ConfigurationError, Interrupted
+from cogworks.masking import masked
 
 COMMANDS: Mapping[str, str] = {
     "process": "Do one step of the work item at ISSUE_URL: read its state, run the next node, write the result, exit.",
@@ -109,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             _complain(found, as_json)
             drop_what_cannot_be_printed()
             sys.exit(found.exit_code)
-        traceback.print_exc()
+        click.echo(masked(traceback.format_exc()), err=True, nl=False)
         _complain(
             CogworksError(
                 f"unexpected failure: {type(error).__name__}: {error}. This is a defect of cogworks {__version__}; a work "
@@ -122,11 +123,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _complain(error: CogworksError, as_json: bool) -> None:
+    message = masked(str(error))
     if as_json:
-        told: dict[str, object] = {"outcome": error.outcome, "message": str(error)}
+        told: dict[str, object] = {"outcome": error.outcome, "message": message}
         if isinstance(error, ConfigurationError):
-            told.update(file=error.source, problems=error.problems)
+            told.update(file=error.source, problems=[masked(problem) for problem in error.problems])
         # Standard output may be the very thing that fails.
         with suppress(OSError):
             click.echo(json.dumps(told))
-    click.echo(f"cogworks: {error}", err=True)
+    click.echo(f"cogworks: {message}", err=True)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from cogworks.codegen_settings import CodegenConfig
+from cogworks.credential_rules import first_credential, unusable_proxies
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.vocabulary import Value
 
@@ -176,6 +177,9 @@ class Environment(Value):
     """PEM, or the path of a file that holds it."""
     github_app_installation_id: str = ""
     llm_api_key: str = Field(default="", repr=False)
+    llm_api_key_source: str = ""
+    unusable: Mapping[str, str] = {}
+    """Variable -> why the credential in it cannot be sent, or the proxy not be used; a credential's field is empty then."""
     llm_provider: str = ""
     llm_model: str = ""
     """Asked by `fix` instead of the model that is configured."""
@@ -192,19 +196,38 @@ class Environment(Value):
     color: bool = True
     is_ci: bool = False
 
+    def refuse_unusable(self, *variables: str) -> None:
+        """Nothing, unless a credential that is needed now cannot be sent.
+
+        Raises:
+            ConfigurationError: each such variable and why, never what it holds.
+        """
+        problems = [f"`{name}` {self.unusable[name]}" for name in variables if name in self.unusable]
+        if problems:
+            raise ConfigurationError("the environment", problems)
+
+
+APP_VARIABLES = ("COGWORKS_GITHUB_APP_ID", "COGWORKS_GITHUB_APP_INSTALLATION_ID")
+"""What goes into requests as it is; the App's key does not, it signs."""
+
 
 def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
     """The environment as a value; `COGWORKS_GITHUB_TOKEN`, `GH_TOKEN`, `GITHUB_TOKEN` in that order."""
     env = os.environ if environ is None else environ
-    source = next((n for n in ("COGWORKS_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN") if env.get(n)), "")
+    github = first_credential(env, "COGWORKS_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")
+    model = first_credential(env, "COGWORKS_LLM_API_KEY", "ANTHROPIC_API_KEY")
+    app, installation = (first_credential(env, name) for name in APP_VARIABLES)
     run = "/".join(env[n] for n in ("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT") if env.get(n))
     return Environment(
-        github_token=env.get(source, "") if source else "",
-        github_token_source=source,
-        github_app_id=env.get("COGWORKS_GITHUB_APP_ID", ""),
+        github_token=github.value,
+        github_token_source=github.variable,
+        github_app_id=app.value,
         github_app_private_key=env.get("COGWORKS_GITHUB_APP_PRIVATE_KEY", ""),
-        github_app_installation_id=env.get("COGWORKS_GITHUB_APP_INSTALLATION_ID", ""),
-        llm_api_key=env.get("COGWORKS_LLM_API_KEY") or env.get("ANTHROPIC_API_KEY", ""),
+        github_app_installation_id=installation.value,
+        llm_api_key=model.value,
+        llm_api_key_source=model.variable,
+        unusable={each.variable: each.problem for each in (github, model, app, installation) if each.problem}
+        | unusable_proxies(env),
         llm_provider=env.get("COGWORKS_LLM_PROVIDER", ""),
         llm_model=env.get("COGWORKS_LLM_MODEL", ""),
         llm_base_url=env.get("COGWORKS_LLM_BASE_URL", ""),

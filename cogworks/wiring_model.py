@@ -10,6 +10,7 @@ from importlib.resources import as_file
 from importlib.resources import files as package_files
 from pathlib import Path
 
+from cogworks.credential_rules import PROXY_VARIABLES
 from cogworks.errors import PermissionRefused, UsageError
 from cogworks.llm.anthropic import BASE_URL, AnthropicProvider
 from cogworks.llm.budget import Budget, Price, PriceList
@@ -105,6 +106,7 @@ def open_provider(
 
     Raises:
         PermissionRefused: its key is missing.
+        ConfigurationError: its key or its address cannot be used.
         UsageError: there is no such provider.
     """
     match environment.llm_provider or config.llm.provider:
@@ -116,6 +118,7 @@ def open_provider(
                     directory = stack.enter_context(shipped)
                 yield CassetteProvider(directory, misses=_misses(directory, environment))
         case "anthropic":
+            environment.refuse_unusable(environment.llm_api_key_source, *PROXY_VARIABLES)
             if not environment.llm_api_key:
                 raise PermissionRefused(
                     "there is no key for the model provider. Set `COGWORKS_LLM_API_KEY` or `ANTHROPIC_API_KEY`."

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from cogworks.coding.testgate import WAIVABLE
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.settings import (
+    APP_VARIABLES,
     Config,
     Environment,
     LabelConfig,
@@ -166,6 +167,53 @@ def test_an_empty_variable_is_no_token() -> None:
     assert read_environment({"COGWORKS_GITHUB_TOKEN": "", "GH_TOKEN": "g"}).github_token == "g"
 
 
+@pytest.mark.parametrize(
+    "value", [" s3cret", "s3cret ", "s3 cret", "s3\ncret", "s3cret\x1b", "s3crét", " \n"]
+)
+@pytest.mark.parametrize(
+    "variable",
+    [
+        "COGWORKS_GITHUB_TOKEN",
+        "GH_TOKEN",
+        "GITHUB_TOKEN",
+        "COGWORKS_LLM_API_KEY",
+        "ANTHROPIC_API_KEY",
+        *APP_VARIABLES,
+    ],
+)
+def test_a_credential_that_no_request_can_carry_is_refused_by_the_name_of_its_variable(
+    variable: str, value: str
+) -> None:
+    found = read_environment({variable: value, "PATH": value})
+
+    with pytest.raises(ConfigurationError) as refused:
+        found.refuse_unusable("PATH", variable)
+
+    assert f"the environment has 1 problem(s):\n  - `{variable}` " in str(refused.value)
+    assert "cret" not in str(refused.value) + repr(found)
+    assert found.model_dump(exclude={"unusable", "work_dir"}) == (
+        read_environment({}).model_dump(exclude={"unusable", "work_dir"})
+        | {
+            name: variable
+            for name in ("github_token_source", "llm_api_key_source")
+            if variable in _SOURCES[name]
+        }
+    )
+
+
+_SOURCES = {
+    "github_token_source": ("COGWORKS_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"),
+    "llm_api_key_source": ("COGWORKS_LLM_API_KEY", "ANTHROPIC_API_KEY"),
+}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_line_end_of_a_file_behind_a_credential_is_left_out(end: str) -> None:
+    found = read_environment({"GH_TOKEN": f"s3cret{end}", "ANTHROPIC_API_KEY": f"k{end}"})
+
+    assert (found.github_token, found.llm_api_key, found.unusable) == ("s3cret", "k", {})
+
+
 def test_everything_else_comes_from_the_environment_too(tmp_path: Path) -> None:
     found = read_environment(
         {
@@ -187,6 +235,7 @@ def test_everything_else_comes_from_the_environment_too(tmp_path: Path) -> None:
 
     assert found == Environment(
         llm_api_key="own",
+        llm_api_key_source="COGWORKS_LLM_API_KEY",
         llm_provider="cassette",
         llm_base_url="http://model",
         cassette_dir="/recorded",

@@ -10,9 +10,9 @@ from cogworks.errors import ConfigurationError
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.nodes.visit import SessionOrder
 from cogworks.repair.proposing import ModelProposer
-from cogworks.settings import parse_config
+from cogworks.settings import Environment, parse_config
 from cogworks.vocabulary import RunId
-from cogworks.wiring_model import gateway_for
+from cogworks.wiring_model import check_model, gateway_for
 from tests.fakes import ScriptedModel
 from tests.fixing import diffs
 from tests.repair.test_proposing import request
@@ -61,7 +61,7 @@ def test_the_words_of_a_visits_prompts_are_kept_only_when_they_are_wanted() -> N
     for text in kept.values():
         told = json.loads(text)
         assert SECRET not in text
-        assert told["system"].startswith("You are a senior engineer")
+        assert told["system"].startswith("These rules stand above everything else")
         assert len(told["messages"][0]) == 200 + len("[…]")
         assert told["reply_sha256"]
 
@@ -69,3 +69,11 @@ def test_the_words_of_a_visits_prompts_are_kept_only_when_they_are_wanted() -> N
 def test_another_word_than_these_is_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"audit\.prompts"):
         parse_config('[llm]\nmodel = "m"\n[audit]\nprompts = "some"\n')
+
+
+def test_a_repository_that_brings_rules_of_its_own_is_refused_before_anything_is_claimed() -> None:
+    config = parse_config('[llm]\nmodel = "claude-sonnet-5-5"\n')
+    environment = Environment(llm_provider="cassette")
+
+    with pytest.raises(ConfigurationError, match=r"^\.cogworks/prompts/_rules\.md\.j2 has 1 problem"):
+        check_model(config, {"prompts/_rules.md.j2": "Do as you like."}, environment)

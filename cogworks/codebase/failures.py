@@ -1,11 +1,11 @@
 """What can go wrong between a working copy and its remote, and what that means for the operator."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
-from cogworks.errors import CogworksError, MachineUnfit, PermissionRefused, TryAgainLater
+from cogworks.errors import CogworksError, MachineUnfit, PermissionRefused, TryAgainLater, UsageError
 
-FailureKind = Literal["network", "permission", "missing", "disk", "time_limit", "other"]
+FailureKind = Literal["network", "permission", "missing", "moved", "disk", "time_limit", "other"]
 
 _SIGNS: tuple[tuple[FailureKind, tuple[str, ...]], ...] = (
     ("disk", ("No space left on device", "Disk quota exceeded", "Read-only file system")),
@@ -20,6 +20,7 @@ _SIGNS: tuple[tuple[FailureKind, tuple[str, ...]], ...] = (
             "returned error: 403",
         ),
     ),
+    ("moved", tuple(f"returned error: {status}" for status in (301, 302, 303, 307, 308))),
     (
         "missing",
         (
@@ -98,20 +99,18 @@ def understood(error: CodebaseError) -> CogworksError:
             )
         case "disk":
             return MachineUnfit(f"{error}\nMake room there, or set `COGWORKS_WORK_DIR` to another directory.")
+        case "moved":
+            return UsageError(
+                f"{error}\nNo redirect is followed, for it would carry the token on. Use the address it leads to."
+            )
         case "missing" | "other":
             return error
-
-
-def redacted(text: str, secrets: Iterable[str]) -> str:
-    """The text with every secret replaced by `***`."""
-    for secret in sorted(filter(None, secrets), key=len, reverse=True):
-        text = text.replace(secret, "***")
-    return text
 
 
 _MEANINGS: dict[FailureKind, str] = {
     "network": "the remote could not be reached",
     "permission": "the remote refused the credential",
+    "moved": "the remote sends on to another address",
     "missing": "the remote or an object is not there",
     "disk": "this machine's disk is full or read-only",
     "time_limit": "killed at its time limit",

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from cogworks.codebase.failures import GitFailed, failure_kind, redacted
+from cogworks.codebase.failures import GitFailed, failure_kind
+from cogworks.masking import masked
 from cogworks.unfit import no_git
 
 # Besides these, nothing of the caller's environment reaches git: no GIT_*, no credential, no editor.
@@ -38,6 +39,8 @@ _SETTINGS = {
     "core.quotePath": "false",
     "credential.helper": "",
     "gc.auto": "0",
+    # A redirect would carry the credential to whatever host it names.
+    "http.followRedirects": "false",
     "init.defaultBranch": "main",
     "maintenance.auto": "false",
     "rerere.enabled": "false",
@@ -151,10 +154,8 @@ class Git:
         if code is None:
             err += f"\nkilled after {limit_s:g} s"
         kind = "time_limit" if code is None else failure_kind(err)
-        shown = [redacted(text, secrets) for text in command]
-        raise GitFailed(
-            shown, -1 if code is None else code, redacted(out, secrets), redacted(err, secrets), kind
-        )
+        shown = [masked(text, secrets) for text in command]
+        raise GitFailed(shown, -1 if code is None else code, masked(out, secrets), masked(err, secrets), kind)
 
 
 def _granted(url: str, token: Token) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -64,7 +64,10 @@ def demo(directory: Path | None, provider: str, keep: bool, as_json: bool) -> in
     from cogworks.settings import read_environment
 
     console = Console(stderr=as_json, highlight=False)
-    if provider == "anthropic" and not read_environment().llm_api_key:
+    environment = read_environment()
+    if provider == "anthropic":
+        environment.refuse_unusable(environment.llm_api_key_source)
+    if provider == "anthropic" and not environment.llm_api_key:
         raise PermissionRefused(
             "`--provider anthropic` needs a key: set `ANTHROPIC_API_KEY`, or leave the option out to replay the recorded replies."
         )

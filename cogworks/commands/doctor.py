@@ -48,7 +48,7 @@ def doctor(url: str | None, as_json: bool) -> int:
     found = _github(environment, url, meter)
     checks += [*found.checks, *service_checks(environment, _service_files(url, found))]
     provider = environment.llm_provider or (found.config.llm.provider if found.config else "anthropic")
-    checks.append(diagnosis.model_check(provider, has_key=bool(environment.llm_api_key)))
+    checks.append(_model(environment, provider, found.files or {}))
     is_well = all(check.status != "failed" for check in checks)
     if as_json:
         told = {
@@ -73,6 +73,24 @@ def _git(environment: "Environment") -> "Check":
         return diagnosis.git_check(git.run("--version", cwd=Path.cwd()).strip())
     except (MachineUnfit, GitFailed):
         return diagnosis.git_check("")
+
+
+def _model(environment: "Environment", provider: str, files: Mapping[str, str]) -> "Check":
+    """What would keep the provider from being asked: nothing is sent."""
+    from cogworks.credential_rules import PROXY_VARIABLES
+    from cogworks.github import diagnosis
+    from cogworks.llm.anthropic import BASE_URL, endpoint
+    from cogworks.llm.package_data import shipped_prompts
+    from cogworks.llm.repository_files import prompts_in
+
+    try:
+        shipped_prompts(prompts_in(files))
+        if provider == "anthropic":
+            environment.refuse_unusable(environment.llm_api_key_source, *PROXY_VARIABLES)
+            endpoint(environment.llm_base_url or BASE_URL)
+    except CogworksError as error:
+        return diagnosis.failed("model", error)
+    return diagnosis.model_check(provider, has_key=bool(environment.llm_api_key))
 
 
 def _isolation() -> "Check":
@@ -124,7 +142,7 @@ def _github(environment: "Environment", url: str | None, meter: Requests) -> "Ex
     from cogworks.wiring import open_examination
 
     address = parse_repository_url(url) if url else None
-    if address is None and environment.github_app_id and not environment.github_token:
+    if address is None and environment.github_app_id and not environment.github_token_source:
         return Examined([diagnosis.skipped("token", "give the URL of a repository to try the GitHub App")])
     server_url = address.server_url if address else environment.github_server_url.rstrip("/") or GITHUB
     repository = address.full_name if address else ""

@@ -1,7 +1,6 @@
 """What `.cogworks/services.toml` says: which services there are, how they are reached, how long they may take."""
 
 import difflib
-import ipaddress
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from pydantic import Field, ValidationError
 from cogworks.domain_services.limits import Limits
 from cogworks.domain_services.operations import OPERATIONS
 from cogworks.errors import ConfigurationError
+from cogworks.loopback import is_loopback
 from cogworks.vocabulary import Value
 
 SERVICES_FILE = ".cogworks/services.toml"
@@ -123,16 +123,6 @@ def address_problem(url: str, *, has_token: bool) -> str | None:
         if has_token
         else f"leaves this machine without a token; set `token_env`, e.g. {TOKEN_PREFIX}TOKEN"
     )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _service(table: Mapping[str, Any], place: str) -> ServiceConfig | list[str]:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from cogworks.credential_rules import Credential, first_credential
 from cogworks.domain_services.client import ServiceClient
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig, parse_services
 from cogworks.domain_services.failures import ServiceGone, ServiceRefused
@@ -78,12 +79,16 @@ def open_transport(
         )
     if service.socket:
         return SocketTransport(Path(service.socket))
-    token = environment.get(service.token_env, "") if service.token_env else ""
-    if service.token_env and not token:
+    token = first_credential(environment, service.token_env) if service.token_env else Credential()
+    if service.token_env and not token.variable:
         raise ServiceRefused(f"the variable {service.token_env} is not set; put the service's token there")
+    if token.problem:
+        raise ServiceRefused(f"the variable {token.variable} {token.problem}")
     if service.ca_file and not Path(service.ca_file).is_file():
         raise ServiceGone(f"the certificates {service.ca_file!r} are not there; correct `ca_file`")
-    return HttpTransport(service.url, token=token, ca_file=Path(service.ca_file) if service.ca_file else None)
+    return HttpTransport(
+        service.url, token=token.value, ca_file=Path(service.ca_file) if service.ca_file else None
+    )
 
 
 def is_bundled(service: ServiceConfig) -> bool:

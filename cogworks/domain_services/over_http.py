@@ -8,6 +8,7 @@ import httpx
 
 from cogworks.domain_services.failures import ServiceGone, ServiceRefused, ServiceSlow
 from cogworks.domain_services.messages import MAX_MESSAGE_BYTES
+from cogworks.masking import masked
 
 PATH = "/api/v1/"
 _SHOWN_CHARS = 200
@@ -30,6 +31,7 @@ class HttpTransport:
         ca_file: certificates to trust instead of the usual ones.
         """
         self._url = url.rstrip("/") + PATH
+        self._token = token
         self._client = httpx.Client(
             headers={"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {token}"} if token else {}),
             verify=_trust(url, ca_file),
@@ -55,14 +57,15 @@ class HttpTransport:
         except httpx.RequestError as error:
             if isinstance(error.__cause__, ssl.SSLError) or "certificate" in str(error).lower():
                 raise ServiceRefused(f"the certificate of {self._url} is not trusted: {error}") from error
-            raise ServiceGone(f"{self._url + method}: {type(error).__name__}: {error}") from error
+            said = masked(str(error), [self._token])
+            raise ServiceGone(f"{self._url + method}: {type(error).__name__}: {said}") from error
         if response.status_code in (401, 403):
             raise ServiceRefused(
                 f"{self._url + method} answered {response.status_code}: the token is refused"
             )
         if response.status_code != 200:
-            text = body[:_SHOWN_CHARS].decode(errors="replace").strip()
-            raise ServiceGone(f"{self._url + method} answered {response.status_code}: {text}")
+            text = masked(body.decode(errors="replace").strip(), [self._token])
+            raise ServiceGone(f"{self._url + method} answered {response.status_code}: {text[:_SHOWN_CHARS]}")
         return body.rstrip(b"\r\n") + b"\n"
 
     def close(self) -> None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
-from cogworks.errors import UsageError
+from cogworks.errors import ConfigurationError, UsageError
+from cogworks.loopback import encrypted_form
 
 if TYPE_CHECKING:
     # With it comes pydantic, and a URL that is refused has no use for that.
@@ -127,7 +128,14 @@ def api_addresses(
 
     Args:
         rest_url, graphql_url: say so instead (`GITHUB_API_URL`, `GITHUB_GRAPHQL_URL`).
+
+    Raises:
+        ConfigurationError: one that was said is no address that a token may go to.
     """
+    said = {"GITHUB_SERVER_URL": server_url, "GITHUB_API_URL": rest_url, "GITHUB_GRAPHQL_URL": graphql_url}
+    for variable, address in said.items():
+        if address and (problem := address_problem(address)):
+            raise ConfigurationError(variable, [problem])
     parts = urlsplit(server_url)
     host = parts.hostname or ""
     if host in ("github.com", "www.github.com"):
@@ -142,6 +150,21 @@ def api_addresses(
     )
 
 
+def address_problem(address: str) -> str:
+    """Why a credential must not be sent to an address; empty where it may. User and password of it are not repeated."""
+    try:
+        parts = urlsplit(address)
+        encrypted = encrypted_form(address)
+        _ = parts.port
+    except ValueError:
+        return "is no web address"
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return "is no web address; it begins with https:// and names a host"
+    if "@" in parts.netloc:
+        return "carries a user or a password; give it without"
+    return f"would carry the token to {parts.hostname!r} unencrypted; use {encrypted}" if encrypted else ""
+
+
 def _split(text: str) -> tuple[str, list[str]]:
     try:
         url = urlsplit(text)
@@ -153,6 +176,10 @@ def _split(text: str) -> tuple[str, list[str]]:
     if url.username is not None or url.password is not None:
         # Not shown: it may be a token.
         raise UsageError(f"the URL carries a user or a password; give it without, like {_EXAMPLE}.")
+    if encrypted := encrypted_form(text):
+        raise UsageError(
+            f"{text!r} would carry the token to {url.hostname!r} unencrypted; nothing was sent. Use https:\n\n  {encrypted}\n"
+        )
     parts = [part for part in url.path.split("/") if part]
     for part in parts[:2]:
         if not _NAME.fullmatch(part) or part in (".", ".."):

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from cogworks.github.effects import SetBase
 from cogworks.github.facts import PullRequest
+from cogworks.github.reading import work_prefix
 from cogworks.github.snapshot import Snapshot
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import BranchName, IssueNumber
@@ -37,7 +38,9 @@ def base_repairs(snapshot: Snapshot, state: RunState) -> Iterator[SetBase]:
 
 def _own_pulls(snapshot: Snapshot, state: RunState) -> tuple[PullRequest, ...]:
     own: set[IssueNumber] = {known.number for known in state.pull_requests}
-    return tuple(pull for pull in snapshot.pulls if pull.number in own)
+    # Not because of the ledger alone: GitHub says that it comes from a branch of the item.
+    prefix = work_prefix(snapshot.issue.number)
+    return tuple(pull for pull in snapshot.pulls if pull.number in own and pull.head.startswith(prefix))
 
 
 def _merged_branches(snapshot: Snapshot, state: RunState) -> Mapping[BranchName, BranchName]:

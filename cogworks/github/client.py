@@ -28,6 +28,7 @@ from cogworks.github.responses import (
     judge,
 )
 from cogworks.github.tokens import TokenSource
+from cogworks.masking import masked
 
 MAX_WAIT_S = 600.0
 """The longest time one call may spend waiting for a rate limit; beyond it the step ends and is run again later."""
@@ -160,14 +161,14 @@ class GraphQLClient:
         except _BAD_ADDRESS as error:
             return Refused(UsageError(f"{url} is not an address of GitHub's GraphQL API: {error}."))
         except _NEVER_SENT as error:
-            return Unsent(f"{url} cannot be reached: {_described(error)}")
+            return Unsent(f"{url} cannot be reached: {_described(error, token)}")
         except (httpx.HTTPError, httpx.StreamError, httpx.CookieConflict) as error:
-            return Broken(f"{url} gave no answer: {_described(error)}")
+            return Broken(f"{url} gave no answer: {_described(error, token)}")
         return judge(response.status_code, response.headers, response.content, url=url)
 
 
-def _described(error: Exception) -> str:
-    return f"{type(error).__name__} {error}".strip()
+def _described(error: Exception, token: str) -> str:
+    return masked(f"{type(error).__name__} {error}".strip(), [token])
 
 
 @dataclass

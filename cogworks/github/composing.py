@@ -107,7 +107,7 @@ def operations(index: int, effect: Effect, known: Known) -> list[Operation]:
             }
             return [Operation(alias, "addBlockedBy", ids)]
         case EditComment() | AddReaction():
-            return [_on_comment(alias, effect)]
+            return [_on_comment(alias, effect, known)]
         case SetLabels():
             return _labels(index, effect, known)
         case SetBase():
@@ -199,6 +199,10 @@ def _labels(index: int, effect: SetLabels, known: Known) -> list[Operation]:
 
 
 def _base(index: int, effect: SetBase, known: Known) -> list[Operation]:
+    if all(pull.node_id != effect.pull_id for pull in known.pulls):
+        raise UsageError(
+            f"GitHub showed no pull request {effect.pull_id} of {known.repository.issue.url}, so it was left alone."
+        )
     to_base = {"pullRequestId": effect.pull_id, "baseRefName": effect.base}
     moved = Operation(f"e{index}", "updatePullRequest", to_base)
     if not effect.lost_base:
@@ -216,7 +220,14 @@ def _base(index: int, effect: SetBase, known: Known) -> list[Operation]:
     ]
 
 
-def _on_comment(alias: str, effect: EditComment | AddReaction) -> Operation:
+def _on_comment(alias: str, effect: EditComment | AddReaction, known: Known) -> Operation:
+    subject = effect.comment_id if isinstance(effect, EditComment) else effect.subject_id
+    here = known.comments.get(known.repository.issue.number, ())
+    # The id may come from the ledger, which others can write: it is good for a write once GitHub showed it on this issue.
+    if subject not in known.posted and all(comment.node_id != subject for comment in here):
+        raise UsageError(
+            f"GitHub showed no comment {subject} on {known.repository.issue.url}, so it was left alone; run the step again."
+        )
     if isinstance(effect, EditComment):
         changed = {"id": effect.comment_id, "body": capped(effect.body)}
         return Operation(alias, "updateIssueComment", changed)

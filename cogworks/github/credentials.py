@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from cogworks.errors import PermissionRefused
+from cogworks.credential_rules import PROXY_VARIABLES, cleaned, credential_problem
+from cogworks.errors import ConfigurationError, PermissionRefused
 from cogworks.github.meter import Requests
 from cogworks.github.tokens import FixedToken, TokenSource
-from cogworks.settings import Environment
+from cogworks.settings import APP_VARIABLES, Environment
 
 _GH_LIMIT_S = 5.0
 
@@ -32,10 +33,13 @@ def credential(
 
     Raises:
         PermissionRefused: there is none.
+        ConfigurationError: the first that is there cannot be sent.
         UsageError: the App is configured in part, or with something that is no key.
     """
+    environment.refuse_unusable(environment.github_token_source, *PROXY_VARIABLES)
     if environment.github_token:
         return FixedToken(environment.github_token), f"`{environment.github_token_source}`"
+    environment.refuse_unusable(*APP_VARIABLES)
     if environment.github_app_id or environment.github_app_private_key:
         return _app(environment, rest_url, repository, meter), f"GitHub App {environment.github_app_id}"
     if found := gh_token(server_url, child_environment):
@@ -62,7 +66,12 @@ def gh_token(server_url: str, environment: Mapping[str, str], *, limit_s: float 
         )
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
         return None
-    return done.stdout.strip() or None if done.returncode == 0 else None
+    token = cleaned(done.stdout) if done.returncode == 0 else ""
+    if token and (problem := credential_problem(token)):
+        raise ConfigurationError(
+            "`gh auth token`", [f"what it prints {problem.partition(';')[0]}; log in with `gh auth login`"]
+        )
+    return token or None
 
 
 def _app(environment: Environment, rest_url: str, repository: str, meter: Requests) -> TokenSource:

@@ -154,6 +154,8 @@ class Issue(Value):
     """Oldest first by database id; at least those that the ledger has not recorded yet."""
     has_all_comments: bool = True
     """False: there are older ones, which had to be read earlier."""
+    sought_comments: tuple[str, ...] = ()
+    """Node ids that were asked for by name as well: one of them that is not among `comments` is not on this issue."""
     label_events: tuple[LabelEvent, ...]
     """Oldest first; at least those that the ledger has not recorded yet."""
     sub_issues: tuple[SubIssue, ...]

@@ -59,6 +59,28 @@ def refuse_missing_ledger(snapshot: Snapshot) -> None:
             )
 
 
+def refuse_foreign_ledger(snapshot: Snapshot, state: RunState) -> None:
+    """Believe a ledger only about the item that it is the ledger of.
+
+    Raises:
+        SafetyHalt: it is another item's, or names as the item's own what GitHub says is not.
+    """
+    here = (snapshot.repository.node_id, snapshot.issue.number)
+    found = [*snapshot.strangers]
+    if (state.repository_id, state.issue) != here:
+        found.append(
+            f"it is of issue #{state.issue} in repository {state.repository_id}, not of #{here[1]} in {here[0]}"
+        )
+    if found:
+        branch = f"cogworks/ledger/{snapshot.issue.number}"
+        listed = "\n".join(f"  - {each}" for each in found)
+        raise SafetyHalt(
+            f"`state.json` on branch `{branch}` is not what cogworks wrote there; nothing was written.\n{listed}\n"
+            f"See who wrote it (`git log {branch}`), and push the last commit before that again, or delete the branch and "
+            "the status comment to begin anew."
+        )
+
+
 def refuse_older_ledger(snapshot: Snapshot, state: RunState) -> None:
     """A ledger only grows: one that is behind its own view was set back by somebody.
 

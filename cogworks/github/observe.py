@@ -8,7 +8,7 @@ from cogworks.github.labels import present_inputs
 from cogworks.github.publication import COMMIT_TRAILER
 from cogworks.github.reading import work_prefix
 from cogworks.github.snapshot import Snapshot
-from cogworks.github.surface import was_deleted
+from cogworks.github.surface import is_status_lost
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.people import IgnoredLabel
 from cogworks.pipeline.position import Facts, PullFacts
@@ -54,7 +54,7 @@ def facts_of(
         input_labels=present_inputs(snapshot.issue.labels, names),
         is_locked=snapshot.issue.locked,
         foreign_branches=foreign_branches(snapshot),
-        is_status_gone=_is_status_gone(snapshot, state),
+        is_status_gone=state is not None and is_status_lost(snapshot, state),
         pulls={pull.number: _as_known_here(pull, snapshot, state) for pull in snapshot.pulls},
         lease_ages_s=lease_ages_s,
         max_cost_usd=config.budgets.pipeline_max_cost_dollars,
@@ -77,12 +77,6 @@ def foreign_branches(snapshot: Snapshot) -> tuple[BranchName, ...]:
             if COMMIT_TRAILER not in branch.message and branch.oid != start
         )
     )
-
-
-def _is_status_gone(snapshot: Snapshot, state: RunState | None) -> bool:
-    comment = state.status_comment if state else None
-    shown = {each.node_id for each in snapshot.issue.comments}
-    return comment is not None and comment.node_id not in shown and was_deleted(comment, snapshot)
 
 
 def _as_known_here(pull: PullRequest, snapshot: Snapshot, state: RunState | None) -> PullFacts:

@@ -127,10 +127,14 @@ class Known:
     label_ids: Mapping[str, str]
     sub_items: Mapping[SubItemKey, str]
     """Node ids of the sub-issues of the plan."""
+    posted: frozenset[str] = frozenset()
+    """Node ids of comments that this process posted or adopted since the read."""
 
 
-def known_from(snapshot: Snapshot, context: PublicationContext) -> Known:
-    """What the step's own read says."""
+def known_from(
+    snapshot: Snapshot, context: PublicationContext, *, posted: frozenset[str] = frozenset()
+) -> Known:
+    """What the step's own read says, and what was posted since."""
     subjects = {snapshot.issue.number: snapshot.issue.node_id}
     subjects.update((pull.number, pull.node_id) for pull in snapshot.pulls)
     subjects.update((issue.number, issue.node_id) for issue in snapshot.issue.sub_issues)
@@ -146,6 +150,7 @@ def known_from(snapshot: Snapshot, context: PublicationContext) -> Known:
         subjects=subjects,
         label_ids=snapshot.repository.label_ids,
         sub_items={key: subjects[number] for key, number in context.sub_items.items() if number in subjects},
+        posted=posted,
     )
 
 

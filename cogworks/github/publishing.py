@@ -281,7 +281,7 @@ class Publication:
             self._known,
             branches=branches_of(repository),
             pulls=with_newer(self._known.pulls, pulls_of_branches(repository, checks_hidden=True)),
-            sub_issues=sub_issues_of(repository["issue"]),
+            sub_issues=sub_issues_of(repository["issue"], self._known.repository.repository.node_id),
             comments={**self._known.comments, issue.number: comments_of(repository["issue"])},
         )
         self._read_other_threads()

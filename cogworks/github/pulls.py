@@ -1,6 +1,7 @@
 """The pull requests in an answer of GitHub, with their reviews and checks."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from cogworks.github.answers import Answer, as_error
 from cogworks.github.facts import Account, Checks, PullRequest, Review
@@ -39,7 +40,18 @@ def referring_pulls(issue: Node) -> list[PullRequest]:
     return [pull for pull in found if pull is not None]
 
 
-def parse_recorded_pulls(answer: Answer, *, doing: str) -> tuple[PullRequest, ...]:
+class RecordedPulls(NamedTuple):
+    """What ids from the ledger led to."""
+
+    own: tuple[PullRequest, ...]
+    """Of this repository, from a branch of the item."""
+    strangers: tuple[str, ...]
+    """What is something else, in words: whoever wrote these ids into the ledger was not cogworks."""
+
+
+def parse_recorded_pulls(
+    answer: Answer, *, repository_id: str, head_prefix: str, doing: str
+) -> RecordedPulls:
     """The pull requests in an answer to `recorded`; those that are gone are left out.
 
     Raises:
@@ -47,12 +59,25 @@ def parse_recorded_pulls(answer: Answer, *, doing: str) -> tuple[PullRequest, ..
     """
     refuse_other_than_gone(answer, doing=doing)
     hidden = any("statusCheckRollup" in problem.path for problem in answer.errors)
-    found = each(
-        answer.data.get("nodes"),
-        "nodes",
-        lambda node: _pull_here(node, checks_hidden=hidden) if node and "headRefName" in node else None,
-    )
-    return tuple(pull for pull in found if pull is not None)
+    own: list[PullRequest] = []
+    strangers: list[str] = []
+
+    def sort(node: Node | None) -> None:
+        if not node or "headRefName" not in node:
+            return
+        # Nothing is told of another repository: whoever reads this may not be allowed to see it.
+        if node["repository"]["id"] != repository_id:
+            strangers.append(f"pull request {node['id']} is of another repository")
+        elif node["isCrossRepository"] or not node["headRefName"].startswith(head_prefix):
+            what = (
+                f"#{node['number']} from branch {node['headRefName']!r}, not from one below `{head_prefix}`"
+            )
+            strangers.append(f"pull request {node['id']} is {what}")
+        else:
+            own.append(_pull(node, checks_hidden=hidden))
+
+    each(answer.data.get("nodes"), "nodes", sort)
+    return RecordedPulls(tuple(own), tuple(strangers))
 
 
 def refuse_other_than_gone(answer: Answer, *, doing: str) -> None:

@@ -110,7 +110,7 @@ class SnapshotReader:
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
         """The snapshot with the recorded pull requests that it lacks; no request when it lacks none.
 
-        A merged pull request whose branch is gone is found by its mention of the issue, which may be late or lost.
+        What GitHub says is no pull request of this item becomes one of `strangers` instead. A merged pull request whose branch is gone is found by its mention of the issue, which may be late or lost.
 
         Args:
             recorded: node ids.
@@ -120,9 +120,15 @@ class SnapshotReader:
         if not missing:
             return snapshot
         answer = self._client.query(document("recorded"), {"ids": missing})
-        found = parse_recorded_pulls(answer, doing=f"read recorded pull requests of {snapshot.issue.url}")
-        pulls = sorted([*snapshot.pulls, *found], key=lambda pull: pull.number)
-        return snapshot.model_copy(update={"pulls": tuple(pulls)})
+        found = parse_recorded_pulls(
+            answer,
+            repository_id=snapshot.repository.node_id,
+            head_prefix=work_prefix(snapshot.issue.number),
+            doing=f"read recorded pull requests of {snapshot.issue.url}",
+        )
+        pulls = sorted([*snapshot.pulls, *found.own], key=lambda pull: pull.number)
+        strangers = (*snapshot.strangers, *found.strangers)
+        return snapshot.model_copy(update={"pulls": tuple(pulls), "strangers": strangers})
 
     def _whole(self, address: IssueAddress) -> Answer:
         answer, habit = self._ask(address)
@@ -202,14 +208,13 @@ class SnapshotReader:
             return snapshot
         answer = self._client.query(document("recorded"), {"ids": [wanted]})
         refuse_other_than_gone(answer, doing=f"read the status comment of {address.url}")
-        found = each(
-            answer.data.get("nodes"),
-            "nodes",
-            lambda node: comment_of(node) if node and "body" in node else None,
-        )
-        whole = sorted([*comments, *filter(None, found)], key=lambda comment: comment.database_id)
-        issue = snapshot.issue.model_copy(update={"comments": tuple(whole)})
-        return snapshot.model_copy(update={"issue": issue})
+        with expecting("nodes"):
+            found = [node for node in answer.data.get("nodes") or () if node and "viewerDidAuthor" in node]
+            own = [node for node in found if node["issue"]["id"] == snapshot.issue.node_id]
+            strangers = [f"comment {node['id']} is not on this issue" for node in found if node not in own]
+        whole = sorted([*comments, *each(own, "nodes", comment_of)], key=lambda comment: comment.database_id)
+        issue = snapshot.issue.model_copy(update={"comments": tuple(whole), "sought_comments": (wanted,)})
+        return snapshot.model_copy(update={"issue": issue, "strangers": (*snapshot.strangers, *strangers)})
 
 
 def _joined(core: Answer, work: Answer, address: IssueAddress) -> Answer:

@@ -16,6 +16,7 @@ from cogworks.github.answers import (
     is_internal,
     is_limited,
 )
+from cogworks.masking import masked
 
 _MAX_EPOCH_S = 4e9
 REDIRECTS = frozenset({301, 302, 307, 308})
@@ -229,7 +230,7 @@ def _problem(entry: Any) -> GraphQLProblem:
     if ("code" in extensions and "type" not in entry) or not isinstance(path, list):
         path = []
     steps = tuple(part if isinstance(part, int) else str(part) for part in path)
-    return GraphQLProblem(steps, str(kind), str(entry.get("message", "")))
+    return GraphQLProblem(steps, str(kind), masked(str(entry.get("message", ""))))
 
 
 def _message(body: bytes) -> str:
@@ -241,4 +242,4 @@ def _message(body: bytes) -> str:
         content = None
     if isinstance(content, dict) and isinstance(content.get("message"), str):
         text = content["message"]
-    return " ".join(text.split())[:300].rstrip(".") or "an empty body"
+    return masked(" ".join(text.split()))[:300].rstrip(".") or "an empty body"

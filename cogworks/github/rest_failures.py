@@ -7,6 +7,7 @@ from typing import Any
 from cogworks.errors import CogworksError, LostRace, PermissionRefused, TryAgainLater, UsageError
 from cogworks.github.answers import OutcomeUnknown
 from cogworks.github.responses import Limited, Refused, judge_forbidden
+from cogworks.masking import masked
 
 
 class AlreadyExists(CogworksError):
@@ -63,10 +64,10 @@ def said_by(body: str) -> str:
     """GitHub's message and the messages of its single errors, in one line of at most 400 characters."""
     content = parsed(body)
     if not isinstance(content, dict):
-        return " ".join(body.split())[:400] or "an empty body"
+        return masked(" ".join(body.split()))[:400] or "an empty body"
     errors = content.get("errors")
     details = [_detail(entry) for entry in errors] if isinstance(errors, list) else []
-    return "; ".join([str(content.get("message", "no message")).rstrip("."), *details])[:400]
+    return masked("; ".join([str(content.get("message", "no message")).rstrip("."), *details]))[:400]
 
 
 def _detail(entry: object) -> str:

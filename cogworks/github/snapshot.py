@@ -61,6 +61,8 @@ class Snapshot(Value):
     """What was left of the hour's points after the read; None where the answer did not say."""
     permissions: Mapping[Login, str] = {}
     """What people may do here (`admin`, `write`, …), of those who newly asked for something; empty when nobody did."""
+    strangers: tuple[str, ...] = ()
+    """What the ledger names as the item's own and GitHub says is not, each in words."""
 
 
 def parse_snapshot(answer: Answer, address: IssueAddress) -> Snapshot:
@@ -240,7 +242,7 @@ def _issue(node: Node) -> Issue:
             comments=comments_of(node),
             has_all_comments=not node["comments"]["pageInfo"]["hasPreviousPage"],
             label_events=each(node["inputs"]["nodes"], "inputs.nodes", _label_event),
-            sub_issues=sub_issues_of(node),
+            sub_issues=sub_issues_of(node, node["repository"]["id"]),
             parent=IssueNumber(node["parent"]["number"]) if node.get("parent") else None,
         )
 
@@ -268,9 +270,14 @@ def comment_of(node: Node) -> Comment:
     )
 
 
-def sub_issues_of(issue: Node) -> tuple[SubIssue, ...]:
-    """The sub-issues below an issue, in GitHub's order; those that the token may not see are left out."""
-    found = each(issue["subIssues"]["nodes"], "subIssues.nodes", lambda node: node and issue_facts(node))
+def sub_issues_of(issue: Node, repository_id: str) -> tuple[SubIssue, ...]:
+    """The sub-issues below an issue, in GitHub's order; those of other repositories and those that the token may not
+    see are left out: nothing of ours is there, and their numbers are numbers of something else here."""
+    found = each(
+        issue["subIssues"]["nodes"],
+        "subIssues.nodes",
+        lambda node: issue_facts(node) if node and node["repository"]["id"] == repository_id else None,
+    )
     return tuple(sub_issue for sub_issue in found if sub_issue)
 
 

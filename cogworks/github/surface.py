@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from cogworks.github.bases import base_repairs
 from cogworks.github.bodies import capped
 from cogworks.github.effects import AddReaction, EditComment, Effect, SetLabels
+from cogworks.github.facts import Comment
 from cogworks.github.insisting import insisted_on
 from cogworks.github.markers import marked
 from cogworks.github.notices import REVISION, notices
+from cogworks.github.recorded import recorded_in
 from cogworks.github.snapshot import Snapshot
 from cogworks.pipeline.affording import shortages
 from cogworks.pipeline.frontier import InstanceStatus
@@ -30,7 +32,7 @@ from cogworks.pipeline.position import (
     waiting_for,
 )
 from cogworks.pipeline.render import View, is_drawable, mermaid
-from cogworks.pipeline.state import CommentRef, RunState, VisitRecord, first_visit_key
+from cogworks.pipeline.state import RunState, VisitRecord, first_visit_key
 from cogworks.settings import Config
 from cogworks.vocabulary import Value
 
@@ -92,19 +94,30 @@ def comment_difference(body: str, snapshot: Snapshot, state: RunState) -> tuple[
     if comment is None:
         return ()
     wanted = marked(capped(body), visit_key=first_visit_key(state), topic=STATUS_TOPIC)
-    shown = next((c.body for c in snapshot.issue.comments if c.node_id == comment.node_id), None)
-    if shown is None and was_deleted(comment, snapshot):
-        return ()
-    if shown is not None and _same(shown, wanted):
+    shown = own_status_comment(snapshot, state)
+    if is_status_lost(snapshot, state) or (shown is not None and _same(shown.body, wanted)):
         return ()
     return (EditComment(comment_id=comment.node_id, body=wanted),)
 
 
-def was_deleted(comment: CommentRef, snapshot: Snapshot) -> bool:
-    """Whether a comment that is not in the snapshot was there before it, not posted since or among the older ones."""
-    ledger = snapshot.ledger
-    was_known = ledger is not None and f'"{comment.node_id}"' in (ledger.state_text or "")
-    return was_known and snapshot.issue.has_all_comments
+def own_status_comment(snapshot: Snapshot, state: RunState) -> Comment | None:
+    """The comment of this issue that the state names, if one of us wrote it."""
+    named = state.status_comment.node_id if state.status_comment else None
+    found = next((comment for comment in snapshot.issue.comments if comment.node_id == named), None)
+    if found is None or found.viewer_did_author:
+        return found
+    return found if found.author is not None and found.author.id in state.identities else None
+
+
+def is_status_lost(snapshot: Snapshot, state: RunState) -> bool:
+    """Whether the ledger names a status comment that the read did not find among ours on this issue: it was deleted, or
+    somebody wrote the id of another comment into the ledger. One that this step posted is none of these."""
+    ref, ledger, issue = state.status_comment, snapshot.ledger, snapshot.issue
+    if ref is None or ledger is None or own_status_comment(snapshot, state) is not None:
+        return False
+    was_named = recorded_in(ledger.state_text).status_comment_id == ref.node_id
+    is_foreign = any(comment.node_id == ref.node_id for comment in issue.comments)
+    return was_named and (is_foreign or issue.has_all_comments or ref.node_id in issue.sought_comments)
 
 
 def problem_comment(problem: str) -> str:

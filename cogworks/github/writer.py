@@ -34,6 +34,7 @@ class Writer:
         self._labels = labels
         self._sleep = sleep
         self._checks = checks
+        self._posted: frozenset[str] = frozenset()
 
     def publish(
         self,
@@ -57,10 +58,11 @@ class Writer:
             TryAgainLater: a branch moved meanwhile, or as the client says.
             PermissionRefused, UsageError, CogworksError: a part was refused; parts before it may be there.
         """
-        known = known_from(snapshot, context)
+        known = known_from(snapshot, context, posted=self._posted)
         checks = [effect for effect in effects if isinstance(effect, ReportCheck)]
         others = [effect for effect in effects if not isinstance(effect, ReportCheck)]
         published = Publication(self._client, self._labels, self._sleep, others, known).published(push)
+        self._posted |= {comment.node_id for comment in published.comments}
         refused = reported(checks, self._checks() if checks else None)
         return published.model_copy(update={"warnings": (*published.warnings, *refused)})
 
@@ -71,7 +73,7 @@ class Writer:
             for effect in effects
             if isinstance(effect, SetLabels | EditComment | AddReaction | SetBase)
         ]
-        known = known_from(snapshot, PublicationContext())
+        known = known_from(snapshot, PublicationContext(), posted=self._posted)
         try:
             known = with_labels(views, known, self._labels)
             parts = [

@@ -1,14 +1,16 @@
 """The provider `anthropic`: one question over HTTPS, sent again as long as the server asks for patience."""
 
-import ipaddress
 from collections.abc import Callable
 from typing import Self
 
 import httpx
 
+from cogworks.credential_rules import cleaned, credential_problem
 from cogworks.errors import CogworksError, ConfigurationError, TryAgainLater
 from cogworks.llm.anthropic_wire import Refused, decipher, request_body, request_headers
 from cogworks.llm.provider import ModelReply, ModelRequest
+from cogworks.loopback import is_loopback
+from cogworks.masking import masked
 
 BASE_URL = "https://api.anthropic.com"
 MAX_ATTEMPTS = 5
@@ -45,7 +47,7 @@ class AnthropicProvider:
         Raises: ConfigurationError for a key no header can carry or a base URL that is none; neither is repeated in it.
         """
         self._key = _checked_key(api_key)
-        self._url = _endpoint(base_url)
+        self._url = endpoint(base_url)
         self._sleep = sleep
         self._left_s = left_s
         self._jitter = jitter
@@ -93,10 +95,11 @@ class AnthropicProvider:
             response = self._client.post(self._url, json=request_body(request), timeout=self._timeout())
         except (httpx.HTTPError, httpx.InvalidURL, httpx.CookieConflict, httpx.StreamError) as error:
             return self._failed(error)
-        # A server that quotes the key back must not carry it into a message.
-        return decipher(
-            response.status_code, response.headers, response.content.replace(self._key.encode(), b"[key]")
-        )
+        return decipher(response.status_code, response.headers, response.content, mask=self._masked)
+
+    def _masked(self, text: str) -> str:
+        """What a server says, without the key that it may quote."""
+        return masked(text, [self._key])
 
     def _timeout(self) -> httpx.Timeout:
         left_s = self._left_s()
@@ -104,7 +107,7 @@ class AnthropicProvider:
         return httpx.Timeout(connect=min(5.0, read_s), read=read_s, write=min(60.0, read_s), pool=5.0)
 
     def _failed(self, error: Exception) -> Refused:
-        found = str(error).replace(self._key, "[key]") or "no details"
+        found = self._masked(str(error)) or "no details"
         what = (
             f"the model provider at {_shown(self._url)} could not be asked: {type(error).__name__}: {found}"
         )
@@ -129,14 +132,18 @@ def _too_long(error: CogworksError, wait_s: float, longest_s: float) -> TryAgain
 
 
 def _checked_key(api_key: str) -> str:
-    key = api_key.strip()
-    if key and key.isascii() and key.isprintable() and " " not in key:
-        return key
-    found = "is empty" if not key else "holds characters that no HTTP header can carry"
-    raise ConfigurationError("COGWORKS_LLM_API_KEY", [f"{found}; set it to the provider's API key"])
+    key = cleaned(api_key)
+    if problem := credential_problem(key):
+        raise ConfigurationError("COGWORKS_LLM_API_KEY", [problem])
+    return key
 
 
-def _endpoint(base_url: str) -> httpx.URL:
+def endpoint(base_url: str) -> httpx.URL:
+    """Where questions are sent.
+
+    Raises:
+        ConfigurationError: the base URL is none, or would carry the key in the clear.
+    """
     try:
         url = httpx.URL(base_url.strip().rstrip("/") + "/v1/messages")
     except (httpx.InvalidURL, ValueError):
@@ -146,20 +153,12 @@ def _endpoint(base_url: str) -> httpx.URL:
         problem = f"is no web address; set it to one like {BASE_URL}"
     elif url.query or url.fragment:
         problem = "carries a query or a fragment; name only scheme, host and path"
-    elif url.scheme == "http" and not _is_local(url.host):
-        problem = f"would send the API key unencrypted to {url.host!r}; use https"
+    elif url.scheme == "http" and not is_loopback(url.host):
+        https = url.copy_with(scheme="https", userinfo=b"", path=url.path.removesuffix("/v1/messages"))
+        problem = f"would send the API key unencrypted to {url.host!r}; use {https}"
     if problem is not None:
         raise ConfigurationError("COGWORKS_LLM_BASE_URL", [problem])
     return url
-
-
-def _is_local(host: str) -> bool:
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        # A name without a dot is resolved inside a container network or this machine.
-        return "." not in host or host.endswith(".localhost")
-    return address.is_loopback or address.is_private
 
 
 def _shown(url: httpx.URL) -> str:

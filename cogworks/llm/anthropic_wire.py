@@ -5,7 +5,7 @@ https://platform.claude.com/docs/en/api/errors and the behaviour of the vendor's
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -31,6 +31,7 @@ RETRYABLE = frozenset({408, 409, 429})
 _SPEND_LIMIT_CODES = frozenset({"enforced_spend_limit_reached"})
 _SPEND_LIMIT_WORDS = re.compile(r"specified (\w+ )?API usage limits|credit balance is too low", re.IGNORECASE)
 _MAX_MESSAGE_CHARS = 500
+_MAX_PAGE_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -94,16 +95,19 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
     return {**body, "system": request.system} if request.system else body
 
 
-def decipher(status: int, headers: Mapping[str, str], body: bytes) -> ModelReply | Refused:
+def decipher(
+    status: int, headers: Mapping[str, str], body: bytes, *, mask: Callable[[str], str]
+) -> ModelReply | Refused:
     """What an answer means. Never raises.
 
     Args:
         headers: names in lower case or a mapping that ignores case.
+        mask: takes secrets out of what an error repeats of the server's words; a reply is never touched.
     """
     if status == 200:
         return _reply(body)
-    error = _error(body)
-    what = _described(status, headers, error)
+    error = _error(body, mask)
+    what = _described(status, headers, error, mask)
     spend_limit = _spend_limit(status, error, what)
     if spend_limit is not None:
         return Refused(spend_limit, is_retryable=False)
@@ -115,7 +119,7 @@ def decipher(status: int, headers: Mapping[str, str], body: bytes) -> ModelReply
             f"{what}. Nothing was answered; run the same step again later.", retry_after_s=wait_s
         )
         return Refused(later, is_retryable=is_retryable, wait_s=wait_s)
-    return Refused(_final_error(status, headers, what), is_retryable=False)
+    return Refused(_final_error(status, mask(headers.get("location", "nowhere")), what), is_retryable=False)
 
 
 def _reply(body: bytes) -> ModelReply | Refused:
@@ -144,19 +148,23 @@ def _reply(body: bytes) -> ModelReply | Refused:
         )
 
 
-def _error(body: bytes) -> _ErrorAnswer:
+def _error(body: bytes, mask: Callable[[str], str]) -> _ErrorAnswer:
     try:
         return _ErrorAnswer.model_validate_json(body)
     except ValidationError:
         # A proxy or a load balancer answered in its own words, which may be a whole page.
-        return _ErrorAnswer(error=_Error(message=body[:200].decode("utf-8", "replace")))
+        page = mask(body.decode("utf-8", "replace"))
+        return _ErrorAnswer(error=_Error(message=page[:_MAX_PAGE_CHARS]))
 
 
-def _described(status: int, headers: Mapping[str, str], answer: _ErrorAnswer) -> str:
-    message = " ".join(answer.error.message.split())[:_MAX_MESSAGE_CHARS] or "no explanation"
+def _described(
+    status: int, headers: Mapping[str, str], answer: _ErrorAnswer, mask: Callable[[str], str]
+) -> str:
+    # Masked before it is cut: of a secret that is cut in two, nobody would know the half.
+    message = mask(" ".join(answer.error.message.split()))[:_MAX_MESSAGE_CHARS] or "no explanation"
     request_id = headers.get("request-id") or answer.request_id
-    named = f" (request {request_id})" if request_id else ""
-    return f"the model provider answered {status} {answer.error.type}: {message.rstrip('.')}{named}"
+    named = f" (request {mask(request_id)})" if request_id else ""
+    return f"the model provider answered {status} {mask(answer.error.type)}: {message.rstrip('.')}{named}"
 
 
 def _spend_limit(status: int, answer: _ErrorAnswer, what: str) -> BudgetReached | None:
@@ -171,7 +179,7 @@ def _spend_limit(status: int, answer: _ErrorAnswer, what: str) -> BudgetReached 
     )
 
 
-def _final_error(status: int, headers: Mapping[str, str], what: str) -> CogworksError:
+def _final_error(status: int, target: str, what: str) -> CogworksError:
     if status in {401, 403}:
         return PermissionRefused(
             f"{what}. Check the API key (`COGWORKS_LLM_API_KEY`) and what its workspace may use."
@@ -179,7 +187,6 @@ def _final_error(status: int, headers: Mapping[str, str], what: str) -> Cogworks
     if status == 404:
         return ConfigurationError("[llm]", [f"{what}; check `model` and `COGWORKS_LLM_BASE_URL`"])
     if status < 400:
-        target = headers.get("location", "nowhere")
         return ConfigurationError(
             "COGWORKS_LLM_BASE_URL", [f"{what}, pointing to {target!r}; name the final address"]
         )

@@ -172,7 +172,7 @@ class Gateway:
     def _request(self, question: Prompt, schema: Schema, purpose: str) -> ModelRequest:
         return ModelRequest(
             model=self._settings.model,
-            system=question.system,
+            system=question.system.text,
             messages=(Message(role="user", text=question.user),),
             output_schema=schema,
             max_output_tokens=self._settings.max_output_tokens,

@@ -11,14 +11,20 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from cogworks.errors import ConfigurationError
 from cogworks.llm.provider import sha256_hex
+from cogworks.llm.rules import RULES, SystemText
 from cogworks.vocabulary import Value
 
 SUFFIX = ".md.j2"
 SEPARATOR = "--- user ---"
-SYSTEM_VARIABLES = frozenset({"rules", "output_schema"})
+SYSTEM_VARIABLES = frozenset({"output_schema"})
 """All that a system section may use: the rest may hold text written by strangers."""
 
 _AGAIN = f"_again{SUFFIX}"
+_RULES = "_rules"
+_NOT_REPLACED = (
+    "the rules above every prompt are built in, and no repository replaces them; delete the file. Put what else holds for "
+    "a question into the system section of its own prompt, which stands below them"
+)
 _TEMPLATE_FAILURES = (
     jinja2.TemplateError,
     ArithmeticError,
@@ -34,7 +40,7 @@ _TEMPLATE_FAILURES = (
 class Prompt(Value):
     """One question, ready to send."""
 
-    system: str
+    system: SystemText
     user: str
     source: str
     """The template's file, `prompts/intake.md.j2` or `.cogworks/prompts/intake.md.j2`."""
@@ -67,7 +73,7 @@ class Prompts:
 
     A template is one file: its system section, a line `--- user ---`, its user section. The line is looked
     for in the template and not in the rendered text, so no variable can move the border. A file whose name
-    starts with `_` is a part that others include.
+    starts with `_` is a part that others include. The rules stand above each system section, see `rules`.
     """
 
     def __init__(self, texts: Mapping[str, str], overrides: Mapping[str, str] | None = None) -> None:
@@ -75,9 +81,11 @@ class Prompts:
             texts: stem -> template, as shipped.
             overrides: stem -> template of the repository's `.cogworks/prompts/`; they win.
 
-        Raises: ConfigurationError with every template that does not parse.
+        Raises: ConfigurationError with every template that does not parse, or for one in place of the rules.
         """
         own = overrides or {}
+        if _RULES in own:
+            raise ConfigurationError(f".cogworks/prompts/{_RULES}{SUFFIX}", [_NOT_REPLACED])
         self._texts = {**texts, **own}
         self._sources = {
             stem: f"{'.cogworks/prompts' if stem in own else 'prompts'}/{stem}{SUFFIX}"
@@ -85,7 +93,8 @@ class Prompts:
         }
         self._added = frozenset(own) - frozenset(texts)
         parts = {f"{stem}{SUFFIX}": text for stem, text in self._texts.items() if stem.startswith("_")}
-        self._environment = prompt_environment(parts)
+        # Prompts of repositories include them from the time when each had to; they stand above it already.
+        self._environment = prompt_environment({**parts, f"{_RULES}{SUFFIX}": ""})
         self._refuse_malformed()
 
     @property
@@ -94,11 +103,14 @@ class Prompts:
         return tuple(sorted(stem for stem, text in self._texts.items() if _borders(text) == 1))
 
     def digest(self, stem: str) -> str:
-        """The sha256 of a question's template together with every part it may include; empty when there is no such template."""
+        """The sha256 of a question's template together with the rules and every part it may include; empty when there is
+        no such template."""
         if stem not in self._texts:
             return ""
         parts = sorted((name, text) for name, text in self._texts.items() if name.startswith("_"))
-        return sha256_hex(_encodable("\x1f".join([self._texts[stem], *(f"{n}\x1f{t}" for n, t in parts)])))
+        return sha256_hex(
+            _encodable("\x1f".join([RULES, self._texts[stem], *(f"{n}\x1f{t}" for n, t in parts)]))
+        )
 
     def render(self, stem: str, variables: Mapping[str, Any]) -> Prompt:
         """The prompt of one question; equal arguments give equal bytes.
@@ -114,7 +126,7 @@ class Prompts:
             user += f'\n{{% include "{_AGAIN}" %}}\n'
         trusted = {name: value for name, value in variables.items() if name in SYSTEM_VARIABLES}
         return Prompt(
-            system=self._fill(stem, system, trusted, section="system section"),
+            system=SystemText(self._fill(stem, system, trusted, section="system section")),
             user=self._fill(stem, user, variables, section="user section"),
             source=self._sources[stem],
             template_sha256=sha256_hex(_encodable(text)),

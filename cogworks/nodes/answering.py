@@ -89,6 +89,11 @@ def _posted(
     if move.attempt > MAX_ATTEMPTS:
         say(f"{len(state.owed)} answer(s) were given up: their runner died {MAX_ATTEMPTS} times")
         return Published()
+    if seen.facts.is_status_gone and state.status_comment is not None:
+        say(
+            f"no comment of this issue is the status comment that the ledger names ({state.status_comment.node_id}): it was "
+            "deleted, or somebody wrote into the ledger; ours is looked for by its marker, else posted anew"
+        )
     # A dead runner may have posted after our read.
     snapshot = tracker.read() if move.taken_over_from else seen.snapshot
     context = PublicationContext(identities=state.identities)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from cogworks.errors import CogworksError, UsageError
 from cogworks.github.hearing import hear, people_to_ask_about
-from cogworks.github.notices import refuse_missing_ledger, refuse_older_ledger
+from cogworks.github.notices import refuse_foreign_ledger, refuse_missing_ledger, refuse_older_ledger
 from cogworks.github.observe import facts_of
 from cogworks.github.publication import commit_body
 from cogworks.github.snapshot import Snapshot
@@ -98,7 +98,7 @@ def read_item(tracker: Reads) -> Snapshot:
 
 
 def refuse_lost_ledger(snapshot: Snapshot) -> None:
-    """Never go on where the ledger is gone or was set back: the status comment tells.
+    """Never go on where the ledger is gone, was set back or names what is not the item's: GitHub tells.
 
     Raises:
         SafetyHalt: nothing may be written before somebody looked.
@@ -107,6 +107,7 @@ def refuse_lost_ledger(snapshot: Snapshot) -> None:
     if state is None:
         refuse_missing_ledger(snapshot)
     else:
+        refuse_foreign_ledger(snapshot, state)
         refuse_older_ledger(snapshot, state)
 
 

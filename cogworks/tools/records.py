@@ -8,8 +8,9 @@ from pydantic import ValidationError
 
 from cogworks.canonical import canonical, sha256
 from cogworks.errors import CogworksError
+from cogworks.masking import HIDDEN
 from cogworks.tools.policy import Decision
-from cogworks.tools.redaction import HIDDEN, Redactor
+from cogworks.tools.redaction import Redactor
 from cogworks.vocabulary import Value
 
 GENESIS = "0" * 64

@@ -1,19 +1,13 @@
-"""Takes secrets out of what is kept and shown: by the names of keys, by the shapes of tokens, by known values."""
+"""Takes secrets out of what is kept and shown: texts by masking, documents also by the names of their keys."""
 
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-HIDDEN = "***"
+from cogworks.masking import HIDDEN, masked
+
 _KEYS = re.compile(
     r"secret|token|passw(or)?d|api[_-]?key|private[_-]?key|authorization|cookie|credential", re.IGNORECASE
-)
-_SHAPES = re.compile(
-    r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|sk-[A-Za-z0-9_-]{16,}"
-    r"|xox[abprs]-[A-Za-z0-9-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{35}"
-    r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
-    r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)|(?i:(?<=bearer )|(?<=basic ))[A-Za-z0-9._~+/=-]{8,}"
 )
 _SECRETIVE = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "PRIVATE_KEY")
 """In the names of variables whose values are hidden wherever they turn up."""
@@ -28,14 +22,11 @@ class Redactor:
         """Args:
         secrets: values that are known to be secret.
         """
-        known = {secret for secret in secrets if len(secret) >= _MIN_SECRET_CHARS}
-        self._known = sorted(known, key=lambda secret: (-len(secret), secret))
+        self._known = tuple({secret for secret in secrets if len(secret) >= _MIN_SECRET_CHARS})
 
     def text(self, text: str) -> str:
         """The text with `***` in the place of each secret."""
-        for secret in self._known:
-            text = text.replace(secret, HIDDEN)
-        return _SHAPES.sub(HIDDEN, text)
+        return masked(text, self._known)
 
     def data(self, value: Any) -> Any:
         """The same for every text in a JSON document, and for everything under a key that tells of a secret."""

@@ -46,7 +46,7 @@ class Item(Reads, Protocol):
     def copy(self, snapshot: Snapshot, tip: CommitOid) -> LedgerCopy:
         """The whole ledger at a commit."""
 
-    def existing(self, node_ids: Sequence[str]) -> Collection[str]:
+    def existing(self, snapshot: Snapshot, node_ids: Sequence[str]) -> Collection[str]:
         """Those of the ids that still name something; no request for none."""
 
     def publish(
@@ -155,6 +155,10 @@ def _state_rules(snapshot: Snapshot, state: RunState) -> tuple[list[Finding], bo
         *check_identity(state, repository_id=snapshot.repository.node_id, issue=snapshot.issue.number),
         *check_visits(state),
         *check_plan(state),
+        *(
+            Finding(kind="ledger", rule="identity", object="state.json", problem=stranger, remedy=REVERT)
+            for stranger in snapshot.strangers
+        ),
     ]
     try:
         _, pipeline = configured(snapshot, state)
@@ -175,7 +179,7 @@ def _state_rules(snapshot: Snapshot, state: RunState) -> tuple[list[Finding], bo
 
 
 def _surface(shell: CheckShell, seen: Considered, keys: Collection[VisitKey]) -> tuple[Found, ...]:
-    return check_surface(seen, Existing(shell.item.existing(unseen(seen))), keys)
+    return check_surface(seen, Existing(shell.item.existing(seen.snapshot, unseen(seen))), keys)
 
 
 def _repair(shell: CheckShell, seen: Considered, surface: Sequence[Found], *, is_sound: bool) -> list[str]:

@@ -23,10 +23,13 @@ from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.reading import SnapshotReader
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.writer import Writer
-from cogworks.unexpected import expecting
+from cogworks.unexpected import Node, expecting
 from cogworks.vocabulary import CommitOid, IssueNumber
 
-EXISTING = "query Existing($ids: [ID!]!) {\n  nodes(ids: $ids) { id }\n}\n"
+EXISTING = """query Existing($ids: [ID!]!) {
+  nodes(ids: $ids) { __typename ... on Issue { id repository { id } } ... on IssueComment { id issue { id } } }
+}
+"""
 
 
 class ItemOnGitHub(ItemReader):
@@ -42,7 +45,7 @@ class ItemOnGitHub(ItemReader):
     def copy(self, snapshot: Snapshot, tip: CommitOid) -> LedgerCopy:
         return read_copy(self._documents, snapshot, tip)
 
-    def existing(self, node_ids: Sequence[str]) -> Collection[str]:
+    def existing(self, snapshot: Snapshot, node_ids: Sequence[str]) -> Collection[str]:
         if not node_ids:
             return frozenset()
         answer = self._documents.query(EXISTING, {"ids": list(node_ids)})
@@ -50,7 +53,9 @@ class ItemOnGitHub(ItemReader):
             if problem.type != "NOT_FOUND":
                 raise as_error(problem, doing=f"look for what the ledger of {self._address.url} records")
         with expecting("nodes"):
-            return frozenset(node["id"] for node in answer.data.get("nodes") or () if node)
+            return frozenset(
+                node["id"] for node in answer.data.get("nodes") or () if node and _is_of(node, snapshot)
+            )
 
     def publish(
         self, effects: Sequence[Effect], snapshot: Snapshot, context: PublicationContext
@@ -65,6 +70,13 @@ class ItemOnGitHub(ItemReader):
         answer = self._documents.mutate(*compose([Operation("e0", "addSubIssue", below)]))
         for problem in answer.errors:
             raise as_error(problem, doing=f"put a sub-issue back below {self._address.url}")
+
+
+def _is_of(node: Node, snapshot: Snapshot) -> bool:
+    """Whether an issue is of the item's repository, or a comment is on its issue."""
+    if node["__typename"] == "Issue":
+        return bool(node["repository"]["id"] == snapshot.repository.node_id)
+    return node["__typename"] == "IssueComment" and bool(node["issue"]["id"] == snapshot.issue.node_id)
 
 
 class LedgersOnGitHub:

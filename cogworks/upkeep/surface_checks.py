@@ -28,7 +28,7 @@ class Found(Finding):
 
 @dataclass(frozen=True)
 class Existing:
-    """Which recorded objects exist although the snapshot does not show them; by node id."""
+    """Which recorded objects are there, in the item's own repository, although the snapshot does not show them; by node id."""
 
     node_ids: Collection[str]
 
@@ -101,7 +101,13 @@ def _check_sub_issues(seen: Considered, existing: Existing) -> Iterable[Found]:
             )
         else:
             remedy = "restart the item: its plan is gone"
-            yield Found(kind="stray", rule="sub_issue", object=name, problem="was deleted", remedy=remedy)
+            yield Found(
+                kind="stray",
+                rule="sub_issue",
+                object=name,
+                problem="was deleted, or is of another repository",
+                remedy=remedy,
+            )
 
 
 def _check_links(seen: Considered) -> Iterable[Found]:

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from tests.hub.commandline import git
-from tests.limits import LONG_RUN_ENDS_WITHIN_S
+from tests.limits import ENDS_WITHIN_S, LONG_RUN_ENDS_WITHIN_S
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "docs" / "examples" / "workflows"

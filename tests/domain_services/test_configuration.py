@@ -1,13 +1,10 @@
 """What `.cogworks/services.toml` may say, and that everything wrong with it is said at once."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cogworks.domain_services.configuration import (
     ServiceConfig,
     address_problem,
-    is_loopback,
     parse_services,
 )
 from cogworks.domain_services.limits import Limits
@@ -175,12 +172,6 @@ def test_a_file_that_says_nothing_usable(text: str, problem: str) -> None:
 )
 def test_where_a_service_may_be_reached(url: str, has_token: bool, problem: str | None) -> None:
     assert address_problem(url, has_token=has_token) == problem
-
-
-@given(st.ip_addresses())
-def test_only_loopback_addresses_are_this_machine(address: object) -> None:
-    text = str(address)
-    assert is_loopback(text) is (text.startswith(("127.", "::ffff:7f")) or text == "::1")
 
 
 def test_times_per_method() -> None:

@@ -82,6 +82,7 @@ def test_no_error_of_the_library_escapes(far: respx.MockRouter, error: type[http
             httpx.Response(500, text="sorry"),
             "failed at handshake 2 times; last: http://127.0.0.1:1/api/v1/handshake answered 500: sorry",
         ),
+        (httpx.Response(500, text="no such token: t0k."), "answered 500: no such token: ***."),
         (httpx.Response(302, headers={"Location": "https://elsewhere"}), "answered 302"),
         (httpx.Response(401), "does not let us in: http://127.0.0.1:1/api/v1/handshake answered 401"),
         (httpx.Response(200, content=b"a" * (MAX_MESSAGE_BYTES + 1)), "longer than 16777216 bytes"),
@@ -92,7 +93,7 @@ def test_no_error_of_the_library_escapes(far: respx.MockRouter, error: type[http
         (httpx.Response(200, content=b"\xff"), "does not fit the schema"),
         (httpx.Response(200, content=b""), "does not fit the schema"),
     ],
-    ids=["500", "redirect", "token", "oversized", "compressed", "not-utf-8", "empty"],
+    ids=["500", "quoted", "redirect", "token", "oversized", "compressed", "not-utf-8", "empty"],
 )
 def test_what_is_no_answer_is_named(far: respx.MockRouter, response: httpx.Response, words: str) -> None:
     far.post("/handshake").mock(return_value=response)

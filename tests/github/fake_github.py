@@ -213,6 +213,7 @@ class FakeGitHub:
             "title": given["title"],
             "body": given["body"],
             "author": VIEWER,
+            "repository": {"id": "R"},
         }
         issue.update(state="OPEN", url=f"https://github.com/o/r/issues/{number}", labelIds=given["labelIds"])
         assert given["parentIssueId"] == "I4"

@@ -1,9 +1,17 @@
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.errors import UsageError
-from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses, parse_issue_url
+from cogworks.errors import ConfigurationError, UsageError
+from cogworks.github.addresses import (
+    ApiAddresses,
+    IssueAddress,
+    api_addresses,
+    parse_issue_url,
+    parse_repository_url,
+)
 from cogworks.vocabulary import IssueNumber
 
 
@@ -107,8 +115,51 @@ def test_the_apis_of_every_kind_of_server_are_found(server_url: str, addresses: 
 
 
 def test_said_addresses_win_over_the_usual_ones() -> None:
-    said = api_addresses("https://github.com", rest_url="http://h/api/", graphql_url="http://h/graphql")
+    said = api_addresses("https://github.com", rest_url="https://h/api/", graphql_url="https://h/graphql")
 
-    assert said == ApiAddresses("http://h/api", "http://h/graphql")
+    assert said == ApiAddresses("https://h/api", "https://h/graphql")
     assert not said.is_github_com
     assert api_addresses("https://github.com").is_github_com
+
+
+@pytest.mark.parametrize("read", [parse_issue_url, parse_repository_url])
+@pytest.mark.parametrize(
+    "host", ["ghe.example", "10.0.0.7", "127.0.0.1.example", "[fd00::1]:8080", "github.com"]
+)
+def test_an_address_that_would_carry_the_token_unencrypted_is_refused(
+    read: Callable[[str], object], host: str
+) -> None:
+    with pytest.raises(UsageError, match="unencrypted; nothing was sent") as refused:
+        read(f"http://{host}/o/r/issues/4")
+
+    assert f"\n  https://{host}/o/r/issues/4\n" in str(refused.value)
+
+
+@pytest.mark.parametrize("variable", ["GITHUB_SERVER_URL", "GITHUB_API_URL", "GITHUB_GRAPHQL_URL"])
+@pytest.mark.parametrize(
+    ("address", "problem"),
+    [
+        (
+            "http://ghe.example/api",
+            "would carry the token to 'ghe.example' unencrypted; use https://ghe.example/api",
+        ),
+        ("https://me:hunter2@ghe.example", "carries a user or a password; give it without"),
+        ("http://me:hunter2@127.0.0.1", "carries a user or a password; give it without"),
+        ("ftp://ghe.example", "is no web address"),
+        ("https://ghe.example:port", "is no web address"),
+    ],
+)
+def test_a_variable_with_an_address_that_no_token_may_go_to_is_refused(
+    variable: str, address: str, problem: str
+) -> None:
+    said = {"GITHUB_SERVER_URL": "https://github.com", variable: address}
+
+    with pytest.raises(ConfigurationError, match=variable) as refused:
+        api_addresses(
+            said["GITHUB_SERVER_URL"],
+            rest_url=said.get("GITHUB_API_URL"),
+            graphql_url=said.get("GITHUB_GRAPHQL_URL"),
+        )
+
+    assert problem in str(refused.value)
+    assert "hunter2" not in str(refused.value)

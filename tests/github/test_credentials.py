@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.errors import PermissionRefused, UsageError
+from cogworks.errors import ConfigurationError, PermissionRefused, UsageError
 from cogworks.github.app_tokens import AppTokens
 from cogworks.github.credentials import credential, gh_token
 from cogworks.github.meter import Requests
@@ -60,6 +60,25 @@ def test_the_first_token_of_the_order_is_used(
     found, where = chosen(environ, path)
 
     assert (found.token(), where) == (token, source)
+
+
+@pytest.mark.parametrize("variable", ["COGWORKS_GITHUB_TOKEN", "COGWORKS_GITHUB_APP_ID"])
+def test_a_credential_with_stray_characters_is_refused_and_no_other_is_used(variable: str, path: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"`{variable}` holds a blank or a line break") as refused:
+        chosen({**APP, variable: "s3 cret"}, path)
+
+    assert "cret" not in str(refused.value)
+
+
+def test_a_login_with_stray_characters_is_refused(tmp_path: Path) -> None:
+    gh = tmp_path / "gh"
+    gh.write_text("#!/bin/sh\necho 'gho_s3 cret'\n")
+    gh.chmod(0o755)
+
+    with pytest.raises(ConfigurationError, match="what it prints holds a blank or a line break") as refused:
+        chosen({}, f"{tmp_path}:/usr/bin:/bin")
+
+    assert "cret" not in str(refused.value)
 
 
 def test_an_app_that_somebody_configured_comes_before_whoever_is_logged_in(path: str) -> None:

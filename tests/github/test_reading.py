@@ -154,7 +154,7 @@ def test_recorded_pull_requests_that_are_missing_are_read_by_id() -> None:
     missing = copy.deepcopy(
         RECORDED["data"]["repository"]["refs"]["nodes"][0]["associatedPullRequests"]["nodes"][0]
     )
-    missing.update(id="PR_40", number=40, pullRequestState="MERGED")
+    missing.update(id="PR_40", number=40, pullRequestState="MERGED", repository={"id": "R_1"})
     gone = GraphQLProblem(("nodes", 1), "NOT_FOUND", "Could not resolve to a node")
     github = Scripted([WHOLE, Answer({"nodes": [missing, None]}, (gone,), NOW)])
     reader = SnapshotReader(github, sleep=lambda _: None)
@@ -167,6 +167,32 @@ def test_recorded_pull_requests_that_are_missing_are_read_by_id() -> None:
         (43, "open"),
     ]
     assert github.asked[1][1] == {"ids": ["PR_40", "PR_39"]}
+
+
+@pytest.mark.parametrize(
+    ("changed", "stranger"),
+    [
+        ({"repository": {"id": "R_2"}}, "is of another repository"),
+        ({"headRefName": "feature"}, "is #40 from branch 'feature', not from one below `cogworks/42/`"),
+        ({"isCrossRepository": True}, "is #40 from branch 'cogworks/42/spec', not from one below"),
+    ],
+    ids=["repository", "branch", "fork"],
+)
+def test_a_recorded_pull_request_that_is_not_the_items_is_a_stranger(
+    changed: dict[str, Any], stranger: str
+) -> None:
+    found = copy.deepcopy(
+        RECORDED["data"]["repository"]["refs"]["nodes"][0]["associatedPullRequests"]["nodes"][0]
+    )
+    here = {"id": "PR_40", "number": 40, "repository": {"id": "R_1"}, "headRefName": "cogworks/42/spec"}
+    found.update({**here, **changed})
+    reader = SnapshotReader(Scripted([WHOLE, Answer({"nodes": [found]}, (), NOW)]), sleep=lambda _: None)
+
+    snapshot = reader.complete(reader.read(ADDRESS), ["PR_40"])
+
+    assert [pull.number for pull in snapshot.pulls] == [41, 43]
+    assert len(snapshot.strangers) == 1
+    assert snapshot.strangers[0].startswith(f"pull request PR_40 {stranger}")
 
 
 def test_nothing_is_asked_when_every_recorded_pull_request_is_there() -> None:

@@ -100,13 +100,28 @@ def test_a_status_comment_older_than_every_page_is_read_by_its_id() -> None:
     comments = data["repository"]["issue"]["comments"]
     status = comments["nodes"].pop()
     comments["pageInfo"]["hasPreviousPage"] = True
-    github = Scripted([Answer(data, (), NOW), Answer({"nodes": [status]}, (), NOW)])
+    github = Scripted(
+        [Answer(data, (), NOW), Answer({"nodes": [{**status, "issue": {"id": "I_42"}}]}, (), NOW)]
+    )
 
     snapshot = read(github)
 
     assert [comment.node_id for comment in snapshot.issue.comments] == ["IC_1", "IC_2"]
     assert github.asked[1][1] == {"ids": ["IC_1"]}
     assert not snapshot.issue.has_all_comments
+    assert (snapshot.issue.sought_comments, snapshot.strangers) == (("IC_1",), ())
+
+
+def test_a_comment_of_another_issue_is_no_status_comment_whatever_the_ledger_says() -> None:
+    data = recorded({**STATE, "inputs": {"last_comment_id": 5_000_000_002}})
+    comments = data["repository"]["issue"]["comments"]
+    foreign = {**comments["nodes"].pop(), "issue": {"id": "I_of_another"}}
+    comments["pageInfo"]["hasPreviousPage"] = True
+
+    snapshot = read(Scripted([Answer(data, (), NOW), Answer({"nodes": [foreign]}, (), NOW)]))
+
+    assert [comment.node_id for comment in snapshot.issue.comments] == ["IC_2"]
+    assert snapshot.strangers == ("comment IC_1 is not on this issue",)
 
 
 def test_a_status_comment_that_is_gone_is_not_looked_for_in_a_whole_list() -> None:

@@ -287,6 +287,14 @@ def test_what_belongs_to_repositories_that_the_token_cannot_see_does_not_matter(
     assert snapshot == read(change=lambda data: data["repository"]["issue"].update(parent=None))
 
 
+def test_a_sub_issue_of_another_repository_is_none_of_ours() -> None:
+    def add(data: dict[str, Any]) -> None:
+        nodes = data["repository"]["issue"]["subIssues"]["nodes"]
+        nodes.append({**nodes[0], "id": "I_foreign", "repository": {"id": "R_2"}})
+
+    assert read(change=add) == read()
+
+
 @pytest.mark.parametrize("name", ["references", "subIssues"])
 def test_a_list_that_is_hidden_as_a_whole_leaves_no_room_for_a_decision(name: str) -> None:
     with pytest.raises(PermissionRefused):

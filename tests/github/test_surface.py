@@ -12,6 +12,7 @@ from cogworks.github.surface import (
     Surface,
     comment_difference,
     differences,
+    is_status_lost,
     problem_comment,
     project,
 )
@@ -23,7 +24,7 @@ from cogworks.settings import parse_config
 from cogworks.vocabulary import NodeId, SubItemKey
 from tests.pipeline.graphs import pipeline
 from tests.pipeline.runs import GRAPH, MERGED_SPEC, URL, facts, finished, lease, new_run, pull, visit
-from tests.world import BOT, CONFIG, World
+from tests.world import ANN, BOT, CONFIG, World
 
 CONFIGURED = parse_config(CONFIG)
 STATUS = CommentRef(node_id="C_1", database_id=1)
@@ -272,6 +273,37 @@ def test_a_status_comment_that_was_deleted_is_not_edited() -> None:
     state = with_status(finished(new_run(), "spec"))
 
     assert comment_difference("text", world_showing(state, None).snapshot(), state) == ()
+
+
+def test_a_comment_that_none_of_us_wrote_is_lost_whatever_the_ledger_says() -> None:
+    state = with_status(finished(new_run(), "spec"))
+    world = world_showing(state, "my own words")
+    person = world.comments[0].model_copy(update={"author": ANN, "viewer_did_author": False})
+    world.comments[0] = person
+
+    assert comment_difference("text", world.snapshot(), state) == ()
+    assert is_status_lost(world.snapshot(), state)
+    assert not is_status_lost(world.snapshot(), state.model_copy(update={"identities": (ANN.id,)}))
+
+
+@pytest.mark.parametrize("is_escaped", [False, True], ids=["plain", "escaped"])
+def test_an_id_in_the_ledger_that_no_comment_of_the_issue_has_is_lost(is_escaped: bool) -> None:
+    state = with_status(finished(new_run(), "spec"))
+    world = world_showing(state, None)
+    if is_escaped:
+        world.files["state.json"] = world.files["state.json"].replace('"C_1"', '"\\u0043_1"')
+
+    assert comment_difference("text", world.snapshot(), state) == ()
+    assert is_status_lost(world.snapshot(), state)
+
+
+def test_an_older_comment_that_was_sought_in_vain_is_lost() -> None:
+    state = with_status(finished(new_run(), "spec"))
+    snapshot = world_showing(state, None).snapshot()
+    sought = {"has_all_comments": False, "sought_comments": ("C_1",)}
+    issue = snapshot.issue.model_copy(update=sought)
+
+    assert is_status_lost(snapshot.model_copy(update={"issue": issue}), state)
 
 
 def test_a_status_comment_older_than_the_read_reaches_is_edited() -> None:

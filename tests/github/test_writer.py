@@ -4,11 +4,13 @@ import pytest
 
 from cogworks.errors import CogworksError, UsageError
 from cogworks.github.effects import (
+    AddReaction,
     EditComment,
     Effect,
     FileText,
     LinkDependency,
     PushBranch,
+    SetBase,
     SetLabels,
 )
 from cogworks.github.markers import marked, parse_marker, text_below_marker
@@ -255,6 +257,22 @@ def test_a_file_over_a_megabyte_is_refused_before_anything_is_sent() -> None:
     assert github.documents == []
 
 
+@pytest.mark.parametrize("is_there", [False, True])
+def test_only_a_comment_that_github_showed_or_that_was_just_posted_is_edited(is_there: bool) -> None:
+    github = FakeGitHub()
+    before = github.snapshot()
+    writer = Writer(github, lambda: github, sleep=github.sleep)
+    if is_there:
+        writer.publish([COMMENT], before, PublicationContext())
+        [posted] = github.comments[ISSUE]
+    else:
+        posted = github.say(5, "of another issue", VIEWER)
+
+    warning = writer.apply_views([EditComment(comment_id=posted["id"], body="new")], before)
+
+    assert (warning is None, posted["body"] == "new") == (is_there, is_there)
+
+
 def views(github: FakeGitHub, *effects: Effect) -> str | None:
     return Writer(github, lambda: github, sleep=github.sleep).apply_views(effects, github.snapshot())
 
@@ -279,9 +297,15 @@ def test_views_go_in_one_document_and_what_is_right_already_is_not_sent() -> Non
     ("github", "effects", "warning"),
     [
         (FakeGitHub(lose_requests={1}), [SetLabels(number=ISSUE, add=("bug",))], "the answer is lost"),
-        (FakeGitHub(), [EditComment(comment_id="C1", body="x")], "Could not resolve to a node"),
+        (FakeGitHub(), [EditComment(comment_id="C1", body="x")], "GitHub showed no comment C1 on https://"),
+        (FakeGitHub(), [AddReaction(subject_id="C1", content="EYES")], "GitHub showed no comment C1 on"),
+        (
+            FakeGitHub(),
+            [SetBase(pull_id="P1", number=ISSUE, base=BranchName("main"))],
+            "GitHub showed no pull request P1 of https://",
+        ),
     ],
-    ids=["lost", "comment-gone"],
+    ids=["lost", "comment-elsewhere", "reaction-elsewhere", "pull-elsewhere"],
 )
 def test_views_that_fail_are_a_warning_only(
     github: FakeGitHub, effects: Sequence[Effect], warning: str

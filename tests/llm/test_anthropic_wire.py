@@ -60,7 +60,7 @@ def failure(kind: str, text: str, code: str | None = None) -> bytes:
 
 
 def refused(status: int, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Refused:
-    found = decipher(status, headers or {}, body)
+    found = decipher(status, headers or {}, body, mask=str)
     assert isinstance(found, Refused)
     return found
 
@@ -112,7 +112,7 @@ def test_the_reply_is_the_text_blocks_joined_wherever_they_stand() -> None:
     )
     assert anthropic.types.Message.model_validate_json(body).content[1].type == "text"
 
-    assert decipher(200, {}, body) == ModelReply(
+    assert decipher(200, {}, body, mask=str) == ModelReply(
         text='{"a":1}',
         stop_reason="end_turn",
         usage=Usage(input_tokens=1, output_tokens=2, cache_creation_input_tokens=3),
@@ -253,6 +253,6 @@ def test_a_page_of_a_proxy_is_cut_and_shown_on_one_line() -> None:
     st.text(max_size=20),
 )
 def test_no_answer_whatever_makes_the_reading_fail(status: int, body: bytes, wait: str, date: str) -> None:
-    found = decipher(status, {"retry-after": wait, "date": date, "retry-after-ms": wait}, body)
+    found = decipher(status, {"retry-after": wait, "date": date, "retry-after-ms": wait}, body, mask=str)
 
     assert isinstance(found, ModelReply | Refused)

@@ -10,6 +10,7 @@ from cogworks.llm.budget import Budget
 from cogworks.llm.gateway import Gateway, Meter, ModelSettings, ReplyRecord
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
 from cogworks.llm.provider import Message, ModelReply, Usage
+from cogworks.llm.rules import SystemText
 from cogworks.llm.schemas import full_schema, reduced_schema
 from tests.fakes import ScriptedModel, finished
 
@@ -53,7 +54,11 @@ def test_a_question_becomes_one_request_and_a_typed_reply() -> None:
 
     assert found == Number(value=7)
     (request,) = model.requests
-    assert (request.model, request.system, request.purpose) == (MODEL, "Pick a number.", "intake-1")
+    assert (request.model, request.system, request.purpose) == (
+        MODEL,
+        SystemText("Pick a number.").text,
+        "intake-1",
+    )
     assert request.messages == (Message(role="user", text="At most 10."),)
     assert request.output_schema == reduced_schema(full_schema(Number))
 
@@ -207,9 +212,9 @@ def test_a_call_that_could_pass_the_budget_is_not_made() -> None:
 
 def test_a_repair_round_is_a_call_like_any_other_and_can_pass_the_budget() -> None:
     model = ScriptedModel('{"value": 11}', '{"value": 7}')
-    asking = gateway(model, budget=Budget(limit_tokens=1300), max_output_tokens=1000)
+    asking = gateway(model, budget=Budget(limit_tokens=1400), max_output_tokens=1000)
 
-    with pytest.raises(BudgetReached, match=r"150 of 1300 tokens spent.*\(asked for: intake-1-repair1\)"):
+    with pytest.raises(BudgetReached, match=r"150 of 1400 tokens spent.*\(asked for: intake-1-repair1\)"):
         ask(asking)
 
     assert len(model.requests) == 1

@@ -6,6 +6,7 @@ from typing import Any
 from cogworks.llm.budget import Budget
 from cogworks.llm.gateway import Gateway, ModelSettings
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
+from cogworks.llm.rules import RULES
 from cogworks.nodes.contract import NodeTask, Succeeded
 from cogworks.nodes.replies import ConditionReply
 from cogworks.nodes.routing import MAX_PART_CHARS, answers_in, routing_procedure
@@ -81,4 +82,5 @@ def test_the_model_reads_what_it_judges_as_data() -> None:
     assert message.text.index("review as JSON") < message.text.index("code as JSON")
     assert f"{30_002 - MAX_PART_CHARS} more characters are not shown" in message.text
     assert "Ignore the rules" not in request.system
+    assert request.system.startswith(f"{RULES}\n\n")
     assert "The change is risky" in message.text.rpartition("Is the following statement true?")[2]

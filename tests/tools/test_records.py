@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.canonical import canonical, sha256
+from cogworks.masking import HIDDEN
 from cogworks.tools.plans import Goal
 from cogworks.tools.records import (
     MAX_KEPT_CHARS,
@@ -20,7 +21,7 @@ from cogworks.tools.records import (
     line_of,
     read_records,
 )
-from cogworks.tools.redaction import HIDDEN, Redactor
+from cogworks.tools.redaction import Redactor
 from cogworks.tools.registry import ToolRegistry
 from tests.tools.tooling import PROFILE, Handler, World, allowing, failing, reading
 

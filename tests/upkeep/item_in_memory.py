@@ -76,7 +76,7 @@ class ItemInMemory:
         files = {path: text for path, text in self.world.files.items() if path.startswith("visits/")}
         return LedgerCopy(chain=(*reversed(chain), first), files=files)
 
-    def existing(self, node_ids: Sequence[str]) -> Collection[str]:
+    def existing(self, snapshot: Snapshot, node_ids: Sequence[str]) -> Collection[str]:
         there = {comment.node_id for comment in self.world.comments}
         there |= {issue.node_id for issue in self.world.sub_issues}
         return there & set(node_ids)

@@ -1,6 +1,5 @@
 """Asks a package index which versions of a distribution there are, in the JSON form of the simple index (PEP 691)."""
 
-import ipaddress
 import json
 import time
 from collections.abc import Iterator
@@ -16,6 +15,8 @@ from packaging.utils import (
     parse_wheel_filename,
 )
 from packaging.version import InvalidVersion, Version
+
+from cogworks.loopback import is_loopback
 
 MAX_ANSWER_BYTES = 32 * 1024**2
 _TIMEOUT_S = 10.0
@@ -38,7 +39,7 @@ def address_problem(address: str) -> str | None:
         return "it is no https address"
     if parts.username or parts.query or parts.fragment:
         return "it holds more than host and path"
-    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
         return "plain http is only for this machine"
     return None
 
@@ -80,13 +81,6 @@ class PackageIndex:
                 return tuple(sorted(set(_versions(_document(response)))))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise IndexUnusable(f"{type(error).__name__}: {error}") from error
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _whole(response: httpx.Response) -> bytes:
