@@ -23,7 +23,7 @@ from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.nodes.contract import Params, Reply, Result, Workspace
 from cogworks.repair.consulting import HasPath
 from cogworks.repair.investigating import Laboratory
-from cogworks.vocabulary import CommitOid
+from cogworks.vocabulary import BranchName, CommitOid
 from tests.shipped import prompts
 
 
@@ -61,6 +61,8 @@ class MemoryWorkspace:
         base: what `diff` compares with, whatever the name; the files themselves where it is not given.
         """
         self.tree = dict(files)
+        self.newest: dict[str, str] = {}
+        """What was changed on other branches since the work left them."""
         self.commits: list[tuple[str, dict[str, str]]] = []
         self.head = CommitOid(f"{0:040x}")
         self._heads = {self.head: dict(files)}
@@ -75,6 +77,9 @@ class MemoryWorkspace:
 
     def read(self, path: str) -> str | None:
         return self.tree.get(path)
+
+    def read_newest(self, path: str, branch: BranchName) -> str | None:
+        return self.newest.get(path, self.read(path))
 
     def apply(self, changes: Sequence[FileChange]) -> str | None:
         reason = refusal(changes, self.files())

@@ -59,7 +59,7 @@ def output_of(task: NodeTask, slot: str) -> Any:
 
 def specification_text(task: NodeTask, workspace: Workspace) -> str:
     """The approved specification in Markdown, without trailing white space."""
-    merged = workspace.read(spec_path(task))
+    merged = workspace.read_newest(spec_path(task), task.item.default_branch)
     text: str = merged if merged is not None else output_of(task, "specification")["markdown"]
     return text.rstrip()
 

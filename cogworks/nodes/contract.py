@@ -145,6 +145,9 @@ class Workspace(Protocol):
     def read(self, path: str) -> str | None:
         """Text of a file, None when absent or not UTF-8 text."""
 
+    def read_newest(self, path: str, branch: BranchName) -> str | None:
+        """Text of a file as the branch has it where it changed there since the work left it, else as `read`."""
+
     def apply(self, changes: Sequence[FileChange]) -> str | None:
         """Write the changes; a reason when refused (outside the tree, protected, symlink), and then nothing is written."""
 
