@@ -81,7 +81,11 @@ def test_what_the_author_wrote_before_the_label_is_worked_on_at_once(told: Told)
     assert told.texts == ["It should add, says eve."]
 
 
-@pytest.mark.parametrize("changed", [{"body": TRAP}, {"title": TRAP}], ids=["body", "title"])
+@pytest.mark.parametrize(
+    "changed",
+    [{"body": TRAP}, pytest.param({"title": TRAP}, marks=pytest.mark.slow)],
+    ids=["body", "title"],
+)
 def test_an_edit_that_lands_while_a_node_runs_reaches_no_prompt(told: Told, changed: dict[str, str]) -> None:
     told.item.label("cogworks:run")
     told.meanwhile = lambda: told.edit(by="eve", **changed)
@@ -99,6 +103,7 @@ def test_an_edit_that_lands_while_a_node_runs_reaches_no_prompt(told: Told, chan
     assert again[1] == {"graphql": 1, "rest": 0, "git": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ["ann", "cogs"])
 def test_an_edit_of_somebody_who_may_write_is_the_new_request(told: Told, who: str) -> None:
     told.item.label("cogworks:run")
