@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from github.Repository import Repository
 
 from cogworks.commands.graph import graph
 from cogworks.demo.facts import sample_files
@@ -164,6 +165,11 @@ class Stand:
             "COGWORKS_LLM_API_KEY": "a-key-of-these-tests",
             "COGWORKS_LLM_BASE_URL": self.server.url,
         }
+
+    @property
+    def repository(self) -> Repository:
+        """As its person may change it."""
+        return self.scene.repository
 
     def play(self) -> None:
         """Work on the item until it is done; a person merges or pastes whatever is waited for."""

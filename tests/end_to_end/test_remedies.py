@@ -4,13 +4,13 @@ import base64
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import tomli_w
 
 from cogworks.errors import BudgetReached, CogworksError, SafetyHalt
-from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome
+from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.timing import Deadline
 from cogworks.vocabulary import NodeId
 from tests.end_to_end.people import Item, new_item, open_hub
@@ -22,6 +22,7 @@ from tests.end_to_end.test_example_pipelines import (
     PASSED,
     PLAN,
     SPECIFICATION,
+    Stand,
     classified,
     standing,
     text_of,
@@ -186,6 +187,28 @@ def test_a_changed_pipeline_is_restored_or_the_item_restarted(
     assert configured.step().node == node
 
 
+def test_a_service_that_is_given_more_time_has_it_in_the_next_step(item: Item) -> None:
+    told = list[str]()
+
+    def slow(task: NodeTask, shell: NodeShell) -> Outcome:
+        # What a session of the real program opens its services from.
+        told.append(cast("Any", shell).order.files.get("services.toml", ""))
+        if len(told) > 1:
+            return NODES[NodeId("spec")](task, shell)
+        return Failed(reason="Make it faster or raise the service's time limit.", category="service_failed")
+
+    item.nodes = {**NODES, NodeId("spec"): slow}
+    item.step()
+    text = "[timeouts]\nsimulate = 900\n"
+    content = base64.b64encode(text.encode()).decode()
+    made = item.ask("PUT", "contents/.cogworks/services.toml", message="x", content=content)
+    set_again(item)
+
+    assert item.step().node == "spec"
+    assert told == ["", text]
+    item.ask("DELETE", "contents/.cogworks/services.toml", message="x", sha=made["content"]["sha"])
+
+
 def test_a_raised_time_limit_and_a_retry_go_on_with_the_same_run(configured: Item) -> None:
     graph = pipeline([{"id": "spec", "type": "llm"}], default_timeout_seconds=60)
     reason = Deadline(graph, graph.nodes[0], monotonic=lambda: 0.0).reason()
@@ -309,12 +332,11 @@ def test_after_a_disputed_test_a_more_precise_sub_issue_and_specification_are_wh
     replies = (classified(), SPECIFICATION, PLAN, written(HOURS), DISPUTED)
     more = (written(HOURS + DAYS), IMPLEMENTED, PASSED, PASSED, PASSED)
     with standing(tmp_path, text_of("bugfix"), *replies, *more, tests_first=True) as stand:
-        person = stand.scene.repository
+        person = stand.repository
         failed = stand.scene.cogworks("run", **stand.model)
         person.get_issue(2).edit(title="Read decimals exactly", body="Days may have decimals, too.")
         person.create_file("docs/specs/1.md", "x", "# Read decimals\n\n`0.25 days` is six hours.\n")
-        person.get_issue(1).remove_from_labels("cogworks:run")
-        person.get_issue(1).add_to_labels("cogworks:run")
+        trigger_again(stand)
         stand.play()
 
         assert failed.code == 1
@@ -328,6 +350,96 @@ def test_after_a_disputed_test_a_more_precise_sub_issue_and_specification_are_wh
                 False,
             )
         assert stand.scene.file(CUSTOM, branch="cogworks/1/swi-1") == HOURS + DAYS
+
+
+ASKS_FOR_MORE = {
+    **IMPLEMENTED,
+    "files": [*IMPLEMENTED["files"], {"path": "requirements.txt", "action": "create", "content": "attrs\n"}],
+}
+
+
+def test_a_manifest_that_a_person_changes_by_hand_is_what_the_retry_starts_from(tmp_path: Path) -> None:
+    replies = (classified(), SPECIFICATION, PLAN, written(HOURS), ASKS_FOR_MORE)
+    more = (written(HOURS), IMPLEMENTED, PASSED, PASSED, PASSED)
+    with standing(tmp_path, text_of("bugfix"), *replies, *more, tests_first=True) as stand:
+        failed = stand.scene.cogworks("run", **stand.model)
+        stand.scene.write("requirements.txt", "attrs\n")
+        trigger_again(stand)
+        stand.play()
+
+        assert "make it by hand on the base branch" in failed.err
+        assert stand.scene.file("requirements.txt", branch="cogworks/1/swi-1") == "attrs\n"
+        assert "requirements.txt" in json.dumps(stand.server.seen[6].body)
+
+
+def test_a_narrower_specification_is_planned_anew_without_a_restart(tmp_path: Path) -> None:
+    [item] = PLAN["sub_work_items"]
+    many = [{**item, "key": f"A{number}"} for number in range(11)]
+    replies = (classified(), SPECIFICATION, {"sub_work_items": many}, PLAN)
+    more = (written(HOURS), IMPLEMENTED, PASSED, PASSED, PASSED)
+    with standing(tmp_path, text_of("bugfix"), *replies, *more, tests_first=True) as stand:
+        failed = stand.scene.cogworks("run", **stand.model)
+        stand.repository.create_file("docs/specs/1.md", "x", "# Read decimals of hours alone\n")
+        trigger_again(stand)
+        stand.play()
+
+        assert "merge a narrower specification, then remove the trigger label and set it again" in failed.err
+        assert "# Read decimals of hours alone" in json.dumps(stand.server.seen[3].body)
+
+
+def test_a_pipeline_that_is_added_is_chosen_after_a_restart(configured: Item) -> None:
+    def choosing(task: NodeTask, shell: NodeShell) -> Outcome:
+        done = NODES[NodeId("spec")](task, shell)
+        assert isinstance(done, Succeeded)
+        return done.model_copy(update={"output": {**done.output, "pipeline": "hotfix"}})
+
+    one: dict[str, Any] = dict(PIPELINE["pipelines"]["default"])
+    [spec, *others] = one["nodes"]
+    one["nodes"] = [
+        {**spec, "outputs": ["classification"], "gate": "auto-proceed"},
+        {**others[0], "inputs": []},
+        *others[1:],
+    ]
+    write(configured, ".cogworks/pipeline.toml", tomli_w.dumps({"pipelines": {"default": one}}))
+    configured.nodes = {**NODES, NodeId("spec"): choosing}
+    failed = configured.step()
+    both = {"default": "default", "pipelines": {"default": one, "hotfix": one}}
+    write(configured, ".cogworks/pipeline.toml", tomli_w.dumps(both))
+    configured.say("/cogworks restart")
+
+    assert "Add it or name one of those in the issue, then restart the item" in failed.message
+    assert configured.step().outcome == "succeeded"
+    assert configured.state().pipeline == "hotfix"
+
+
+def test_a_raised_budget_of_one_node_goes_on_with_its_visit(configured: Item) -> None:
+    def budgeted(usd: float) -> str:
+        one: dict[str, Any] = dict(PIPELINE["pipelines"]["default"])
+        one["nodes"] = [
+            {**node, "cost_budget_usd": usd} if node["id"] == "plan" else node for node in one["nodes"]
+        ]
+        return tomli_w.dumps({**PIPELINE, "pipelines": {"default": one}})
+
+    def dear(task: NodeTask, shell: NodeShell) -> Outcome:
+        NODES[NodeId("plan")](task, shell)
+        raise BudgetReached("budget: this call needs up to 0.25", needs_usd=0.25, needs_tokens=1_000)
+
+    write(configured, ".cogworks/pipeline.toml", budgeted(0.2))
+    configured.merge(configured.step())
+    configured.nodes = {**NODES, NodeId("plan"): dear}
+    with pytest.raises(BudgetReached, match="raise `cost_budget_usd` of the node"):
+        configured.step()
+    configured.nodes = NODES
+    write(configured, ".cogworks/pipeline.toml", budgeted(2.0))
+
+    assert configured.step().node == "plan"
+    assert configured.state().run_number == 1
+
+
+def trigger_again(stand: Stand) -> None:
+    issue = stand.repository.get_issue(1)
+    issue.remove_from_labels("cogworks:run")
+    issue.add_to_labels("cogworks:run")
 
 
 def ledger_of(item: Item) -> tuple[str, str]:
