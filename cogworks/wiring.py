@@ -340,6 +340,7 @@ def _open_copy(
         branch=task.branch,
         base=task.base_branch,
         merge=task.merge_branches,
+        besides=(task.item.default_branch,),
     )
     copy.step_back_from(task.visit.visit_key)
     return copy

@@ -23,7 +23,7 @@ from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.nodes.contract import Params, Reply, Result, Workspace
 from cogworks.repair.consulting import HasPath
 from cogworks.repair.investigating import Laboratory
-from cogworks.vocabulary import CommitOid
+from cogworks.vocabulary import BranchName, CommitOid
 from tests.shipped import prompts
 
 
@@ -63,6 +63,8 @@ class MemoryWorkspace:
         self.tree = dict(files)
         self.rules: dict[str, str] = {}
         """What git ignores: path -> the rule in words."""
+        self.newest: dict[str, str] = {}
+        """What was changed on other branches since the work left them."""
         self.commits: list[tuple[str, dict[str, str]]] = []
         self.head = CommitOid(f"{0:040x}")
         self._heads = {self.head: dict(files)}
@@ -81,6 +83,9 @@ class MemoryWorkspace:
     def ignored(self, paths: Sequence[str]) -> Mapping[str, str]:
         there = self.at(self.head)
         return {path: rule for path, rule in self.rules.items() if path in paths and path not in there}
+
+    def read_newest(self, path: str, branch: BranchName) -> str | None:
+        return self.newest.get(path, self.read(path))
 
     def apply(self, changes: Sequence[FileChange]) -> str | None:
         reason = refusal(changes, self.files())

@@ -467,7 +467,7 @@ def test_an_item_can_be_started_by_a_command_alone() -> None:
 
 def test_an_edited_issue_goes_on_says_so_and_asks_before_it_makes_a_pull_request() -> None:
     world = after(2)
-    world.body = "It should multiply."
+    world.edit("It should multiply.")
 
     coded = Runner(world).step()
     stopped = Runner(world).step()

@@ -30,6 +30,7 @@ from cogworks.github.facts import (
     Account,
     Branch,
     Comment,
+    Edit,
     Issue,
     LabelEvent,
     Ledger,
@@ -107,7 +108,10 @@ class World:
     now: datetime = START
     is_open: bool = True
     is_locked: bool = False
+    title: str = "add() subtracts"
     body: str = "It should add."
+    body_edit: Edit | None = None
+    title_edit: Edit | None = None
     labels: list[str] = field(default_factory=lambda: ["cogworks:run"])
     label_events: list[LabelEvent] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
@@ -170,6 +174,19 @@ class World:
             )
         )
         return number
+
+    def edit(self, body: str, *, by: Account | None = ANN) -> None:
+        """Somebody rewrites the issue."""
+        self.body, self.body_edit = body, Edit(by=by, at=self.now)
+
+    def rename(self, title: str, *, by: Account | None = ANN) -> None:
+        """Somebody gives the issue another title."""
+        self.title, self.title_edit = title, Edit(by=by, at=self.now)
+
+    def edit_sub_issue(self, place: int, body: str, *, by: Account | None = ANN) -> None:
+        """Somebody rewrites the sub-issue at this place, counted from 0."""
+        edited = {"body": body, "body_edit": Edit(by=by, at=self.now)}
+        self.sub_issues[place] = self.sub_issues[place].model_copy(update=edited)
 
     def own_comments(self) -> list[str]:
         """The bodies of the program's comments."""
@@ -236,8 +253,10 @@ class World:
             issue=Issue(
                 node_id="I_7",
                 number=ISSUE,
-                title="add() subtracts",
+                title=self.title,
                 body=self.body,
+                body_edit=self.body_edit,
+                title_edit=self.title_edit,
                 state="open" if self.is_open else "closed",
                 locked=self.is_locked,
                 url=ADDRESS.url,

@@ -16,6 +16,7 @@ from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.plumbing import authorship, spare_index, zsplit
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
+_LINK = "120000"
 _NEW_FILE_MODE = 0o644
 _Before = tuple[str, StoredFile | None]
 """A path and what was there; None: nothing."""
@@ -133,6 +134,17 @@ class WorkingCopy:
             return None if found is None else found.data.decode()
         except UnicodeDecodeError:
             return None
+
+    def read_newest(self, path: str, branch: BranchName) -> str | None:
+        """Text of a file as a fetched branch of the remote has it where it changed there since the work left that branch,
+        else as `read`; a branch that was not fetched, or has no such file any more, has nothing newer."""
+        there = self._found(branch) if path_problem(path) is None else None
+        fork = self._run("merge-base", there, "HEAD", ok=(0, 1)).strip() if there else ""
+        newest = self._blob(there, path) if there else ""
+        if not newest or not fork or newest == self._blob(CommitOid(fork), path):
+            return self.read(path)
+        text = self._run("cat-file", "blob", newest)
+        return None if not _is_text(text) else text
 
     def apply(self, changes: Sequence[FileChange]) -> str | None:
         """Write all changes and track them, or none; the reason when they are refused.
@@ -321,6 +333,11 @@ class WorkingCopy:
             if oid := found.strip():
                 return CommitOid(oid)
         return None
+
+    def _blob(self, commit: CommitOid, path: str) -> str:
+        """What names the file in a commit; empty when there is none."""
+        entry = self._run("ls-tree", commit, "--", normalised(path)).split()
+        return entry[2] if len(entry) > 2 and entry[1] == "blob" and entry[0] != _LINK else ""
 
     def _tree_on_disk(self) -> str:
         """The tree of every file on the disk, hashed afresh."""

@@ -96,11 +96,15 @@ class WorkingCopies:
         branch: BranchName,
         base: BranchName,
         merge: Sequence[BranchName] = (),
+        besides: Sequence[BranchName] = (),
     ) -> WorkingCopy:
         """The copy of one run and sub-item, freshly fetched, without left-overs of earlier work.
 
         It stands on the remote's `branch` if that exists, else on `base`; then `merge` is merged in, in order.
         It stays locked until `close` or `discard`.
+
+        Args:
+            besides: further branches to fetch, for `read_newest`.
 
         Raises:
             TryAgainLater: too many processes hold one, or the remote cannot be reached.
@@ -125,15 +129,14 @@ class WorkingCopies:
                 rules=self._rules,
                 base_branch=base,
             )
-            self._rebuilding(
-                repository, path, lambda: self._fetch(repository, url, token, [branch, base, *merge])
-            )
+            wanted = [branch, base, *merge, *besides]
+            self._rebuilding(repository, path, lambda: self._fetch(repository, url, token, wanted))
             start = self._start(repository, branch, base, merge)
             self._rebuilding(
                 repository,
                 path,
                 lambda: self._check_out(repository, path, copy, start),
-                afresh=lambda: self._fetch(repository, url, token, [branch, base, *merge]),
+                afresh=lambda: self._fetch(repository, url, token, wanted),
             )
             for dependency in merge:
                 copy.merge(dependency)

@@ -54,6 +54,8 @@ class TestHandoff(Value):
     attempt: int
     commit: str
     """The commit that holds them."""
+    request: str = ""
+    """sha256 of the sub-issue that they were written for; empty: as the plan had it."""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -62,7 +64,7 @@ class TestHandoff(Value):
 
     def as_json(self) -> dict[str, Any]:
         """As it is kept in outputs."""
-        return self.model_dump(mode="json", by_alias=True)
+        return self.model_dump(mode="json", by_alias=True, exclude=None if self.request else {"request"})
 
 
 class Resolved(NamedTuple):

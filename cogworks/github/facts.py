@@ -24,6 +24,14 @@ class Viewer(Value):
     """An installation, whose login is `name[bot]` here."""
 
 
+class Edit(Value):
+    """The newest change that somebody made to a text."""
+
+    by: Account | None
+    """None when GitHub does not say, e.g. because the account is gone."""
+    at: datetime
+
+
 class Comment(Value):
     """A comment on the issue."""
 
@@ -62,6 +70,9 @@ class SubIssue(Value):
     state: Literal["open", "closed"]
     author: Account | None = None
     url: str = ""
+    body_edit: Edit | None = None
+    title_edit: Edit | None = None
+    """None: it is called as it was when it was opened."""
     blocked_by: tuple[IssueNumber, ...] | None = None
     """Issues that block it, closed ones included; None where this GitHub does not say."""
 
@@ -148,6 +159,8 @@ class Issue(Value):
     locked: bool
     url: str
     author: Account | None
+    body_edit: Edit | None = None
+    title_edit: Edit | None = None
     labels: tuple[str, ...]
     """In GitHub's order."""
     comments: tuple[Comment, ...]

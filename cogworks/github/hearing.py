@@ -1,5 +1,6 @@
 """Who said what since the run last listened, and whether they may: comments and labels as inputs of the run."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from cogworks.github.commands import Command, Edited, Misspelt, Said, new_commands
@@ -16,14 +17,21 @@ MANY_COMMENTS = 10
 _EDITED = "it was edited after it was posted; write a new comment"
 
 
-def people_to_ask_about(snapshot: Snapshot, inputs: Inputs, config: Config) -> tuple[Login, ...]:
-    """Whose permission has to be known before anything they said is obeyed; the viewer's is in the snapshot."""
+def people_to_ask_about(
+    snapshot: Snapshot, inputs: Inputs, config: Config, *, editors: Sequence[Account] = ()
+) -> tuple[Login, ...]:
+    """Whose permission has to be known before anything they said is obeyed; the viewer's is in the snapshot.
+
+    Args:
+        editors: who changed a text that nobody judged yet.
+    """
     speakers = [
         comment.author
         for comment, said in new_commands(snapshot.issue.comments, after=inputs.last_comment_id)
         if isinstance(said, Command)
     ]
     speakers += [event.actor for event in _new_labels(snapshot, inputs, config)]
+    speakers += editors
     unknown = (
         account.login
         for account in speakers
@@ -58,7 +66,8 @@ def hear(snapshot: Snapshot, inputs: Inputs, config: Config) -> Heard:
         if objection(event.actor, snapshot, config):
             ignored.append(IgnoredLabel(event_id=event.id, label=event.label, by=login))
         elif event.label in verbs:
-            spoken.append((event.created_at, Asked(verb=verbs[event.label], by=login)))
+            asked = Asked(verb=verbs[event.label], by=login, written=event.created_at)
+            spoken.append((event.created_at, asked))
     # Times have a grain of one second, so what is in order already has to stay so.
     spoken.sort(key=lambda entry: entry[0])
     return Heard(

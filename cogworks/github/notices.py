@@ -19,7 +19,8 @@ def notices(state: RunState, facts: Facts) -> list[str]:
     lines = []
     if state.run_number > 1:
         lines.append(f"- This is run {state.run_number} of the item; nothing of the earlier ones is used.")
-    if is_request_changed(state, facts) and state.status == "running":
+    is_doubted = any(doubt.sub_item is None for doubt in state.inputs.doubts)
+    if is_request_changed(state, facts) and not is_doubted and state.status == "running":
         lines.append(
             "- The issue was edited after this run began. The run goes on, and asks before it makes a last pull request: "
             "`/cogworks resume <why>` keeps the result, `/cogworks restart` begins anew."

@@ -9,6 +9,7 @@ from cogworks.github.answers import Answer, GraphQLProblem, RateLimit, as_error,
 from cogworks.github.facts import (
     Branch,
     Comment,
+    Edit,
     Issue,
     LabelEvent,
     Ledger,
@@ -238,6 +239,8 @@ def _issue(node: Node) -> Issue:
             locked=node["locked"],
             url=node["url"],
             author=account(node.get("author")),
+            body_edit=_body_edit(node),
+            title_edit=_title_edit(node),
             labels=each(node["labels"]["nodes"], "labels.nodes", lambda label: label["name"]),
             comments=comments_of(node),
             has_all_comments=not node["comments"]["pageInfo"]["hasPreviousPage"],
@@ -282,7 +285,7 @@ def sub_issues_of(issue: Node, repository_id: str) -> tuple[SubIssue, ...]:
 
 
 def issue_facts(node: Node) -> SubIssue:
-    """An issue as the fragment `SubIssueFacts` tells of it."""
+    """An issue as the fragment `SubIssueFacts` tells of it, and `Edits` where it is asked for."""
     return SubIssue(
         node_id=node["id"],
         number=IssueNumber(node["number"]),
@@ -291,8 +294,25 @@ def issue_facts(node: Node) -> SubIssue:
         state=node["state"].lower(),
         author=account(node.get("author")),
         url=node["url"],
+        body_edit=_body_edit(node),
+        title_edit=_title_edit(node),
         blocked_by=_blockers(node.get("blockedBy")),
     )
+
+
+def _body_edit(node: Node) -> Edit | None:
+    at = node.get("lastEditedAt")
+    return None if at is None else Edit(by=account(node.get("editor")), at=at)
+
+
+def _title_edit(node: Node) -> Edit | None:
+    renames = node.get("renames")
+    found = each(renames["nodes"], "renames.nodes", _renaming) if renames else ()
+    return found[-1] if found else None
+
+
+def _renaming(node: Node) -> Edit:
+    return Edit(by=account(node.get("actor")), at=node["createdAt"])
 
 
 def _blockers(connection: Node | None) -> tuple[IssueNumber, ...] | None:

@@ -22,7 +22,6 @@ from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import (
     Facts,
     Position,
-    WaitingFor,
     class_of,
     failures,
     how_to_retry,
@@ -33,6 +32,7 @@ from cogworks.pipeline.position import (
 )
 from cogworks.pipeline.render import View, is_drawable, mermaid
 from cogworks.pipeline.state import RunState, VisitRecord, first_visit_key
+from cogworks.pipeline.waiting import WaitingFor
 from cogworks.settings import Config
 from cogworks.vocabulary import Value
 

@@ -6,6 +6,7 @@ from typing import Any
 from cogworks.errors import NodeFailed
 from cogworks.github.effects import CommitFiles, Effect, FileText, OpenPullRequest
 from cogworks.nodes.contract import NodeTask, PullRequestRef, Workspace
+from cogworks.nodes.edited_items import as_edited
 from cogworks.nodes.replies import InterfaceName, PlannedItem
 from cogworks.vocabulary import SubItemKey, Value
 
@@ -59,7 +60,7 @@ def output_of(task: NodeTask, slot: str) -> Any:
 
 def specification_text(task: NodeTask, workspace: Workspace) -> str:
     """The approved specification in Markdown, without trailing white space."""
-    merged = workspace.read(spec_path(task))
+    merged = workspace.read_newest(spec_path(task), task.item.default_branch)
     text: str = merged if merged is not None else output_of(task, "specification")["markdown"]
     return text.rstrip()
 
@@ -84,8 +85,12 @@ def interface_names(task: NodeTask) -> tuple[InterfaceName, ...]:
 
 
 def planned_items(task: NodeTask) -> tuple[PlannedItem, ...]:
-    """The plan in dependency order."""
-    return tuple(PlannedItem.model_validate(item) for item in output_of(task, "plan")["sub_work_items"])
+    """The plan in dependency order, with what people wrote into its sub-issues since."""
+    edited = {ref.key: ref.edited for ref in task.sub_items}
+    items = (PlannedItem.model_validate(item) for item in output_of(task, "plan")["sub_work_items"])
+    return tuple(
+        as_edited(item, text) if (text := edited.get(SubItemKey(item.key))) else item for item in items
+    )
 
 
 def planned_item(task: NodeTask) -> PlannedItem:

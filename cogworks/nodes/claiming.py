@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 
 from cogworks.coding.governed import coding_policy
 from cogworks.errors import CogworksError
+from cogworks.github.wordings import edited_texts
 from cogworks.ledger.keeper import Keeper
 from cogworks.nodes.considering import Considered, work_item
 from cogworks.nodes.contract import Conventions
 from cogworks.nodes.recording import Claimed
 from cogworks.nodes.remembering import told_before
-from cogworks.nodes.tasks import task_for
+from cogworks.nodes.tasks import task_for, with_edits
 from cogworks.nodes.visit import replies_in
 from cogworks.pipeline.calls import lapsed_calls
 from cogworks.pipeline.decision import Run
@@ -18,6 +19,7 @@ from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import aborted_by, instance_name, locate
 from cogworks.pipeline.state import Lease, RunState
 from cogworks.pipeline.tool_variables import tool_problems
+from cogworks.pipeline.wording import input_digest
 
 
 def lease_for(seen: Considered, run: Run, *, holder: str) -> Lease:
@@ -41,7 +43,9 @@ def lease_for(seen: Considered, run: Run, *, holder: str) -> Lease:
         reserved_tokens=granted.tokens,
         is_capped=granted.is_capped,
         graph_hash=seen.pipeline.graph_hash,
-        input_digest=seen.facts.issue_digest or seen.state.issue_digest,
+        input_digest=input_digest(
+            seen.state, seen.facts.issue_digest or seen.state.issue_digest, run.instance
+        ),
     )
 
 
@@ -81,7 +85,7 @@ def claimed(
     )
     folder = keeper.state.folder(run.index, run.instance)
     known = {"experience": told_before(folder, files), **_approvals(keeper.lease, seen)}
-    task = task.model_copy(update=known)
+    task = with_edits(task.model_copy(update=known), edited_texts(seen.snapshot, keeper.state))
     node = seen.pipeline.node(place_of(run.instance).node)
     if not is_routing(run.instance) and (problems := tool_problems(seen.pipeline, node, task.inputs)):
         listed = "\n".join(f"  - {problem}" for problem in problems)

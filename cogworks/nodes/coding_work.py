@@ -318,8 +318,8 @@ class CodingWork:
     def _dropped(self, lost: Sequence[str]) -> Failed:
         return Failed(
             reason=f"code_generation: {self.item.key} ({self.item.title}): the tests that were handed over no longer hold "
-            f"{', '.join(lost)}, which passed before. Nothing was changed. If they may go, say so in the specification; then "
-            "remove the trigger label and set it again.",
+            f"{', '.join(lost)}, which passed before. Nothing was changed. If they may go, remove them by hand on the base branch; else "
+            "make the sub-issue more precise. Then remove the trigger label and set it again.",
             category="escalated",
         )
 

@@ -10,6 +10,7 @@ from cogworks.github.notices import refuse_foreign_ledger, refuse_missing_ledger
 from cogworks.github.observe import facts_of
 from cogworks.github.publication import commit_body
 from cogworks.github.snapshot import Snapshot
+from cogworks.github.wordings import editors_to_ask_about, requests_in, seen_texts
 from cogworks.ledger.lease import lease_ages_s
 from cogworks.ledger.record import ledger_branch, read_state
 from cogworks.nodes.contract import WorkItem
@@ -25,6 +26,7 @@ from cogworks.pipeline.places import place_of
 from cogworks.pipeline.position import Facts
 from cogworks.pipeline.revalidation import revalidated
 from cogworks.pipeline.state import RunState, issue_digest
+from cogworks.pipeline.wording import worded
 from cogworks.settings import PIPELINE_FILE, Config, require_config
 from cogworks.vocabulary import CommitOid, Login, NodeId, RunId, SubItemKey, Value, VisitKey
 
@@ -77,7 +79,7 @@ class Considered:
 
 def read_item(tracker: Reads) -> Snapshot:
     """The item as it is now: one request, and one more each where a pull request of the run is missing from the answer
-    and where somebody newly asked for something.
+    and where somebody newly asked for something or rewrote what was asked for.
 
     Raises:
         CogworksError: GitHub cannot be read, or the ledger cannot be understood.
@@ -91,7 +93,8 @@ def read_item(tracker: Reads) -> Snapshot:
     except CogworksError:
         # Whoever decides will say so; nobody is obeyed meanwhile.
         return snapshot
-    people = people_to_ask_about(snapshot, state.inputs if state else Inputs(), config)
+    editors = editors_to_ask_about(snapshot, state, config)
+    people = people_to_ask_about(snapshot, state.inputs if state else Inputs(), config, editors=editors)
     if not people:
         return snapshot
     return snapshot.model_copy(update={"permissions": tracker.permissions(snapshot, people)})
@@ -129,6 +132,8 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
 
     state = known or fresh()
     heard = hear(snapshot, state.inputs, config)
+    texts = seen_texts(snapshot, known, config)
+    state = worded(state, texts, requests_in(heard), is_new=known is None)
     facts = facts_of(
         snapshot,
         config,

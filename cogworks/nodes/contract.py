@@ -21,6 +21,7 @@ from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic, Message, TestReport
 from cogworks.domain_services.operations import Operation
 from cogworks.github.effects import Effect
+from cogworks.github.wordings import EditedText
 from cogworks.repair.consulting import HasPath
 from cogworks.repair.investigating import Laboratory
 from cogworks.repair.transaction import Tree
@@ -76,6 +77,8 @@ class SubItemRef(Value):
     """Position in dependency order, from 1; its branch slug is `swi-<ordinal>`."""
     number: IssueNumber | None
     depends_on: tuple[SubItemKey, ...]
+    edited: EditedText | None = None
+    """The sub-issue as people rewrote it; it goes before what the plan says. None: it is as the plan has it."""
 
 
 class Conventions(Value):
@@ -146,6 +149,9 @@ class Workspace(Protocol):
 
     def read(self, path: str) -> str | None:
         """Text of a file, None when absent or not UTF-8 text."""
+
+    def read_newest(self, path: str, branch: BranchName) -> str | None:
+        """Text of a file as the branch has it where it changed there since the work left it, else as `read`."""
 
     def apply(self, changes: Sequence[FileChange]) -> str | None:
         """Write the changes; a reason when refused (outside the tree, protected, symlink, ignored by git), and then nothing

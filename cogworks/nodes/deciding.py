@@ -38,8 +38,9 @@ def reason_for_a_person(
     if edited := [path for path in paths if matching(path, manifests)]:
         return Failed(
             reason=f"{node} proposed to change {', '.join(edited)}, which says what is installed and run; nothing was "
-            "written. If that change is wanted, make it by hand on the base branch, then remove the trigger label and set "
-            'it again. `dependencies.changes = "allow"` in `.cogworks/config.toml` lets every such change pass.',
+            "written. If that change is wanted, make it by hand on the base branch, and on the sub-work-item's own branch where "
+            "that is there already, then remove the trigger label and set it again. "
+            '`dependencies.changes = "allow"` in `.cogworks/config.toml` lets every such change pass.',
             category="refused_change",
         )
     return None

@@ -40,7 +40,8 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
     if len(reply.sub_work_items) > MAX_ITEMS:
         return Failed(
             reason=f"planning found {len(reply.sub_work_items)} sub-work-items and the limit is {MAX_ITEMS}. Split "
-            f"#{task.item.number} into several issues, or merge a narrower specification, then restart.",
+            f"#{task.item.number} into several issues, or merge a narrower specification, then remove the trigger label and "
+            "set it again.",
             category="escalated",
             output=reply.model_dump(mode="json"),
         )

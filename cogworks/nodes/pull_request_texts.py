@@ -5,6 +5,7 @@ from typing import Any
 
 from cogworks.nodes.artifacts import pull_request, sub_item_slug
 from cogworks.nodes.contract import NodeTask
+from cogworks.nodes.edited_items import DONE_WHEN, FILES, INTERFACES, TESTS
 from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
 from cogworks.repair.proof import Summary, caution, markdown, promise
 
@@ -51,10 +52,10 @@ def sub_issue_body(task: NodeTask, item: PlannedItem) -> str:
     return _paragraphs(
         f"Part of #{task.item.number}. Sub-work-item {item.key}; depends on {needs}.",
         item.description,
-        _section("Done when", "\n".join(f"- [ ] {criterion}" for criterion in item.acceptance_criteria)),
-        _section("Tests", item.test_specification),
-        _section("Interfaces", _bullets([f"`{name}`" for name in item.interfaces])),
-        _section("Files", _bullets([f"`{path}`" for path in item.files])),
+        _section(DONE_WHEN, "\n".join(f"- [ ] {criterion}" for criterion in item.acceptance_criteria)),
+        _section(TESTS, item.test_specification),
+        _section(INTERFACES, _bullets([f"`{name}`" for name in item.interfaces])),
+        _section(FILES, _bullets([f"`{path}`" for path in item.files])),
     )
 
 

@@ -5,8 +5,9 @@ from typing import Literal
 
 from cogworks.github.ceilings import many_comments
 from cogworks.nodes.considering import Considered
-from cogworks.pipeline.position import Facts, WaitingFor
+from cogworks.pipeline.position import Facts
 from cogworks.pipeline.state import RunState, Spend
+from cogworks.pipeline.waiting import WaitingFor
 from cogworks.vocabulary import Value
 
 

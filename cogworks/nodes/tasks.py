@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from cogworks.github.wordings import EditedText
 from cogworks.ledger.record import LedgerUnreadable, ledger_branch, view_path
 from cogworks.nodes.contract import Conventions, NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
 from cogworks.pipeline.decision import Run
@@ -123,6 +124,15 @@ def task_for(
         merge_branches=tuple(merges),
         conventions=conventions,
     )
+
+
+def with_edits(task: NodeTask, edited: Mapping[SubItemKey, EditedText]) -> NodeTask:
+    """The task with the sub-issues as people rewrote them."""
+    if not edited:
+        return task
+    refs = {ref.key: ref.model_copy(update={"edited": edited.get(ref.key)}) for ref in task.sub_items}
+    own = refs[task.sub_item.key] if task.sub_item else None
+    return task.model_copy(update={"sub_item": own, "sub_items": tuple(refs.values())})
 
 
 def slot_values(node: Node, output: Mapping[str, Any]) -> dict[str, Any]:

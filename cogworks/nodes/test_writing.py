@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from cogworks.canonical import canonical, sha256
+from cogworks.canonical import canonical, digest, sha256
 from cogworks.codebase.changes import normalised
 from cogworks.coding.actions import Outcome
 from cogworks.coding.feedback import Setback, Trial, judge_setback
@@ -78,8 +78,14 @@ class TestWriting:
 
     @property
     def is_due(self) -> bool:
-        """Whether tests have to be written now: there are none, they are not what they were, or a finding is about them."""
-        return self._stored is None or bool(self._findings_about_tests()) or self.problem() is not None
+        """Whether tests have to be written now: there are none, they are not what they were, they are for another text than
+        the sub-issue has now, or a finding is about them."""
+        is_given = self._stored is not None and not self._is_outdated
+        return not is_given or bool(self._findings_about_tests()) or self.problem() is not None
+
+    @property
+    def _is_outdated(self) -> bool:
+        return self._stored is not None and self._stored.request != request_of(self._task)
 
     @property
     def is_all(self) -> bool:
@@ -179,9 +185,12 @@ class TestWriting:
             return retry_variables(as_previous(self._previous), reasons)
         # What is wrong with an earlier hand-off is told like what is wrong with an answer.
         found = self.problem()
-        if found is None or self.handoff is None:
+        wrong = [found.message] if found else []
+        if self._is_outdated:
+            wrong.append("The sub-issue was edited since: hand over tests of what it asks for now.")
+        if not wrong or self.handoff is None:
             return retry_variables()
-        return retry_variables(canonical(self.handoff.as_json()), [found.message])
+        return retry_variables(canonical(self.handoff.as_json()), wrong)
 
     def _try(
         self, reply: WrittenTests, claim: Claim, before: TestReport, scope: Scope
@@ -271,6 +280,7 @@ class TestWriting:
             written_by=WRITER,
             attempt=self.requests,
             commit=head,
+            request=request_of(self._task),
         )
 
     def _claim(self, reply: WrittenTests) -> Claim:
@@ -308,6 +318,12 @@ def hands_over(task: NodeTask) -> bool:
     """Whether tests are written before the code in this visit; code that came with its tests is reworked with them."""
     is_first = not task.earlier.get("code")
     return task.conventions.test_writer == "separate" and (is_first or stored_handoff(task) is not None)
+
+
+def request_of(task: NodeTask) -> str:
+    """sha256 of the sub-issue as people rewrote it; empty where it is as the plan has it."""
+    edited = task.sub_item.edited if task.sub_item else None
+    return digest(edited) if edited else ""
 
 
 def stored_handoff(task: NodeTask) -> TestHandoff | None:

@@ -15,7 +15,6 @@ from cogworks.pipeline.places import is_routing
 from cogworks.pipeline.position import (
     Facts,
     Position,
-    WaitingFor,
     aborted_by,
     failures,
     how_to_retry,
@@ -27,6 +26,8 @@ from cogworks.pipeline.position import (
     waiting_for,
 )
 from cogworks.pipeline.state import LEASE_MARGIN_S, MAX_ATTEMPTS, Lease, RunState, visit_key
+from cogworks.pipeline.waiting import WaitingFor
+from cogworks.pipeline.wording import is_in_doubt
 from cogworks.vocabulary import Value, VisitKey
 
 INPUTS = Instance(INPUTS_NODE, None)
@@ -240,7 +241,7 @@ def _startable(state: RunState, facts: Facts, pipeline: Pipeline, position: Posi
     is_changed = is_request_changed(state, facts)
     is_full = _asking_now(state, facts, pipeline) >= pipeline.settings.max_concurrent_llm_calls
     for instance in position.ready:
-        if facts.wanted not in (None, instance):
+        if facts.wanted not in (None, instance) or is_in_doubt(state, instance):
             continue
         # What people get is not made from a request that is no longer theirs.
         if not (is_changed and is_last(instance, pipeline)) and not (
@@ -253,16 +254,17 @@ def _left_behind(state: RunState, facts: Facts, position: Position) -> Iterator[
     """What to do about the visits of dead runners, and those whose call a person rejected."""
     for left in rejected_visits(state):
         if left.asks and facts.wanted in (None, left.instance):
-            move = GiveUpOn(lease=left, reason=left.asks.rejected_because)
+            end = GiveUpOn(lease=left, reason=left.asks.rejected_because)
             slot_id = f"rejected/{left.index:04d}-{instance_name(left.instance)}"
-            yield _candidate(slot_id, "give-up", move, saliency=1.0, urgency=1.0, priority=left.index)
+            yield _candidate(slot_id, "give-up", end, saliency=1.0, urgency=1.0, priority=left.index)
     for lease in state.leases:
         is_meant = lease.node != INPUTS_NODE and facts.wanted in (None, lease.instance)
         if is_meant and _is_stealable(lease, facts):
+            move = _inheritance(lease, position)
+            if isinstance(move, Run) and is_in_doubt(state, lease.instance):
+                continue
             slot_id = f"left/{lease.index:04d}-{instance_name(lease.instance)}"
-            yield _candidate(
-                slot_id, "inherit", _inheritance(lease, position), saliency=1.0, priority=lease.index
-            )
+            yield _candidate(slot_id, "inherit", move, saliency=1.0, priority=lease.index)
 
 
 def _inheritance(lease: Lease, position: Position) -> Run | GiveUpOn:

@@ -68,7 +68,7 @@ class Asked(Value):
     subject_id: str = ""
     """Node id of the comment, for the receipt."""
     written: datetime | None = None
-    """When the comment was, by GitHub's clock."""
+    """When the comment was, or the label was set, by GitHub's clock."""
 
 
 class Refused(Value):
@@ -154,7 +154,9 @@ def _after(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> R
         case "hold":
             return state.model_copy(update={"held": Held(by=asked.by, why=asked.why)})
         case "resume":
-            accepted = facts.issue_digest or state.issue_digest
+            asked_for = state.inputs.request
+            # What a stranger wrote meanwhile is not what this person speaks of.
+            accepted = asked_for.digest if asked_for else facts.issue_digest or state.issue_digest
             return state.model_copy(update={"held": None, "issue_digest": accepted})
         case "cancel":
             return _cancelled(state, asked)

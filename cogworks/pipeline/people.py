@@ -1,9 +1,10 @@
 """What a run keeps of what people said: holds, approvals, ignored labels, and the answers they are owed."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
@@ -101,6 +102,28 @@ class SeenPull(Value):
     """When it was first seen closed, the branch it goes to was gone: GitHub closed it, nobody rejected it."""
 
 
+class Wording(Value):
+    """A title and body that somebody who may ask for work stands for: prompts are made from no other."""
+
+    digest: str
+    by: str = ""
+    """Who asked for it, or edited it; empty where an older ledger did not say."""
+    body_edited_at: datetime | None = None
+    title_edited_at: datetime | None = None
+
+
+class Doubt(Value):
+    """A text that somebody changed who may not ask for work, after it was asked for: nothing is made from it."""
+
+    sub_item: SubItemKey | None = None
+    """None: the issue itself."""
+    number: IssueNumber
+    wording: Wording
+    by: tuple[str, ...] = ()
+    """Who changed it, as far as they are known and may not."""
+    asked_by: str = ""
+
+
 class Inputs(Value):
     """The newest human inputs that have been dealt with; it moves in the commit that obeys them."""
 
@@ -116,3 +139,9 @@ class Inputs(Value):
     """Input labels that were on the issue at the last look, whoever set them."""
     pulls: tuple[SeenPull, ...] = ()
     """The run's pull requests at the last look, by number."""
+    request: Wording | None = None
+    """The issue as it was asked for; None before it was, and in older ledgers."""
+    sub_requests: Mapping[SubItemKey, Wording] = Field(default_factory=dict)
+    """The sub-issues that people edited who may; the others are as the plan has them."""
+    doubts: tuple[Doubt, ...] = ()
+    """Texts that wait for a person."""

@@ -13,6 +13,7 @@ from cogworks.pipeline.graph import Instance, Node, Pipeline, WorkClass
 from cogworks.pipeline.people import MIN_HASH_DIGITS, IgnoredLabel, InputLabel
 from cogworks.pipeline.places import is_routing, place_of, routing_of
 from cogworks.pipeline.state import GatePassed, RunState, VisitRecord, edge_key
+from cogworks.pipeline.waiting import WaitingFor, doubted
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
 
@@ -65,21 +66,6 @@ class Facts(Value):
     """What GitHub's clock says; None = unknown."""
     approval_hours: int = 0
     """How long an approval counts from when it was written; 0 = for ever."""
-
-
-class WaitingFor(Value):
-    """Something only a person can do, and the words to ask for it."""
-
-    kind: Literal["merge", "approval", "label", "reopen", "resume"]
-    node: NodeId | None = None
-    sub_item: SubItemKey | None = None
-    number: IssueNumber | None = None
-    url: str = ""
-    who: str
-    ask: str
-    """What to do, in one sentence."""
-    paste: str = ""
-    """The comment that does it as well."""
 
 
 class Position(Value):
@@ -210,6 +196,7 @@ def waiting_for(state: RunState, facts: Facts, pipeline: Pipeline) -> tuple[Wait
         return ()
     position = locate(state, facts, pipeline)
     waits = [stopped] if (stopped := stopped_by(state, facts)) else []
+    waits += [doubted(doubt) for doubt in state.inputs.doubts]
     if request := changed_request(state, facts, pipeline, position):
         waits.append(request)
     stopped_nodes = position.frontier.to_stop

@@ -30,7 +30,9 @@ def rest_line(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
     if is_short and has_own_budgets(pipeline):
         # A sweep knows the limits of `config.toml` alone.
         return ""
-    asked = [(wait.kind, wait.number) for wait in waiting_for(state, facts, pipeline)]
+    # A sweep does not see that somebody edits a text again, so a doubt stands in no line.
+    waits = waiting_for(state, facts, pipeline)
+    asked = [(wait.kind, wait.number) for wait in waits if wait.kind != "run"]
     asked += [("reopen", number) for number in dict.fromkeys(position.rejected.values())]
     parts = [kind if number is None else _of_pull(kind, number, facts) for kind, number in asked]
     if is_short:

@@ -370,3 +370,34 @@ def test_a_copy_in_which_a_transaction_died_serves_the_next_one(
         assert (is_ours, recovered, dirt, refused) == (True, False, (), None)
         assert (again.path, again.head, again.read("a.txt")) == (copy.path, kept, "half\n")
         assert "tests/test_a.py" not in again.files()
+
+
+def test_a_file_is_read_as_a_branch_has_it_once_it_changed_there(
+    copies: WorkingCopies, remote: BareRepository
+) -> None:
+    """Whoever changes what was merged is heard by work that began before."""
+    main = BranchName("main")
+    remote.put("cogworks/7/swi-1", {"code.py": "x = 1\n", "src/b.txt": "ours\n"}, start="main")
+
+    def opened() -> WorkingCopy:
+        return copies.open(
+            url=remote.url, token=None, run=RunId("r"), name="A", branch=WORK,
+            base=BranchName("cogworks/7/swi-1"), besides=(main,),
+        )  # fmt: skip
+
+    copy = opened()
+    assert copy.read_newest("a.txt", main) == "one\n"
+    assert copy.read_newest("src/b.txt", main) == "ours\n"
+    copies.close()
+    remote.put("main", {"a.txt": "edited\r\n", "new.txt": "new\n"}, start="main")
+    remote.put_link("main", "later.txt", "/etc/passwd")
+
+    copy = opened()
+    assert copy.read_newest("a.txt", main) == "edited\r\n"
+    assert copy.read("a.txt") == "one\n"
+    # What the work changed and the branch did not stays the work's.
+    assert copy.read_newest("src/b.txt", main) == "ours\n"
+    assert copy.read_newest("new.txt", main) == "new\n"
+    assert copy.read_newest("later.txt", main) is None
+    assert copy.read_newest("../a.txt", main) is None
+    assert copy.read_newest("a.txt", BranchName("gone")) == "one\n"

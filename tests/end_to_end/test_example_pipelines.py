@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from github.Repository import Repository
 
 from cogworks.commands.graph import graph
 from cogworks.demo.facts import sample_files
@@ -156,15 +157,24 @@ class Stand:
     passed_by_a_person: list[str] = field(default_factory=list)
     """The gates, in the order in which they were come to."""
 
-    def play(self) -> None:
-        """Work on the item until it is done; a person merges or pastes whatever is waited for."""
-        model = {
+    @property
+    def model(self) -> dict[str, str]:
+        """What makes a process ask the server."""
+        return {
             "COGWORKS_LLM_PROVIDER": "anthropic",
             "COGWORKS_LLM_API_KEY": "a-key-of-these-tests",
             "COGWORKS_LLM_BASE_URL": self.server.url,
         }
+
+    @property
+    def repository(self) -> Repository:
+        """As its person may change it."""
+        return self.scene.repository
+
+    def play(self) -> None:
+        """Work on the item until it is done; a person merges or pastes whatever is waited for."""
         for _ in range(MAX_RUNS):
-            ended = self.scene.cogworks("run", "--json", **model)
+            ended = self.scene.cogworks("run", "--json", **self.model)
             assert ended.code == 0, ended.err
             if ended.told["outcome"] == "done":
                 return

@@ -127,11 +127,11 @@ def test_views_and_other_labels_are_no_inputs() -> None:
 def test_a_label_event_counts_once_and_setting_it_again_counts_again() -> None:
     world = World()
     assert heard(world).is_empty
-    assert heard(world, Inputs()).said == (Asked(verb="run", by="ann"),)
+    assert heard(world, Inputs()).said == (Asked(verb="run", by="ann", written=world.now),)
 
     world.set_label("cogworks:run", "e2")
 
-    assert heard(world).said == (Asked(verb="run", by="ann"),)
+    assert heard(world).said == (Asked(verb="run", by="ann", written=world.now),)
 
 
 def test_a_cursor_that_scrolled_away_is_older_than_every_event_that_is_left() -> None:

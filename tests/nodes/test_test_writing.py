@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.canonical import sha256
+from cogworks.canonical import digest, sha256
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.coding.eventlog import read_events
 from cogworks.coding.events import Committed, ExecutionComplete
@@ -15,6 +15,7 @@ from cogworks.coding.handoff import TestHandoff
 from cogworks.coding.monitor import verify_seriality
 from cogworks.coding.replay import verify
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides
+from cogworks.github.wordings import EditedText
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.coding_prompt import HandedOver, implementation_variables
 from cogworks.nodes.contract import Conventions, Failed, NodeTask, Succeeded, Workspace
@@ -687,6 +688,70 @@ def test_stored_tests_that_are_not_what_they_were_are_written_again(files: dict[
     assert isinstance(outcome, Succeeded)
     assert said in place.model.asked[0]
     assert place.model.purposes == ["write_tests-A-v2-1", "implementation-A-v2-1"]
+
+
+EDITED = EditedText(
+    title="Add exactly",
+    body="Adds to the last digit.\n\n### Done when\n\n- [ ] add(0.1, 0.2) is 0.3\n\n### Tests\n\nuse decimals\n",
+)
+
+
+def edited(**changes: Any) -> NodeTask:
+    """A task whose sub-issue people rewrote."""
+    found = the_task(**changes)
+    assert found.sub_item is not None
+    ref = found.sub_item.model_copy(update={"edited": EDITED})
+    return found.model_copy(update={"sub_item": ref, "sub_items": (ref,)})
+
+
+def test_an_edited_sub_issue_is_what_the_writer_of_the_tests_and_the_coder_are_asked_for() -> None:
+    place, unedited = world(written(), implemented()), world(written(), implemented())
+
+    outcome = run(edited(), place)
+    played(unedited)
+
+    assert isinstance(outcome, Succeeded)
+    for asked, before in zip(place.model.asked, unedited.model.asked, strict=True):
+        assert "Adds to the last digit." in asked
+        assert "add(0.1, 0.2) is 0.3" in asked
+        # Nothing of what the plan said is left; the specification may say the same.
+        assert '"add(2, 2) is 4"' in before
+        assert '"add(2, 2) is 4"' not in asked
+    assert ["use decimals" in asked for asked in place.model.asked] == [True, False]
+    assert outcome.output["test_handoff"]["request"] == digest(EDITED)
+
+
+def test_stored_tests_of_another_text_than_the_sub_issue_has_now_are_written_anew() -> None:
+    again = written().model_copy(
+        update={"files": (ProposedFile(path=CUSTOM, action="modify", content=f"{TEXT}\n# exact\n"),)}
+    )
+    place = world(again, implemented(BETTER), files=BRANCH, base=FILES)
+    review = {**REVIEW, "passed": False, "findings": [about("src/adder/adding.py")]}
+
+    outcome = run(edited(ordinal=2, inputs={"review": review}, earlier=on_branch()), place)
+
+    assert isinstance(outcome, Succeeded)
+    assert place.model.purposes == ["write_tests-A-v2-1", "implementation-A-v2-1"]
+    assert "The sub-issue was edited since" in place.model.asked[0]
+    assert outcome.output["test_handoff"]["request"] == digest(EDITED)
+
+
+def test_stored_tests_of_the_same_text_are_kept() -> None:
+    place = world(implemented(BETTER), files=BRANCH, base=FILES)
+    review = {**REVIEW, "passed": False, "findings": [about("src/adder/adding.py")]}
+    earlier = on_branch(request=digest(EDITED))
+
+    assert isinstance(run(edited(ordinal=2, inputs={"review": review}, earlier=earlier), place), Succeeded)
+    assert place.model.purposes == ["implementation-A-v2-1"]
+
+
+def test_a_specification_that_was_changed_after_its_merge_is_what_everybody_is_told() -> None:
+    place = world(written(), implemented())
+    place.copy.newest["docs/specs/7.md"] = "# Let add() add exactly\n"
+
+    played(place)
+
+    assert all("# Let add() add exactly" in asked for asked in place.model.asked)
 
 
 def test_a_retry_after_a_failure_writes_the_tests_again_because_nothing_of_it_was_kept() -> None:

@@ -17,9 +17,10 @@ from cogworks.pipeline.decision import (
     decide,
 )
 from cogworks.pipeline.people import Owed
-from cogworks.pipeline.position import PullFacts, WaitingFor, instance_name
+from cogworks.pipeline.position import PullFacts, instance_name
 from cogworks.pipeline.state import MAX_ATTEMPTS, NextCall, RunState, Spend, visit_key
 from cogworks.pipeline.transitions import settle
+from cogworks.pipeline.waiting import WaitingFor
 from cogworks.vocabulary import VisitKey
 from tests.pipeline.graphs import pipeline
 from tests.pipeline.runs import (

@@ -4,7 +4,6 @@ from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.position import (
     PullFacts,
-    WaitingFor,
     failures,
     how_to_retry,
     instance_name,
@@ -14,6 +13,7 @@ from cogworks.pipeline.position import (
 )
 from cogworks.pipeline.state import GatePassed
 from cogworks.pipeline.transitions import settle
+from cogworks.pipeline.waiting import WaitingFor
 from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey
 from tests.pipeline.graphs import pipeline
 from tests.pipeline.runs import GRAPH, MERGED_SPEC, at, facts, finished, lease, new_run, pull, visit

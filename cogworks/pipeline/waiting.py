@@ -1,0 +1,37 @@
+"""What only a person can do for a run to go on."""
+
+from typing import Literal
+
+from cogworks.pipeline.people import Doubt
+from cogworks.vocabulary import IssueNumber, NodeId, SubItemKey, Value
+
+
+class WaitingFor(Value):
+    """Something only a person can do, and the words to ask for it."""
+
+    kind: Literal["merge", "approval", "label", "reopen", "resume", "run"]
+    node: NodeId | None = None
+    sub_item: SubItemKey | None = None
+    number: IssueNumber | None = None
+    url: str = ""
+    who: str
+    ask: str
+    """What to do, in one sentence."""
+    paste: str = ""
+    """The comment that does it as well."""
+
+
+def doubted(doubt: Doubt) -> WaitingFor:
+    """The question whether a text that somebody else changed is what people want."""
+    what = "the issue" if doubt.sub_item is None else f"sub-issue #{doubt.number}"
+    names = " and ".join(f"@{login}" for login in doubt.by)
+    have = "have" if len(doubt.by) > 1 else "has"
+    who = f"{names}, who {have} no write permission" if names else "somebody whom GitHub does not name"
+    asked = f", after @{doubt.asked_by} asked for it" if doubt.asked_by else ""
+    return WaitingFor(
+        kind="run",
+        sub_item=doubt.sub_item,
+        who="anyone with write permission",
+        ask=f"{what} was edited by {who}{asked}; look at it: `/cogworks run` takes it as it is now",
+        paste="/cogworks run",
+    )

@@ -1,0 +1,67 @@
+"""The table of advice in docs/people.md names every advice that the program gives, and a test that follows it."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "people.md").read_text("utf-8").partition("## What messages advise")[2]
+ROW = re.compile(
+    r"^\| (?P<advice>.+?) \| .+? \| `(?P<file>tests/[a-z0-9_/]+\.py)::(?P<test>test_\w+)` \|$", re.MULTILINE
+)
+ROWS = [(found["advice"], found["file"], found["test"]) for found in ROW.finditer(PAGE)]
+SPEAKING = ("nodes", "pipeline", "github", "ledger", "codebase")
+"""Packages whose texts reach the people on an issue."""
+ADVISING = re.compile(
+    r"set it again|/cogworks (?:retry|restart|run|resume)|restore (?:it|the branch|branch|`)|reopen (?:it|the|pull)|raise [`…]|"
+    r"by hand|more precise|then retry|then restart|restart the item|delete (?:that|the status) comment|run the step again|"
+    r"label when the item"
+)
+FORMS = {"/cogworks run", "/cogworks retry", "/cogworks restart", "/cogworks resume <why>"}
+"""How commands are written, for lists of them."""
+
+
+def said() -> Iterator[tuple[str, str]]:
+    """Every text of the program: its place, and its words with a dash of dots for what is filled in."""
+    for package in SPEAKING:
+        for file in sorted((ROOT / "cogworks" / package).glob("*.py")):
+            yield from _texts(ast.parse(file.read_text("utf-8")), file)
+
+
+def _texts(tree: ast.Module, file: Path) -> Iterator[tuple[str, str]]:
+    bodies = (
+        node.body for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+    )
+    skipped = {id(each.value) for body in bodies for each in body if isinstance(each, ast.Expr)}
+    joined = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    skipped |= {id(part) for node in joined for part in node.values}
+    for node in ast.walk(tree):
+        if id(node) in skipped or not isinstance(node, ast.Constant | ast.JoinedStr):
+            continue
+        parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+        words = "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts)
+        yield f"{file.name}:{node.lineno}", words.lower()
+
+
+TEXTS = list(said())
+ADVICE = [(place, words) for place, words in TEXTS if ADVISING.search(words) and words not in FORMS]
+
+
+@pytest.mark.parametrize(("advice", "file", "test"), ROWS, ids=[advice for advice, _, _ in ROWS])
+def test_every_row_is_still_advised_and_names_a_test_that_is_there(advice: str, file: str, test: str) -> None:
+    tree = ast.parse((ROOT / file).read_text("utf-8"))
+
+    assert test in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    assert any(advice in words for _, words in TEXTS), f"nobody says {advice!r} any more"
+
+
+@pytest.mark.parametrize(("place", "words"), ADVICE, ids=[place for place, _ in ADVICE])
+def test_every_advice_has_a_row(place: str, words: str) -> None:
+    assert any(advice in words for advice, _, _ in ROWS), f"{place}: {words}"
+
+
+def test_advice_is_found_at_all() -> None:
+    assert len(ADVICE) > 40
