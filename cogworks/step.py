@@ -165,7 +165,7 @@ def _rest(
 def _deal_with_inputs(shell: Shell, seen: Considered, why: move.Decision) -> None:
     """Record what people asked for; and where the item rests, what else they did, so that no sweep wonders about it."""
     rests = isinstance(why, move.Wait | move.Nothing) or (
-        isinstance(why, move.Stop) and why.outcome == "failed"
+        isinstance(why, move.Stop) and why.outcome in ("failed", "rejected")
     )
     is_due = not seen.heard.is_empty or (seen.is_news and rests)
     if not is_due or seen.snapshot.ledger is None:

@@ -77,7 +77,7 @@ def _as_object(seen: Considered) -> dict[str, Any]:
         "outcome": outcome_word(seen.decision),
         "issue": seen.snapshot.issue.url,
         "run_id": state.run_id if seen.snapshot.ledger else None,
-        "status": state.status if seen.snapshot.ledger else "not started",
+        "status": _status(seen),
         "pipeline": seen.pipeline.name,
         "graph_hash": seen.pipeline.graph_hash,
         "next": next_move(seen),
@@ -93,6 +93,14 @@ def _as_object(seen: Considered) -> dict[str, Any]:
         "budget_usd": max_cost_usd(seen.facts, seen.pipeline),
         "earlier_usd": state.earlier.spend.cost_usd,
     }
+
+
+def _status(seen: Considered) -> str:
+    match seen.decision:
+        case Stop(outcome="rejected"):
+            return "rejected"
+        case _:
+            return seen.state.status if seen.snapshot.ledger else "not started"
 
 
 def _nodes(seen: Considered) -> list[dict[str, Any]]:

@@ -174,7 +174,7 @@ def _headline(
     if state.status == "cancelled":
         return "cancelled"
     if state.status == "done":
-        return "done: every sub-work-item has a reviewed pull request"
+        return _end(position)
     if any(status is InstanceStatus.FAILED for status in position.statuses.values()):
         return "stopped: a node failed"
     if waits:
@@ -183,6 +183,14 @@ def _headline(
         return "stopped at its budget"
     ahead = ", ".join(instance_name(instance) for instance in position.ready[:3])
     return f"next: {ahead}" if ahead else "at work"
+
+
+def _end(position: Position) -> str:
+    numbers = [f"#{number}" for number in dict.fromkeys(position.rejected.values())]
+    if not numbers:
+        return "done: every sub-work-item has a reviewed pull request"
+    what = "pull request" if len(numbers) == 1 else "pull requests"
+    return f"rejected: {what} {', '.join(numbers)} {'was' if len(numbers) == 1 else 'were'} closed unmerged"
 
 
 def _failures(state: RunState, position: Position, facts: Facts) -> list[str]:

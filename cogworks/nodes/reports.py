@@ -16,6 +16,7 @@ class StepReport(Value):
     outcome: Literal[
         "succeeded",
         "failed",
+        "rejected",
         "done",
         "waiting",
         "backed_off",

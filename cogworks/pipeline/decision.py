@@ -84,7 +84,7 @@ class Nothing(Value):
 class Stop(Value):
     """The item cannot go on by itself."""
 
-    outcome: Literal["failed", "usage_error", "configuration_error", "budget_reached"]
+    outcome: Literal["failed", "rejected", "usage_error", "configuration_error", "budget_reached"]
     reason: str
     is_about_item: bool = True
     """False: a slip of the operator, nothing that the people on the issue have to know."""
@@ -139,7 +139,7 @@ def _forced(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision | Non
     if state.status == "cancelled":
         return Nothing(reason="the item was cancelled; comment `/cogworks restart` to begin anew")
     if state.status == "done":
-        return Nothing(reason=_at_the_end(state, facts, pipeline))
+        return _at_the_end(state, facts, pipeline)
     if not facts.issue_is_open:
         return Stop(
             outcome="usage_error",
@@ -162,11 +162,12 @@ def _forced(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision | Non
     return None
 
 
-def _at_the_end(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
+def _at_the_end(state: RunState, facts: Facts, pipeline: Pipeline) -> Nothing | Stop:
     if state.graph_hash == pipeline.graph_hash:
         for number in locate(state, facts, pipeline).rejected.values():
-            return f"pull request #{number} was closed unmerged; reopen it, or comment `/cogworks retry` to do it again"
-    return "every sub-work-item has a reviewed pull request"
+            how = "reopen it, or comment `/cogworks retry` to do it again"
+            return Stop(outcome="rejected", reason=f"pull request #{number} was closed unmerged; {how}")
+    return Nothing(reason="every sub-work-item has a reviewed pull request")
 
 
 def _answer(state: RunState, facts: Facts) -> Answer | None:
