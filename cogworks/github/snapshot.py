@@ -38,6 +38,8 @@ class RepositoryFacts(Value):
     head_oid: CommitOid
     config_files: Mapping[str, str]
     """Path below `.cogworks`, e.g. `prompts/intake.md.j2` -> text; two levels deep, text files only."""
+    config_oid: str = ""
+    """The tree of `.cogworks`; empty where there is none."""
     label_ids: Mapping[str, str]
     """Name -> node id of the repository's labels that look like cogworks' own, and of those on the issue."""
 
@@ -163,6 +165,7 @@ def _repository(node: Node, issue: Node, address: IssueAddress) -> RepositoryFac
         default_branch=BranchName(default["name"]),
         head_oid=CommitOid(default["target"]["oid"]),
         config_files=config_files(default["target"].get("configuration")),
+        config_oid=(default["target"].get("configuration") or {}).get("oid") or "",
         label_ids={label["name"]: label["id"] for label in labels},
     )
 

@@ -16,6 +16,7 @@ from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.gates import boundary_line, gated_nodes
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.limits import max_cost_usd
+from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import (
     Facts,
@@ -30,7 +31,7 @@ from cogworks.pipeline.position import (
     waiting_for,
 )
 from cogworks.pipeline.render import View, is_drawable, mermaid
-from cogworks.pipeline.state import CommentRef, RunState, VisitRecord, first_visit_key
+from cogworks.pipeline.state import RunState, VisitRecord, first_visit_key
 from cogworks.settings import Config
 from cogworks.vocabulary import Value
 
@@ -109,7 +110,9 @@ def was_deleted(comment: CommentRef, snapshot: Snapshot) -> bool:
 
 def problem_comment(problem: str) -> str:
     """The status comment while a configuration keeps the run from being decided."""
-    return f"### cogworks · stopped before it could decide\n\n```text\n{problem}\n```\n\nNothing else was written. The next step goes on by itself once this is put right.\n"
+    # What a file says may not end the block that quotes it.
+    quoted = problem.replace("```", "'''")
+    return f"### cogworks · stopped before it could decide\n\n```text\n{quoted}\n```\n\nNothing else was written. The next step goes on by itself once this is put right.\n"
 
 
 def _labels(

@@ -65,6 +65,34 @@ class ApprovedCall(Value):
         return {"hash": data, "by": "somebody"} if isinstance(data, str) else data
 
 
+class GatePassed(Value):
+    """Why a human gate counts as passed; derived from GitHub's facts, kept for the history."""
+
+    node: NodeId
+    sub_item: SubItemKey | None
+    how: Literal["merged", "approved"]
+    by: str
+    oid: CommitOid
+
+
+class Refusal(Value):
+    """Why an item cannot begin, as the person who asked for it was told; somebody has to mend the repository."""
+
+    digest: str
+    """sha256 of the problem's text."""
+    config_oid: str
+    """The tree of `.cogworks` that has the problem; empty where there is none."""
+
+
+class CommentRef(Value):
+    """The status comment: `node_id` for edits, `database_id` for links."""
+
+    node_id: str
+    database_id: int
+    visit_key: str = ""
+    """The one in its marker; empty: that of the run's first visit."""
+
+
 class Owed(Value):
     """A comment that has to be posted once, under a lease."""
 
