@@ -19,7 +19,7 @@ from cogworks.ledger.store import LedgerCommit, StaleTip
 from cogworks.nodes.answering import Correspondence, Desk, Due, MovingLedger, held_by, inputs_lease, settle
 from cogworks.nodes.considering import lease_ages_of
 from cogworks.pipeline.decision import INPUTS
-from cogworks.pipeline.people import Inputs, Owed, Refusal
+from cogworks.pipeline.people import CONFIGURATION, Inputs, Owed, Refusal
 from cogworks.pipeline.state import MAX_ATTEMPTS, RunState, issue_digest, visit_key
 from cogworks.vocabulary import CommitOid, RunId
 
@@ -183,4 +183,4 @@ def _note(desk: Desk, ledger: NewLedger, refused: Refused, state: RunState) -> N
 
 def _waits_for(state: RunState) -> str:
     """The trailer that a sweep compares with `.cogworks` as it is then."""
-    return f"configuration @{state.refusal.config_oid}" if state.refusal else ""
+    return f"{CONFIGURATION} @{state.refusal.config_oid}" if state.refusal else ""

@@ -10,6 +10,8 @@ from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey, Valu
 INPUTS_NODE = NodeId("inputs")
 """No node of any graph: the name under which a lease is taken to answer people. Its visits are not recorded."""
 MIN_HASH_DIGITS = 7
+CONFIGURATION = "configuration"
+"""What a refused item waits for, in the trailer that a sweep reads."""
 
 Reaction = Literal["THUMBS_UP", "EYES", "THUMBS_DOWN", "CONFUSED"]
 
