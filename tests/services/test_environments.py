@@ -83,6 +83,26 @@ def test_an_environment_has_what_the_manifest_asks_for_and_is_kept(
     assert first.prefix.is_relative_to(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("others", "instead"), [(WITHOUT_UV, "pip"), (WITH_UV, "another uv")], ids=["pip", "uv"]
+)
+def test_a_version_manager_s_stand_in_for_uv_that_does_not_run_is_passed_over_and_named(
+    others: str, instead: str, index: PackageServer, tmp_path: Path
+) -> None:
+    shim = tmp_path / "shims" / "uv"
+    shim.parent.mkdir()
+    shim.write_text("#!/bin/sh\necho 'mise: no version is set for uv' >&2\nexit 1\n")
+    shim.chmod(0o755)
+    made = Made(tmp_path / "kept", index.address)
+
+    found = made.of("till", search_path=f"{shim.parent}{os.pathsep}{others}")
+
+    said = f"{shim} cannot be used (it ends with 1: mise: no version is set for uv), so {instead} is used."
+    assert printed(found, "import shop_tools; print(shop_tools.VERSION)") == "1"
+    assert found.notes[0].startswith(said)
+    assert made.said[0] == found.notes[0]
+
+
 @INSTALLERS
 def test_the_index_s_credentials_are_used_and_stay_outside(
     search_path: str, index: PackageServer, tmp_path: Path

@@ -58,7 +58,8 @@ class Environments:
         """What makes the environments and where they are, for people."""
         installer = found_installer(search_path, may_build=self._may_build)
         how = "wheels, and packages built from source" if self._may_build else "wheels only"
-        return f"made by {installer.name} ({how}) and kept in {self._folder}"
+        note = f"; {installer.note}" if installer.note else ""
+        return f"made by {installer.name} ({how}) and kept in {self._folder}{note}"
 
     def interpreter(
         self, manifest: Manifest, *, walls: Walls, search_path: str, limit_s: float
@@ -85,9 +86,8 @@ class Environments:
         described = f"environment {place.name[:12]} of {len(requirements.wanted)} requirement(s), made by {installer.name}"
         programs = prefix / "bin"
         unprotected = () if walls.is_complete else ("reach the network while packages are installed",)
-        return Interpreter(
-            programs / "python", prefix, described, (programs,), manifest.left_out, unprotected
-        )
+        notes = (*manifest.left_out, *([installer.note] if installer.note else []))
+        return Interpreter(programs / "python", prefix, described, (programs,), notes, unprotected)
 
     def _made(
         self, place: Path, requirements: Requirements, installer: Installer, surroundings: Surroundings
@@ -95,6 +95,8 @@ class Environments:
         self._remove_unused()
         started_s = time.monotonic()
         names = ", ".join(Requirement(each).name for each in requirements.wanted)
+        if installer.note:
+            self._say(installer.note)
         self._say(f"making the environment {place.name[:12]} with {installer.name}: {names}")
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()

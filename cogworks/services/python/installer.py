@@ -1,11 +1,17 @@
 """What is installed, by what, and within which walls and limits."""
 
+import os
 import shutil
+import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from cogworks.services.sandbox.walls import Walls
+
+_TRIAL_S = 20.0
+_TOLD_CHARS = 200
 
 
 class Requirements(NamedTuple):
@@ -33,9 +39,55 @@ class Installer(NamedTuple):
     """The path of uv, or of the Python that has pip."""
     may_build: bool = False
     """Whether packages that come only as source are built, which runs code of theirs."""
+    note: str = ""
+    """Why it is not the one that was found first; empty: it is."""
 
 
 def found_installer(search_path: str, *, may_build: bool) -> Installer:
-    """uv where it is on the path, else pip."""
-    uv = shutil.which("uv", path=search_path)
-    return Installer("pip", sys.executable, may_build) if uv is None else Installer("uv", uv, may_build)
+    """The first uv on the path that runs, else pip; each is tried in the surroundings in which it would install."""
+    problems = []
+    for program in _each("uv", search_path):
+        if not (problem := _problem(program)):
+            return Installer("uv", program, may_build, _note(problems, "another uv"))
+        problems.append(f"{program} cannot be used ({problem})")
+    return Installer("pip", sys.executable, may_build, _note(problems, "pip"))
+
+
+def bare_environment() -> dict[str, str]:
+    """What an installer gets besides a home and a place for temporary files."""
+    return {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
+
+
+def _note(problems: list[str], instead: str) -> str:
+    if not problems:
+        return ""
+    return (
+        f"{'; '.join(problems)}, so {instead} is used. Remove it from PATH, or install uv itself: "
+        "a version manager's stand-in does not find its settings where packages are installed."
+    )
+
+
+def _each(name: str, search_path: str) -> Iterator[str]:
+    found = (shutil.which(name, path=folder) for folder in search_path.split(os.pathsep) if folder)
+    return iter(dict.fromkeys(program for program in found if program))
+
+
+@cache
+def _problem(program: str) -> str:
+    """What is wrong with a uv, in one line; empty: it runs. Asked for once: a service looks before each run."""
+    try:
+        done = subprocess.run(
+            [program, "--version"],
+            env=bare_environment() | {"HOME": os.devnull},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=_TRIAL_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)[:_TOLD_CHARS]
+    if done.returncode == 0:
+        return ""
+    said = (done.stderr or done.stdout).decode(errors="replace").split("\n")
+    first = next((line.strip() for line in said if line.strip()), "it says nothing")
+    return f"it ends with {done.returncode}: {first[:_TOLD_CHARS]}"

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python.index_gateway import Door, Gateway
-from cogworks.services.python.installer import Installer, Requirements, Surroundings
+from cogworks.services.python.installer import Installer, Requirements, Surroundings, bare_environment
 from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.python.package_index import Indexes, default_index, read_indexes
 from cogworks.services.sandbox.inside.order import Limits
@@ -150,11 +150,9 @@ def _own(installer: Installer) -> list[Path]:
 
 def _environment(home: Path, temporary: Path) -> dict[str, str]:
     return {
-        "PATH": os.defpath,
+        **bare_environment(),
         "HOME": str(home),
         "TMPDIR": str(temporary),
-        "LC_ALL": "C.UTF-8",
-        "NO_COLOR": "1",
         "COLUMNS": "500",
         "PIP_CONFIG_FILE": os.devnull,
         "UV_PYTHON_DOWNLOADS": "never",
