@@ -16,7 +16,7 @@ from cogworks.errors import (
 from cogworks.github.addresses import IssueAddress
 from cogworks.github.ceilings import too_few_points
 from cogworks.github.effects import Effect
-from cogworks.github.snapshot import Snapshot
+from cogworks.github.snapshot import RepositoryFacts, Snapshot
 from cogworks.github.surface import comment_difference, differences, problem_comment, project
 from cogworks.ledger.keeper import Keeper
 from cogworks.ledger.record import Change, change_for, visit_files
@@ -80,9 +80,9 @@ class Shell:
     holder: str
     """Who we are in a lease: unique to this process."""
     new_run_id: Callable[[], RunId]
-    check: Callable[[Config, Mapping[str, str]], None]
-    """Raise what would keep any node from running (a missing model key, a malformed prompt), given the configuration and
-    the repository's files below `.cogworks`; nothing has been claimed then."""
+    check: Callable[[Config, RepositoryFacts], None]
+    """Raise what would keep any node from running (a missing model key, a full disk, a malformed prompt), given the
+    configuration and the repository; nothing has been claimed then. A ConfigurationError is told on the issue."""
     forget: Callable[[RunId], None]
     """Remove what a finished run keeps on this machine."""
     sleep: Callable[[float], None]
@@ -245,7 +245,7 @@ def _check(shell: Shell, seen: Considered, run: move.Run, wanted: Wanted) -> Non
     if calls_model(run.instance, seen.pipeline) and (reason := too_few_points(seen.snapshot)):
         raise TryAgainLater(f"{instance_name(run.instance)}: {reason}")
     try:
-        shell.check(seen.config, seen.snapshot.repository.config_files)
+        shell.check(seen.config, seen.snapshot.repository)
     except ConfigurationError as error:
         _tell(shell, seen.snapshot, str(error), wanted)
         raise

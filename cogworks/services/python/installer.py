@@ -45,7 +45,7 @@ class Installer(NamedTuple):
 
 def found_installer(search_path: str, *, may_build: bool) -> Installer:
     """The first uv on the path that runs, else pip; each is tried in the surroundings in which it would install."""
-    problems = []
+    problems: list[str] = []
     for program in _each("uv", search_path):
         if not (problem := _problem(program)):
             return Installer("uv", program, may_build, _note(problems, "another uv"))
