@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
-from cogworks.errors import ConfigurationError, TryAgainLater, UsageError
+from cogworks.errors import CogworksError, ConfigurationError, TryAgainLater, UsageError
 from cogworks.github.addresses import IssueAddress, RepositoryAddress
-from cogworks.github.sweep import Listed, Movable, Resting, Seen, judge
+from cogworks.github.sweep import Listed, Movable, Resting, Seen, has_begun, judge
 from cogworks.github.sweep_memory import Look, fingerprint, remembered
 from cogworks.nodes.considering import Considered
 from cogworks.pipeline.affording import shortage
@@ -51,6 +51,8 @@ class SweepReport(Value):
     """One sweep."""
 
     rows: tuple[Row, ...]
+    problem: str = ""
+    """What is wrong with the repository's configuration; each item's step tells those who asked for it."""
     is_cut_short: bool = False
     """The operator asked to stop before everything that could move had its step."""
 
@@ -58,6 +60,7 @@ class SweepReport(Value):
     def exit_code(self) -> int:
         """0 where every step went well or had nothing to do, else the code that matters most."""
         found = {row.step.exit_code for row in self.rows if row.step}
+        found |= {ConfigurationError.exit_code} if self.problem else set()
         worst = next((code for code in SEVEREST if code in found), max(found, default=0))
         return worst or (130 if self.is_cut_short else 0)
 
@@ -112,7 +115,8 @@ class Poller:
             else:
                 rows[item.number] = _skipped(item, verdict.reason)
         is_cut_short = self._step_through(seen, self._in_turn(movable, seen), rows)
-        return SweepReport(rows=tuple(rows[i.number] for i in seen.items), is_cut_short=is_cut_short)
+        told = tuple(rows[item.number] for item in seen.items)
+        return SweepReport(rows=told, problem=seen.problem, is_cut_short=is_cut_short)
 
     def _in_turn(self, movable: Sequence[tuple[Listed, str]], seen: Seen) -> list[tuple[Listed, str]]:
         """Those whose last step failed come last, so that they do not use up `--max` for the others."""
@@ -208,14 +212,18 @@ class Pair(Value):
 
 
 def pairs(
-    seen: Seen, read: Callable[[IssueAddress], Considered | None], address: RepositoryAddress, *, limit: int
+    seen: Seen,
+    read: Callable[[IssueAddress], Considered | CogworksError],
+    address: RepositoryAddress,
+    *,
+    limit: int,
 ) -> tuple[Pair, ...]:
     """Every ready node of every item that can move, at most `limit`; reads each such item once and writes nothing.
 
     Items that somebody works on are read as well: another of their nodes may be ready.
 
     Args:
-        read: one item as `process` would see it; None where it cannot be read.
+        read: one item as `process` would see it, or why it cannot be read.
     """
     found: list[Pair] = []
     for item in seen.items:
@@ -225,9 +233,14 @@ def pairs(
         if len(found) >= limit:
             break
         issue = IssueAddress(address.server_url, address.owner, address.name, item.number)
-        if considered := read(issue):
+        considered = read(issue)
+        if isinstance(considered, Considered):
             nodes = ready_nodes(considered)
-            found += [Pair(issue=item.number, url=issue.url, node=node) for node in nodes]
+        else:
+            # The step of an item that never began tells who asked for it what has to be mended.
+            is_told = isinstance(considered, ConfigurationError | UsageError) and not has_begun(item, seen)
+            nodes = ("",) if is_told else ()
+        found += [Pair(issue=item.number, url=issue.url, node=node) for node in nodes]
     return tuple(found[:limit])
 
 
@@ -250,6 +263,7 @@ def as_object(report: SweepReport) -> dict[str, Any]:
     return {
         "outcome": _outcome(report),
         "exit_code": report.exit_code,
+        "problem": report.problem,
         "items": [row.model_dump(mode="json") for row in report.rows],
         "stepped": len(steps),
         "skipped": len(report.rows) - len(steps),
@@ -258,7 +272,7 @@ def as_object(report: SweepReport) -> dict[str, Any]:
 
 
 def _outcome(report: SweepReport) -> str:
-    if any(row.step and row.step.exit_code for row in report.rows):
+    if report.problem or any(row.step and row.step.exit_code for row in report.rows):
         return "failed"
     return "interrupted" if report.is_cut_short else "done"
 

@@ -16,12 +16,12 @@ from cogworks.errors import (
 from cogworks.github.addresses import IssueAddress
 from cogworks.github.ceilings import too_few_points
 from cogworks.github.effects import Effect
-from cogworks.github.snapshot import Snapshot
+from cogworks.github.snapshot import RepositoryFacts, Snapshot
 from cogworks.github.surface import comment_difference, differences, problem_comment, project
 from cogworks.ledger.keeper import Keeper
 from cogworks.ledger.record import Change, change_for, visit_files
 from cogworks.ledger.store import LedgerCommit, StaleTip
-from cogworks.nodes.answering import MovingLedger, answer, inputs_lease
+from cogworks.nodes.answering import Desk, MovingLedger, answer, inputs_lease
 from cogworks.nodes.claiming import claimed, lease_for, stopped_by
 from cogworks.nodes.considering import (
     Considered,
@@ -36,6 +36,7 @@ from cogworks.nodes.considering import (
 from cogworks.nodes.contract import Failed
 from cogworks.nodes.giving_back import give_back
 from cogworks.nodes.recording import Claimed
+from cogworks.nodes.refusing import Refused, tell_refusal
 from cogworks.nodes.reports import StepReport, report
 from cogworks.nodes.tasks import missing_inputs, sources_of
 from cogworks.nodes.visit import Ended, Tracker, VisitShell, run_visit
@@ -79,9 +80,9 @@ class Shell:
     holder: str
     """Who we are in a lease: unique to this process."""
     new_run_id: Callable[[], RunId]
-    check: Callable[[Config, Mapping[str, str]], None]
-    """Raise what would keep any node from running (a missing model key, a malformed prompt), given the configuration and
-    the repository's files below `.cogworks`; nothing has been claimed then."""
+    check: Callable[[Config, RepositoryFacts], None]
+    """Raise what would keep any node from running (a missing model key, a full disk, a malformed prompt), given the
+    configuration and the repository; nothing has been claimed then. A ConfigurationError is told on the issue."""
     forget: Callable[[RunId], None]
     """Remove what a finished run keeps on this machine."""
     sleep: Callable[[float], None]
@@ -100,9 +101,8 @@ def take_step(shell: Shell, address: IssueAddress, wanted: Wanted) -> StepReport
             shell.sleep(CLAIM_PAUSE_S)
         snapshot = read_item(shell.tracker)
         refuse_lost_ledger(snapshot)
-        seen = _consider(shell, snapshot, wanted)
         try:
-            return _act(shell, seen)
+            return _act(shell, _consider(shell, snapshot, wanted), wanted)
         except StaleTip:
             continue
     return StepReport(
@@ -118,13 +118,14 @@ def _consider(shell: Shell, snapshot: Snapshot, wanted: Wanted) -> Considered:
     except NoSuchNode:
         raise
     except (ConfigurationError, UsageError) as error:
-        _show_problem(shell, snapshot, str(error))
+        _tell(shell, snapshot, str(error), wanted)
         raise
 
 
-def _act(shell: Shell, seen: Considered) -> StepReport:
+def _act(shell: Shell, seen: Considered, wanted: Wanted) -> StepReport:
     match seen.decision:
         case move.Run() as run:
+            _check(shell, seen, run, wanted)
             return _visit(shell, seen, run)
         case move.Answer() as due:
             return _answer(shell, seen, due)
@@ -165,7 +166,7 @@ def _rest(
 def _deal_with_inputs(shell: Shell, seen: Considered, why: move.Decision) -> None:
     """Record what people asked for; and where the item rests, what else they did, so that no sweep wonders about it."""
     rests = isinstance(why, move.Wait | move.Nothing) or (
-        isinstance(why, move.Stop) and why.outcome == "failed"
+        isinstance(why, move.Stop) and why.outcome in ("failed", "rejected")
     )
     is_due = not seen.heard.is_empty or (seen.is_news and rests)
     if not is_due or seen.snapshot.ledger is None:
@@ -184,7 +185,7 @@ def _obeyed(seen: Considered, lease: Lease) -> Change:
 
 def _answer(shell: Shell, seen: Considered, due: move.Answer) -> StepReport:
     ledger = shell.ledger(seen.snapshot)
-    state = answer(shell.tracker, ledger, seen, due, holder=shell.holder, say=shell.say)
+    state = answer(_desk(shell), ledger, seen, due)
     _forget_ended(shell, seen)
     warning = _show(shell, seen, state, seen.facts)
     told = report("succeeded", "people were answered", seen, state, warning=warning)
@@ -199,7 +200,6 @@ def _forget_ended(shell: Shell, seen: Considered) -> None:
 
 
 def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
-    _check(shell, seen, run)
     claimed = _claim(shell, seen, run)
     _forget_ended(shell, seen)
     shell.say(f"{instance_name(run.instance)}: started (visit {run.index}, attempt {run.attempt})")
@@ -237,13 +237,17 @@ def _asking(shell: Shell, seen: Considered, run: move.Run, claimed: Claimed, pro
     return told.model_copy(update=ours)
 
 
-def _check(shell: Shell, seen: Considered, run: move.Run) -> None:
+def _desk(shell: Shell) -> Desk:
+    return Desk(tracker=shell.tracker, holder=shell.holder, monotonic=shell.visit.monotonic, say=shell.say)
+
+
+def _check(shell: Shell, seen: Considered, run: move.Run, wanted: Wanted) -> None:
     if calls_model(run.instance, seen.pipeline) and (reason := too_few_points(seen.snapshot)):
         raise TryAgainLater(f"{instance_name(run.instance)}: {reason}")
     try:
-        shell.check(seen.config, seen.snapshot.repository.config_files)
+        shell.check(seen.config, seen.snapshot.repository)
     except ConfigurationError as error:
-        _show_problem(shell, seen.snapshot, str(error))
+        _tell(shell, seen.snapshot, str(error), wanted)
         raise
 
 
@@ -256,7 +260,8 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
             f"{instance_name(run.instance)} needs {', '.join(missing)}, which no finished node produced."
         )
     newest = max((comment.database_id for comment in snapshot.issue.comments), default=0)
-    held = state.having_read(newest).with_lease(lease, identity=snapshot.viewer.id or 0)
+    begun = state.having_read(newest).model_copy(update={"refusal": None})
+    held = begun.with_lease(lease, identity=snapshot.viewer.id or 0)
     lease = next(taken for taken in held.leases if taken.visit_key == run.visit_key)
     folder = held.folder(run.index, run.instance)
     change = change_for(held, lease, "claim", {}, sequence=0)
@@ -358,6 +363,27 @@ def _show(shell: Shell, seen: Considered, state: RunState, facts: Facts) -> str:
     surface = project(state, facts, seen.pipeline, seen.config)
     effects = differences(surface, seen.snapshot, state, seen.config)
     return (shell.tracker.show(effects, seen.snapshot) or "") if effects else ""
+
+
+def _tell(shell: Shell, snapshot: Snapshot, problem: str, wanted: Wanted) -> None:
+    """Say on the issue what a person has to mend in the repository.
+
+    Raises:
+        StaleTip: the ledger moved meanwhile, so somebody else may have begun.
+    """
+    state = state_of(snapshot)
+    if state is None or state.refusal is not None:
+        refused, ledger = Refused(snapshot, state, problem), shell.ledger(snapshot)
+        try:
+            tell_refusal(
+                _desk(shell), ledger, refused, take_over=wanted.take_over, new_run_id=shell.new_run_id
+            )
+        except StaleTip:
+            raise
+        except CogworksError as error:
+            # What is wrong with the repository matters more; the next step tries again.
+            shell.say(f"the issue could not be told: {error}")
+    _show_problem(shell, snapshot, problem)
 
 
 def _show_problem(shell: Shell, snapshot: Snapshot, problem: str) -> str:

@@ -4,7 +4,7 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,7 +15,6 @@ from cogworks.codebase.git import Identity
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
-from cogworks.coding.governed import coding_policy
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.panel import ServicePanel
 from cogworks.errors import CogworksError, TryAgainLater, UsageError
@@ -36,16 +35,15 @@ from cogworks.nodes.contract import Asks, DomainService, NodeShell, Workspace
 from cogworks.nodes.registry import NODES
 from cogworks.nodes.timing import Patience
 from cogworks.nodes.visit import Session, SessionOrder, VisitShell
-from cogworks.nodes.workability import refuse_unworkable
-from cogworks.pipeline.parser import parse_pipelines
 from cogworks.repair.investigating import Laboratory
-from cogworks.settings import PIPELINE_FILE, Config, Environment, child_environment
+from cogworks.settings import Environment, child_environment
 from cogworks.step import Shell
 from cogworks.vocabulary import BranchName, CommitOid, RunId
-from cogworks.wiring_model import check_model, gateway_for, open_provider
+from cogworks.wiring_model import gateway_for, open_provider
 from cogworks.wiring_probes import laboratory_in
+from cogworks.wiring_readiness import refuse_unready
 from cogworks.wiring_scripts import shipped_script
-from cogworks.wiring_services import open_panel, services_of
+from cogworks.wiring_services import open_panel
 
 if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
@@ -207,22 +205,13 @@ def open_shell(
             ),
             holder=holder_of(environment),
             new_run_id=lambda: RunId(str(uuid.uuid4())),
-            check=lambda config, files: _check(config, files, environment),
+            check=lambda config, repository: refuse_unready(
+                config, repository.config_files, repository.contents, environment
+            ),
             forget=copies.discard,
             sleep=sleep,
             say=say,
         )
-
-
-def _check(config: Config, files: Mapping[str, str], environment: Environment) -> None:
-    """Everything that would keep a node from running, before one is claimed."""
-    declared = files.get("pipeline.toml")
-    if declared is not None:
-        pipelines = parse_pipelines(declared, source=PIPELINE_FILE)
-        refuse_unworkable(pipelines, files, own_labels=tuple(config.labels.model_dump().values()))
-    check_model(config, files, environment)
-    services_of(environment, files)
-    coding_policy(files)
 
 
 def reader_of(

@@ -6,6 +6,7 @@ from typing import Literal
 
 import pytest
 
+from cogworks.commands.reporting import EXIT_CODES
 from cogworks.errors import PermissionRefused, SafetyHalt, TryAgainLater
 from cogworks.github.effects import Effect
 from cogworks.github.facts import Account, Branch, LabelEvent
@@ -258,6 +259,27 @@ def test_a_rejected_pull_request_takes_everything_built_on_it_along_and_a_retry_
     again = world.state.pull("swi-1")
     assert again is not None
     assert again.number != first.number
+
+
+def test_a_finished_item_whose_result_was_rejected_is_not_done_until_it_is_reopened() -> None:
+    world = undisturbed()
+    last = world.state.pull("swi-2")
+    assert last is not None
+    world.close(last.number)
+
+    told = Runner(world).step()
+    shown = world.own_comments()[0]
+    resting = Runner(world)
+    resting.step()
+    world.reopen(last.number)
+    reopened = Runner(world).step()
+
+    assert (told.outcome, EXIT_CODES[told.outcome]) == ("rejected", 1)
+    assert f"### cogworks · rejected: pull request #{last.number} was closed unmerged\n" in shown
+    assert f"Cogworks-Waits-For: reopen {last.number}@" in world.commits[-2].message
+    assert resting.calls == ["read"]
+    assert reopened.outcome == "done"
+    assert "### cogworks · done: " in world.own_comments()[0]
 
 
 def test_a_pull_request_closed_in_mid_run_blocks_what_is_built_on_it_until_it_is_reopened() -> None:

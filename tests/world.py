@@ -1,5 +1,6 @@
 """GitHub in memory as one work item sees it: what is there, and what every effect does to it."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -234,6 +235,11 @@ class World:
                 state_text=self.files.get("state.json"),
                 history=tuple(reversed(self.commits[-50:])),
             )
+        config_files = {
+            "config.toml": self.config,
+            "pipeline.toml": tomli_w.dumps(dict(self.pipeline)),
+            **self.more_files,
+        }
         return Snapshot(
             server_date=self.now,
             viewer=Viewer(login=Login("cogs[bot]"), id=BOT.id, is_app=True),
@@ -243,11 +249,8 @@ class World:
                 viewer_permission="WRITE",
                 default_branch=MAIN,
                 head_oid=CommitOid("a" * 40),
-                config_files={
-                    "config.toml": self.config,
-                    "pipeline.toml": tomli_w.dumps(dict(self.pipeline)),
-                    **self.more_files,
-                },
+                config_files=config_files,
+                config_oid=hashlib.sha256(repr(sorted(config_files.items())).encode()).hexdigest()[:40],
                 label_ids={},
             ),
             issue=Issue(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cogworks.errors import CogworksError, MachineUnfit
+from cogworks.errors import CogworksError
 from cogworks.github.addresses import parse_repository_url
 from cogworks.github.meter import Requests
 
@@ -26,9 +26,10 @@ GITHUB = "https://github.com"
 @click.argument("url", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def doctor(url: str | None, as_json: bool) -> int:
-    """Look for whatever would stop cogworks here: Python, git, the token, the domain services of the repository in this
-    directory, and with the URL of a repository or an issue its permissions, rules, clock, configuration and services.
-    Writes nothing; ends with 1 when something has to be done.
+    """Look for whatever would stop cogworks here, by trying it as a run would: Python, git, the work directory, the package
+    index, the token, the domain services of the repository in this directory, and with the URL of a repository or an issue
+    its permissions, rules, clock, configuration, services, languages and the model's price. Leaves nothing behind; ends with
+    1 when something has to be done.
 
     \b
     Example:
@@ -36,19 +37,23 @@ def doctor(url: str | None, as_json: bool) -> int:
     """
     from cogworks.commands.service_checks import service_checks
     from cogworks.github import diagnosis
+    from cogworks.readiness import examined
     from cogworks.settings import read_environment
+    from cogworks.wiring_readiness import machine_trials, slow_trials
 
     environment, meter = read_environment(), Requests()
     checks = [
         diagnosis.python_check(sys.version_info[:3]),
-        _git(environment),
+        *examined(machine_trials(environment)),
         _isolation(),
-        _environments(environment),
+        *examined(slow_trials(environment)),
     ]
     found = _github(environment, url, meter)
-    checks += [*found.checks, *service_checks(environment, _service_files(url, found))]
-    provider = environment.llm_provider or (found.config.llm.provider if found.config else "anthropic")
-    checks.append(_model(environment, provider, found.files or {}))
+    checks += [
+        *found.checks,
+        *service_checks(environment, _service_files(url, found)),
+        *_work(environment, found),
+    ]
     is_well = all(check.status != "failed" for check in checks)
     if as_json:
         told = {
@@ -60,37 +65,6 @@ def doctor(url: str | None, as_json: bool) -> int:
     else:
         _print(checks)
     return 0 if is_well else 1
-
-
-def _git(environment: "Environment") -> "Check":
-    from cogworks.codebase.failures import GitFailed
-    from cogworks.codebase.git import Git
-    from cogworks.github import diagnosis
-    from cogworks.settings import child_environment
-
-    git = Git(environment=child_environment(), home=Path(environment.work_dir), time_limit_s=10)
-    try:
-        return diagnosis.git_check(git.run("--version", cwd=Path.cwd()).strip())
-    except (MachineUnfit, GitFailed):
-        return diagnosis.git_check("")
-
-
-def _model(environment: "Environment", provider: str, files: Mapping[str, str]) -> "Check":
-    """What would keep the provider from being asked: nothing is sent."""
-    from cogworks.credential_rules import PROXY_VARIABLES
-    from cogworks.github import diagnosis
-    from cogworks.llm.anthropic import BASE_URL, endpoint
-    from cogworks.llm.package_data import shipped_prompts
-    from cogworks.llm.repository_files import prompts_in
-
-    try:
-        shipped_prompts(prompts_in(files))
-        if provider == "anthropic":
-            environment.refuse_unusable(environment.llm_api_key_source, *PROXY_VARIABLES)
-            endpoint(environment.llm_base_url or BASE_URL)
-    except CogworksError as error:
-        return diagnosis.failed("model", error)
-    return diagnosis.model_check(provider, has_key=bool(environment.llm_api_key))
 
 
 def _isolation() -> "Check":
@@ -114,16 +88,14 @@ def _isolation() -> "Check":
     )
 
 
-def _environments(environment: "Environment") -> "Check":
-    """What makes the environments that the tests of a repository run in."""
-    from cogworks.github.diagnosis import Check
-    from cogworks.services.python.environments import Environments
-    from cogworks.settings import child_environment, environments_folder
+def _work(environment: "Environment", found: "Examined") -> "list[Check]":
+    """Whether a step would begin: what it tries before it claims anything."""
+    from cogworks.readiness import examined
+    from cogworks.wiring_readiness import provider_trial, repository_trials
 
-    settings = child_environment()
-    environments = Environments(environments_folder(environment), settings=settings)
-    found = environments.described(settings.get("PATH", os.defpath))
-    return Check(name="environments", status="ok", found=f"of repositories: {found}")
+    if found.config is None or found.files is None:
+        return examined([provider_trial(environment)])
+    return examined(repository_trials(found.config, found.files, found.contents, environment))
 
 
 def _service_files(url: str | None, found: "Examined") -> Mapping[str, str] | None:

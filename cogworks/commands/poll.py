@@ -167,6 +167,8 @@ class _Told:
     def __call__(self, report: "SweepReport") -> None:
         from cogworks.polling import as_object
 
+        if report.problem:
+            click.echo(f"cogworks: {report.problem}", err=True)
         requests, self._asked = self.meter.graphql - self._asked, self.meter.graphql
         started_s, self._started_s = self._started_s, time.monotonic()
         if self.as_json:
@@ -221,13 +223,13 @@ def _print_matrix(
     from cogworks.github.sweeping import look_through
     from cogworks.polling import pairs
 
-    def read(issue: IssueAddress) -> "Considered | None":
+    def read(issue: IssueAddress) -> "Considered | CogworksError":
         try:
             return look_at(issue.url, meter)
         except CogworksError as error:
             # One item that cannot be read must not keep the others from running.
-            click.echo(f"{issue.url} is left out: {error}", err=True)
-            return None
+            click.echo(f"{issue.url} cannot be read: {error}", err=True)
+            return error
 
     seen = look_through(client, address, since=None, milestone=milestone)
     found = {"include": [_job(pair) for pair in pairs(seen, read, address, limit=limit)]}

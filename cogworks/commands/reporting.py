@@ -21,6 +21,7 @@ EXIT_CODES: Mapping[str, int] = {
     "waiting": 0,
     "backed_off": 0,
     "failed": 1,
+    "rejected": 1,
     "usage_error": 2,
     "configuration_error": 2,
     "budget_reached": 5,

@@ -85,7 +85,7 @@ def _as_object(seen: "Considered") -> dict[str, Any]:
         "outcome": outcome_word(seen.decision),
         "issue": seen.snapshot.issue.url,
         "run_id": state.run_id if seen.snapshot.ledger else None,
-        "status": state.status if seen.snapshot.ledger else "not started",
+        "status": _status(seen),
         "pipeline": seen.pipeline.name,
         "graph_hash": seen.pipeline.graph_hash,
         "next": next_move(seen),
@@ -101,6 +101,16 @@ def _as_object(seen: "Considered") -> dict[str, Any]:
         "budget_usd": max_cost_usd(seen.facts, seen.pipeline),
         "earlier_usd": state.earlier.spend.cost_usd,
     }
+
+
+def _status(seen: "Considered") -> str:
+    from cogworks.pipeline.decision import Stop
+
+    match seen.decision:
+        case Stop(outcome="rejected"):
+            return "rejected"
+        case _:
+            return seen.state.status if seen.snapshot.ledger else "not started"
 
 
 def _nodes(seen: "Considered") -> list[dict[str, Any]]:

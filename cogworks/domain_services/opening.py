@@ -20,6 +20,8 @@ BUNDLED = ServiceConfig(
     name="python", command=(sys.executable, "-m", "cogworks", "service", "python", "--until-stdin-closes")
 )
 """What a repository without `services.toml` gets."""
+BUNDLED_PATTERNS = ("*.py", "*.pyi")
+"""The files it is asked about, as its handshake says; known here so that nobody has to start it to know."""
 
 
 def configured_services(

@@ -11,7 +11,7 @@ from cogworks.github.answers import as_error
 from cogworks.github.diagnosis import Check
 from cogworks.github.documents import document
 from cogworks.github.reading import Queries
-from cogworks.github.snapshot import config_files
+from cogworks.github.snapshot import Contents, config_files, contents_of
 from cogworks.settings import Config
 from cogworks.unexpected import expecting
 
@@ -46,6 +46,7 @@ class Examined(NamedTuple):
     config: Config | None = None
     files: Mapping[str, str] | None = None
     """Of the default branch below `.cogworks`; None: they could not be read."""
+    contents: Contents = Contents()
 
 
 def examine_repository(
@@ -89,7 +90,7 @@ def examine_repository(
         ),
         configured,
     ]
-    return Examined(checks, config, files)
+    return Examined(checks, config, files, contents_of(repository))
 
 
 def _guarded(name: str, look: Callable[[], Check]) -> list[Check]:

@@ -27,6 +27,15 @@ _ELSEWHERE = frozenset({"references", "subIssues", "blockedBy", "parent"})
 """What may belong to other repositories, which the token need not see; nothing of ours is there."""
 
 
+class Contents(Value):
+    """What the default branch holds, as far as GitHub tells it for nothing."""
+
+    languages: Mapping[str, int] = {}
+    """GitHub's name of each language -> bytes of it; empty where GitHub has not counted yet."""
+    root_names: tuple[str, ...] = ()
+    """Files and folders beside `.cogworks`."""
+
+
 class RepositoryFacts(Value):
     """The repository, pinned to the head of its default branch."""
 
@@ -39,6 +48,9 @@ class RepositoryFacts(Value):
     head_oid: CommitOid
     config_files: Mapping[str, str]
     """Path below `.cogworks`, e.g. `prompts/intake.md.j2` -> text; two levels deep, text files only."""
+    config_oid: str = ""
+    """The tree of `.cogworks`; empty where there is none."""
+    contents: Contents = Contents()
     label_ids: Mapping[str, str]
     """Name -> node id of the repository's labels that look like cogworks' own, and of those on the issue."""
 
@@ -166,7 +178,19 @@ def _repository(node: Node, issue: Node, address: IssueAddress) -> RepositoryFac
         default_branch=BranchName(default["name"]),
         head_oid=CommitOid(default["target"]["oid"]),
         config_files=config_files(default["target"].get("configuration")),
+        config_oid=(default["target"].get("configuration") or {}).get("oid") or "",
+        contents=contents_of(node),
         label_ids={label["name"]: label["id"] for label in labels},
+    )
+
+
+def contents_of(repository: Node) -> Contents:
+    """What an answer with the fragment `Configured` says of the default branch."""
+    edges = (repository.get("languages") or {}).get("edges") or ()
+    tree = ((repository.get("defaultBranchRef") or {}).get("target") or {}).get("tree") or {}
+    return Contents(
+        languages={edge["node"]["name"]: edge["size"] for edge in edges},
+        root_names=tuple(entry["name"] for entry in tree.get("entries") or ()),
     )
 
 

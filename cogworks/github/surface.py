@@ -122,7 +122,9 @@ def is_status_lost(snapshot: Snapshot, state: RunState) -> bool:
 
 def problem_comment(problem: str) -> str:
     """The status comment while a configuration keeps the run from being decided."""
-    return f"### cogworks · stopped before it could decide\n\n```text\n{problem}\n```\n\nNothing else was written. The next step goes on by itself once this is put right.\n"
+    # What a file says may not end the block that quotes it.
+    quoted = problem.replace("```", "'''")
+    return f"### cogworks · stopped before it could decide\n\n```text\n{quoted}\n```\n\nNothing else was written. The next step goes on by itself once this is put right.\n"
 
 
 def _labels(
@@ -188,7 +190,7 @@ def _headline(
     if state.status == "cancelled":
         return "cancelled"
     if state.status == "done":
-        return "done: every sub-work-item has a reviewed pull request"
+        return _end(position)
     if any(status is InstanceStatus.FAILED for status in position.statuses.values()):
         return "stopped: a node failed"
     if waits:
@@ -205,6 +207,14 @@ def _cautions(state: RunState) -> list[str]:
     latest = {(visit.sub_item, visit.caution): visit.instance for visit in standing}
     lines = [f"> **{instance_name(instance)}:** {caution}" for (_, caution), instance in latest.items()]
     return ["\n".join(lines)] if lines else []
+
+
+def _end(position: Position) -> str:
+    numbers = [f"#{number}" for number in dict.fromkeys(position.rejected.values())]
+    if not numbers:
+        return "done: every sub-work-item has a reviewed pull request"
+    what = "pull request" if len(numbers) == 1 else "pull requests"
+    return f"rejected: {what} {', '.join(numbers)} {'was' if len(numbers) == 1 else 'were'} closed unmerged"
 
 
 def _failures(state: RunState, position: Position, facts: Facts) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from cogworks.github.labels import present_inputs
 from cogworks.pipeline.noticing import OID_DIGITS, read_seen
-from cogworks.pipeline.people import Inputs
+from cogworks.pipeline.people import CONFIGURATION, Inputs
 from cogworks.pipeline.state import LEASE_MARGIN_S, LEASE_TTL_S
 from cogworks.settings import LabelConfig
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Value
@@ -103,6 +103,8 @@ class Seen(Value):
     items: tuple[Listed, ...]
     tips: Mapping[IssueNumber, Tip]
     pulls: Mapping[IssueNumber, PullSeen]
+    problem: str = ""
+    """What is wrong with `config.toml`; what it says of labels is read as far as it can be, limits are not known."""
     spoken: frozenset[IssueNumber] = frozenset()
     """Items where somebody wrote a line to cogworks that no step dealt with."""
 
@@ -166,7 +168,13 @@ def judge(item: Listed, seen: Seen) -> Verdict:
     waited = waited_for(tip)
     if not waited and verb != "done":
         return Movable(reason=f"after {node} {verb}")
-    return _pull_news(tip, seen) or _afforded(waited, seen) or _decided(waited, seen)
+    return _pull_news(tip, seen) or _afforded(waited, seen) or _mended(waited, seen) or _decided(waited, seen)
+
+
+def has_begun(item: Listed, seen: Seen) -> bool:
+    """Whether a node of the item was ever claimed, as far as the newest commit of its ledger tells."""
+    tip = seen.tips.get(item.number)
+    return tip is not None and all(wait.kind != CONFIGURATION for wait in waited_for(tip))
 
 
 def _leased(tip: Tip, node: str, server_date: datetime) -> Verdict:
@@ -208,8 +216,15 @@ def _pull_news(tip: Tip, seen: Seen) -> Movable | None:
 
 
 def _afforded(waited: Sequence[Waited], seen: Seen) -> Movable | None:
-    if any(wait.kind == "budget" and wait.oid != seen.limits for wait in waited):
+    if seen.limits and any(wait.kind == "budget" and wait.oid != seen.limits for wait in waited):
         return Movable(reason="the budget was changed")
+    return None
+
+
+def _mended(waited: Sequence[Waited], seen: Seen) -> Movable | None:
+    """Whether `.cogworks` is another one than that which kept the item from beginning."""
+    if any(wait.kind == CONFIGURATION and wait.oid != seen.config_oid for wait in waited):
+        return Movable(reason="the configuration was changed")
     return None
 
 
@@ -260,6 +275,7 @@ _WORDS = {
     "resume": "waits until somebody says why it may go on",
     "cancelled": "was cancelled",
     "budget": "stopped at its budget",
+    CONFIGURATION: "waits until its configuration is mended",
 }
 
 

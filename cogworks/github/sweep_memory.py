@@ -21,6 +21,7 @@ _RAN_ITS_COURSE = frozenset(
         "waiting",
         "done",
         "failed",
+        "rejected",
         "halted",
         "usage_error",
         "configuration_error",

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from cogworks.errors import CogworksError
 from cogworks.github.addresses import RepositoryAddress
 from cogworks.github.answers import Answer
+from cogworks.github.legible import legible_config
 from cogworks.github.sweep import (
     Listed,
     PullSeen,
@@ -54,7 +56,7 @@ def look_through(
         milestone: title or number; items outside of it are left out.
 
     Raises:
-        CogworksError: the configuration is missing or malformed, or what the client raises.
+        CogworksError: what the client raises.
     """
     names = LabelConfig()
     while True:
@@ -80,6 +82,7 @@ class _Reading:
     spoken: set[IssueNumber] = field(default_factory=set)
     config_oid: str = ""
     limits: str = ""
+    problem: str = ""
     server_date: datetime | None = None
     _issues_cursor: str | None = None
     _pulls_cursor: str | None = None
@@ -103,6 +106,7 @@ class _Reading:
             config_oid=self.config_oid,
             labels=self.labels,
             limits=self.limits,
+            problem=self.problem,
             items=tuple(self.items),
             tips=self.tips,
             pulls=self.pulls,
@@ -123,11 +127,17 @@ class _Reading:
     def _knows_labels(self, repository: Mapping[str, Any]) -> bool:
         oid, text = configuration_of(repository)
         files = {} if text is None else {"config.toml": text}
-        config = require_config(files, where=self.address.full_name)
+        self.problem = ""
+        try:
+            config = require_config(files, where=self.address.full_name)
+        except CogworksError as error:
+            # Whoever asked for an item is told by its step.
+            self.problem, config = str(error), legible_config(files)
         is_known = config.labels.trigger == self.labels.trigger
         self.config_oid, self.labels = oid, config.labels
         budgets = config.budgets
-        self.limits = limits_mark(budgets.pipeline_max_cost_dollars, budgets.pipeline_max_tokens)
+        known = limits_mark(budgets.pipeline_max_cost_dollars, budgets.pipeline_max_tokens)
+        self.limits = "" if self.problem else known
         return is_known
 
     def _learn(self, wish: Wish, repository: Mapping[str, Any]) -> Wish:

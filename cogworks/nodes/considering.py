@@ -124,20 +124,20 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     known = state_of(snapshot)
     config = _config(snapshot)
     pipelines = declared(snapshot)
-    pipeline = pipelines.choose(known.pipeline if known else None)
+    pipeline = pipelines.choose(known.pipeline if known and known.refusal is None else None)
 
     def fresh() -> RunState:
         # A new run begins where every run does; what an earlier one chose is forgotten.
         return _new_run(snapshot, pipelines.choose(), new_run_id())
 
-    state = known or fresh()
+    state = _beginning(known, pipeline, snapshot) if known else fresh()
     heard = hear(snapshot, state.inputs, config)
     texts = seen_texts(snapshot, known, config)
     state = worded(state, texts, requests_in(heard), is_new=known is None)
     facts = facts_of(
         snapshot,
         config,
-        lease_ages_s=_lease_ages_s(snapshot, state),
+        lease_ages_s=lease_ages_of(snapshot, state),
         state=state,
         ignored=heard.ignored_labels,
         take_over=wanted.take_over,
@@ -181,7 +181,8 @@ def configured(snapshot: Snapshot, state: RunState | None) -> tuple[Config, Pipe
     Raises:
         ConfigurationError, UsageError: a file is missing or malformed, or has no such pipeline.
     """
-    return _config(snapshot), declared(snapshot).choose(state.pipeline if state else None)
+    has_begun = state is not None and state.refusal is None
+    return _config(snapshot), declared(snapshot).choose(state.pipeline if state and has_begun else None)
 
 
 def declared(snapshot: Snapshot) -> PipelineConfiguration:
@@ -198,7 +199,8 @@ def _config(snapshot: Snapshot) -> Config:
     return require_config(snapshot.repository.config_files, where=snapshot.repository.name_with_owner)
 
 
-def _lease_ages_s(snapshot: Snapshot, state: RunState) -> Mapping[VisitKey, float]:
+def lease_ages_of(snapshot: Snapshot, state: RunState) -> Mapping[VisitKey, float]:
+    """Seconds since each lease was last heard of, by GitHub's clocks; one that is absent is stale."""
     history = [(c.message, c.committed_date) for c in (snapshot.ledger.history if snapshot.ledger else ())]
     return lease_ages_s(state.leases, history, server_date=snapshot.server_date)
 
@@ -240,6 +242,15 @@ def _new_run(snapshot: Snapshot, pipeline: Pipeline, run_id: RunId) -> RunState:
         pipeline=pipeline.name,
         graph_hash=pipeline.graph_hash,
     )
+
+
+def _beginning(known: RunState, pipeline: Pipeline, snapshot: Snapshot) -> RunState:
+    """The run as it goes on; one that was refused begins on the repository and the request as they are now."""
+    if known.refusal is None:
+        return known
+    asked = issue_digest(snapshot.issue.title, snapshot.issue.body)
+    now = {"pipeline": pipeline.name, "graph_hash": pipeline.graph_hash, "issue_digest": asked}
+    return known.model_copy(update=now)
 
 
 def _instance(text: str, state: RunState, pipeline: Pipeline) -> Instance | None:

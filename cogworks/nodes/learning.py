@@ -6,9 +6,10 @@ from cogworks.github.publication import Published
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.surface import STATUS_TOPIC
 from cogworks.pipeline.graph import Instance
+from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.position import Facts, PullFacts
 from cogworks.pipeline.revalidation import looked_at
-from cogworks.pipeline.state import CommentRef, KnownPull, RunState
+from cogworks.pipeline.state import KnownPull, RunState
 from cogworks.vocabulary import BranchName, CommitOid
 
 

@@ -17,6 +17,7 @@ class StepReport(Value):
     outcome: Literal[
         "succeeded",
         "failed",
+        "rejected",
         "done",
         "waiting",
         "backed_off",

@@ -23,6 +23,8 @@ from cogworks.pipeline.tables import meant
 
 MODEL_NODES = tuple(node_id for node_id in NODES if node_id != "integration")
 BUILT_IN_CALLS = (*CALLS, "integration")
+SERVED = frozenset({"interface_design", "code_generation"})
+"""Built-in nodes whose results a domain service judges."""
 
 
 def refuse_unworkable(
@@ -52,6 +54,19 @@ def refuse_unworkable(
         ]
     if problems:
         raise ConfigurationError(pipelines.source, problems)
+
+
+def needs_services(pipelines: PipelineConfiguration) -> bool:
+    """Whether every pipeline has a node that asks a domain service; where one can do without, an item may choose that."""
+    return all(
+        any(
+            (node.prompt is None and node.id in SERVED)
+            or node.method == "domain_service"
+            or node.validation == "domain-service"
+            for node in pipeline.nodes
+        )
+        for pipeline in pipelines.pipelines.values()
+    )
 
 
 def _places(pipeline: Pipeline) -> Iterable[tuple[str, Node]]:

@@ -25,7 +25,7 @@ from cogworks.pipeline.position import (
     stopped_by,
     waiting_for,
 )
-from cogworks.pipeline.state import LEASE_MARGIN_S, MAX_ATTEMPTS, Lease, RunState, visit_key
+from cogworks.pipeline.state import MAX_ATTEMPTS, Lease, RunState, visit_key
 from cogworks.pipeline.waiting import WaitingFor
 from cogworks.pipeline.wording import is_in_doubt
 from cogworks.vocabulary import Value, VisitKey
@@ -85,7 +85,7 @@ class Nothing(Value):
 class Stop(Value):
     """The item cannot go on by itself."""
 
-    outcome: Literal["failed", "usage_error", "configuration_error", "budget_reached"]
+    outcome: Literal["failed", "rejected", "usage_error", "configuration_error", "budget_reached"]
     reason: str
     is_about_item: bool = True
     """False: a slip of the operator, nothing that the people on the issue have to know."""
@@ -140,7 +140,7 @@ def _forced(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision | Non
     if state.status == "cancelled":
         return Nothing(reason="the item was cancelled; comment `/cogworks restart` to begin anew")
     if state.status == "done":
-        return Nothing(reason=_at_the_end(state, facts, pipeline))
+        return _at_the_end(state, facts, pipeline)
     if not facts.issue_is_open:
         return Stop(
             outcome="usage_error",
@@ -163,16 +163,17 @@ def _forced(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision | Non
     return None
 
 
-def _at_the_end(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
+def _at_the_end(state: RunState, facts: Facts, pipeline: Pipeline) -> Nothing | Stop:
     if state.graph_hash == pipeline.graph_hash:
         for number in locate(state, facts, pipeline).rejected.values():
-            return f"pull request #{number} was closed unmerged; reopen it, or comment `/cogworks retry` to do it again"
-    return "every sub-work-item has a reviewed pull request"
+            how = "reopen it, or comment `/cogworks retry` to do it again"
+            return Stop(outcome="rejected", reason=f"pull request #{number} was closed unmerged; {how}")
+    return Nothing(reason="every sub-work-item has a reviewed pull request")
 
 
-def _answer(state: RunState, facts: Facts) -> Answer | None:
-    """People first; but a run that never began has no ledger to post from."""
-    if not state.visits and not state.earlier.revision:
+def _answer(state: RunState, facts: Facts) -> Answer | BackOff | None:
+    """People first; but a run that never began has no ledger to post from, unless they were told why it could not."""
+    if not state.visits and not state.earlier.revision and state.refusal is None:
         return None
     if not state.owed and not (facts.is_status_gone and state.status == "running"):
         return None
@@ -180,7 +181,9 @@ def _answer(state: RunState, facts: Facts) -> Answer | None:
     if dead is None:
         return Answer(visit_key=visit_key(state, INPUTS, state.inputs.times), attempt=1)
     if not _is_stealable(dead, facts):
-        return None
+        # A node would post a status comment beside the one that is being posted.
+        is_first = state.refusal is not None
+        return BackOff(lease=dead, stealable_in_s=_stealable_in_s(dead, facts)) if is_first else None
     return Answer(visit_key=dead.visit_key, attempt=dead.attempt + 1, taken_over_from=dead)
 
 
@@ -334,8 +337,7 @@ def _stuck(state: RunState, facts: Facts, pipeline: Pipeline, position: Position
 
 
 def _stealable_in_s(lease: Lease, facts: Facts) -> float:
-    age_s = facts.lease_ages_s.get(lease.visit_key)
-    return 0.0 if age_s is None else max(0.0, lease.ttl_s + LEASE_MARGIN_S - age_s)
+    return lease.stealable_in_s(facts.lease_ages_s.get(lease.visit_key))
 
 
 def _is_stealable(lease: Lease, facts: Facts) -> bool:

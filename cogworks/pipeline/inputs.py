@@ -11,6 +11,7 @@ from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import (
     INPUTS_NODE,
     Approval,
+    CommentRef,
     Held,
     IgnoredLabel,
     Owed,
@@ -28,7 +29,6 @@ from cogworks.pipeline.position import (
     slug_of,
 )
 from cogworks.pipeline.state import (
-    CommentRef,
     EarlierRuns,
     RunState,
     VisitRecord,

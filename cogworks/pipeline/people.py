@@ -11,6 +11,8 @@ from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey, Valu
 INPUTS_NODE = NodeId("inputs")
 """No node of any graph: the name under which a lease is taken to answer people. Its visits are not recorded."""
 MIN_HASH_DIGITS = 7
+CONFIGURATION = "configuration"
+"""What a refused item waits for, in the trailer that a sweep reads."""
 
 Reaction = Literal["THUMBS_UP", "EYES", "THUMBS_DOWN", "CONFUSED"]
 
@@ -64,6 +66,34 @@ class ApprovedCall(Value):
     def _of_an_older_ledger(cls, data: object) -> object:
         """There only the hash was kept."""
         return {"hash": data, "by": "somebody"} if isinstance(data, str) else data
+
+
+class GatePassed(Value):
+    """Why a human gate counts as passed; derived from GitHub's facts, kept for the history."""
+
+    node: NodeId
+    sub_item: SubItemKey | None
+    how: Literal["merged", "approved"]
+    by: str
+    oid: CommitOid
+
+
+class Refusal(Value):
+    """Why an item cannot begin, as the person who asked for it was told; somebody has to mend the repository."""
+
+    digest: str
+    """sha256 of the problem's text."""
+    config_oid: str
+    """The tree of `.cogworks` that has the problem; empty where there is none."""
+
+
+class CommentRef(Value):
+    """The status comment: `node_id` for edits, `database_id` for links."""
+
+    node_id: str
+    database_id: int
+    visit_key: str = ""
+    """The one in its marker; empty: that of the run's first visit."""
 
 
 class Owed(Value):

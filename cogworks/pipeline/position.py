@@ -10,9 +10,9 @@ from cogworks.pipeline.calls import approval_line, asking_visits, question, reje
 from cogworks.pipeline.frontier import EdgeMark, EdgeRef, Frontier, InstanceStatus, frontier, instances
 from cogworks.pipeline.gates import gate_of, work_class
 from cogworks.pipeline.graph import Instance, Node, Pipeline, WorkClass
-from cogworks.pipeline.people import MIN_HASH_DIGITS, IgnoredLabel, InputLabel
+from cogworks.pipeline.people import MIN_HASH_DIGITS, GatePassed, IgnoredLabel, InputLabel
 from cogworks.pipeline.places import is_routing, place_of, routing_of
-from cogworks.pipeline.state import GatePassed, RunState, VisitRecord, edge_key
+from cogworks.pipeline.state import RunState, VisitRecord, edge_key
 from cogworks.pipeline.waiting import WaitingFor, doubted
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 

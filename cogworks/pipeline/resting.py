@@ -15,8 +15,10 @@ def rest_line(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
     until its limits change, `done` and `cancelled` are the end. Empty while a node may start or a runner is at work: then
     only the state tells.
     """
-    if state.status in ("done", "cancelled"):
-        return state.status
+    if state.status == "cancelled":
+        return "cancelled"
+    if state.status == "done":
+        return _at_the_end(state, facts, pipeline)
     if state.leases:
         return ""
     if stopped := stopped_by(state, facts):
@@ -40,6 +42,14 @@ def rest_line(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
     if parts:
         return "; ".join(parts) if all(parts) else ""
     return "retry" if failures(state, position) else ""
+
+
+def _at_the_end(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
+    """A finished run rests on the pull requests that somebody rejected, where there are any."""
+    if state.graph_hash != pipeline.graph_hash:
+        return "done"
+    rejected = dict.fromkeys(locate(state, facts, pipeline).rejected.values())
+    return "; ".join(_of_pull("reopen", number, facts) for number in rejected) or "done"
 
 
 def _of_pull(kind: str, number: IssueNumber, facts: Facts) -> str:

@@ -9,7 +9,18 @@ from pydantic import Field
 from cogworks.pipeline.elements import ConditionAnswer
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.graph import SubItem as ScheduledItem
-from cogworks.pipeline.people import INPUTS_NODE, Approval, ApprovedCall, AskedCall, Held, Inputs, Owed
+from cogworks.pipeline.people import (
+    INPUTS_NODE,
+    Approval,
+    ApprovedCall,
+    AskedCall,
+    CommentRef,
+    GatePassed,
+    Held,
+    Inputs,
+    Owed,
+    Refusal,
+)
 from cogworks.vocabulary import (
     BranchName,
     CommitOid,
@@ -140,6 +151,10 @@ class Lease(Value):
     def reserved(self) -> Spend:
         return Spend(cost_usd=self.reserved_usd, input_tokens=self.reserved_tokens)
 
+    def stealable_in_s(self, age_s: float | None) -> float:
+        """Seconds until it may be taken over; `age_s` is None where nobody has heard of it for too long."""
+        return 0.0 if age_s is None else max(0.0, self.ttl_s + LEASE_MARGIN_S - age_s)
+
     def with_spent(self, spent: Spend) -> "Lease":
         """The lease after its runner said what the visit has cost so far."""
         more_usd = (spent - self.spent).cost_usd if self.is_capped else 0.0
@@ -167,25 +182,6 @@ class KnownPull(Value):
     node_id: str
     head: BranchName
     base: BranchName
-
-
-class CommentRef(Value):
-    """The status comment: `node_id` for edits, `database_id` for links."""
-
-    node_id: str
-    database_id: int
-    visit_key: str = ""
-    """The one in its marker; empty: that of the run's first visit."""
-
-
-class GatePassed(Value):
-    """Why a human gate counts as passed; derived from GitHub's facts, kept for the history."""
-
-    node: NodeId
-    sub_item: SubItemKey | None
-    how: Literal["merged", "approved"]
-    by: str
-    oid: CommitOid
 
 
 class EarlierRuns(Value):
@@ -239,6 +235,8 @@ class RunState(Value):
     owed: tuple[Owed, ...] = ()
     """Comments that people are owed and that are not posted yet."""
     earlier: EarlierRuns = EarlierRuns()
+    refusal: Refusal | None = None
+    """Why no node could be claimed yet; None once one was."""
     heads: Mapping[SubItemKey, CommitOid] = Field(default_factory=dict)
     """Head of each sub-work-item's branch that its newest visit made or judged."""
 

@@ -25,9 +25,10 @@ from cogworks.ledger.record import Change, LedgerUnreadable, change_for
 from cogworks.ledger.store import LedgerCommit
 from cogworks.ledger.visit_folders import check_folders
 from cogworks.nodes.considering import Considered, Reads, Wanted, configured, consider, read_item, state_of
+from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.position import instance_name
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import CommentRef, Lease, RunState
+from cogworks.pipeline.state import Lease, RunState
 from cogworks.upkeep.event_checks import check_events
 from cogworks.upkeep.surface_checks import Existing, Found, check_surface, unseen
 from cogworks.upkeep.tool_checks import check_tool_audits
@@ -173,6 +174,9 @@ def _state_rules(snapshot: Snapshot, state: RunState) -> tuple[list[Finding], bo
                 remedy=remedy,
             )
         )
+        return findings, False
+    if state.refusal is not None:
+        # It has no graph yet, and its comment tells of a repository that was another one.
         return findings, False
     findings += check_graph(state, pipeline)
     return findings, not any(found.kind == "ledger" for found in findings)

@@ -10,15 +10,38 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cogworks.cli import cli
+from cogworks.hub.seeding import create_repository
+from cogworks.hub.world import World
 from tests.hub.apps import app_id, app_key, with_app
 from tests.hub.running import OWNER_TOKEN, READER_TOKEN, RunningHub, running_hub, seeded
 
 KEY = {"ANTHROPIC_API_KEY": "sk-secret"}
 
 
+WEB = {
+    "package.json": "{}\n",
+    "tsconfig.json": "{}\n",
+    "src/add.ts": "export const add = (a: number, b: number) => a - b;\n",
+    ".cogworks/config.toml": '[llm]\nmodel = "claude-sonnet-5-5"\n',
+}
+
+
+def with_web(directory: Path) -> Path:
+    """With octo/web, a repository in TypeScript."""
+    tree = directory.parent / "web-files"
+    for path, text in WEB.items():
+        file = tree / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    world = World(directory)
+    create_repository(world, "octo/web", tree=tree)
+    world.close()
+    return directory
+
+
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
-    with running_hub(with_app(seeded(tmp_path_factory.mktemp("doctor") / "hub"))) as running:
+    with running_hub(with_web(with_app(seeded(tmp_path_factory.mktemp("doctor") / "hub")))) as running:
         write = {"message": "Configure", "content": "W2xsbV0KbW9kZWwgPSAiY2xhdWRlLXNvbm5ldC01LTUiCg=="}
         answer = httpx.put(
             f"{running.api_url}/repos/octo/demo/contents/.cogworks/config.toml",
@@ -34,7 +57,8 @@ def environment(tmp_path: Path) -> dict[str, str | None]:
     """Without whatever credential the machine that runs the tests has."""
     names = ("COGWORKS_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COGWORKS_LLM_API_KEY", "ANTHROPIC_API_KEY")
     nothing = dict.fromkeys((*names, "GITHUB_SERVER_URL", "COGWORKS_LLM_PROVIDER"), None)
-    return {**nothing, "COGWORKS_WORK_DIR": str(tmp_path / "work")}
+    # No test asks an index of the world.
+    return {**nothing, "COGWORKS_WORK_DIR": str(tmp_path / "work"), "PIP_NO_INDEX": "1"}
 
 
 def doctor(environment: Mapping[str, str | None], *arguments: str) -> Result:
@@ -58,8 +82,10 @@ def test_a_healthy_repository_passes_every_check(hub: RunningHub, environment: d
     names = [
         "python",
         "git",
+        "work directory",
         "isolation",
         "environments",
+        "package index",
         "token",
         "clock",
         "repository",
@@ -68,8 +94,36 @@ def test_a_healthy_repository_passes_every_check(hub: RunningHub, environment: d
         "rules",
         "configuration",
     ]
-    assert list(checks(result)) == [*names, "service python", "model"]
+    assert list(checks(result)) == [*names, "service python", "nodes", "model", "languages"]
     assert json.loads(result.stdout)["requests"] == {"graphql": 1, "rest": 3, "git": 0}
+
+
+def test_a_language_without_a_service_is_found_here_and_told_to_whoever_sets_the_label(
+    hub: RunningHub, environment: dict[str, str | None]
+) -> None:
+    here = {**environment, "COGWORKS_LLM_PROVIDER": "cassette", "GH_TOKEN": OWNER_TOKEN}
+    here |= {"GITHUB_SERVER_URL": hub.url, "GITHUB_API_URL": hub.api_url}
+    here |= {"GITHUB_GRAPHQL_URL": f"{hub.url}/api/graphql"}
+    owner = httpx.Client(
+        base_url=f"{hub.api_url}/repos/octo/web", headers={"Authorization": f"token {OWNER_TOKEN}"}
+    )
+    with owner:
+        issue = {"title": "add() subtracts", "body": "It should add.", "labels": ["cogworks:run"]}
+        url = owner.post("/issues", json=issue).json()["html_url"]
+        examined = doctor(here, f"{hub.url}/octo/web", "--json")
+        refused = [
+            CliRunner().invoke(cli, ["process", url, "--json"], env=here, standalone_mode=False)
+            for _ in range(2)
+        ]
+        comments = owner.get("/issues/1/comments").json()
+
+    assert (examined.return_value, checks(examined)["languages"]) == (1, "failed")
+    told = [json.loads(each.stdout) for each in refused]
+    assert [(each.return_value, each.stdout != "") for each in refused] == [(2, True)] * 2
+    assert "written in TypeScript (100 %) (seen: package.json, tsconfig.json)" in told[0]["message"]
+    assert (told[1]["requests"], told[1]["cost_usd"]) == ({"graphql": 1, "rest": 0, "git": 0}, 0.0)
+    assert len(comments) == 1
+    assert told[0]["message"] in comments[0]["body"]
 
 
 def test_what_is_wrong_is_printed_with_its_remedy(
@@ -80,7 +134,7 @@ def test_what_is_wrong_is_printed_with_its_remedy(
     assert result.return_value == 1
     assert "FAILED   permission     READ on octo/demo" in result.stdout
     assert "-> Give the token's owner the role Write" in result.stdout
-    assert "FAILED   model          no key for anthropic" in result.stdout
+    assert "FAILED   model          there is no key for the model provider" in result.stdout
     assert "skipped  workflows" in result.stdout
 
 
@@ -128,8 +182,10 @@ def test_without_a_url_only_this_machine_and_the_token_are_looked_at(
     assert list(checks(result)) == [
         "python",
         "git",
+        "work directory",
         "isolation",
         "environments",
+        "package index",
         "token",
         "clock",
         "service python",
@@ -147,7 +203,9 @@ def test_nothing_configured_is_told_without_a_request(environment: dict[str, str
     assert found == {
         "python": "ok",
         "git": "failed",
+        "work directory": "ok",
         "environments": "ok",
+        "package index": "ok",
         "token": "failed",
         "model": "failed",
     }

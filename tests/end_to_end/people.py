@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -116,6 +117,23 @@ class Item:
                 return report
             self.merge(report)
         raise AssertionError(f"{node} did not run: {report}")
+
+
+@contextmanager
+def malformed_configuration(item: Item) -> Iterator[None]:
+    """The repository's `config.toml` as ann must not leave it."""
+    path = "contents/.cogworks/config.toml"
+
+    def write(text: str) -> None:
+        sha = item.ask("GET", path)["sha"]
+        content = b64encode(text.encode()).decode()
+        item.ask("PUT", path, message="Configure", content=content, sha=sha)
+
+    write('[llm]\nmodle = "m"\n')
+    try:
+        yield
+    finally:
+        write(CONFIG)
 
 
 @contextmanager

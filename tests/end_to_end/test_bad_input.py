@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.resources import as_file
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,7 +104,7 @@ REFUSALS = {
     "not-toml": (_file(PIPELINE, "[[["), (2, "configuration_error"), [PIPELINE, "line 1"]),
 }
 """What is wrong -> how it gets wrong, exit code and outcome, words of the message."""
-BEFORE_THE_FIRST_STEP = ["no-label", "closed", "no-config", "bad-config", "bad-pipeline"]
+BEFORE_THE_FIRST_STEP = ["no-label", "closed"]
 
 
 @pytest.mark.parametrize(
@@ -132,6 +133,70 @@ def test_bad_input_is_one_clear_message_and_at_most_one_edit(
         has_edit = which == "waiting" and not call
         assert _changed(before, after) - {"Issue"} == ({"IssueComment"} if has_edit else set())
         assert scene.everything() == after
+
+
+def _malformed(path: str, text: str, *words: str) -> tuple[Callable[[Scene], Spoiled], list[str]]:
+    return _file(path, text), [path, *words]
+
+
+TO_BE_MENDED = {
+    **{name: (REFUSALS[name][0], REFUSALS[name][2]) for name in ("bad-config", "no-config", "bad-pipeline")},
+    "malformed-prompt": _malformed(".cogworks/prompts/intake.md.j2", "--- user ---\n{% if %}", "intake"),
+    "malformed-services": _malformed(
+        ".cogworks/services.toml", '[[services]]\nname = "x"\ncomand = ["y"]\n', "did you mean `command`?"
+    ),
+}
+"""What keeps an item from its first node until somebody mends the repository -> words of what is told."""
+
+
+def _told_what_to_mend(scene: Scene, name: str) -> None:
+    """A step tells it, a second one only reads."""
+    spoiled, words = TO_BE_MENDED[name]
+    with spoiled(scene):
+        first = scene.cogworks("process", "--json")
+        told, after = _status_comment(scene), scene.everything()
+        second = scene.cogworks("process", "--json")
+
+        assert first.code == 2
+        assert [word for word in words if word not in told] == []
+        assert (second.code, second.told["requests"]) == (2, {"graphql": 1, "rest": 0, "git": 0})
+        assert scene.everything() == after
+
+
+def test_whoever_asked_is_told_in_one_comment_what_to_mend_and_the_item_begins_in_it(
+    scenes: dict[str, Scene], tmp_path: Path
+) -> None:
+    with open_scene(copy_of(scenes["new"].stage.directory, tmp_path / "scene")) as scene:
+        _told_what_to_mend(scene, "bad-config")
+        sound = scene.cogworks("fsck", "--json")
+        begun = scene.cogworks("process", "--json")
+
+        assert (sound.code, sound.told["findings"]) == (0, [])
+        assert begun.told["outcome"] == "succeeded"
+        assert "stopped before it could decide" not in _status_comment(scene)
+
+
+@pytest.mark.slow
+def test_the_comment_follows_one_problem_after_the_other_and_a_sweep_wakes_up_when_it_is_mended(
+    scenes: dict[str, Scene], tmp_path: Path
+) -> None:
+    with open_scene(copy_of(scenes["new"].stage.directory, tmp_path / "scene")) as scene:
+
+        def swept() -> tuple[int, dict[str, Any]]:
+            ended = scene.cogworks("poll", "--json", issue_url=scene.stage.repository_url)
+            return ended.code, ended.told["items"][0]
+
+        for name in TO_BE_MENDED:
+            _told_what_to_mend(scene, name)
+        with _file(CONFIG, BAD_CONFIG)(scene):
+            (code, found), (_, resting) = swept(), swept()
+        _, mended = swept()
+
+        assert (code, found["action"], found["reason"]) == (2, "stepped", "the configuration was changed")
+        assert resting["reason"] == "waits until its configuration is mended"
+        assert mended["step"]["outcome"] == "succeeded"
+        assert "stopped before it could decide" not in _status_comment(scene)
+        assert scene.cogworks("fsck").code == 0
 
 
 @pytest.mark.parametrize("which", ["new", "waiting"])
@@ -204,22 +269,10 @@ def _without_key(scene: Scene) -> Spoiled:
 
 @pytest.mark.parametrize(
     ("spoiled", "refusal", "words"),
-    [
-        (_without_key, (4, "permission_refused"), ["COGWORKS_LLM_API_KEY"]),
-        (
-            _file(".cogworks/prompts/intake.md.j2", "--- user ---\n{% if %}"),
-            (2, "configuration_error"),
-            ["intake"],
-        ),
-        (
-            _file(".cogworks/services.toml", '[[services]]\nname = "x"\ncomand = ["y"]\n'),
-            (2, "configuration_error"),
-            [".cogworks/services.toml", "did you mean `command`?"],
-        ),
-    ],
-    ids=["no-model-key", "malformed-prompt", "malformed-services"],
+    [(_without_key, (4, "permission_refused"), ["COGWORKS_LLM_API_KEY"])],
+    ids=["no-model-key"],
 )
-def test_what_no_node_could_run_with_is_found_before_anything_is_claimed(
+def test_what_is_wrong_with_the_machine_is_found_before_anything_is_claimed_and_said_there_alone(
     scenes: dict[str, Scene],
     spoiled: Callable[[Scene], Spoiled],
     refusal: tuple[int, str],

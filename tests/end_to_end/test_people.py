@@ -11,8 +11,8 @@ from cogworks.commands.cost import cost
 from cogworks.commands.explain import explain
 from cogworks.commands.log import log
 from cogworks.commands.status import status
-from cogworks.errors import SafetyHalt
-from tests.end_to_end.people import TOKENS, Item, new_item, open_hub
+from cogworks.errors import ConfigurationError, SafetyHalt
+from tests.end_to_end.people import TOKENS, Item, malformed_configuration, new_item, open_hub
 from tests.hub.running import RunningHub
 
 
@@ -111,6 +111,24 @@ def test_an_issue_triggered_by_triage_is_not_started(hub: RunningHub) -> None:
 
     assert (report.outcome, item.comments()) == ("usage_error", [])
     assert requests["graphql"] == 2
+
+
+def test_a_trigger_that_does_not_count_is_told_nothing_of_a_malformed_configuration(hub: RunningHub) -> None:
+    by_admin, by_triage = new_item(hub), new_item(hub, labels=())
+    by_triage.label("cogworks:run", by="tia")
+
+    with malformed_configuration(by_admin):
+        for item in (by_triage, by_admin):
+            with pytest.raises(ConfigurationError):
+                item.step()
+        told = by_admin.comments()
+    by_admin.step()
+
+    assert (by_triage.comments(), by_triage.snapshot().ledger) == ([], None)
+    assert len(told) == 1
+    assert "did you mean `model`?" in told[0]
+    assert len(by_admin.comments()) == 1
+    assert "### cogworks · waiting for a person" in by_admin.comments()[0]
 
 
 def test_a_command_edited_after_posting_is_refused(item: Item) -> None:

@@ -108,6 +108,12 @@ def test_a_lease_of_240_seconds_may_be_taken_over() -> None:
     )
 
 
+def test_a_refused_item_moves_when_its_configuration_was_changed() -> None:
+    refused = tip(record("refused", node="inputs", waits_for=f"configuration @{'d' * 40}"))
+
+    assert verdict(item(), refused) == Movable(reason="the configuration was changed")
+
+
 @pytest.mark.parametrize("verb", ["succeeded", "failed", "released"])
 def test_a_record_that_waits_for_nobody_lets_the_item_move(verb: str) -> None:
     assert verdict(item(), tip(record(verb))) == Movable(reason=f"after architecture {verb}")
@@ -125,8 +131,9 @@ ENDS = (
     record("succeeded", waits_for="approval"),
     record("succeeded", waits_for=f"merge 9@{HEAD}"),
     record("obeyed", node="inputs", waits_for="resume"),
+    record("refused", node="inputs", waits_for="configuration @c"),
 )
-ENDINGS = ["done", "done-at-once", "cancelled", "failed", "approval", "merge", "held"]
+ENDINGS = ["done", "done-at-once", "cancelled", "failed", "approval", "merge", "held", "refused"]
 
 
 @pytest.mark.parametrize("message", ENDS, ids=ENDINGS)

@@ -115,6 +115,20 @@ def test_a_renamed_trigger_label_costs_one_request_more(hub: MakeHub) -> None:
     assert len(client.asked) == 3
 
 
+@pytest.mark.parametrize("broken", ["modle = 1", "[["], ids=["malformed", "not-toml"])
+def test_a_broken_configuration_is_told_and_items_are_found_by_the_labels_that_can_be_read(
+    hub: MakeHub, broken: str
+) -> None:
+    config = f'{CONFIG}{broken}\n[labels]\ntrigger = "robot"\n'
+    client = hub(Item(), Item(labels=("robot",)), config=config)
+
+    seen = look_through(client, DEMO, since=None)
+
+    found = 2 if broken.startswith("modle") else 1
+    assert ([item.number for item in seen.items], seen.limits) == ([found], "")
+    assert ".cogworks/config.toml has 1 problem(s)" in seen.problem
+
+
 def test_a_repository_that_nobody_can_see_is_refused_with_its_address(hub: MakeHub) -> None:
     client = hub(Item())
     other = RepositoryAddress("http://hub.test", "octo", "empty")

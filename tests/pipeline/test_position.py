@@ -2,6 +2,7 @@ import pytest
 
 from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.graph import Pipeline
+from cogworks.pipeline.people import GatePassed
 from cogworks.pipeline.position import (
     PullFacts,
     failures,
@@ -11,7 +12,6 @@ from cogworks.pipeline.position import (
     slug_of,
     waiting_for,
 )
-from cogworks.pipeline.state import GatePassed
 from cogworks.pipeline.transitions import settle
 from cogworks.pipeline.waiting import WaitingFor
 from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey

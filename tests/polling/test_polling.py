@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from cogworks.errors import CogworksError, ConfigurationError, PermissionRefused, TryAgainLater
+from cogworks.github.addresses import IssueAddress, RepositoryAddress
 from cogworks.github.sweep import Listed, Seen
-from cogworks.polling import Poller, StepDone, SweepReport, as_object, keep_sweeping
+from cogworks.polling import Poller, StepDone, SweepReport, as_object, keep_sweeping, pairs
 from cogworks.settings import LabelConfig
 from cogworks.vocabulary import IssueNumber
 
@@ -42,13 +43,20 @@ class ToldWorld:
     rests: list[float] = field(default_factory=list)
     max_rests: int = 0
     said: list[str] = field(default_factory=list)
+    problem: str = ""
 
     def look(self, since: datetime | None) -> Seen:
         self.looks.append(since)
         if self.failures:
             raise self.failures.pop(0)
         return Seen(
-            server_date=NOW, config_oid="c", labels=LabelConfig(), items=tuple(self.items), tips={}, pulls={}
+            server_date=NOW,
+            config_oid="c",
+            labels=LabelConfig(),
+            items=tuple(self.items),
+            tips={},
+            pulls={},
+            problem=self.problem,
         )
 
     def step(self, item: Listed) -> StepDone:
@@ -167,6 +175,28 @@ def test_a_configuration_that_breaks_later_is_waited_out_but_not_at_the_first_sw
     world.failures = [broken]
     with pytest.raises(ConfigurationError):
         keep_sweeping(poller, interval_s=1, jitter=lambda: 0.0, tell=lambda _: None)
+
+
+def test_a_sweep_through_a_broken_configuration_steps_and_ends_with_2() -> None:
+    world = ToldWorld([new_item(1)], outcome=lambda _: "waiting", problem="config.toml has 1 problem(s)")
+
+    report = Poller(world).sweep()
+
+    assert (world.stepped, report.exit_code, report.problem) == ([1], 2, "config.toml has 1 problem(s)")
+    assert as_object(report)["outcome"] == "failed"
+
+
+def test_a_matrix_has_a_job_for_a_new_item_whose_configuration_is_broken_and_none_for_one_nobody_can_read() -> (
+    None
+):
+    address = RepositoryAddress("https://github.com", "o", "r")
+    seen = ToldWorld([new_item(1), new_item(2)]).look(None)
+
+    def read(issue: IssueAddress) -> CogworksError:
+        broken = ConfigurationError(".cogworks/pipeline.toml", ["not TOML"])
+        return broken if issue.number == 1 else TryAgainLater("down")
+
+    assert [(pair.issue, pair.node) for pair in pairs(seen, read, address, limit=9)] == [(1, "")]
 
 
 def test_a_token_that_is_refused_ends_the_sweeps() -> None:
