@@ -337,8 +337,10 @@ def _open_copy(
         token=tokens.token,
         run=order.run_id,
         name=task.sub_item.key if task.sub_item else "item",
-        branch=task.branch,
+        # A node without a branch of its own reads what it builds on.
+        branch=task.base_branch if task.branch == task.item.default_branch else task.branch,
         base=task.base_branch,
+        base_oid=task.base_oid,
         merge=task.merge_branches,
     )
     copy.step_back_from(task.visit.visit_key)

@@ -93,6 +93,7 @@ class WorkingCopies:
         name: str,
         branch: BranchName,
         base: BranchName,
+        base_oid: CommitOid | None = None,
         merge: Sequence[BranchName] = (),
     ) -> WorkingCopy:
         """The copy of one run and sub-item, freshly fetched, without left-overs of earlier work.
@@ -100,10 +101,13 @@ class WorkingCopies:
         It stands on the remote's `branch` if that exists, else on `base`; then `merge` is merged in, in order.
         It stays locked until `close` or `discard`.
 
+        Args:
+            base_oid: the commit of `base` to start from; None: its head.
+
         Raises:
             TryAgainLater: too many processes hold one, or the remote cannot be reached.
             PermissionRefused: the remote refused the credential.
-            CodebaseError: `base` or a branch to merge is missing, or a merge conflicts.
+            CodebaseError: `base` or a branch to merge is missing, `base` no longer holds `base_oid`, or a merge conflicts.
         """
         self._remove_ended()
         kind = "-blobless" if self._is_blobless else ""
@@ -126,7 +130,7 @@ class WorkingCopies:
             self._rebuilding(
                 repository, path, lambda: self._fetch(repository, url, token, [branch, base, *merge])
             )
-            start = self._start(repository, branch, base, merge)
+            start = self._start(repository, branch, base, merge, base_oid=base_oid)
             self._rebuilding(
                 repository,
                 path,
@@ -275,7 +279,9 @@ class WorkingCopies:
             repository.mkdir(parents=True, exist_ok=True)
             self._git.run("init", "--quiet", "--bare", "--template=", str(repository), cwd=self._cache)
 
-    def _start(self, repository: Path, branch: str, base: str, merge: Sequence[str]) -> CommitOid:
+    def _start(
+        self, repository: Path, branch: str, base: str, merge: Sequence[str], *, base_oid: CommitOid | None
+    ) -> CommitOid:
         heads = self._remote_heads(repository)
         start = heads.get(branch) or heads.get(base)
         needed = merge if branch in heads else (base, *merge)
@@ -285,7 +291,16 @@ class WorkingCopies:
                 f"the remote has no branch {' and no branch '.join(missing)}, which {branch!r} starts from. "
                 "Push it or restore it, and run the step again."
             )
-        return start
+        if base_oid is None or base not in heads or (branch in heads and branch != base):
+            return start
+        try:
+            self._git.run("merge-base", "--is-ancestor", base_oid, heads[base], cwd=repository)
+        except GitFailed as error:
+            raise CodebaseError(
+                f"branch {base!r} no longer holds {base_oid[:12]}, which people let pass. Look at the branch, approve it as it "
+                "is now or merge it, and run the step again."
+            ) from error
+        return base_oid
 
     def _remote_heads(self, repository: Path) -> dict[str, CommitOid]:
         prefix = "refs/remotes/origin/"

@@ -7,7 +7,7 @@ from cogworks.errors import NodeFailed
 from cogworks.github.effects import CommitFiles, Effect, FileText, OpenPullRequest
 from cogworks.nodes.contract import NodeTask, PullRequestRef, Workspace
 from cogworks.nodes.replies import InterfaceName, PlannedItem
-from cogworks.vocabulary import SubItemKey, Value
+from cogworks.vocabulary import Value
 
 
 class InterfaceFile(Value):
@@ -104,11 +104,6 @@ def planned_item(task: NodeTask) -> PlannedItem:
 def pull_request(task: NodeTask, slug: str) -> PullRequestRef | None:
     """The run's pull request with this slug, if it is open or merged."""
     return next((pull for pull in task.pull_requests if pull.slug == slug), None)
-
-
-def sub_item_slug(task: NodeTask, key: SubItemKey) -> str:
-    """`swi-<ordinal>` of a sub-work-item."""
-    return next(f"swi-{item.ordinal}" for item in task.sub_items if item.key == key)
 
 
 def _interfaces(task: NodeTask) -> Mapping[str, Any]:

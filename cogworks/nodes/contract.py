@@ -122,9 +122,11 @@ class NodeTask(Value):
     branch: BranchName
     """The branch this node publishes to, e.g. `cogworks/42/spec`."""
     base_branch: BranchName
-    """What that branch starts from: the default branch, or the branch of an unmerged dependency."""
+    """What that branch starts from: the default branch, or the branch of an unmerged result that the visit builds on."""
+    base_oid: CommitOid | None = None
+    """The commit of the base branch that people let pass; None: wherever that branch stands."""
     merge_branches: tuple[BranchName, ...]
-    """Further unmerged dependencies to merge into the working copy before starting."""
+    """Further unmerged results to merge into the working copy before starting."""
     conventions: Conventions = Conventions()
     approved_calls: tuple[str, ...] = ()
     """Hashes of the calls of tools that people approved for this visit."""

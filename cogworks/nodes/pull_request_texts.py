@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cogworks.nodes.artifacts import pull_request, sub_item_slug
+from cogworks.nodes.artifacts import pull_request
 from cogworks.nodes.contract import NodeTask
 from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
 from cogworks.repair.proof import Summary, markdown
@@ -23,6 +23,7 @@ def specification_body(task: NodeTask, reply: Specification, path: str) -> str:
     return _paragraphs(
         f"Part of #{task.item.number}.",
         f"This is the specification of *{_plain(task.item.title)}*. It adds one file, `{path}`, and no code.",
+        stacking(task),
         f"### What will be true afterwards\n\n{requirements}",
         f"### Modules it touches\n\n{modules}",
         risks,
@@ -37,6 +38,7 @@ def interfaces_body(task: NodeTask, title: str, reply: Interfaces, *, left_out: 
     return _paragraphs(
         f"Part of #{task.item.number}. Follows the specification{_reference(task, 'spec')}.",
         f"These are the names, types and signatures of *{_plain(title)}*. Nothing behaves differently yet.",
+        stacking(task),
         _table(("interface", "file", "purpose"), rows),
         _section("Notes", reply.notes),
         _left_out(left_out),
@@ -69,7 +71,7 @@ def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], revi
     return _paragraphs(
         _opening(task, item),
         item.description,
-        _stacking(task),
+        stacking(task),
         f"### Changes\n\n{_bullets(files)}",
         _section("Notes for the reviewer", code["notes"]),
         f"### Tests\n\n{_test_figures(code)}",
@@ -103,12 +105,14 @@ def _opening(task: NodeTask, item: PlannedItem) -> str:
     return f"{closes}Part of #{task.item.number}.{follows}"
 
 
-def _stacking(task: NodeTask) -> str:
-    depends_on = task.sub_item.depends_on if task.sub_item else ()
-    if not depends_on or task.base_branch == task.item.default_branch:
+def stacking(task: NodeTask) -> str:
+    """What has to be merged before a node's pull request; empty where it goes to the default branch."""
+    if task.base_branch == task.item.default_branch:
         return ""
-    pulls = [pull_request(task, sub_item_slug(task, key)) for key in depends_on]
-    named = [f"#{pull.number}" for pull in pulls if pull is not None] or [f"`{task.base_branch}`"]
+    below = (task.base_branch, *task.merge_branches)
+    named = [f"#{pull.number}" for pull in task.pull_requests if pull.head in below] or [
+        f"`{task.base_branch}`"
+    ]
     return f"> Builds on {' and '.join(named)}: merge that first; this pull request shows only what it adds to it."
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from cogworks.ledger.record import LedgerUnreadable, ledger_branch, view_path
 from cogworks.nodes.contract import Conventions, NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
 from cogworks.pipeline.decision import Run
+from cogworks.pipeline.foundations import Foundation, foundations
 from cogworks.pipeline.graph import Instance, Node, Pipeline
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import PullFacts, slug_of
@@ -97,8 +98,9 @@ def task_for(
             dependencies.setdefault(source.dependency, {})[source.slot] = value
         else:
             (earlier if source.is_earlier else inputs)[source.slot] = value
-    unmerged = _unmerged_branches(state, pipeline, pulls, sub_item)
-    base, *merges = unmerged or [item.default_branch]
+    own = branch_of(state, pipeline, move.instance)
+    built_on = foundations(state, pipeline, pulls, move.instance, own=own)
+    base, *merges = built_on or (Foundation(branch=item.default_branch),)
     return NodeTask(
         visit=Visit(
             index=move.index,
@@ -118,9 +120,10 @@ def task_for(
             PullRequestRef(slug=p.slug, number=p.number, head=p.head, base=p.base)
             for p in state.pull_requests
         ),
-        branch=branch_of(state, pipeline, move.instance) or item.default_branch,
-        base_branch=base,
-        merge_branches=tuple(merges),
+        branch=own or item.default_branch,
+        base_branch=base.branch,
+        base_oid=base.oid,
+        merge_branches=tuple(each.branch for each in merges),
         conventions=conventions,
     )
 
@@ -156,20 +159,6 @@ def _text_of(files: Mapping[str, str], path: str, state: RunState) -> str:
         f"`{path}` is not on branch `{branch}` although the state says that its visit was recorded. "
         "Restore it with `git revert` on that branch; nothing was published."
     )
-
-
-def _unmerged_branches(
-    state: RunState, pipeline: Pipeline, pulls: Mapping[IssueNumber, PullFacts], sub_item: SubItemKey | None
-) -> list[BranchName]:
-    """The branches of unmerged dependencies, the one to start from first: the last in dependency order."""
-    nodes = [node for node in pipeline.nodes if node.scope == "sub-item"]
-    found: dict[BranchName, int] = {}
-    for key in state.sub_item(sub_item).depends_on if sub_item else ():
-        for slug in {slug_of(state, node, key) for node in nodes}:
-            known = state.pull(slug)
-            if known is not None and (known.number not in pulls or pulls[known.number].state != "merged"):
-                found[known.head] = state.sub_item(key).ordinal
-    return sorted(found, key=lambda head: (found[head], head), reverse=True)
 
 
 def _sub_item_ref(state: RunState, key: SubItemKey) -> SubItemRef:

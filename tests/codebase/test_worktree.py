@@ -68,6 +68,45 @@ def test_a_new_branch_starts_at_the_base(
     assert network == ["fetch"]
 
 
+def from_approved(copies: WorkingCopies, remote: BareRepository, approved: str, branch: str) -> WorkingCopy:
+    return copies.open(
+        url=remote.url,
+        token=None,
+        run=RUN,
+        name="A",
+        branch=BranchName(branch),
+        base=BranchName("interfaces"),
+        base_oid=CommitOid(approved),
+    )
+
+
+@pytest.mark.parametrize("branch", [WORK, "interfaces"], ids=["own-branch", "no-branch"])
+def test_a_copy_starts_from_the_approved_commit_though_its_branch_has_moved_on(
+    copies: WorkingCopies, remote: BareRepository, branch: str
+) -> None:
+    approved = remote.put("interfaces", {"c.txt": "three\n"}, start="main")
+    remote.put("interfaces", {"c.txt": "four\n"})
+
+    assert from_approved(copies, remote, approved, branch).head == approved
+
+
+def test_a_branch_of_ones_own_goes_on_wherever_its_base_is(
+    copies: WorkingCopies, remote: BareRepository
+) -> None:
+    approved = remote.put("interfaces", {"c.txt": "three\n"}, start="main")
+    ours = remote.put(WORK, {"d.txt": "five\n"}, start="main")
+
+    assert from_approved(copies, remote, approved, WORK).head == ours
+
+
+def test_a_base_without_its_approved_commit_is_named(copies: WorkingCopies, remote: BareRepository) -> None:
+    approved = remote.put("interfaces", {"c.txt": "three\n"}, start="main")
+    remote.put("interfaces", {"e.txt": "six\n"}, start="main")
+
+    with pytest.raises(CodebaseError, match=f"'interfaces' no longer holds {approved[:12]}"):
+        from_approved(copies, remote, approved, WORK)
+
+
 def test_a_branch_on_the_remote_is_adopted(copies: WorkingCopies, remote: BareRepository) -> None:
     theirs = remote.put(WORK, {"c.txt": "three\n"}, start="main")
 
