@@ -127,6 +127,8 @@ class NodeTask(Value):
     """The commit of the base branch that people let pass; None: wherever that branch stands."""
     merge_branches: tuple[BranchName, ...]
     """Further unmerged results to merge into the working copy before starting."""
+    closes_issue: bool = False
+    """The merge of its pull request completes the item, and shall close the issue."""
     conventions: Conventions = Conventions()
     approved_calls: tuple[str, ...] = ()
     """Hashes of the calls of tools that people approved for this visit."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cogworks.github.closing import part_of
 from cogworks.nodes.artifacts import pull_request
 from cogworks.nodes.contract import NodeTask
 from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
@@ -21,7 +22,7 @@ def specification_body(task: NodeTask, reply: Specification, path: str) -> str:
     decisions = _section("Decision records to write", _bullets(reply.required_adrs))
     modules = _bullets([f"`{each.name}`{' (new)' if each.new else ''}" for each in reply.affected_modules])
     return _paragraphs(
-        f"Part of #{task.item.number}.",
+        f"{_part_of(task)}.",
         f"This is the specification of *{_plain(task.item.title)}*. It adds one file, `{path}`, and no code.",
         stacking(task),
         f"### What will be true afterwards\n\n{requirements}",
@@ -36,7 +37,7 @@ def interfaces_body(task: NodeTask, title: str, reply: Interfaces, *, left_out: 
     """Body of the interfaces' pull request; `title` is the specification's."""
     rows = [(f"`{each.name}`", f"`{each.path}`", each.purpose) for each in reply.interfaces]
     return _paragraphs(
-        f"Part of #{task.item.number}. Follows the specification{_reference(task, 'spec')}.",
+        f"{_part_of(task)}. Follows the specification{_reference(task, 'spec')}.",
         f"These are the names, types and signatures of *{_plain(title)}*. Nothing behaves differently yet.",
         stacking(task),
         _table(("interface", "file", "purpose"), rows),
@@ -102,7 +103,11 @@ def _opening(task: NodeTask, item: PlannedItem) -> str:
         if (pull := pull_request(task, slug))
     ]
     follows = f" Follows {' and '.join(followed)}." if followed else ""
-    return f"{closes}Part of #{task.item.number}.{follows}"
+    return f"{closes}{_part_of(task)}.{follows}"
+
+
+def _part_of(task: NodeTask) -> str:
+    return part_of(task.item.number, closes=task.closes_issue)
 
 
 def stacking(task: NodeTask) -> str:

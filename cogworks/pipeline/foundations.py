@@ -41,7 +41,7 @@ def foundations(
         for known in _passed_before(state, pipeline, pulls, place)
     ]
     bases = {known.head: known.base for known in state.pull_requests}
-    below = {base for known, _ in found for base in _stands_on(known.head, bases)}
+    below = {base for known, _ in found for base in stands_on(known.head, bases)}
     kept = {each.branch: each for _, each in reversed(found) if each.branch not in (own, *below)}
     return tuple(reversed(kept.values()))
 
@@ -74,7 +74,7 @@ def _passed_before(
             yield known
 
 
-def _stands_on(head: BranchName, bases: Mapping[BranchName, BranchName]) -> Iterator[BranchName]:
+def stands_on(head: BranchName, bases: Mapping[BranchName, BranchName]) -> Iterator[BranchName]:
     """The branches below this one, as its pull requests were opened."""
     seen = {head}
     while (base := bases.get(head)) is not None and base not in seen:

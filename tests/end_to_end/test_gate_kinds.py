@@ -73,6 +73,9 @@ def test_code_builds_on_what_was_passed_and_all_pull_requests_merge_in_order(
         merge_in_order(scene)
 
         assert does_what_was_asked(scene)
+        issue, *sub_issues = scene.seen()["issues"]["nodes"]
+        assert [each["state"] for each in (issue, *sub_issues)] == ["CLOSED"] * 3
+        assert "### cogworks · done: every pull request is merged\n" in issue["comments"]["nodes"][0]["body"]
         for branch in ("spec", "interfaces", "swi-1", "swi-2"):
             scene.git("merge-base", "--is-ancestor", f"cogworks/1/{branch}", DEFAULT_BRANCH)
 
