@@ -76,6 +76,13 @@ class MemoryWorkspace:
     def read(self, path: str) -> str | None:
         return self.tree.get(path)
 
+    def read_at(self, oid: CommitOid, path: str) -> str | None:
+        return self._heads[oid].get(path)
+
+    def approve(self, oid: CommitOid, files: Mapping[str, str]) -> None:
+        """A commit of somebody else's with these files."""
+        self._heads[oid] = dict(files)
+
     def apply(self, changes: Sequence[FileChange]) -> str | None:
         reason = refusal(changes, self.files())
         if reason is None:

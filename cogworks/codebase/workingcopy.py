@@ -10,20 +10,14 @@ from urllib.parse import urlsplit
 from cogworks.codebase.changes import DEFAULT_CAPS, Caps, FileChange, normalised, path_problem, refusal
 from cogworks.codebase.confined import StoredFile, delete_file, obstacle, read_file, write_file
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
-from cogworks.codebase.git import Git, Identity, Token
+from cogworks.codebase.git import Git, Identity
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.plumbing import authorship, spare_index, zsplit
+from cogworks.codebase.remotes import Remote, text_at
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
 _SUBMODULE = "160000"
 _NEW_FILE_MODE = 0o644
-
-
-class Remote(NamedTuple):
-    """Where a working copy comes from and goes to."""
-
-    url: str
-    token: Token
 
 
 class Rules(Value):
@@ -131,6 +125,15 @@ class WorkingCopy:
             return None if found is None else found.data.decode()
         except UnicodeDecodeError:
             return None
+
+    def read_at(self, oid: CommitOid, path: str) -> str | None:
+        """Text of a file as a commit of the remote has it; None when absent there or not UTF-8 text.
+
+        Raises: as `text_at`.
+        """
+        if path_problem(path) is not None:
+            return None
+        return text_at(self._git, self._path, self._remote, oid, normalised(path))
 
     def apply(self, changes: Sequence[FileChange]) -> str | None:
         """Write all changes and track them, or none; the reason when they are refused.

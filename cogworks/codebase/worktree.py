@@ -13,7 +13,8 @@ from typing import NamedTuple, Self
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
 from cogworks.codebase.git import Git, Identity, Token
 from cogworks.codebase.places import Places, beside
-from cogworks.codebase.workingcopy import Remote, Rules, WorkingCopy
+from cogworks.codebase.remotes import Remote
+from cogworks.codebase.workingcopy import Rules, WorkingCopy
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 
 _ENDED = "ended"

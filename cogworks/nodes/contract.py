@@ -127,6 +127,8 @@ class NodeTask(Value):
     """The commit of the base branch that people let pass; None: wherever that branch stands."""
     merge_branches: tuple[BranchName, ...]
     """Further unmerged results to merge into the working copy before starting."""
+    approved: Mapping[str, CommitOid] = {}
+    """Slot -> the head of its pull request, at which people let what is in it pass; slots without one are left out."""
     closes_issue: bool = False
     """The merge of its pull request completes the item, and shall close the issue."""
     conventions: Conventions = Conventions()
@@ -148,6 +150,9 @@ class Workspace(Protocol):
 
     def read(self, path: str) -> str | None:
         """Text of a file, None when absent or not UTF-8 text."""
+
+    def read_at(self, oid: CommitOid, path: str) -> str | None:
+        """Text of a file as a commit of the repository has it; None when absent there or not UTF-8 text."""
 
     def apply(self, changes: Sequence[FileChange]) -> str | None:
         """Write the changes; a reason when refused (outside the tree, protected, symlink), and then nothing is written."""

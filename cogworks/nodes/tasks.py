@@ -12,7 +12,7 @@ from cogworks.pipeline.graph import Instance, Node, Pipeline
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import PullFacts, slug_of
 from cogworks.pipeline.state import RunState, VisitRecord
-from cogworks.vocabulary import BranchName, IssueNumber, SubItemKey, Value
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey, Value
 
 VIEW = "view"
 """The one input of a routing visit: what the conditions of its node are evaluated over."""
@@ -124,6 +124,7 @@ def task_for(
         base_branch=base.branch,
         base_oid=base.oid,
         merge_branches=tuple(each.branch for each in merges),
+        approved=_approved(state, pipeline, pulls),
         conventions=conventions,
     )
 
@@ -159,6 +160,23 @@ def _text_of(files: Mapping[str, str], path: str, state: RunState) -> str:
         f"`{path}` is not on branch `{branch}` although the state says that its visit was recorded. "
         "Restore it with `git revert` on that branch; nothing was published."
     )
+
+
+def _approved(
+    state: RunState, pipeline: Pipeline, pulls: Mapping[IssueNumber, PullFacts]
+) -> dict[str, CommitOid]:
+    """Slot of the item -> head of the pull request that people were shown it in."""
+    found: dict[str, CommitOid] = {}
+    for visit in state.visits:
+        is_result = visit.sub_item is None and visit.status == "succeeded" and not visit.is_discarded
+        if not is_result or not pipeline.has(visit.node):
+            continue
+        node = pipeline.node(visit.node)
+        known = state.pull(slug_of(state, node, None))
+        now = pulls.get(known.number) if known else None
+        if now is not None and now.state != "closed":
+            found.update(dict.fromkeys(node.outputs, now.head_oid))
+    return found
 
 
 def _sub_item_ref(state: RunState, key: SubItemKey) -> SubItemRef:

@@ -90,6 +90,22 @@ def test_a_copy_starts_from_the_approved_commit_though_its_branch_has_moved_on(
     assert from_approved(copies, remote, approved, branch).head == approved
 
 
+def test_a_commit_whose_branch_was_squashed_and_deleted_is_fetched_when_it_is_asked_for(
+    copies: WorkingCopies, remote: BareRepository, network: list[str]
+) -> None:
+    git(remote.path, "config", "uploadpack.allowAnySHA1InWant", "true")
+    approved = CommitOid(remote.put("interfaces", {"c.txt": "three\n"}, start="main"))
+    remote.delete("interfaces")
+    copy = opened(copies, remote.url)
+
+    assert copy.read_at(approved, "c.txt") == "three\n"
+    assert copy.read_at(approved, "a.txt") == "one\n"
+    assert (copy.read_at(approved, "*.txt"), copy.read_at(approved, "../a.txt")) == (None, None)
+    assert network == ["fetch", "fetch"]
+    with pytest.raises(GitFailed):
+        copy.read_at(CommitOid("1" * 40), "c.txt")
+
+
 def test_a_branch_of_ones_own_goes_on_wherever_its_base_is(
     copies: WorkingCopies, remote: BareRepository
 ) -> None:

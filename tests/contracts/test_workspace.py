@@ -44,6 +44,15 @@ class TestWorkspace:
         assert workspace.read("nowhere.py") is None
         assert workspace.diff("main") == ""
 
+    def test_a_commit_shows_its_own_files_whatever_was_changed_since(self, workspace: Workspace) -> None:
+        start = workspace.head
+        workspace.apply(CHANGES)
+
+        assert {path: workspace.read_at(start, path) for path in FILES} == FILES
+        assert workspace.read_at(start, "tests/test_adding.py") is None
+        assert workspace.read_at(workspace.commit("Change"), "src/adding.py") == "a = 2\n"
+        assert workspace.read_at(start, "src/adding.py") == FILES["src/adding.py"]
+
     def test_changes_are_visible_at_once(self, workspace: Workspace) -> None:
         assert workspace.apply(CHANGES) is None
 
