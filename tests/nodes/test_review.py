@@ -216,8 +216,20 @@ def test_without_findings_of_rules_the_security_pass_is_asked_as_ever() -> None:
     assert security == quality.replace("quality of this", "security of this")
 
 
+def test_an_old_finding_on_a_line_that_the_change_does_not_touch_is_no_business_of_the_review() -> None:
+    old, new = rule(Severity.BLOCKING, 1), rule(Severity.WARNING, 2)
+    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES, rules=lambda *_: [old, new])
+
+    outcome = run(task("review", sub_item="A"), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert (outcome.output["passed"], outcome.output["findings"]) == (True, [])
+    assert "src/adder/adding.py:2: S307: eval (warning)" in world.model.asked[2]
+    assert "src/adder/adding.py:1:" not in world.model.asked[2]
+
+
 def test_only_so_many_findings_of_rules_are_shown() -> None:
-    many = [rule(Severity.WARNING, line) for line in range(1, MAX_RULE_FINDINGS + 2)]
+    many = [rule(Severity.WARNING, 2)] * (MAX_RULE_FINDINGS + 1)
     world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES, rules=lambda *_: many)
 
     run(task("review", sub_item="A"), world)
