@@ -140,6 +140,13 @@ class ApprovalConfig(Value):
     """From when GitHub says that it was written; 0 = for ever."""
 
 
+class PullRequestConfig(Value):
+    """`[pull_requests]`: what the pull requests of an item say."""
+
+    closes_issue: bool = True
+    """Whether the merge of the last one closes the issue."""
+
+
 class AuditConfig(Value):
     """`[audit]`: what the ledger keeps of the questions to the model besides their digests."""
 
@@ -165,6 +172,7 @@ class Config(Value):
     audit: AuditConfig = AuditConfig()
     codegen: CodegenConfig = CodegenConfig()
     approvals: ApprovalConfig = ApprovalConfig()
+    pull_requests: PullRequestConfig = PullRequestConfig()
 
 
 class Environment(Value):

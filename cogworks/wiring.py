@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogworks.codebase.git import Identity
+from cogworks.codebase.remotes import Remote
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
@@ -322,12 +323,13 @@ def _open_copy(
 ) -> WorkingCopy:
     task = order.task
     copy = copies.open(
-        url=f"{address.server_url}/{task.item.repository}.git",
-        token=tokens.token,
+        remote=Remote(f"{address.server_url}/{task.item.repository}.git", tokens.token),
         run=order.run_id,
         name=task.sub_item.key if task.sub_item else "item",
-        branch=task.branch,
+        # A node without a branch of its own reads what it builds on.
+        branch=task.base_branch if task.branch == task.item.default_branch else task.branch,
         base=task.base_branch,
+        base_oid=task.base_oid,
         merge=task.merge_branches,
         besides=(task.item.default_branch,),
     )

@@ -14,12 +14,15 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel
 
 from cogworks.errors import LostRace, TryAgainLater
+from cogworks.github.closing import part_of
 from cogworks.github.earlier_logs import EarlierLog
 from cogworks.github.effects import (
     AddReaction,
+    CloseIssue,
     CommitFiles,
     CreateSubIssue,
     EditComment,
+    EditPullRequest,
     Effect,
     FileText,
     LinkDependency,
@@ -161,7 +164,8 @@ class Runner:
     def show(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
         def all_of_them() -> None:
             for effect in effects:
-                assert isinstance(effect, SetLabels | EditComment | AddReaction | SetBase), effect
+                views = SetLabels | EditComment | AddReaction | SetBase | EditPullRequest | CloseIssue
+                assert isinstance(effect, views), effect
                 self.world.do(effect)
 
         try:
@@ -350,9 +354,8 @@ def _files(task: NodeTask, text: str) -> CommitFiles:
 
 
 def _pull(task: NodeTask, slug: str) -> OpenPullRequest:
-    return OpenPullRequest(
-        slug=slug, head=task.branch, base=task.base_branch, title=slug, body=f"Part of #{task.item.number}"
-    )
+    body = part_of(task.item.number, closes=task.closes_issue)
+    return OpenPullRequest(slug=slug, head=task.branch, base=task.base_branch, title=slug, body=body)
 
 
 def spec(task: NodeTask, shell: NodeShell) -> Outcome:

@@ -17,6 +17,7 @@ import pytest
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
+from cogworks.codebase.remotes import Remote
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.exploring import ExploreParams, TraceParams
@@ -174,7 +175,11 @@ def copy_in(folder: Path, work: Path) -> Iterator[WorkingCopy]:
     branch, base = BranchName("work"), BranchName("main")
     with WorkingCopies(work, identity=BOT, environment=os.environ) as copies:
         copy = copies.open(
-            url=str(folder / "remote.git"), token=None, run=RunId("r"), name="A", branch=branch, base=base
+            remote=Remote(str(folder / "remote.git"), None),
+            run=RunId("r"),
+            name="A",
+            branch=branch,
+            base=base,
         )
         copy.apply([FileChange(path="new.py", action="create", content="new = 1\n")])
         copy.commit("more")

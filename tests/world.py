@@ -15,10 +15,12 @@ from cogworks.github.bodies import capped
 from cogworks.github.earlier_logs import EarlierLog
 from cogworks.github.effects import (
     AddReaction,
+    CloseIssue,
     CommitFiles,
     CreateIssue,
     CreateSubIssue,
     EditComment,
+    EditPullRequest,
     Effect,
     LinkDependency,
     OpenPullRequest,
@@ -314,8 +316,8 @@ class World:
                 self.links.add((effect.blocked, effect.blocking))
             case EditComment() | AddReaction():
                 self._change_comment(effect)
-            case SetBase():
-                self._rebase(effect)
+            case SetBase() | EditPullRequest() | CloseIssue():
+                self._change(effect)
             case SetLabels():
                 self.labels = [name for name in self.labels if name not in effect.remove]
                 self.labels += [name for name in effect.add if name not in self.labels]
@@ -332,6 +334,17 @@ class World:
             return comment
 
         self.comments = [changed(comment) for comment in self.comments]
+
+    def _change(self, effect: SetBase | EditPullRequest | CloseIssue) -> None:
+        if isinstance(effect, CloseIssue):
+            self.is_open = False
+        elif isinstance(effect, SetBase):
+            self._rebase(effect)
+        else:
+            self.pulls = [
+                pull.model_copy(update={"body": effect.body}) if pull.number == effect.number else pull
+                for pull in self.pulls
+            ]
 
     def _rebase(self, effect: SetBase) -> None:
         if effect.lost_base:

@@ -83,6 +83,16 @@ class FileDiff(Value):
     def removed(self) -> int:
         return sum(line.sign == "-" for hunk in self.hunks for line in hunk.lines)
 
+    @property
+    def added_lines(self) -> frozenset[int]:
+        """Numbers of the lines that it adds or changes, in the new file, from 1."""
+        return frozenset(
+            number
+            for hunk in self.hunks
+            for number, line in enumerate((each for each in hunk.lines if each.sign != "-"), hunk.new_start)
+            if line.sign == "+"
+        )
+
 
 class Diff(Value):
     """A whole diff, in its own order."""

@@ -10,23 +10,17 @@ from urllib.parse import urlsplit
 from cogworks.codebase.changes import DEFAULT_CAPS, Caps, FileChange, normalised, path_problem, refusal
 from cogworks.codebase.confined import StoredFile, delete_file, obstacle, read_file, write_file
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
-from cogworks.codebase.git import Git, Identity, Token
+from cogworks.codebase.git import Git, Identity
 from cogworks.codebase.ignored import SUBMODULE, ignored_by, in_words, sets_rules
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.plumbing import authorship, spare_index, zsplit
+from cogworks.codebase.remotes import Remote, text_at
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
 _LINK = "120000"
 _NEW_FILE_MODE = 0o644
 _Before = tuple[str, StoredFile | None]
 """A path and what was there; None: nothing."""
-
-
-class Remote(NamedTuple):
-    """Where a working copy comes from and goes to."""
-
-    url: str
-    token: Token
 
 
 class Rules(Value):
@@ -145,6 +139,15 @@ class WorkingCopy:
             return self.read(path)
         text = self._run("cat-file", "blob", newest)
         return None if not _is_text(text) else text
+
+    def read_at(self, oid: CommitOid, path: str) -> str | None:
+        """Text of a file as a commit of the remote has it; None when absent there or not UTF-8 text.
+
+        Raises: as `text_at`.
+        """
+        if path_problem(path) is not None:
+            return None
+        return text_at(self._git, self._path, self._remote, oid, normalised(path))
 
     def apply(self, changes: Sequence[FileChange]) -> str | None:
         """Write all changes and track them, or none; the reason when they are refused.

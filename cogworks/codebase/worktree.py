@@ -13,7 +13,8 @@ from typing import NamedTuple, Self
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
 from cogworks.codebase.git import Git, Identity, Token
 from cogworks.codebase.places import Places, beside
-from cogworks.codebase.workingcopy import Remote, Rules, WorkingCopy
+from cogworks.codebase.remotes import Remote
+from cogworks.codebase.workingcopy import Rules, WorkingCopy
 from cogworks.unfit import writing
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 
@@ -89,12 +90,12 @@ class WorkingCopies:
     def open(
         self,
         *,
-        url: str,
-        token: Token,
+        remote: Remote,
         run: RunId,
         name: str,
         branch: BranchName,
         base: BranchName,
+        base_oid: CommitOid | None = None,
         merge: Sequence[BranchName] = (),
         besides: Sequence[BranchName] = (),
     ) -> WorkingCopy:
@@ -104,23 +105,23 @@ class WorkingCopies:
         It stays locked until `close` or `discard`.
 
         Args:
+            base_oid: the commit of `base` to start from; None: its head.
             besides: further branches to fetch, for `read_newest`.
 
         Raises:
             TryAgainLater: too many processes hold one, or the remote cannot be reached.
             PermissionRefused: the remote refused the credential.
-            CodebaseError: `base` or a branch to merge is missing, or a merge conflicts.
+            CodebaseError: `base` or a branch to merge is missing, `base` no longer holds `base_oid`, or a merge conflicts.
         """
         self._remove_ended()
         kind = "-blobless" if self._is_blobless else ""
-        cached = self._cache / "repositories" / f"{_folder(url)}{kind}.git"
+        cached = self._cache / "repositories" / f"{_folder(remote.url)}{kind}.git"
         with self._places.taken(cached, "the object cache", wait_s=self._cache_wait_s) as repository:
             # A copy is tied to its cache, so each cache has copies of its own.
             first = self._copies_of(run) / repository.name / _folder(name)
             path = self._places.take(first, f"the working copy {name!r} of run {run!r}")
             self._remove_free(other for other in beside(first) if other != path)
-            remote = Remote(url, token)
-            git = self._git.granted(url, token) if self._is_blobless else self._git
+            git = self._git.granted(*remote) if self._is_blobless else self._git
             copy = WorkingCopy(
                 path,
                 git,
@@ -130,13 +131,13 @@ class WorkingCopies:
                 base_branch=base,
             )
             wanted = [branch, base, *merge, *besides]
-            self._rebuilding(repository, path, lambda: self._fetch(repository, url, token, wanted))
-            start = self._start(repository, branch, base, merge)
+            self._rebuilding(repository, path, lambda: self._fetch(repository, *remote, wanted))
+            start = self._start(repository, branch, base, merge, base_oid=base_oid)
             self._rebuilding(
                 repository,
                 path,
                 lambda: self._check_out(repository, path, copy, start),
-                afresh=lambda: self._fetch(repository, url, token, wanted),
+                afresh=lambda: self._fetch(repository, *remote, wanted),
             )
             for dependency in merge:
                 copy.merge(dependency)
@@ -280,7 +281,9 @@ class WorkingCopies:
             repository.mkdir(parents=True, exist_ok=True)
             self._git.run("init", "--quiet", "--bare", "--template=", str(repository), cwd=self._cache)
 
-    def _start(self, repository: Path, branch: str, base: str, merge: Sequence[str]) -> CommitOid:
+    def _start(
+        self, repository: Path, branch: str, base: str, merge: Sequence[str], *, base_oid: CommitOid | None
+    ) -> CommitOid:
         heads = self._remote_heads(repository)
         start = heads.get(branch) or heads.get(base)
         needed = merge if branch in heads else (base, *merge)
@@ -290,7 +293,16 @@ class WorkingCopies:
                 f"the remote has no branch {' and no branch '.join(missing)}, which {branch!r} starts from. "
                 "Push it or restore it, and run the step again."
             )
-        return start
+        if base_oid is None or base not in heads or (branch in heads and branch != base):
+            return start
+        try:
+            self._git.run("merge-base", "--is-ancestor", base_oid, heads[base], cwd=repository)
+        except GitFailed as error:
+            raise CodebaseError(
+                f"branch {base!r} no longer holds {base_oid[:12]}, which people let pass. Look at the branch, approve it as it "
+                "is now or merge it, and run the step again."
+            ) from error
+        return base_oid
 
     def _remote_heads(self, repository: Path) -> dict[str, CommitOid]:
         prefix = "refs/remotes/origin/"

@@ -67,6 +67,8 @@ class ReviewRulesParams(Artifacts):
     select: tuple[str, ...] = ()
     """Rules or groups of rules in the service's own words; none: its default."""
     ignore: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    """Every path that the change under review touches, artifact or not: what it wrote into settings silences no rule."""
     settings: dict[str, Any] = Field(default_factory=dict)
     """Whatever else the rules need; a service names what it does not know in a diagnostic."""
 

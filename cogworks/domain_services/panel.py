@@ -157,7 +157,10 @@ class ServicePanel:
 
     def review(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
         """What rules of security and of likely bugs find in these files."""
-        answers = self._about(REVIEW_RULES, workspace, paths, lambda each: ReviewRulesParams(artifacts=each))
+        changed = tuple(paths)
+        answers = self._about(
+            REVIEW_RULES, workspace, paths, lambda each: ReviewRulesParams(artifacts=each, changed=changed)
+        )
         return tuple(found for answer in answers for found in answer.diagnostics)
 
     def dependencies(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:

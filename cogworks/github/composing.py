@@ -7,10 +7,12 @@ from cogworks.errors import CogworksError, UsageError
 from cogworks.github.bodies import capped, capped_title
 from cogworks.github.effects import (
     AddReaction,
+    CloseIssue,
     CommitFiles,
     CreateIssue,
     CreateSubIssue,
     EditComment,
+    EditPullRequest,
     Effect,
     LinkDependency,
     OpenPullRequest,
@@ -59,10 +61,18 @@ def describe(effect: Effect) -> str:
             return f"post the comment {effect.topic!r} on #{effect.number}"
         case EditComment(comment_id=subject) | AddReaction(subject_id=subject):
             return f"{'edit' if isinstance(effect, EditComment) else 'react to'} the comment {subject}"
-        case SetBase():
-            return f"let pull request #{effect.number} go to {effect.base!r}"
+        case SetBase() | EditPullRequest() | CloseIssue():
+            return _change_in_words(effect)
         case SetLabels():
             return f"add labels {', '.join(effect.add) or '-'} to and remove {', '.join(effect.remove) or '-'} from #{effect.number}"
+
+
+def _change_in_words(effect: SetBase | EditPullRequest | CloseIssue) -> str:
+    if isinstance(effect, CloseIssue):
+        return f"close issue #{effect.number}, whose pull requests are all merged"
+    if isinstance(effect, EditPullRequest):
+        return f"edit the text of pull request #{effect.number}"
+    return f"let pull request #{effect.number} go to {effect.base!r}"
 
 
 def _without_document(effect: PushBranch | ReportCheck) -> str:
@@ -110,8 +120,8 @@ def operations(index: int, effect: Effect, known: Known) -> list[Operation]:
             return [_on_comment(alias, effect, known)]
         case SetLabels():
             return _labels(index, effect, known)
-        case SetBase():
-            return _base(index, effect, known)
+        case SetBase() | EditPullRequest() | CloseIssue():
+            return _change(index, effect, known)
         case PushBranch() | ReportCheck():
             raise CogworksError(f"no document can carry what shall {_without_document(effect)}; report this.")
 
@@ -198,11 +208,17 @@ def _labels(index: int, effect: SetLabels, known: Known) -> list[Operation]:
     ]
 
 
-def _base(index: int, effect: SetBase, known: Known) -> list[Operation]:
+def _change(index: int, effect: SetBase | EditPullRequest | CloseIssue, known: Known) -> list[Operation]:
+    if isinstance(effect, CloseIssue):
+        closed = {"issueId": known.repository.issue.node_id, "stateReason": "COMPLETED"}
+        return [Operation(f"e{index}", "closeIssue", closed)]
     if all(pull.node_id != effect.pull_id for pull in known.pulls):
         raise UsageError(
             f"GitHub showed no pull request {effect.pull_id} of {known.repository.issue.url}, so it was left alone."
         )
+    if isinstance(effect, EditPullRequest):
+        edited = {"pullRequestId": effect.pull_id, "body": capped(effect.body)}
+        return [Operation(f"e{index}", "updatePullRequest", edited)]
     to_base = {"pullRequestId": effect.pull_id, "baseRefName": effect.base}
     moved = Operation(f"e{index}", "updatePullRequest", to_base)
     if not effect.lost_base:
@@ -285,6 +301,8 @@ def learned(effect: Effect, payload: Node | None) -> Learned | None:
             | AddReaction()
             | SetLabels()
             | SetBase()
+            | EditPullRequest()
+            | CloseIssue()
             | PushBranch()
             | ReportCheck()
         ):

@@ -132,6 +132,23 @@ class SetBase(Value):
     lost_base_oid: CommitOid = CommitOid("")
 
 
+class EditPullRequest(Value):
+    """Replace a pull request's body. Key: the pull request."""
+
+    kind: Literal["edit_pull_request"] = "edit_pull_request"
+    pull_id: str
+    number: IssueNumber
+    body: str
+
+
+class CloseIssue(Value):
+    """Close the work item's issue as completed. Key: the issue."""
+
+    kind: Literal["close_issue"] = "close_issue"
+    issue_id: str
+    number: IssueNumber
+
+
 class ReportCheck(Value):
     """Show a verdict beside a commit. No natural key: the visit key as `external_id` is one.
 
@@ -160,6 +177,8 @@ Effect = Annotated[
     | AddReaction
     | SetLabels
     | SetBase
+    | EditPullRequest
+    | CloseIssue
     | ReportCheck,
     Field(discriminator="kind"),
 ]

@@ -24,6 +24,7 @@ SHAPES: Mapping[str, tuple[str, str]] = {
     "addLabelsToLabelable": ("AddLabelsToLabelableInput", "labelable { __typename }"),
     "addReaction": ("AddReactionInput", "subject { __typename }"),
     "addSubIssue": ("AddSubIssueInput", "issue { id }"),
+    "closeIssue": ("CloseIssueInput", "issue { id }"),
     "closePullRequest": ("ClosePullRequestInput", "pullRequest { id }"),
     "createCommitOnBranch": ("CreateCommitOnBranchInput", "commit { oid }"),
     "createIssue": ("CreateIssueInput", "issue { id number url }"),

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 
 from cogworks.github.effects import (
     AddReaction,
+    CloseIssue,
     CommitFiles,
     CreateIssue,
     CreateSubIssue,
     EditComment,
+    EditPullRequest,
     Effect,
     LinkDependency,
     OpenPullRequest,
@@ -190,6 +192,8 @@ def adopted(effect: Effect, known: Known) -> Learned | None:
         case SetLabels():
             return None if label_changes(effect, known) != ((), ()) else Repeatable()
         case LinkDependency() | EditComment() | AddReaction() | SetBase() | ReportCheck():
+            return None
+        case EditPullRequest() | CloseIssue():
             return None
 
 

@@ -17,10 +17,12 @@ from cogworks.github.composing import describe, learned, missing_labels, operati
 from cogworks.github.documents import document
 from cogworks.github.effects import (
     AddReaction,
+    CloseIssue,
     CommitFiles,
     CreateIssue,
     CreateSubIssue,
     EditComment,
+    EditPullRequest,
     Effect,
     LinkDependency,
     OpenPullRequest,
@@ -110,7 +112,15 @@ class Publication:
         self._push_branches(push)
         self._send(
             self._left(
-                CommitFiles, OpenPullRequest, EditComment, AddReaction, SetLabels, SetBase, PostComment
+                CommitFiles,
+                OpenPullRequest,
+                EditComment,
+                EditPullRequest,
+                CloseIssue,
+                AddReaction,
+                SetLabels,
+                SetBase,
+                PostComment,
             )
         )
         for some in _in_documents(self._left(CreateSubIssue)):

@@ -16,6 +16,8 @@ class Recorded(Value):
     pull_request_ids: frozenset[str] = frozenset()
     status_comment_id: str = ""
     """Node id; empty before there is one."""
+    is_all_merged: bool = False
+    """The run was done, and every pull request of it merged."""
 
 
 def recorded_in(state_text: str | None) -> Recorded:
@@ -35,8 +37,15 @@ def recorded_in(state_text: str | None) -> Recorded:
             if isinstance(pulls, list)
             else []
         ),
+        is_all_merged=_is_all_merged(state, inputs.get("pulls")),
         status_comment_id=next(iter(_texts([comment.get("node_id")])), ""),
     )
+
+
+def _is_all_merged(state: Any, seen: Any) -> bool:
+    pulls = [pull for pull in seen if isinstance(pull, dict)] if isinstance(seen, list) else []
+    is_done = isinstance(state, dict) and state.get("status") == "done"
+    return is_done and bool(pulls) and all(pull.get("state") == "merged" for pull in pulls)
 
 
 def _object(found: Any, key: str) -> dict[str, Any]:

@@ -6,10 +6,12 @@ from typing import Protocol
 from cogworks.github.earlier_logs import EarlierLog
 from cogworks.github.effects import (
     AddReaction,
+    CloseIssue,
     CommitFiles,
     CreateIssue,
     CreateSubIssue,
     EditComment,
+    EditPullRequest,
     Effect,
     LinkDependency,
     OpenPullRequest,
@@ -117,4 +119,6 @@ class StagedItem:
                     topic=effect.topic, number=effect.number, node_id=node_id, database_id=number, url=""
                 )
             case LinkDependency() | EditComment() | AddReaction() | SetLabels() | SetBase() | ReportCheck():
+                return Repeatable()
+            case EditPullRequest() | CloseIssue():
                 return Repeatable()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from cogworks.github.bases import base_repairs
 from cogworks.github.bodies import capped
+from cogworks.github.closing import bodies_put_right, issue_closed
 from cogworks.github.effects import AddReaction, EditComment, Effect, SetLabels
 from cogworks.github.facts import Comment
 from cogworks.github.insisting import insisted_on
@@ -14,6 +15,7 @@ from cogworks.github.notices import REVISION, notices
 from cogworks.github.recorded import recorded_in
 from cogworks.github.snapshot import Snapshot
 from cogworks.pipeline.affording import shortages
+from cogworks.pipeline.closing import closing_pull, end_of, is_all_merged
 from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.gates import boundary_line, gated_nodes
 from cogworks.pipeline.graph import Instance, Pipeline
@@ -34,7 +36,7 @@ from cogworks.pipeline.render import View, is_drawable, mermaid
 from cogworks.pipeline.state import RunState, VisitRecord, first_visit_key
 from cogworks.pipeline.waiting import WaitingFor
 from cogworks.settings import Config
-from cogworks.vocabulary import Value
+from cogworks.vocabulary import IssueNumber, Value
 
 STATUS_TOPIC = "status"
 NODE_LABEL = "cogworks:node:"
@@ -50,15 +52,25 @@ class Surface(Value):
     """Of those that cogworks writes; labels of people are never among them."""
     comment: str
     """The status comment without its marker."""
+    closing: IssueNumber | None = None
+    """The pull request whose merge closes the issue; None while there is no such one."""
+    is_all_merged: bool = False
+    """The run is done and everything it made is merged, so that the issue is to be closed."""
+    closes_issue: bool = False
+    """Whether the two above count: the repository may want to close its issues by hand."""
 
 
 def project(state: RunState, facts: Facts, pipeline: Pipeline, config: Config) -> Surface:
     """The surface of a run: the same for the same state and facts, no clock takes part."""
     position = locate(state, facts, pipeline)
     waits = waiting_for(state, facts, pipeline)
+    last = closing_pull(state, pipeline, facts.pulls, position)
     return Surface(
         labels=_labels(state, position, waits, config),
         comment=_comment(state, facts, pipeline, position, waits),
+        closing=last.number if last else None,
+        is_all_merged=is_all_merged(state, facts.pulls),
+        closes_issue=config.pull_requests.closes_issue,
     )
 
 
@@ -78,6 +90,9 @@ def differences(surface: Surface, snapshot: Snapshot, state: RunState, config: C
     effects.extend(comment_difference(surface.comment, snapshot, state))
     effects.extend(_missing_receipts(snapshot, state))
     effects.extend(base_repairs(snapshot, state))
+    if surface.closes_issue:
+        effects.extend(bodies_put_right(snapshot, state, surface.closing))
+        effects.extend(issue_closed(snapshot, state, is_all_merged=surface.is_all_merged))
     return tuple(effects)
 
 
@@ -190,7 +205,7 @@ def _headline(
     if state.status == "cancelled":
         return "cancelled"
     if state.status == "done":
-        return _end(position)
+        return _end(state, position, facts)
     if any(status is InstanceStatus.FAILED for status in position.statuses.values()):
         return "stopped: a node failed"
     if waits:
@@ -209,10 +224,10 @@ def _cautions(state: RunState) -> list[str]:
     return ["\n".join(lines)] if lines else []
 
 
-def _end(position: Position) -> str:
+def _end(state: RunState, position: Position, facts: Facts) -> str:
     numbers = [f"#{number}" for number in dict.fromkeys(position.rejected.values())]
     if not numbers:
-        return "done: every sub-work-item has a reviewed pull request"
+        return f"done: {end_of(state, facts.pulls)}"
     what = "pull request" if len(numbers) == 1 else "pull requests"
     return f"rejected: {what} {', '.join(numbers)} {'was' if len(numbers) == 1 else 'were'} closed unmerged"
 

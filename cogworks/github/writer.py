@@ -6,7 +6,16 @@ from cogworks.errors import CogworksError
 from cogworks.github.answers import as_error
 from cogworks.github.checks import CheckSource, reported
 from cogworks.github.composing import operations
-from cogworks.github.effects import AddReaction, EditComment, Effect, ReportCheck, SetBase, SetLabels
+from cogworks.github.effects import (
+    AddReaction,
+    CloseIssue,
+    EditComment,
+    EditPullRequest,
+    Effect,
+    ReportCheck,
+    SetBase,
+    SetLabels,
+)
 from cogworks.github.labels import LabelSource
 from cogworks.github.mutations import compose
 from cogworks.github.publication import PublicationContext, Published, adopted, known_from
@@ -67,11 +76,13 @@ class Writer:
         return published.model_copy(update={"warnings": (*published.warnings, *refused)})
 
     def apply_views(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
-        """Bring labels, comments of ours and bases of pull requests up to date in one document; a reason if that failed, which stops nothing."""
+        """Bring labels, comments of ours and pull requests up to date in one document; a reason if that failed, which stops nothing."""
         views = [
             effect
             for effect in effects
-            if isinstance(effect, SetLabels | EditComment | AddReaction | SetBase)
+            if isinstance(
+                effect, SetLabels | EditComment | AddReaction | SetBase | EditPullRequest | CloseIssue
+            )
         ]
         known = known_from(snapshot, PublicationContext(), posted=self._posted)
         try:

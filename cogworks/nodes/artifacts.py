@@ -1,6 +1,7 @@
 """What earlier nodes delivered, as it stands in the repository now: a person may have edited it before merging."""
 
 from collections.abc import Mapping, Sequence
+from difflib import unified_diff
 from typing import Any
 
 from cogworks.errors import NodeFailed
@@ -10,12 +11,16 @@ from cogworks.nodes.edited_items import as_edited
 from cogworks.nodes.replies import InterfaceName, PlannedItem
 from cogworks.vocabulary import SubItemKey, Value
 
+_SLOT = "interfaces"
+
 
 class InterfaceFile(Value):
-    """One interface file, whole."""
+    """One interface file, whole, as people approved it."""
 
     path: str
     content: str
+    change: str = ""
+    """Unified diff from there to the file as it is now; empty: nobody changed it."""
 
 
 def spec_path(task: NodeTask) -> str:
@@ -66,12 +71,30 @@ def specification_text(task: NodeTask, workspace: Workspace) -> str:
 
 
 def interface_files(task: NodeTask, workspace: Workspace) -> tuple[InterfaceFile, ...]:
-    """The approved interface files, in the order in which they were proposed; none where no node designed any."""
+    """The approved interface files, in the order in which they were proposed; none where no node designed any.
+
+    Approved is what the commit holds that people let pass: the working copy may have been changed by whoever implements
+    it. Without a pull request, what was proposed counts where it is not in the working copy.
+    """
+    commit = task.approved.get(_SLOT)
     found = []
     for file in _interfaces(task)["files"]:
-        merged = workspace.read(file["path"])
-        found.append(InterfaceFile(path=file["path"], content=file["content"] if merged is None else merged))
+        path, now = file["path"], workspace.read(file["path"])
+        if commit is None:
+            found.append(InterfaceFile(path=path, content=file["content"] if now is None else now))
+        elif (approved := workspace.read_at(commit, path)) is not None:
+            found.append(
+                InterfaceFile(path=path, content=approved, change=_change(path, approved, now or ""))
+            )
     return tuple(found)
+
+
+def _change(path: str, approved: str, now: str) -> str:
+    before, after = approved.splitlines(keepends=True), now.splitlines(keepends=True)
+    lines = unified_diff(before, after, f"approved/{path}", f"now/{path}")
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
 
 
 def proposed_paths(task: NodeTask) -> tuple[str, ...]:
@@ -111,12 +134,7 @@ def pull_request(task: NodeTask, slug: str) -> PullRequestRef | None:
     return next((pull for pull in task.pull_requests if pull.slug == slug), None)
 
 
-def sub_item_slug(task: NodeTask, key: SubItemKey) -> str:
-    """`swi-<ordinal>` of a sub-work-item."""
-    return next(f"swi-{item.ordinal}" for item in task.sub_items if item.key == key)
-
-
 def _interfaces(task: NodeTask) -> Mapping[str, Any]:
     """What Interface Design put out; a pipeline may do without that node."""
-    found: Mapping[str, Any] = task.inputs.get("interfaces") or {"files": (), "interfaces": ()}
+    found: Mapping[str, Any] = task.inputs.get(_SLOT) or {"files": (), "interfaces": ()}
     return found

@@ -7,12 +7,13 @@ from cogworks.errors import CogworksError
 from cogworks.github.wordings import edited_texts
 from cogworks.ledger.keeper import Keeper
 from cogworks.nodes.considering import Considered, work_item
-from cogworks.nodes.contract import Conventions
+from cogworks.nodes.contract import Conventions, NodeTask
 from cogworks.nodes.recording import Claimed
 from cogworks.nodes.remembering import told_before
 from cogworks.nodes.tasks import task_for, with_edits
 from cogworks.nodes.visit import replies_in
 from cogworks.pipeline.calls import lapsed_calls
+from cogworks.pipeline.closing import is_last_to_merge
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.limits import grant
 from cogworks.pipeline.places import is_routing, place_of
@@ -84,7 +85,11 @@ def claimed(
         conventions=_conventions(seen, run),
     )
     folder = keeper.state.folder(run.index, run.instance)
-    known = {"experience": told_before(folder, files), **_approvals(keeper.lease, seen)}
+    known = {
+        "experience": told_before(folder, files),
+        "closes_issue": _closes_issue(seen, run, keeper.state, task),
+        **_approvals(keeper.lease, seen),
+    }
     task = with_edits(task.model_copy(update=known), edited_texts(seen.snapshot, keeper.state))
     node = seen.pipeline.node(place_of(run.instance).node)
     if not is_routing(run.instance) and (problems := tool_problems(seen.pipeline, node, task.inputs)):
@@ -104,6 +109,14 @@ def claimed(
         memory=replies_in(folder, files),
         asked_s=asked_s,
     )
+
+
+def _closes_issue(seen: Considered, run: Run, state: RunState, task: NodeTask) -> bool:
+    if not seen.config.pull_requests.closes_issue or is_routing(run.instance):
+        return False
+    position = locate(state, seen.facts, seen.pipeline)
+    on = (task.base_branch, *task.merge_branches)
+    return is_last_to_merge(state, seen.pipeline, seen.facts.pulls, position, run.instance, on=on)
 
 
 def _approvals(lease: Lease, seen: Considered) -> dict[str, object]:

@@ -97,11 +97,13 @@ def _view(
     hidden: Sequence[str] = (),
 ) -> dict[str, Any]:
     wanted = [*item.files, *(path for each in known["dependencies"] for path in each["files"])]
+    # Of what was changed since, the text as it is now has to be seen as well.
+    unchanged = [file["path"] for file in known["interfaces"] if not file["change"]]
     return survey(
         workspace,
         wanted=wanted,
         text=f"{item.description}\n{known['specification']}",
-        without=[spec_path(task), *(file["path"] for file in known["interfaces"]), *apart],
+        without=[spec_path(task), *unchanged, *apart],
         hidden=hidden,
     ).variables()
 

@@ -127,9 +127,15 @@ class NodeTask(Value):
     branch: BranchName
     """The branch this node publishes to, e.g. `cogworks/42/spec`."""
     base_branch: BranchName
-    """What that branch starts from: the default branch, or the branch of an unmerged dependency."""
+    """What that branch starts from: the default branch, or the branch of an unmerged result that the visit builds on."""
+    base_oid: CommitOid | None = None
+    """The commit of the base branch that people let pass; None: wherever that branch stands."""
     merge_branches: tuple[BranchName, ...]
-    """Further unmerged dependencies to merge into the working copy before starting."""
+    """Further unmerged results to merge into the working copy before starting."""
+    approved: Mapping[str, CommitOid] = {}
+    """Slot -> the head of its pull request, at which people let what is in it pass; slots without one are left out."""
+    closes_issue: bool = False
+    """The merge of its pull request completes the item, and shall close the issue."""
     conventions: Conventions = Conventions()
     approved_calls: tuple[str, ...] = ()
     """Hashes of the calls of tools that people approved for this visit."""
@@ -152,6 +158,9 @@ class Workspace(Protocol):
 
     def read_newest(self, path: str, branch: BranchName) -> str | None:
         """Text of a file as the branch has it where it changed there since the work left it, else as `read`."""
+
+    def read_at(self, oid: CommitOid, path: str) -> str | None:
+        """Text of a file as a commit of the repository has it; None when absent there or not UTF-8 text."""
 
     def apply(self, changes: Sequence[FileChange]) -> str | None:
         """Write the changes; a reason when refused (outside the tree, protected, symlink, ignored by git), and then nothing

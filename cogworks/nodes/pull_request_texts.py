@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cogworks.nodes.artifacts import pull_request, sub_item_slug
+from cogworks.github.closing import part_of
+from cogworks.nodes.artifacts import pull_request
 from cogworks.nodes.contract import NodeTask
 from cogworks.nodes.edited_items import DONE_WHEN, FILES, INTERFACES, TESTS
 from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
@@ -22,8 +23,9 @@ def specification_body(task: NodeTask, reply: Specification, path: str) -> str:
     decisions = _section("Decision records to write", _bullets(reply.required_adrs))
     modules = _bullets([f"`{each.name}`{' (new)' if each.new else ''}" for each in reply.affected_modules])
     return _paragraphs(
-        f"Part of #{task.item.number}.",
+        f"{_part_of(task)}.",
         f"This is the specification of *{_plain(task.item.title)}*. It adds one file, `{path}`, and no code.",
+        stacking(task),
         f"### What will be true afterwards\n\n{requirements}",
         f"### Modules it touches\n\n{modules}",
         risks,
@@ -36,8 +38,9 @@ def interfaces_body(task: NodeTask, title: str, reply: Interfaces, *, left_out: 
     """Body of the interfaces' pull request; `title` is the specification's."""
     rows = [(f"`{each.name}`", f"`{each.path}`", each.purpose) for each in reply.interfaces]
     return _paragraphs(
-        f"Part of #{task.item.number}. Follows the specification{_reference(task, 'spec')}.",
+        f"{_part_of(task)}. Follows the specification{_reference(task, 'spec')}.",
         f"These are the names, types and signatures of *{_plain(title)}*. Nothing behaves differently yet.",
+        stacking(task),
         _table(("interface", "file", "purpose"), rows),
         _section("Notes", reply.notes),
         _left_out(left_out),
@@ -73,7 +76,7 @@ def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], revi
         f"> {open_questions}" if open_questions else "",
         _opening(task, item),
         item.description,
-        _stacking(task),
+        stacking(task),
         f"### Changes\n\n{_bullets(files)}",
         _section("Notes for the reviewer", code["notes"]),
         f"### Tests\n\n{_test_figures(code, proof)}",
@@ -104,15 +107,21 @@ def _opening(task: NodeTask, item: PlannedItem) -> str:
         if (pull := pull_request(task, slug))
     ]
     follows = f" Follows {' and '.join(followed)}." if followed else ""
-    return f"{closes}Part of #{task.item.number}.{follows}"
+    return f"{closes}{_part_of(task)}.{follows}"
 
 
-def _stacking(task: NodeTask) -> str:
-    depends_on = task.sub_item.depends_on if task.sub_item else ()
-    if not depends_on or task.base_branch == task.item.default_branch:
+def _part_of(task: NodeTask) -> str:
+    return part_of(task.item.number, closes=task.closes_issue)
+
+
+def stacking(task: NodeTask) -> str:
+    """What has to be merged before a node's pull request; empty where it goes to the default branch."""
+    if task.base_branch == task.item.default_branch:
         return ""
-    pulls = [pull_request(task, sub_item_slug(task, key)) for key in depends_on]
-    named = [f"#{pull.number}" for pull in pulls if pull is not None] or [f"`{task.base_branch}`"]
+    below = (task.base_branch, *task.merge_branches)
+    named = [f"#{pull.number}" for pull in task.pull_requests if pull.head in below] or [
+        f"`{task.base_branch}`"
+    ]
     return f"> Builds on {' and '.join(named)}: merge that first; this pull request shows only what it adds to it."
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from cogworks.codebase.diffparsing import parse_diff
 from cogworks.coding.handoff import TestHandoff
 from cogworks.coding.patches import file_actions, without_object_names
 from cogworks.domain_services.messages import Diagnostic
@@ -34,7 +35,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
         )
     files = tuple(file_actions(diff))
     variables = review_variables(task, workspace, item, diff)
-    found = shell.service.review(workspace, _there(workspace, files))
+    found = on_touched_lines(diff, shell.service.review(workspace, _there(workspace, files)))
     rules = [rule_line(each) for each in found[:MAX_RULE_FINDINGS]]
     findings = [*scope_findings(task, item, files), *blocking_findings(found)]
     passes = [scope_pass()]
@@ -118,6 +119,16 @@ def _handed_over(task: NodeTask) -> tuple[str, ...]:
     code = task.inputs.get("code") or {}
     stored = code.get("test_handoff")
     return TestHandoff.model_validate(stored).paths if stored else ()
+
+
+def on_touched_lines(diff: str, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The findings on lines that a diff adds or changes, and those about a file as a whole; the others are not its doing."""
+    touched = {file.new_path: file.added_lines for file in parse_diff(diff).diff.files}
+    return tuple(
+        each
+        for each in found
+        if each.line is None or each.artifact not in touched or each.line in touched[each.artifact]
+    )
 
 
 def rule_line(found: Diagnostic) -> str:

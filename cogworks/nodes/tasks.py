@@ -8,11 +8,12 @@ from cogworks.github.wordings import EditedText
 from cogworks.ledger.record import LedgerUnreadable, ledger_branch, view_path
 from cogworks.nodes.contract import Conventions, NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
 from cogworks.pipeline.decision import Run
+from cogworks.pipeline.foundations import Foundation, foundations
 from cogworks.pipeline.graph import Instance, Node, Pipeline
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import PullFacts, slug_of
 from cogworks.pipeline.state import RunState, VisitRecord
-from cogworks.vocabulary import BranchName, IssueNumber, SubItemKey, Value
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey, Value
 
 VIEW = "view"
 """The one input of a routing visit: what the conditions of its node are evaluated over."""
@@ -98,8 +99,9 @@ def task_for(
             dependencies.setdefault(source.dependency, {})[source.slot] = value
         else:
             (earlier if source.is_earlier else inputs)[source.slot] = value
-    unmerged = _unmerged_branches(state, pipeline, pulls, sub_item)
-    base, *merges = unmerged or [item.default_branch]
+    own = branch_of(state, pipeline, move.instance)
+    built_on = foundations(state, pipeline, pulls, move.instance, own=own)
+    base, *merges = built_on or (Foundation(branch=item.default_branch),)
     return NodeTask(
         visit=Visit(
             index=move.index,
@@ -119,9 +121,11 @@ def task_for(
             PullRequestRef(slug=p.slug, number=p.number, head=p.head, base=p.base)
             for p in state.pull_requests
         ),
-        branch=branch_of(state, pipeline, move.instance) or item.default_branch,
-        base_branch=base,
-        merge_branches=tuple(merges),
+        branch=own or item.default_branch,
+        base_branch=base.branch,
+        base_oid=base.oid,
+        merge_branches=tuple(each.branch for each in merges),
+        approved=_approved(state, pipeline, pulls),
         conventions=conventions,
     )
 
@@ -168,18 +172,21 @@ def _text_of(files: Mapping[str, str], path: str, state: RunState) -> str:
     )
 
 
-def _unmerged_branches(
-    state: RunState, pipeline: Pipeline, pulls: Mapping[IssueNumber, PullFacts], sub_item: SubItemKey | None
-) -> list[BranchName]:
-    """The branches of unmerged dependencies, the one to start from first: the last in dependency order."""
-    nodes = [node for node in pipeline.nodes if node.scope == "sub-item"]
-    found: dict[BranchName, int] = {}
-    for key in state.sub_item(sub_item).depends_on if sub_item else ():
-        for slug in {slug_of(state, node, key) for node in nodes}:
-            known = state.pull(slug)
-            if known is not None and (known.number not in pulls or pulls[known.number].state != "merged"):
-                found[known.head] = state.sub_item(key).ordinal
-    return sorted(found, key=lambda head: (found[head], head), reverse=True)
+def _approved(
+    state: RunState, pipeline: Pipeline, pulls: Mapping[IssueNumber, PullFacts]
+) -> dict[str, CommitOid]:
+    """Slot of the item -> head of the pull request that people were shown it in."""
+    found: dict[str, CommitOid] = {}
+    for visit in state.visits:
+        is_result = visit.sub_item is None and visit.status == "succeeded" and not visit.is_discarded
+        if not is_result or not pipeline.has(visit.node):
+            continue
+        node = pipeline.node(visit.node)
+        known = state.pull(slug_of(state, node, None))
+        now = pulls.get(known.number) if known else None
+        if now is not None and now.state != "closed":
+            found.update(dict.fromkeys(node.outputs, now.head_oid))
+    return found
 
 
 def _sub_item_ref(state: RunState, key: SubItemKey) -> SubItemRef:

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from cogworks.codebase.changes import FileChange, protected_touched
+from cogworks.github.closing import part_of
 from cogworks.github.effects import CommitFiles, Effect, FileText, OpenPullRequest
 from cogworks.nodes.change_on_trial import ChangeOnTrial, FilesAsFound
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
 from cogworks.nodes.interface_design import diagnostic_line
+from cogworks.nodes.pull_request_texts import stacking
 from cogworks.pipeline.graph import Node
 from cogworks.vocabulary import Severity
 
@@ -89,7 +91,8 @@ def pull_request_for(
 ) -> OpenPullRequest:
     """The pull request of the node's branch."""
     listed = "\n".join(f"- `{file.path}`" for file in files)
-    parts = [f"Part of #{task.item.number}.", text, f"### Files\n\n{listed}" if files else ""]
+    part = part_of(task.item.number, closes=task.closes_issue)
+    parts = [f"{part}.", stacking(task), text, f"### Files\n\n{listed}" if files else ""]
     return OpenPullRequest(
         slug=slug_for(node, task),
         head=task.branch,

@@ -8,6 +8,7 @@ from typing import Literal
 from cogworks.pipeline.affording import shortage
 from cogworks.pipeline.arbiter import MAX_PROPOSALS, Proposal, Signal, choose
 from cogworks.pipeline.calls import rejected_visits
+from cogworks.pipeline.closing import end_of
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.limits import calls_model, too_many_visits
 from cogworks.pipeline.people import INPUTS_NODE
@@ -141,7 +142,7 @@ def _forced(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision | Non
         return Nothing(reason="the item was cancelled; comment `/cogworks restart` to begin anew")
     if state.status == "done":
         return _at_the_end(state, facts, pipeline)
-    if not facts.issue_is_open:
+    if not facts.issue_is_open and not _is_finished(state, facts, pipeline):
         return Stop(
             outcome="usage_error",
             reason=f"{facts.issue_url} is closed. Reopen it and set the label {facts.trigger!r} to go on.",
@@ -163,12 +164,18 @@ def _forced(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision | Non
     return None
 
 
+def _is_finished(state: RunState, facts: Facts, pipeline: Pipeline) -> bool:
+    """Whether only the state does not say yet that the run is done: the last merge passes a gate and closes the issue."""
+    is_same = state.graph_hash == pipeline.graph_hash
+    return is_same and locate(state, facts, pipeline).frontier.finished
+
+
 def _at_the_end(state: RunState, facts: Facts, pipeline: Pipeline) -> Nothing | Stop:
     if state.graph_hash == pipeline.graph_hash:
         for number in locate(state, facts, pipeline).rejected.values():
             how = "reopen it, or comment `/cogworks retry` to do it again"
             return Stop(outcome="rejected", reason=f"pull request #{number} was closed unmerged; {how}")
-    return Nothing(reason="every sub-work-item has a reviewed pull request")
+    return Nothing(reason=end_of(state, facts.pulls))
 
 
 def _answer(state: RunState, facts: Facts) -> Answer | BackOff | None:

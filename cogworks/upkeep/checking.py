@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cogworks.errors import ConfigurationError, UsageError
-from cogworks.github.effects import EditComment, Effect, LinkDependency, PostComment, SetLabels
+from cogworks.github.effects import (
+    EditComment,
+    EditPullRequest,
+    Effect,
+    LinkDependency,
+    PostComment,
+    SetBase,
+    SetLabels,
+)
 from cogworks.github.ledger_copy import LedgerCopy
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
@@ -196,7 +204,11 @@ def _repair(shell: CheckShell, seen: Considered, surface: Sequence[Found], *, is
     if links := [effect for effect in effects if isinstance(effect, LinkDependency)]:
         snapshot = shell.item.read() if any(found.adds_sub_issue for found in surface) else seen.snapshot
         notes += shell.item.publish(links, snapshot, _context(seen.state)).warnings
-    if views := [effect for effect in effects if isinstance(effect, SetLabels | EditComment)]:
+    if views := [
+        effect
+        for effect in effects
+        if isinstance(effect, SetLabels | EditComment | EditPullRequest | SetBase)
+    ]:
         warning = shell.item.show(views, seen.snapshot)
         notes += [warning] if warning else []
     for effect in effects:

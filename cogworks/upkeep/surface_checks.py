@@ -4,7 +4,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from cogworks.github.effects import Effect, LinkDependency, PostComment, SetLabels
+from cogworks.github.effects import (
+    CloseIssue,
+    EditPullRequest,
+    Effect,
+    LinkDependency,
+    PostComment,
+    SetLabels,
+)
 from cogworks.github.facts import Account, SubIssue
 from cogworks.github.markers import Marker, parse_marker
 from cogworks.github.snapshot import Snapshot
@@ -188,8 +195,20 @@ def _check_views(seen: Considered, existing: Existing) -> Iterable[Found]:
             forgets_comment=True,
         )
     for effect in differences(surface, seen.snapshot, state, seen.config):
+        if isinstance(effect, CloseIssue):
+            # What a step does once when it sees the last merge is no view that could be wrong.
+            continue
         if isinstance(effect, SetLabels):
             yield _wrong_labels(effect)
+        elif isinstance(effect, EditPullRequest):
+            yield Found(
+                kind="view",
+                rule="closing_words",
+                object=f"pull request #{effect.number}",
+                problem="says wrongly whether its merge closes the issue",
+                remedy="edit its first line",
+                effects=(effect,),
+            )
         elif not is_gone:
             yield Found(
                 kind="view",

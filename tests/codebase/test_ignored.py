@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.codebase.changes import FileChange
+from cogworks.codebase.remotes import Remote
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.vocabulary import BranchName, RunId
@@ -33,7 +34,7 @@ def copy(tmp_path: Path) -> Iterator[WorkingCopy]:
     with WorkingCopies(tmp_path / "cache", identity=BOT, environment=environment) as copies:
         main = BranchName("main")
         found = copies.open(
-            url=remote.url, token=None, run=RunId("r"), name="n", branch=BranchName("work"), base=main
+            remote=Remote(remote.url, None), run=RunId("r"), name="n", branch=BranchName("work"), base=main
         )
         exclude = Path(git(found.path, "rev-parse", "--git-path", "info/exclude"))
         exclude = exclude if exclude.is_absolute() else found.path / exclude

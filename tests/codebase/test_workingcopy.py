@@ -10,8 +10,9 @@ from cogworks.codebase.changes import FileChange
 from cogworks.codebase.diffmodel import render
 from cogworks.codebase.failures import CodebaseError
 from cogworks.codebase.git import Git
+from cogworks.codebase.remotes import Remote
 from cogworks.codebase.wholefiles import diff_of
-from cogworks.codebase.workingcopy import PushResult, Remote, Rules, WorkingCopy
+from cogworks.codebase.workingcopy import PushResult, Rules, WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from tests.codebase.repositories import BOT, BareRepository, git
@@ -51,7 +52,7 @@ def copies(tmp_path: Path) -> Iterator[WorkingCopies]:
 @pytest.fixture
 def copy(copies: WorkingCopies, remote: BareRepository) -> WorkingCopy:
     return copies.open(
-        url=remote.url, token=None, run=RunId("r"), name="spec", branch=WORK, base=BranchName("main")
+        remote=Remote(remote.url, None), run=RunId("r"), name="spec", branch=WORK, base=BranchName("main")
     )
 
 
@@ -200,7 +201,7 @@ def test_the_diff_holds_new_files_and_starts_where_the_base_was_left(
     copy.push(WORK, None)
     remote.put("main", {"later.txt": "on main\n"})
     again = copies.open(
-        url=remote.url, token=None, run=RunId("r"), name="spec", branch=WORK, base=BranchName("main")
+        remote=Remote(remote.url, None), run=RunId("r"), name="spec", branch=WORK, base=BranchName("main")
     )
     (again.path / "loose.txt").write_text("not yet tracked\n")
 
@@ -230,10 +231,10 @@ def test_the_base_is_where_the_work_left_its_branch_and_none_where_that_is_gone(
     copy.push(WORK, None)
     remote.put("main", {"later.txt": "on main\n"})
     again = copies.open(
-        url=remote.url, token=None, run=RunId("r"), name="spec", branch=WORK, base=BranchName("main")
+        remote=Remote(remote.url, None), run=RunId("r"), name="spec", branch=WORK, base=BranchName("main")
     )
     without = copies.open(
-        url=remote.url, token=None, run=RunId("r"), name="spec", branch=WORK, base=BranchName("gone")
+        remote=Remote(remote.url, None), run=RunId("r"), name="spec", branch=WORK, base=BranchName("gone")
     )
 
     assert copy.base() == left
@@ -358,7 +359,7 @@ def test_a_copy_in_which_a_transaction_died_serves_the_next_one(
     copies.close()
     with WorkingCopies(tmp_path / "cache", identity=BOT, environment=os.environ) as heir:
         again = heir.open(
-            url=remote.url, token=None, run=RunId("r"), name="spec", branch=WORK, base=BranchName("main")
+            remote=Remote(remote.url, None), run=RunId("r"), name="spec", branch=WORK, base=BranchName("main")
         )
         tree = again.transactions()
         with tree.hold() as is_ours:
@@ -381,7 +382,7 @@ def test_a_file_is_read_as_a_branch_has_it_once_it_changed_there(
 
     def opened() -> WorkingCopy:
         return copies.open(
-            url=remote.url, token=None, run=RunId("r"), name="A", branch=WORK,
+            remote=Remote(remote.url, None), run=RunId("r"), name="A", branch=WORK,
             base=BranchName("cogworks/7/swi-1"), besides=(main,),
         )  # fmt: skip
 

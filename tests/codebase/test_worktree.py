@@ -14,6 +14,7 @@ import pytest
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.failures import CodebaseError, GitFailed
 from cogworks.codebase.places import MAX_BESIDE, Places, beside
+from cogworks.codebase.remotes import Remote
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import Patience, WorkingCopies
 from cogworks.errors import PermissionRefused, TryAgainLater
@@ -50,7 +51,7 @@ def opened(
     copies: WorkingCopies, url: str, *, token: str | None = None, merge: tuple[str, ...] = ()
 ) -> WorkingCopy:
     branches = [BranchName(name) for name in merge]
-    return copies.open(url=url, token=token, run=RUN, name="A", branch=WORK, base=MAIN, merge=branches)
+    return copies.open(remote=Remote(url, token), run=RUN, name="A", branch=WORK, base=MAIN, merge=branches)
 
 
 def changed(copy: WorkingCopy, text: str = "changed\n") -> CommitOid:
@@ -66,6 +67,60 @@ def test_a_new_branch_starts_at_the_base(
     assert copy.head == remote.head("main")
     assert copy.files() == ["a.txt", "src/b.txt"]
     assert network == ["fetch"]
+
+
+def from_approved(copies: WorkingCopies, remote: BareRepository, approved: str, branch: str) -> WorkingCopy:
+    return copies.open(
+        remote=Remote(remote.url, None),
+        run=RUN,
+        name="A",
+        branch=BranchName(branch),
+        base=BranchName("interfaces"),
+        base_oid=CommitOid(approved),
+    )
+
+
+@pytest.mark.parametrize("branch", [WORK, "interfaces"], ids=["own-branch", "no-branch"])
+def test_a_copy_starts_from_the_approved_commit_though_its_branch_has_moved_on(
+    copies: WorkingCopies, remote: BareRepository, branch: str
+) -> None:
+    approved = remote.put("interfaces", {"c.txt": "three\n"}, start="main")
+    remote.put("interfaces", {"c.txt": "four\n"})
+
+    assert from_approved(copies, remote, approved, branch).head == approved
+
+
+def test_a_commit_whose_branch_was_squashed_and_deleted_is_fetched_when_it_is_asked_for(
+    copies: WorkingCopies, remote: BareRepository, network: list[str]
+) -> None:
+    git(remote.path, "config", "uploadpack.allowAnySHA1InWant", "true")
+    approved = CommitOid(remote.put("interfaces", {"c.txt": "three\n"}, start="main"))
+    remote.delete("interfaces")
+    copy = opened(copies, remote.url)
+
+    assert copy.read_at(approved, "c.txt") == "three\n"
+    assert copy.read_at(approved, "a.txt") == "one\n"
+    assert (copy.read_at(approved, "*.txt"), copy.read_at(approved, "../a.txt")) == (None, None)
+    assert network == ["fetch", "fetch"]
+    with pytest.raises(GitFailed):
+        copy.read_at(CommitOid("1" * 40), "c.txt")
+
+
+def test_a_branch_of_ones_own_goes_on_wherever_its_base_is(
+    copies: WorkingCopies, remote: BareRepository
+) -> None:
+    approved = remote.put("interfaces", {"c.txt": "three\n"}, start="main")
+    ours = remote.put(WORK, {"d.txt": "five\n"}, start="main")
+
+    assert from_approved(copies, remote, approved, WORK).head == ours
+
+
+def test_a_base_without_its_approved_commit_is_named(copies: WorkingCopies, remote: BareRepository) -> None:
+    approved = remote.put("interfaces", {"c.txt": "three\n"}, start="main")
+    remote.put("interfaces", {"e.txt": "six\n"}, start="main")
+
+    with pytest.raises(CodebaseError, match=f"'interfaces' no longer holds {approved[:12]}"):
+        from_approved(copies, remote, approved, WORK)
 
 
 def test_a_branch_on_the_remote_is_adopted(copies: WorkingCopies, remote: BareRepository) -> None:
@@ -222,9 +277,10 @@ HOLDER = (
     "import os, sys\n"
     "from pathlib import Path\n"
     "from cogworks.codebase.git import Identity\n"
+    "from cogworks.codebase.remotes import Remote\n"
     "from cogworks.codebase.worktree import WorkingCopies\n"
     "with WorkingCopies(Path(sys.argv[1]), identity=Identity('x', 'x@y'), environment=os.environ) as copies:\n"
-    f"    copy = copies.open(url=sys.argv[2], token=None, run='r1', name='A', branch={WORK!r}, base='main')\n"
+    f"    copy = copies.open(remote=Remote(sys.argv[2], None), run='r1', name='A', branch={WORK!r}, base='main')\n"
     "    (copy.path / 'theirs.txt').write_text('unfinished')\n"
     "    print(copy.path, flush=True)\n"
     "    sys.stdin.read()\n"
@@ -284,7 +340,7 @@ def test_what_a_stopped_process_holds_of_a_run_that_is_over_goes_when_it_let_go(
         copies.discard(RUN)
         kept = (theirs.exists(), mine.path.exists())
 
-    copies.open(url=remote.url, token=None, run=RunId("r2"), name="A", branch=WORK, base=MAIN)
+    copies.open(remote=Remote(remote.url, None), run=RunId("r2"), name="A", branch=WORK, base=MAIN)
 
     assert kept == (True, False)
     assert not copies.has(RUN)
@@ -325,7 +381,7 @@ def test_discarding_a_run_removes_its_copies_and_no_other(
     copies: WorkingCopies, remote: BareRepository
 ) -> None:
     mine = opened(copies, remote.url)
-    other = copies.open(url=remote.url, token=None, run=RunId("r2"), name="A", branch=WORK, base=MAIN)
+    other = copies.open(remote=Remote(remote.url, None), run=RunId("r2"), name="A", branch=WORK, base=MAIN)
 
     copies.discard(RUN)
     copies.discard(RunId("never-was"))

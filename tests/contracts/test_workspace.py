@@ -7,6 +7,7 @@ import pytest
 
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.diffmodel import render
+from cogworks.codebase.remotes import Remote
 from cogworks.codebase.wholefiles import diff_of
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.coding.patches import file_actions
@@ -33,7 +34,7 @@ def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Worksp
     with WorkingCopies(tmp_path / "cache", identity=BOT, environment=ENVIRONMENT) as copies:
         main = BranchName("main")
         yield copies.open(
-            url=remote.url, token=None, run=RunId("r"), name="n", branch=BranchName("work"), base=main
+            remote=Remote(remote.url, None), run=RunId("r"), name="n", branch=BranchName("work"), base=main
         )
 
 
@@ -43,6 +44,15 @@ class TestWorkspace:
         assert {path: workspace.read(path) for path in FILES} == FILES
         assert workspace.read("nowhere.py") is None
         assert workspace.diff("main") == ""
+
+    def test_a_commit_shows_its_own_files_whatever_was_changed_since(self, workspace: Workspace) -> None:
+        start = workspace.head
+        workspace.apply(CHANGES)
+
+        assert {path: workspace.read_at(start, path) for path in FILES} == FILES
+        assert workspace.read_at(start, "tests/test_adding.py") is None
+        assert workspace.read_at(workspace.commit("Change"), "src/adding.py") == "a = 2\n"
+        assert workspace.read_at(start, "src/adding.py") == FILES["src/adding.py"]
 
     def test_changes_are_visible_at_once(self, workspace: Workspace) -> None:
         assert workspace.apply(CHANGES) is None

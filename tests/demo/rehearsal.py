@@ -13,6 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from cogworks.codebase.remotes import Remote
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
@@ -178,8 +179,7 @@ class Rehearsal:
     def _visit(self, node: str, key: SubItemKey | None, ordinal: int) -> Succeeded:
         task = self._task(node, key, ordinal)
         copy = self._copies.open(
-            url=self._remote.url,
-            token=None,
+            remote=Remote(self._remote.url, None),
             run=RunId("rehearsal"),
             name=key or "item",
             branch=task.branch,

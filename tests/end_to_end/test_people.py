@@ -338,6 +338,45 @@ def test_a_dependent_goes_to_the_default_branch_once_its_dependency_is_merged(it
     assert item.ask("GET", f"pulls/{second}")["base"]["ref"] == "main"
 
 
+def shipped_on_an_approval(item: Item) -> tuple[int, int]:
+    """The pull requests of a specification that was approved and not merged, and of the code that is built on it."""
+    [wait] = item.step().waiting_for
+    item.say(wait.paste)
+    item.until("ship@A")
+    spec, code = (item.state().pull(slug) for slug in ("spec", "swi-1"))
+    assert spec is not None
+    assert code is not None
+    assert item.ask("GET", f"pulls/{code.number}")["base"]["ref"] == spec.head
+    return spec.number, code.number
+
+
+@pytest.mark.slow
+def test_code_on_an_approved_branch_goes_to_the_default_branch_once_that_is_merged_and_deleted(
+    item: Item,
+) -> None:
+    spec, code = shipped_on_an_approval(item)
+    item.ask("PUT", f"pulls/{spec}/merge")
+    item.ask("DELETE", f"git/refs/heads/{item.branch('spec')}")
+
+    item.step()
+
+    pull = item.ask("GET", f"pulls/{code}")
+    assert (pull["state"], pull["base"]["ref"]) == ("open", "main")
+
+
+@pytest.mark.slow
+def test_code_on_an_approved_branch_stops_when_its_pull_request_is_closed_after_all(item: Item) -> None:
+    spec, code = shipped_on_an_approval(item)
+    item.ask("PATCH", f"pulls/{spec}", state="closed")
+    stopped = item.step()
+    item.ask("PATCH", f"pulls/{spec}", state="open")
+
+    assert stopped.outcome == "failed"
+    assert f"pull request #{spec} was closed unmerged" in stopped.message
+    assert item.ask("GET", f"pulls/{code}")["state"] == "open"
+    assert item.step().node == "code@B"
+
+
 def test_an_edited_status_comment_is_put_right_and_nothing_else_is_written(item: Item) -> None:
     item.step()
     comment = item.state().status_comment

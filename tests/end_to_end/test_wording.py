@@ -33,11 +33,11 @@ class Told:
 
     def edit(self, *, by: str, number: int = 0, **changed: str) -> None:
         """Somebody edits an issue, in another second than all before."""
-        self.wait()
+        self.let_time_pass()
         self.item.ask("PATCH", f"issues/{number or self.item.address.number}", by=by, **changed)
-        self.wait()
+        self.let_time_pass()
 
-    def wait(self) -> None:
+    def let_time_pass(self) -> None:
         with Administrator(self._hub.url, self._hub.directory) as administrator:
             administrator.advance(2)
 

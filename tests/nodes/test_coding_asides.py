@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cogworks.codebase.remotes import Remote
 from cogworks.codebase.workingcopy import Rules, WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.coding.actions import SIDE, Action, Outcome
@@ -147,7 +148,7 @@ def copy(tmp_path: Path) -> Iterator[WorkingCopy]:
     remote.put("main", FILES)
     branch, base = BranchName("cogworks/7/swi-1"), BranchName("main")
     with WorkingCopies(tmp_path / "cache", identity=BOT, environment=os.environ, rules=Rules()) as copies:
-        yield copies.open(url=remote.url, token=None, run=RunId("r"), name="A", branch=branch, base=base)
+        yield copies.open(remote=Remote(remote.url, None), run=RunId("r"), name="A", branch=branch, base=base)
 
 
 def test_a_reverted_patch_leaves_the_tree_of_the_transaction_before(copy: WorkingCopy) -> None:

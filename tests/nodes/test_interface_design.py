@@ -52,6 +52,20 @@ def test_the_interfaces_are_committed_and_put_to_people() -> None:
     assert world.copy.tree == FILES
 
 
+def test_interfaces_of_a_specification_that_is_not_merged_say_what_they_build_on() -> None:
+    outcome = run(
+        task("interface_design", branch="cogworks/7/interfaces", base_branch="cogworks/7/spec"),
+        shell(INTERFACES),
+    )
+
+    assert isinstance(outcome, Succeeded)
+    commit, pull_request = outcome.effects
+    assert isinstance(commit, CommitFiles)
+    assert isinstance(pull_request, OpenPullRequest)
+    assert (commit.base, pull_request.base) == ("cogworks/7/spec", "cogworks/7/spec")
+    assert "> Builds on #11: merge that first" in pull_request.body
+
+
 def test_a_check_that_a_missing_service_did_not_make_is_told() -> None:
     world = shell(INTERFACES)
     world.service.warnings = ("validate of service 'x' was left out",)

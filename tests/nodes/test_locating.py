@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cogworks.codebase.remotes import Remote
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.codegen_settings import ProbeConfig
 from cogworks.coding.eventlog import read_events
@@ -188,8 +189,7 @@ def test_a_planted_bug_is_found_by_all_signals_and_its_repair_is_one_proven_tran
         ServicePanel([Member(open_client(BUNDLED, environment=os.environ))], warn=print) as panel,
     ):
         copy = copies.open(
-            url=remote.url,
-            token=None,
+            remote=Remote(remote.url, None),
             run=RunId("r"),
             name="A",
             branch=BranchName("work"),

@@ -5,7 +5,7 @@ import pytest
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.review import MAX_RULE_FINDINGS, numbered, run
-from cogworks.vocabulary import Severity
+from cogworks.vocabulary import CommitOid, Severity
 from tests.coding.test_handoff import handoff
 from tests.nodes.examples import CODE, FILES, FIXED, change, finding, output, shell, task, verdict
 
@@ -46,6 +46,42 @@ def test_each_pass_sees_the_diff_and_the_numbered_files() -> None:
         assert "-    return a - b\n+    return a + b\n" in prompt
         assert "2 |     return a + b" in prompt
         assert "\nindex " not in prompt
+
+
+APPROVED = CommitOid("a" * 40)
+INTERFACE = "src/adder/contracts.py"
+
+
+def reviewed_interfaces(now: dict[str, str], approved: dict[str, str]) -> list[str]:
+    """The part about the approved interfaces in each prompt of a review."""
+    world = shell(verdict(), verdict(), verdict(), files={**CHANGED, **now}, base=FILES)
+    world.copy.approve(APPROVED, approved)
+    run(task("review", sub_item="A", approved={"interfaces": APPROVED}), world)
+    return [
+        prompt.partition("## The approved interfaces")[2].partition("## The sub-work-item")[0]
+        for prompt in world.model.asked
+    ]
+
+
+def test_approved_is_what_people_approved_and_not_what_the_implementer_made_of_it() -> None:
+    theirs, ours = "class Adds:  # by a person\n", "class Adds:  # by a model\n"
+
+    for shown in reviewed_interfaces({INTERFACE: ours}, {INTERFACE: theirs}):
+        approved, note, change = shown.partition("Since then it was changed, and nobody approved that")
+        assert (theirs in approved, ours in approved, bool(note)) == (True, False, True)
+        assert f"-{theirs}+{ours}" in change
+
+    for shown in reviewed_interfaces({INTERFACE: theirs}, {INTERFACE: theirs}):
+        assert (theirs in shown, "Since then" in shown) == (True, False)
+
+
+def test_an_approved_interface_that_the_implementer_removed_is_shown_and_one_that_people_removed_is_not() -> (
+    None
+):
+    for shown in reviewed_interfaces({}, {INTERFACE: "class Adds: ..."}):
+        assert "-class Adds: ...\n\\ No newline at end of file\n" in shown
+    for shown in reviewed_interfaces({INTERFACE: "class Adds: ...\n"}, {}):
+        assert "class Adds" not in shown
 
 
 def test_one_blocking_finding_fails_the_review_and_warnings_survive() -> None:
@@ -180,8 +216,20 @@ def test_without_findings_of_rules_the_security_pass_is_asked_as_ever() -> None:
     assert security == quality.replace("quality of this", "security of this")
 
 
+def test_an_old_finding_on_a_line_that_the_change_does_not_touch_is_no_business_of_the_review() -> None:
+    old, new = rule(Severity.BLOCKING, 1), rule(Severity.WARNING, 2)
+    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES, rules=lambda *_: [old, new])
+
+    outcome = run(task("review", sub_item="A"), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert (outcome.output["passed"], outcome.output["findings"]) == (True, [])
+    assert "src/adder/adding.py:2: S307: eval (warning)" in world.model.asked[2]
+    assert "src/adder/adding.py:1:" not in world.model.asked[2]
+
+
 def test_only_so_many_findings_of_rules_are_shown() -> None:
-    many = [rule(Severity.WARNING, line) for line in range(1, MAX_RULE_FINDINGS + 2)]
+    many = [rule(Severity.WARNING, 2)] * (MAX_RULE_FINDINGS + 1)
     world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES, rules=lambda *_: many)
 
     run(task("review", sub_item="A"), world)

@@ -10,7 +10,7 @@ from cogworks.pipeline.graph import Node, Pipeline
 from cogworks.pipeline.position import PullFacts
 from cogworks.pipeline.state import RunState, SubItem, visit_key
 from cogworks.pipeline.transitions import settle
-from cogworks.vocabulary import BranchName, IssueNumber, NodeId, SubItemKey
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey
 from tests.pipeline.graphs import pipeline
 from tests.pipeline.runs import GRAPH, PLAN, at, finished, new_run, pull, visit, with_pull
 
@@ -158,6 +158,7 @@ def test_a_task_says_everything_a_visit_is_about() -> None:
         branch=BranchName("cogworks/7/swi-1"),
         base_branch=BranchName("main"),
         merge_branches=(),
+        approved={"specification": CommitOid("a" * 40)},
     )
 
 
@@ -169,6 +170,13 @@ def test_an_output_that_the_ledger_lost_is_named() -> None:
         LedgerUnreadable, match=r"`visits/0001-spec/output.json` is not on branch `cogworks/ledger/7`"
     ):
         task_for(state, GRAPH, move, item=ITEM, pulls={}, files={}, conventions=Conventions())
+
+
+def test_what_was_rejected_or_has_no_pull_request_is_approved_at_no_commit() -> None:
+    state = finished(new_run(), "spec", "plan")
+
+    assert task(state, "code@A", pull(31, "closed")).approved == {}
+    assert task(state, "code@A").approved == {}
 
 
 @pytest.mark.parametrize(

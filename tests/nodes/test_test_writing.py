@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cogworks.canonical import digest, sha256
+from cogworks.codebase.remotes import Remote
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.coding.eventlog import read_events
 from cogworks.coding.events import Committed, ExecutionComplete
@@ -201,7 +202,11 @@ def test_whoever_takes_over_makes_the_same_hand_off_from_the_same_replies(tmp_pa
         with WorkingCopies(tmp_path / machine, identity=BOT, environment=ENVIRONMENT) as copies:
             place = world(written(), implemented())
             place.copy = copies.open(  # type: ignore[assignment] # a real one, whose commits have real names
-                url=remote.url, token=None, run=RunId("r"), name="A", branch=at.branch, base=at.base_branch
+                remote=Remote(remote.url, None),
+                run=RunId("r"),
+                name="A",
+                branch=at.branch,
+                base=at.base_branch,
             )
             outcome = run(at, place)
             assert isinstance(outcome, Succeeded)

@@ -102,6 +102,14 @@ def test_a_safety_critical_run_ends_when_its_pull_requests_are_approved() -> Non
     assert decide(state, facts(MERGED_SPEC, *approved), GRAPH) == Finish()
 
 
+def test_a_merge_that_passes_the_last_gate_and_closes_the_issue_ends_the_run_well() -> None:
+    state = finished(new_run(is_safety_critical=True), *WHOLE)
+    merged = [pull(number, "merged", merged_by="ann") for number in (41, 42)]
+
+    assert decide(state, facts(MERGED_SPEC, *merged, issue_is_open=False), GRAPH) == Finish()
+    assert decide(state, facts(MERGED_SPEC, merged[0], pull(42), issue_is_open=False), GRAPH) == CLOSED
+
+
 DONE = finished(new_run(), *WHOLE).model_copy(update={"status": "done"})
 OTHER_GRAPH = pipeline("a")
 CLOSED = Stop(

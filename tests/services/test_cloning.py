@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from cogworks.codebase.changes import FileChange
+from cogworks.codebase.remotes import Remote
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.client import ServiceClient
 from cogworks.domain_services.configuration import ServiceConfig
 from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.messages import ErrorCode, Repository, Request, frame
 from cogworks.domain_services.opening import open_transport
+from cogworks.errors import MachineUnfit
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.cloning import Clones, NoRepository
 from cogworks.services.python.machine import Machine
@@ -51,7 +53,7 @@ def test_a_change_is_tested_on_another_machine_once_it_is_pushed(
         far_client(service.url) as client,
     ):
         copy = copies.open(
-            url=url, token=TOKEN, run=RunId("r"), name="A", branch=branch, base=BranchName("main")
+            remote=Remote(url, TOKEN), run=RunId("r"), name="A", branch=branch, base=BranchName("main")
         )
         change = FileChange(path="a.py", action="modify", content="x = 2\n")
         assert copy.apply([change]) is None
@@ -106,7 +108,10 @@ def test_only_what_lies_where_it_was_told_is_cloned(url: str, is_allowed: bool) 
     # Nothing of the sort can be found on this PATH, so nothing is fetched.
     with Clones(["https://github.com/octo"], environment={"PATH": "/nowhere"}) as clones:
         if is_allowed:
-            with pytest.raises(FileNotFoundError), clones.folder_of(Repository(path=url)):
+            with (
+                pytest.raises(MachineUnfit, match="git is not on PATH"),
+                clones.folder_of(Repository(path=url)),
+            ):
                 pass
         else:
             found = refusal(clones, url)

@@ -41,11 +41,85 @@ def test_what_the_file_suppresses_is_seen_all_the_same(tmp_path: Path) -> None:
     ]
 
 
-def test_the_working_copy_s_own_settings_play_no_part(tmp_path: Path) -> None:
-    laid_out(tmp_path, {"ruff.toml": 'exclude = ["*"]\nlint.ignore = ["ALL"]\n', "a.py": "x = eval('1')\n"})
+def reviewed(folder: Path, files: dict[str, str], *, changed: tuple[str, ...] = ()) -> list[str]:
+    """Place and rule of every finding in the Python files."""
+    laid_out(folder, files)
+    paths = [path for path in files if path.endswith(".py")]
+    response = ask("review_rules", folder, artifacts=paths, changed=[*paths, *changed])
+    assert [each["status"] for each in response.result["tools"]] == ["ran"]
+    return [
+        f"{each.artifact}:{each.location.line} {each.message.split(':')[0]}" for each in response.diagnostics
+    ]
 
-    assert [line.split(": ")[0] for line in lines(ask("review_rules", tmp_path, artifacts=["a.py"]))] == [
-        "a.py:1 warning safety_concern S307"
+
+FILES = {"src/a.py": CODE, "src/generated/b.py": CODE, "tests/test_a.py": CODE}
+EVERYTHING = [
+    f"{path}:{line} {rule}" for path in FILES for line, rule in ((4, "B006"), (5, "S602"), (6, "S307"))
+]
+RUFF = """extend-exclude = ["src/generated"]
+[lint]
+select = ["E"]
+ignore = ["S307"]
+[lint.per-file-ignores]
+"tests/*" = ["S", "B006"]
+"""
+LEFT = ["src/a.py:4 B006", "src/a.py:5 S602"]
+
+
+@pytest.mark.parametrize(
+    ("place", "settings"),
+    [
+        ("ruff.toml", RUFF),
+        (".ruff.toml", RUFF),
+        ("pyproject.toml", f"[tool.ruff]\n{RUFF}".replace("[lint", "[tool.ruff.lint")),
+        (
+            "setup.cfg",
+            "[flake8]\nextend-ignore = E203, S307\nexclude = src/generated\nper-file-ignores =\n    tests/*: S, B006\n",
+        ),
+        (
+            ".flake8",
+            "[flake8]\nignore=S307\nexclude=generated,build\nper-file-ignores=tests/*,x.py:S,B006 y.py:E1\n",
+        ),
+        (
+            "tox.ini",
+            "[tox]\n[flake8]\nignore = S307\nextend-exclude = ./src/generated/\nper-file-ignores = test_*.py:S,B\n",
+        ),
+    ],
+    ids=lambda text: text if "\n" not in text else "",
+)
+def test_what_the_repository_ignores_is_not_found(tmp_path: Path, place: str, settings: str) -> None:
+    assert reviewed(tmp_path, {**FILES, place: settings}) == LEFT
+
+
+@pytest.mark.parametrize("place", ["ruff.toml", "setup.cfg"])
+def test_nobody_silences_a_rule_about_their_own_change(tmp_path: Path, place: str) -> None:
+    texts = {"ruff.toml": 'exclude = ["*"]\n', "setup.cfg": "[flake8]\nexclude = *\n"}
+
+    assert reviewed(tmp_path, {**FILES, place: texts[place]}, changed=(place,)) == EVERYTHING
+
+
+def test_settings_count_for_what_lies_below_them_with_those_that_they_extend(tmp_path: Path) -> None:
+    files = {
+        **FILES,
+        "base.toml": 'lint.ignore = ["B006"]\n',
+        "src/ruff.toml": 'extend = "../base.toml"\n[lint.per-file-ignores]\n"generated/*" = ["S"]\n',
+    }
+
+    assert reviewed(tmp_path, files) == ["src/a.py:5 S602", "src/a.py:6 S307", *EVERYTHING[6:]]
+    assert reviewed(tmp_path, files, changed=("base.toml",)) == EVERYTHING
+
+
+def test_settings_that_cannot_be_used_silence_nothing_and_are_named(tmp_path: Path) -> None:
+    laid_out(
+        tmp_path, {"ruff.toml": "lint.ignore = [", "a.py": "x = eval('1')\n", ".flake8": "not a section"}
+    )
+
+    response = ask("review_rules", tmp_path, artifacts=["a.py"])
+
+    assert lines(response)[0].split(": ")[0] == "a.py:1 warning safety_concern S307"
+    assert [(each["tool"], each["status"]) for each in response.result["tools"]] == [
+        ("ruff", "ran"),
+        ("ruff with ruff.toml", "skipped"),
     ]
 
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from cogworks.codebase.changes import FileChange
+from cogworks.codebase.remotes import Remote
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.client import ProcessService
 from cogworks.nodes.contract import DomainService, Workspace
@@ -38,7 +39,7 @@ def test_a_fix_is_tested_committed_and_pushed(tmp_path: Path) -> None:
         ProcessService(command, name="python", environment=os.environ) as service,
     ):
         copy = copies.open(
-            url=remote.url, token=None, run=RunId("r"), name="A", branch=BRANCH, base=BranchName("main")
+            remote=Remote(remote.url, None), run=RunId("r"), name="A", branch=BRANCH, base=BranchName("main")
         )
         assert fixed(copy, service) == [False, True]
         pushed = copy.push(BRANCH, None)

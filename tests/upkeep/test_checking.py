@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cogworks.github.closing import part_of
 from cogworks.upkeep.checking import check
 from cogworks.vocabulary import IssueNumber
 from tests.step_fakes import Runner, until_done
 from tests.upkeep.item_in_memory import check_shell
-from tests.world import World
+from tests.world import ISSUE, World
 
 Damage = Callable[[World], None]
 
@@ -96,6 +97,11 @@ def set_back(world: World) -> None:
     world.commits[-1] = world.commits[-1].model_copy(update={"committed_date": early})
 
 
+def let_all_close(world: World) -> None:
+    words = part_of(ISSUE, closes=True)
+    world.pulls = [pull.model_copy(update={"body": words}) for pull in world.pulls]
+
+
 VIEWS: dict[str, Damage] = {
     "no labels": lambda world: world.labels.clear() or world.labels.append("cogworks:run"),
     "a false label": lambda world: world.labels.append("cogworks:node:nonsense"),
@@ -104,6 +110,7 @@ VIEWS: dict[str, Damage] = {
     "a marker cut off": cut_marker,
     "the comment deleted": lambda world: world.comments.clear(),
     "links gone": lambda world: world.links.clear(),
+    "every pull request closes the issue": let_all_close,
 }
 
 LEDGER: dict[str, tuple[Damage, str]] = {

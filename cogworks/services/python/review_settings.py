@@ -24,6 +24,8 @@ _NOISE = ("S603",)
 """It finds every program that is started, however carefully."""
 _BANNED = "TID251"
 _COMPLEXITY = "C901"
+NEED_SETTINGS = frozenset({_BANNED, _COMPLEXITY})
+"""Rules that find nothing without the settings of a request."""
 _SELECTOR = re.compile(r"ALL|[A-Z]{1,5}[0-9]{0,5}")
 
 
@@ -45,6 +47,8 @@ class Rules(Value):
 
     toml: str
     """As settings for ruff."""
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
     severities: dict[str, Severity]
     named: tuple[str, ...]
     """The rules that were asked for by name, for whatever file."""
@@ -58,8 +62,13 @@ class Rules(Value):
 
     def applies(self, found: Diagnostic) -> bool:
         """Whether a finding is one where it is."""
-        code = found.message.split(":", maxsplit=1)[0]
+        code = code_of(found)
         return code not in NOT_FOR_TESTS or code in self.named or not is_test_file(found.artifact)
+
+
+def code_of(found: Diagnostic) -> str:
+    """The rule that found it."""
+    return found.message.split(":", maxsplit=1)[0]
 
 
 def rules_for(params: ReviewRulesParams, settings: RuleSettings) -> Rules:
@@ -82,6 +91,8 @@ def rules_for(params: ReviewRulesParams, settings: RuleSettings) -> Rules:
     extra = sorted(settings.model_extra or {})
     return Rules(
         toml=tomli_w.dumps({"lint": lint}),
+        select=tuple(select),
+        ignore=tuple(ignore),
         severities=settings.severity,
         named=params.select,
         unknown=tuple(f"setting {name!r} is not known to this service; it knows {known}" for name in extra),

@@ -1,0 +1,112 @@
+"""Which pull request is the last to be merged, so that its merge closes the issue."""
+
+from collections.abc import Iterator, Mapping
+
+from cogworks.pipeline.foundations import stands_on
+from cogworks.pipeline.frontier import instances
+from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.position import Position, PullFacts, slug_of
+from cogworks.pipeline.state import KnownPull, RunState
+from cogworks.vocabulary import BranchName, IssueNumber, SubItemKey
+
+
+def closing_pull(
+    state: RunState, pipeline: Pipeline, pulls: Mapping[IssueNumber, PullFacts], position: Position
+) -> KnownPull | None:
+    """The open pull request whose merge completes the item; None while several may be merged last, or work is left."""
+    for at in _ends(state, pipeline):
+        known = state.pull(slug_of(state, pipeline.node(at.node), at.sub_item))
+        now = pulls.get(known.number) if known else None
+        is_there = now is not None and now.state == "open" and _is_settled(at, state, position)
+        if (
+            known is not None
+            and is_there
+            and is_last_to_merge(state, pipeline, pulls, position, at, on=(known.head,))
+        ):
+            return known
+    return None
+
+
+def is_last_to_merge(
+    state: RunState,
+    pipeline: Pipeline,
+    pulls: Mapping[IssueNumber, PullFacts],
+    position: Position,
+    at: Instance,
+    *,
+    on: tuple[BranchName, ...],
+) -> bool:
+    """Whether nothing is left to do or to merge once the pull request of this end of the run is merged.
+
+    Pull requests below it do not count: until they are merged it goes to their branches, and merging it there closes nothing.
+
+    Args:
+        on: the branches that its own branch stands on.
+    """
+    ends = tuple(_ends(state, pipeline))
+    if at not in ends or not all(_is_settled(end, state, position) for end in ends if end != at):
+        return False
+    bases = {known.head: known.base for known in state.pull_requests}
+    below = {*on, *(base for branch in on for base in stands_on(branch, bases))}
+    below |= {
+        known.head for key in _needed_by(at.sub_item, state) for known in _pulls_of(key, state, pipeline)
+    }
+    own = state.pull(slug_of(state, pipeline.node(at.node), at.sub_item))
+    return all(
+        _is_merged(known, pulls) or (_is_open(known, pulls) and known.head in below)
+        for known in state.pull_requests
+        if known != own
+    )
+
+
+def is_all_merged(state: RunState, pulls: Mapping[IssueNumber, PullFacts]) -> bool:
+    """Whether the run is done and everything that it made is merged."""
+    known = state.pull_requests
+    return state.status == "done" and bool(known) and all(_is_merged(each, pulls) for each in known)
+
+
+def end_of(state: RunState, pulls: Mapping[IssueNumber, PullFacts]) -> str:
+    """How a run that is done ended, in words for people."""
+    if is_all_merged(state, pulls):
+        return "every pull request is merged"
+    return "every sub-work-item has a reviewed pull request"
+
+
+def _ends(state: RunState, pipeline: Pipeline) -> Iterator[Instance]:
+    if state.sub_items is None and pipeline.sub_item_exits:
+        return
+    for at in instances(pipeline, state.schedule):
+        if not pipeline.forward_from(at.node):
+            yield at
+
+
+def _is_settled(at: Instance, state: RunState, position: Position) -> bool:
+    visit = state.latest(at)
+    is_done = visit is not None and visit.status == "succeeded" and state.lease_of(at) is None
+    return is_done or at in position.frontier.skipped
+
+
+def _needed_by(sub_item: SubItemKey | None, state: RunState) -> frozenset[SubItemKey]:
+    """The sub-work-items that this one is built on, directly or not."""
+    needed: set[SubItemKey] = set()
+    left = [sub_item] if sub_item else []
+    while left:
+        new = set(state.sub_item(left.pop()).depends_on) - needed
+        needed |= new
+        left += new
+    return frozenset(needed)
+
+
+def _pulls_of(key: SubItemKey, state: RunState, pipeline: Pipeline) -> Iterator[KnownPull]:
+    for node in pipeline.nodes:
+        known = state.pull(slug_of(state, node, key)) if node.scope == "sub-item" else None
+        if known is not None:
+            yield known
+
+
+def _is_merged(known: KnownPull, pulls: Mapping[IssueNumber, PullFacts]) -> bool:
+    return known.number in pulls and pulls[known.number].state == "merged"
+
+
+def _is_open(known: KnownPull, pulls: Mapping[IssueNumber, PullFacts]) -> bool:
+    return known.number in pulls and pulls[known.number].state == "open"
