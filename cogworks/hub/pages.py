@@ -23,6 +23,7 @@ from cogworks.hub.markup import (
 )
 from cogworks.hub.records import Issue, Repository
 from cogworks.hub.refusals import NotFound
+from cogworks.hub.rest.described import refusal_of
 from cogworks.hub.world import World
 
 # No script, no style, no image from anywhere else: the pages show text that strangers wrote.
@@ -98,7 +99,8 @@ def page_routes(world: World) -> list[BaseRoute]:
                 with world.reading():
                     return kind(show(request).encode("utf-8", "replace"), headers=headers)
             except NotFound:
-                return PlainTextResponse("Not Found\n", 404, headers=headers)
+                refusal = refusal_of(request.method, request.url.path)
+                return PlainTextResponse(f"{refusal}\n", refusal.status, headers=headers)
 
         async def endpoint(request: Request) -> Response:
             return await run_in_threadpool(answer, request)

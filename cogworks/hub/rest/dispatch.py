@@ -4,7 +4,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -15,11 +15,12 @@ from cogworks.hub.actions.access import ANONYMOUS, Actor, authenticate
 from cogworks.hub.clock import http_date
 from cogworks.hub.git_http import basic_token
 from cogworks.hub.refusals import BadRequest, NotFound, RateLimited, Refusal, Unprocessable
+from cogworks.hub.rest.described import MANY_SEGMENTS, Described, refusal_of, rival_refusal
 from cogworks.hub.rest.exchange import Answer, Call, Handler
 from cogworks.hub.world import World
 
+API_ROOT = "/api/v3"
 _DOCUMENTATION = "https://docs.github.com/rest"
-_MANY_SEGMENTS = frozenset({"path", "ref", "branch", "basehead", "name"})
 _UNCOUNTED = frozenset({"/rate_limit"})
 _request_numbers = itertools.count(1)
 
@@ -27,17 +28,25 @@ _request_numbers = itertools.count(1)
 def template(path: str) -> str:
     """The router's form of an OpenAPI path: refs, paths, branches and label names may hold slashes."""
     return re.sub(
-        r"\{(\w+)\}", lambda match: f"{{{match[1]}:path}}" if match[1] in _MANY_SEGMENTS else match[0], path
+        r"\{(\w+)\}", lambda match: f"{{{match[1]}:path}}" if match[0] in MANY_SEGMENTS else match[0], path
     )
+
+
+def api_path(path: str) -> str:
+    """A request's path below the root of the API: REST is at `/api/v3` and at `/`."""
+    return path.removeprefix(API_ROOT) or "/"
 
 
 class RestEndpoint:
     """All operations of one path."""
 
-    def __init__(self, world: World, path: str, handlers: Mapping[str, Handler]) -> None:
+    def __init__(
+        self, world: World, path: str, handlers: Mapping[str, Handler], rivals: Sequence[Described] = ()
+    ) -> None:
         self._world = world
         self._path = path
         self._handlers = handlers
+        self._rivals = rivals
 
     async def answer(self, request: Request) -> Response:
         raw = await request.body()
@@ -49,9 +58,7 @@ class RestEndpoint:
         resource = "search" if self._path.startswith("/search") else "core"
         try:
             actor = authenticate(world, basic_token(request.headers.get("authorization")))
-            handler = self._handlers.get("GET" if request.method == "HEAD" else request.method)
-            if handler is None:
-                raise NotFound
+            handler = self._handler(request.method, api_path(request.url.path))
             if self._path not in _UNCOUNTED:
                 world.limits.check(actor.caller, resource)  # before anything is written
             answer = handler(self._call(request, actor, raw))
@@ -75,6 +82,14 @@ class RestEndpoint:
                 answer.raw, answer.status, headers=headers, media_type="text/plain; charset=utf-8"
             )
         return json_response(answer.status, answer.body, headers)
+
+    def _handler(self, method: str, path: str) -> Handler:
+        """Raises the refusal of an operation that is not there."""
+        handler = self._handlers.get("GET" if method == "HEAD" else method)
+        refusal = refusal_of(method, path) if handler is None else rival_refusal(method, path, self._rivals)
+        if handler is None or refusal is not None:
+            raise refusal or NotFound
+        return handler
 
     def _call(self, request: Request, actor: Actor, raw: bytes) -> Call:
         return Call(
