@@ -28,6 +28,7 @@ from cogworks.hub.graphql.connections import Connection, connect
 from cogworks.hub.graphql.kinds import typename
 from cogworks.hub.graphql.limits import is_connection
 from cogworks.hub.graphql.request import Request
+from cogworks.hub.graphql.sight import guard
 from cogworks.hub.graphql.tables import Answer
 from cogworks.hub.refusals import NotImplementedHere
 
@@ -116,7 +117,9 @@ def _snake_case(named: Iterable[tuple[str, Any]]) -> None:
 
 def _resolver(answer: Answer) -> Any:
     def resolve(source: Any, info: Info, **arguments: Any) -> object:
-        return answer(source, info.context, **arguments)
+        value = answer(source, info.context, **arguments)
+        guard(info.context, source, value)
+        return value
 
     return resolve
 

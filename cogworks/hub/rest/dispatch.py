@@ -21,6 +21,14 @@ from cogworks.hub.world import World
 
 API_ROOT = "/api/v3"
 _DOCUMENTATION = "https://docs.github.com/rest"
+_READ_WITH: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("branches", "commits", "compare", "contents", "git", "readme"), ("contents",)),
+    **dict.fromkeys(("check-runs", "check-suites"), ("checks",)),
+    **dict.fromkeys(("status", "statuses"), ("statuses",)),
+    **dict.fromkeys(("issues", "labels", "milestones"), ("issues", "pull_requests")),
+    "pulls": ("pull_requests",),
+}
+"""The word in a path that says what is read -> the app permissions any one of which lets a token do so."""
 _UNCOUNTED = frozenset({"/rate_limit"})
 _request_numbers = itertools.count(1)
 
@@ -30,6 +38,14 @@ def template(path: str) -> str:
     return re.sub(
         r"\{(\w+)\}", lambda match: f"{{{match[1]}:path}}" if match[0] in MANY_SEGMENTS else match[0], path
     )
+
+
+def read_with(path: str) -> tuple[str, ...]:
+    """The app permissions that let a token read what an OpenAPI path leads to; none are asked for other things."""
+    words = path.partition("/repos/{owner}/{repo}/")[2].split("/")
+    # The checks of a commit are read with the permission for checks, not with that for the commit.
+    subject = words[-1] if words[0] == "commits" and words[-1] in _READ_WITH else words[0]
+    return _READ_WITH.get(subject, ())
 
 
 def api_path(path: str) -> str:
@@ -100,6 +116,7 @@ class RestEndpoint:
             body=parsed_json(raw) if raw.strip() else None,
             url=f"{self._world.base_url}{request.url.path}",
             accept=request.headers.get("accept", ""),
+            reads=read_with(self._path) if request.method in ("GET", "HEAD") else (),
         )
 
 
