@@ -98,9 +98,14 @@ def _shown(console: Console, home: Path, provider: str, *, keep: bool) -> dict[s
         if keep:
             _say(
                 console,
-                f"The hub keeps running: {stage.repository_url} (process {stage.process_id}, data in {home})",
+                f"The hub keeps running: {stage.repository_url} (process {stage.process_id}, data in {home})\n"
+                f"In a browser open this first: {stage.pages_link}",
             )
-        return {**told, "hub": stage.repository_url if keep else None}
+        return {
+            **told,
+            "hub": stage.repository_url if keep else None,
+            "pages": stage.pages_link if keep else None,
+        }
 
 
 def _run(console: Console, stage: Stage, cue: Cue) -> dict[str, Any]:
