@@ -10,6 +10,7 @@ from cogworks.nodes.considering import Considered
 from cogworks.pipeline.decision import Answer, BackOff, Decision, GiveUpOn, Nothing, Run, Stop, Wait
 from cogworks.pipeline.limits import max_cost_usd
 from cogworks.pipeline.position import instance_name, locate, waiting_for
+from cogworks.pipeline.spending import earlier_line, unconfirmed
 
 
 @click.command("status")
@@ -90,6 +91,7 @@ def _as_object(seen: Considered) -> dict[str, Any]:
         ],
         "tokens": {"input": spent.input_tokens, "output": spent.output_tokens},
         "cost_usd": spent.cost_usd,
+        "unconfirmed_usd": spent.unconfirmed_usd,
         "budget_usd": max_cost_usd(seen.facts, seen.pipeline),
         "earlier_usd": state.earlier.spend.cost_usd,
     }
@@ -125,9 +127,10 @@ def _print(seen: Considered) -> None:
     for pull in told["pull_requests"]:
         click.echo(f"  pull request #{pull['number']} ({pull['slug']}): {pull['state']}")
     tokens = told["tokens"]
+    lost = unconfirmed(seen.state.spent)
     click.echo(
-        f"  cost ${told['cost_usd']:.4f} of ${told['budget_usd']:.2f}, {tokens['input']} + {tokens['output']} tokens"
+        f"  cost ${told['cost_usd']:.4f}{f' ({lost})' if lost else ''} of ${told['budget_usd']:.2f}, {tokens['input']} + {tokens['output']} tokens"
     )
     if told["earlier_usd"]:
-        click.echo(f"  before this run of the item: ${told['earlier_usd']:.4f}")
+        click.echo(f"  {earlier_line(seen.state)}")
     click.echo(f"next: {told['next']}")
