@@ -81,6 +81,11 @@ class WaitingFor(Value):
     paste: str = ""
     """The comment that does it as well."""
 
+    @property
+    def line(self) -> str:
+        """What to do, where, and who may, for a console."""
+        return f"{self.ask}{f': {self.url}' if self.url else ''} ({self.who})"
+
 
 class Position(Value):
     """Where a run stands: what each instance is, and what may start."""
