@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 
 from cogworks.commands.progress import ended_by_signal
+from cogworks.commands.tables import console_for_people
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
 from cogworks.demo.person import Person
 from cogworks.demo.play import Cue, play
@@ -58,7 +59,7 @@ def demo(directory: Path | None, provider: str, keep: bool, as_json: bool) -> in
       cogworks demo --dir ~/cogworks-demo --keep
       cogworks demo --provider anthropic
     """
-    console = Console(stderr=as_json, highlight=False)
+    console = console_for_people(stderr=as_json)
     if provider == "anthropic" and not read_environment().llm_api_key:
         raise PermissionRefused(
             "`--provider anthropic` needs a key: set `ANTHROPIC_API_KEY`, or leave the option out to replay the recorded replies."

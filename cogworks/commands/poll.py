@@ -4,7 +4,7 @@ import json
 import random
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,6 +17,7 @@ import click
 from cogworks.commands.child_step import ChildSteps
 from cogworks.commands.looking import look_at
 from cogworks.commands.progress import progress_line
+from cogworks.commands.tables import Column, show_table
 from cogworks.errors import CogworksError, Interrupted
 from cogworks.github.addresses import IssueAddress, RepositoryAddress, parse_repository
 from cogworks.github.client import GraphQLClient
@@ -24,10 +25,11 @@ from cogworks.github.meter import Requests
 from cogworks.github.sweep import Listed, Seen
 from cogworks.github.sweeping import look_through
 from cogworks.nodes.considering import Considered
-from cogworks.polling import Pair, Poller, StepDone, SweepReport, as_object, keep_sweeping, pairs
+from cogworks.polling import Pair, Poller, Row, StepDone, SweepReport, as_object, keep_sweeping, pairs
 from cogworks.settings import child_environment, read_environment
 from cogworks.wiring import open_examination
 
+TABLE = [Column(name) for name in ("item", "done", "node", "why", "title")]
 MATRIX_JOBS = 256
 """GitHub Actions takes no larger matrix."""
 SERVER = "https://github.com"
@@ -193,26 +195,14 @@ class _Told:
 
 
 def _print_table(report: SweepReport) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    if report.rows:
+        show_table(TABLE, [_cells(row) for row in report.rows])
 
-    if not report.rows:
-        return
-    table = Table("item", "done", "node", "why", "title", box=None, pad_edge=False)
-    for row in report.rows:
-        step = row.step
-        why = f"{row.reason}: {_first_line(step.message)}" if step else row.reason
-        cells = (
-            f"#{row.number}",
-            step.outcome if step else "skipped",
-            step.node if step else "",
-            why,
-            row.title,
-        )
-        table.add_row(*(Text(cell) for cell in cells))
-    console = Console()
-    Console(width=console.width if console.is_terminal else 200).print(table)
+
+def _cells(row: Row) -> Sequence[str]:
+    step = row.step
+    why = f"{row.reason}: {_first_line(step.message)}" if step else row.reason
+    return (f"#{row.number}", step.outcome if step else "skipped", step.node if step else "", why, row.title)
 
 
 def _print_matrix(
