@@ -118,4 +118,4 @@ def show(told: Mapping[str, Any], *, lines: Sequence[str], output: Path | None, 
             output.write_text(f"{text}\n", encoding="utf-8")
         except OSError as error:
             raise UsageError(f"`--output`: {error}") from error
-    click.echo(text if as_json else "\n".join(lines) or "nothing")
+    click.echo(text if as_json else "\n".join(lines))
