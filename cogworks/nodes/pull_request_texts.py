@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cogworks.ledger.record import ledger_branch
 from cogworks.nodes.artifacts import pull_request, sub_item_slug
 from cogworks.nodes.contract import NodeTask
+from cogworks.nodes.proving import PROOF_FILE
 from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
 from cogworks.repair.proof import Summary, markdown
 
@@ -73,7 +75,7 @@ def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], revi
         f"### Changes\n\n{_bullets(files)}",
         _section("Notes for the reviewer", code["notes"]),
         f"### Tests\n\n{_test_figures(code)}",
-        markdown(Summary.model_validate(code["proof"])) if "proof" in code else "",
+        _proof(task, code),
         _left_out(list(dict.fromkeys([*code.get("left_out", ()), *review.get("left_out", ())]))),
         f"### Review\n\n{_findings(review)}",
         "### What to do with it\n\nReview it like any other pull request and merge it when you are content; it is "
@@ -81,8 +83,18 @@ def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], revi
     )
 
 
+MAX_PROOF_ROWS = 10
+"""Of a pull request's body, which people read; the rest is a line, and in the ledger."""
 _MAX_WARNING_CHARS = 300
 _PARTICIPLE = {"create": "new", "modify": "changed", "delete": "deleted"}
+
+
+def _proof(task: NodeTask, code: Mapping[str, Any]) -> str:
+    """Empty for code from before there were proofs."""
+    if "proof" not in code:
+        return ""
+    whole = f"`{PROOF_FILE}` on branch `{ledger_branch(task.item.number)}`"
+    return markdown(Summary.model_validate(code["proof"]), rows=MAX_PROOF_ROWS, whole=whole)
 
 
 def _left_out(warnings: Sequence[str]) -> str:
