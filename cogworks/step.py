@@ -145,8 +145,8 @@ def _rest(
     match why:
         case move.Wait(waiting_for=waits):
             warning = _show(shell, seen, seen.state, seen.facts)
-            asks = "; ".join(f"{wait.ask} ({wait.who})" for wait in waits)
-            return report("waiting", f"waiting: {asks}", seen, seen.state, waiting_for=waits, warning=warning)
+            asks = "; ".join(wait.line for wait in waits)
+            return report("waiting", asks, seen, seen.state, waiting_for=waits, warning=warning)
         case move.BackOff(lease=lease, stealable_in_s=wait_s):
             message = f"{lease.node} is being worked on by {lease.holder}; its lease can be taken over in {wait_s:.0f} s"
             return report("backed_off", message, seen, seen.state, retry_in_s=wait_s)

@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,6 +64,7 @@ class _NodeShell:
     open_workspace: Callable[[], Workspace]
     open_laboratory: Callable[[], AbstractContextManager[Laboratory]]
     run: Callable[[str, str], ScriptRun]
+    said: set[str] = field(default_factory=set)
 
     @property
     def service(self) -> DomainService:
@@ -71,6 +72,11 @@ class _NodeShell:
 
     def say(self, line: str, /) -> None:
         self.tell(line)
+
+    def say_once(self, line: str, /) -> None:
+        if line not in self.said:
+            self.say(line)
+            self.said.add(line)
 
     def check(self) -> None:
         self.stop()

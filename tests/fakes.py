@@ -352,6 +352,10 @@ class FakeShell:
     rooms: Laboratory | None = None
     """Where probes work; None: nobody may send any."""
 
+    def say_once(self, line: str) -> None:
+        if line not in self.said:
+            self.say(line)
+
     def say(self, line: str) -> None:
         self.check()
         self.said.append(line)

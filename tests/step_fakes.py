@@ -274,6 +274,10 @@ class _NodeShell:
         default_factory=lambda: ScriptedService(lambda _: (_ for _ in ()).throw(LostRace))
     )
 
+    def say_once(self, line: str, /) -> None:
+        if line not in self.runner.said:
+            self.say(line)
+
     def say(self, line: str, /) -> None:
         self.order.check()
         self.runner.said.append(line)

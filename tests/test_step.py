@@ -115,7 +115,7 @@ def test_a_held_item_says_so_and_goes_on_when_the_label_is_gone() -> None:
 
     report = runner.step()
 
-    assert report.message == "waiting: remove the hold label when the item may go on (a maintainer)"
+    assert report.message == "remove the hold label when the item may go on (a maintainer)"
     assert runner.calls == ["read", "obeyed", "show"]
     assert "stopped by a label" in world.comments[0].body
     again = Runner(world)

@@ -107,7 +107,7 @@ def test_an_operator_may_take_a_live_lease_over_and_what_the_dead_runner_reserve
 
     assert report.outcome == "succeeded"
     visit = world.state.visits[-1]
-    assert (visit.attempt, visit.spend.cost_usd) == (2, 0.6)
+    assert (visit.attempt, visit.spend.cost_usd, visit.spend.unconfirmed_usd) == (2, 0.6, 0.5)
     assert report.spend.cost_usd == 0.1
 
 
@@ -122,6 +122,7 @@ def test_three_dead_runners_fail_the_node_and_their_reservations_are_spent() -> 
     assert (report.outcome, report.message) == ("failed", "plan: its runner died 3 times")
     visit = world.state.visits[-1]
     assert (visit.status, visit.attempt, visit.spend.cost_usd) == ("failed", 3, 1.5)
+    assert visit.spend.unconfirmed_usd == 1.5
     assert world.state.leases == ()
     world.set_label("cogworks:run", "e2")
     until_done(world)

@@ -618,7 +618,7 @@ def test_a_hold_by_command_lets_the_running_node_finish_and_starts_no_other(is_h
     following = Runner(world).step()
 
     assert (report.node, report.outcome) == ("code@A", "succeeded")
-    assert following.message.startswith("waiting: ann holds the item (not now)")
+    assert following.message.startswith("ann holds the item (not now)")
     assert world.state.leases == ()
 
 

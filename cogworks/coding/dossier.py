@@ -55,7 +55,7 @@ def dossier(
         found["transactions.json"] = _json([each.model_dump(mode="json") for each in notes.tried])
     if notes.proof is not None:
         found["proof.json"] = _json(notes.proof.model_dump(mode="json"))
-        found["proof.md"] = markdown(summarised(notes.proof))
+        found["proof.md"] = markdown(summarised(notes.proof), whole="`proof.json`")
     return found
 
 

@@ -1,7 +1,7 @@
 """`cogworks cost`: what a work item has cost, by node and by sub-work-item, against its budget."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -61,6 +61,7 @@ def _as_object(seen: "Considered", at: str) -> dict[str, Any]:
         "reserved_usd": round(state.reserved_usd, 9),
         "budget": {"cost_usd": limit_usd, "tokens": facts.max_tokens},
         "earlier_usd": state.earlier.spend.cost_usd,
+        "earlier_unconfirmed_usd": state.earlier.spend.unconfirmed_usd,
         "remaining": {
             "cost_usd": round(left_usd, 9),
             "tokens": max(0, facts.max_tokens - tokens - state.reserved_tokens),
@@ -76,6 +77,8 @@ def _amounts(spend: "Spend") -> dict[str, Any]:
         "input_tokens": spend.input_tokens,
         "output_tokens": spend.output_tokens,
         "model_calls": spend.model_calls,
+        "unconfirmed_usd": spend.unconfirmed_usd,
+        "unconfirmed_tokens": spend.unconfirmed_tokens,
     }
 
 
@@ -104,12 +107,22 @@ def _print(seen: "Considered", at: str) -> None:
             [Column("sub-work-item"), *COLUMNS],
             [(_title(row), *_cells(row)) for row in told["sub_items"]],
         )
+    for line in closing_lines(seen.state, told):
+        click.echo(f"\n{line}")
+
+
+def closing_lines(state: "RunState", told: Mapping[str, Any]) -> Iterator[str]:
+    """What stands below the tables: money that nobody confirmed, the runs before, and what is left."""
+    from cogworks.pipeline.spending import earlier_line, unconfirmed
+
+    if lost := unconfirmed(state.spent):
+        yield f"of the total: {lost}. Runners died before they could say what their last calls cost; the provider's bill knows."
     if told["earlier_usd"]:
-        click.echo(f"\nbefore this run of the item: ${told['earlier_usd']:.4f}")
+        yield earlier_line(state)
     budget, left = told["budget"], told["remaining"]
     reserved = f" (${told['reserved_usd']:.4f} reserved by a running node)" if told["reserved_usd"] else ""
-    click.echo(
-        f"\nleft: ${left['cost_usd']:.4f} of ${budget['cost_usd']:.2f}{reserved}, "
+    yield (
+        f"left: ${left['cost_usd']:.4f} of ${budget['cost_usd']:.2f}{reserved}, "
         f"{left['tokens']:,} of {budget['tokens']:,} tokens"
     )
 

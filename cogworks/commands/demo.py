@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cogworks.commands.tables import console_for_people
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
 from cogworks.errors import CogworksError, Interrupted, PermissionRefused
 from cogworks.stopping import ended_by_signal
@@ -59,11 +60,9 @@ def demo(directory: Path | None, provider: str, keep: bool, as_json: bool) -> in
       cogworks demo --dir ~/cogworks-demo --keep
       cogworks demo --provider anthropic
     """
-    from rich.console import Console
-
     from cogworks.settings import read_environment
 
-    console = Console(stderr=as_json, highlight=False)
+    console = console_for_people(stderr=as_json)
     environment = read_environment()
     if provider == "anthropic":
         environment.refuse_unusable(environment.llm_api_key_source)
@@ -111,9 +110,14 @@ def _shown(console: "Console", home: Path, provider: str, *, keep: bool) -> dict
         if keep:
             _say(
                 console,
-                f"The hub keeps running: {stage.repository_url} (process {stage.process_id}, data in {home})",
+                f"The hub keeps running: {stage.repository_url} (process {stage.process_id}, data in {home})\n"
+                f"In a browser open this first: {stage.pages_link}",
             )
-        return {**told, "hub": stage.repository_url if keep else None}
+        return {
+            **told,
+            "hub": stage.repository_url if keep else None,
+            "pages": stage.pages_link if keep else None,
+        }
 
 
 def _run(console: "Console", stage: "Stage", cue: "Cue") -> dict[str, Any]:

@@ -10,6 +10,7 @@ import click
 
 from cogworks import __version__
 from cogworks.commands.given_files import options_in, text_of
+from cogworks.commands.tables import console_for_people
 from cogworks.errors import BudgetReached, Interrupted, UsageError
 from cogworks.stopping import ended_by_signal
 from cogworks.unfit import writing
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 NEW_FOLDER = click.Path(path_type=Path, file_okay=False)
 NEW_FILE = click.Path(path_type=Path, dir_okay=False)
-TABLE_WIDTH = 140
 
 
 @click.command("evaluate")
@@ -212,8 +212,6 @@ def _write_more(report: "Report", predictions: Path | None, plot: Path | None) -
 
 
 def _show(report: "Report", *, as_json: bool) -> None:
-    from rich.console import Console
-
     from cogworks.evaluation.showing import instances_table, stages_table, verdict_lines
 
     if as_json:
@@ -222,9 +220,7 @@ def _show(report: "Report", *, as_json: bool) -> None:
             outcome = BudgetReached.outcome
         click.echo(json.dumps({"outcome": outcome, **report.model_dump(mode="json")}))
         return
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=TABLE_WIDTH)
+    console = console_for_people()
     console.print(instances_table(report))
     console.print(stages_table(report))
     for line in verdict_lines(report):

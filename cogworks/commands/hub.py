@@ -77,7 +77,8 @@ def serve(
 ) -> None:
     """Serve the hub until it is ended by SIGTERM or Ctrl-C.
 
-    It prints its address in one line and writes it to hub.json in the directory. Only this machine reaches it.
+    It prints its address, which it writes to hub.json in the directory too, and a link that lets a browser in to the pages
+    of private repositories. Only this machine reaches it.
 
     \b
     Examples:

@@ -3,6 +3,7 @@
 import json
 import random
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import click
 from cogworks.commands.child_step import ChildSteps
 from cogworks.commands.looking import look_at
 from cogworks.commands.progress import progress_line
+from cogworks.commands.tables import Column, show_table
 from cogworks.errors import CogworksError, Interrupted
 from cogworks.github.addresses import IssueAddress, RepositoryAddress, parse_repository
 from cogworks.github.meter import Requests
@@ -21,8 +23,9 @@ if TYPE_CHECKING:
     from cogworks.github.client import GraphQLClient
     from cogworks.github.sweep import Listed, Seen
     from cogworks.nodes.considering import Considered
-    from cogworks.polling import Pair, StepDone, SweepReport
+    from cogworks.polling import Pair, Row, StepDone, SweepReport
 
+TABLE = [Column(name) for name in ("item", "done", "node", "why", "title")]
 MATRIX_JOBS = 256
 """GitHub Actions takes no larger matrix."""
 SERVER = "https://github.com"
@@ -189,26 +192,14 @@ class _Told:
 
 
 def _print_table(report: "SweepReport") -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    if report.rows:
+        show_table(TABLE, [_cells(row) for row in report.rows])
 
-    if not report.rows:
-        return
-    table = Table("item", "done", "node", "why", "title", box=None, pad_edge=False)
-    for row in report.rows:
-        step = row.step
-        why = f"{row.reason}: {_first_line(step.message)}" if step else row.reason
-        cells = (
-            f"#{row.number}",
-            step.outcome if step else "skipped",
-            step.node if step else "",
-            why,
-            row.title,
-        )
-        table.add_row(*(Text(cell) for cell in cells))
-    console = Console()
-    Console(width=console.width if console.is_terminal else 200).print(table)
+
+def _cells(row: "Row") -> Sequence[str]:
+    step = row.step
+    why = f"{row.reason}: {_first_line(step.message)}" if step else row.reason
+    return (f"#{row.number}", step.outcome if step else "skipped", step.node if step else "", why, row.title)
 
 
 def _print_matrix(

@@ -49,7 +49,7 @@ def next_move(seen: "Considered") -> str:
         case GiveUpOn(lease=lease, reason=reason):
             return f"record {lease.node} as failed: {reason}"
         case Wait(waiting_for=waits):
-            return "wait: " + "; ".join(f"{wait.ask} ({wait.who})" for wait in waits)
+            return "wait: " + "; ".join(wait.line for wait in waits)
         case BackOff(lease=lease, stealable_in_s=wait_s):
             return f"back off: {lease.holder} works on {lease.node}; its lease can be taken over in {wait_s:.0f} s"
         case Nothing(reason=reason) | Stop(reason=reason):
@@ -92,12 +92,18 @@ def _as_object(seen: "Considered") -> dict[str, Any]:
         "nodes": _nodes(seen),
         "waiting_for": [w.model_dump(mode="json") for w in waiting_for(state, seen.facts, seen.pipeline)],
         "pull_requests": [
-            {"slug": pull.slug, "number": pull.number, "state": seen.facts.pulls[pull.number].state}
+            {
+                "slug": pull.slug,
+                "number": pull.number,
+                "state": seen.facts.pulls[pull.number].state,
+                "url": seen.facts.pulls[pull.number].url,
+            }
             for pull in state.pull_requests
             if pull.number in seen.facts.pulls
         ],
         "tokens": {"input": spent.input_tokens, "output": spent.output_tokens},
         "cost_usd": spent.cost_usd,
+        "unconfirmed_usd": spent.unconfirmed_usd,
         "budget_usd": max_cost_usd(seen.facts, seen.pipeline),
         "earlier_usd": state.earlier.spend.cost_usd,
     }
@@ -135,6 +141,8 @@ def _nodes(seen: "Considered") -> list[dict[str, Any]]:
 
 
 def _print(seen: "Considered") -> None:
+    from cogworks.pipeline.spending import earlier_line, unconfirmed
+
     told = _as_object(seen)
     click.echo(f"{told['issue']}  {told['status']}  pipeline {told['pipeline']}")
     for row in told["nodes"]:
@@ -143,11 +151,14 @@ def _print(seen: "Considered") -> None:
             f"  {row['node']:<28} {row['status']:<13} {row['visits']:>2}×  {cost:>9}  {row.get('summary', '')}"
         )
     for pull in told["pull_requests"]:
-        click.echo(f"  pull request #{pull['number']} ({pull['slug']}): {pull['state']}")
+        click.echo(
+            f"  pull request #{pull['number']} ({pull['slug']}): {pull['state']}  {pull['url']}".rstrip()
+        )
     tokens = told["tokens"]
+    lost = unconfirmed(seen.state.spent)
     click.echo(
-        f"  cost ${told['cost_usd']:.4f} of ${told['budget_usd']:.2f}, {tokens['input']} + {tokens['output']} tokens"
+        f"  cost ${told['cost_usd']:.4f}{f' ({lost})' if lost else ''} of ${told['budget_usd']:.2f}, {tokens['input']} + {tokens['output']} tokens"
     )
     if told["earlier_usd"]:
-        click.echo(f"  before this run of the item: ${told['earlier_usd']:.4f}")
+        click.echo(f"  {earlier_line(seen.state)}")
     click.echo(f"next: {told['next']}")

@@ -1,12 +1,16 @@
-"""Tables for people: drawn in a terminal, plain aligned columns elsewhere."""
+"""Tables for people: drawn in a terminal, plain aligned columns elsewhere, as wide as there is room."""
 
-import sys
+import shutil
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-GAP = "  "
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PLAIN_WIDTH = 200
+"""Where nobody says how much room there is: a file, a pipe."""
 
 
 class Column(NamedTuple):
@@ -16,32 +20,32 @@ class Column(NamedTuple):
     is_number: bool = False
 
 
-def show_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows below their column names on stdout; cells are shown as they are, on one line each."""
-    cells = [[" ".join(str(cell).split()) for cell in row] for row in rows]
-    if sys.stdout.isatty():
-        _draw(columns, cells)
-        return
-    widths = [
-        max(len(column.name), *(len(row[place]) for row in cells)) if cells else len(column.name)
-        for place, column in enumerate(columns)
-    ]
-    for row in [[column.name for column in columns], *cells]:
-        padded = (
-            cell.rjust(width) if column.is_number else cell.ljust(width)
-            for cell, width, column in zip(row, widths, columns, strict=True)
-        )
-        click.echo(GAP.join(padded).rstrip())
-
-
-def _draw(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+def console_for_people(*, stderr: bool = False) -> "Console":
+    """A console as wide as `COLUMNS` says, else as the terminal is, else `PLAIN_WIDTH`."""
     from rich.console import Console
+
+    console = Console(stderr=stderr, highlight=False)
+    if console.is_terminal:
+        return console
+    width = shutil.get_terminal_size((PLAIN_WIDTH, 50)).columns
+    return Console(stderr=stderr, highlight=False, width=width)
+
+
+def show_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows below their column names on stdout; what does not fit goes on in the next line of its column."""
     from rich.table import Table
     from rich.text import Text
 
-    table = Table()
+    console = console_for_people()
+    table = Table() if console.is_terminal else Table(box=None, pad_edge=False)
     for column in columns:
-        table.add_column(column.name, justify="right" if column.is_number else "left")
+        table.add_column(column.name, justify="right" if column.is_number else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    Console(highlight=False).print(table)
+        table.add_row(*(Text(" ".join(str(cell).split())) for cell in row))
+    if console.is_terminal:
+        console.print(table)
+        return
+    with console.capture() as drawn:
+        console.print(table)
+    for line in drawn.get().splitlines():
+        click.echo(line.rstrip())

@@ -121,4 +121,4 @@ def show(told: Mapping[str, Any], *, lines: Sequence[str], output: Path | None, 
     if output is not None:
         with writing(output):
             output.write_text(f"{text}\n", encoding="utf-8")
-    click.echo(text if as_json else "\n".join(lines) or "nothing")
+    click.echo(text if as_json else "\n".join(lines))

@@ -57,7 +57,8 @@ def listed(directory: Path, profile: str | None, output: Path | None, as_json: b
         "tools": [_told(tool, workshop) for tool in found],
         "refused": [each.model_dump() for each in workshop.loaded.refused],
     }
-    show(told, lines=[_line(tool, workshop) for tool in found], output=output, as_json=as_json)
+    lines = [_line(tool, workshop) for tool in found] or [_none(workshop)]
+    show(told, lines=lines, output=output, as_json=as_json)
     for each in workshop.loaded.refused:
         click.echo(f"{each.file} was left out: {each.reason}", err=True)
     return 0
@@ -100,6 +101,19 @@ def _told(tool: "Tool", workshop: "Workshop") -> dict[str, object]:
         "denied": denial.model_dump(mode="json") if denial else None,
         "needs_approval": denial is None and workshop.enforcer.needs_approval(tool),
     }
+
+
+def _none(workshop: "Workshop") -> str:
+    from cogworks.tools.local import TOOL_FOLDER
+    from cogworks.tools.policy import POLICY_FOLDER
+
+    where = workshop.directory / TOOL_FOLDER
+    if workshop.loaded.refused:
+        return f"no tool: none of the {len(workshop.loaded.refused)} files in {where} declares one; mend what is told of them."
+    return (
+        f"no tool: there is no file in {where}. Write {TOOL_FOLDER}/<name>.toml and allow it in "
+        f"{POLICY_FOLDER}/<profile>.toml; docs/tools.md begins with an example."
+    )
 
 
 def _line(tool: "Tool", workshop: "Workshop") -> str:

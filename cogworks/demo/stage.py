@@ -17,6 +17,7 @@ from pathlib import Path
 
 from cogworks.demo.facts import AUTHOR, DEFAULT_BRANCH, FULL_NAME, OWNER, sample_folder
 from cogworks.errors import CogworksError
+from cogworks.hub.kept_tokens import pages_link
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World
 from cogworks.unfit import writing
@@ -47,6 +48,11 @@ class Stage:
     @property
     def repository_url(self) -> str:
         return f"{self.url}/{FULL_NAME}"
+
+    @property
+    def pages_link(self) -> str:
+        """The repository's page, for a browser that has not been here before."""
+        return pages_link(self.directory / "hub", self.repository_url)
 
 
 @dataclass(frozen=True)
@@ -144,6 +150,7 @@ def _fill(hub: Path, tokens: Mapping[str, str]) -> None:
 def _start(directory: Path, environment: Mapping[str, str]) -> _Hub:
     note = directory / "hub.json"
     note.unlink(missing_ok=True)
+    (directory / "hub.log").touch(mode=0o600)  # the link to the pages is in it
     with (directory / "hub.log").open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "cogworks", "hub", "serve", "--port", "0", "--dir", str(directory)],

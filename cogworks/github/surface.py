@@ -33,7 +33,8 @@ from cogworks.pipeline.position import (
     waiting_for,
 )
 from cogworks.pipeline.render import View, is_drawable, mermaid
-from cogworks.pipeline.state import RunState, VisitRecord, first_visit_key
+from cogworks.pipeline.spending import unconfirmed
+from cogworks.pipeline.state import RunState, Spend, VisitRecord, first_visit_key
 from cogworks.pipeline.waiting import WaitingFor
 from cogworks.settings import Config
 from cogworks.vocabulary import IssueNumber, Value
@@ -307,12 +308,17 @@ def _cell(text: str) -> str:
 def _cost(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
     spent = state.spent
     tokens = spent.input_tokens + spent.output_tokens
-    before = state.earlier.spend.cost_usd
-    earlier = f" · ${before:.4f} before in this item" if before else ""
+    before = state.earlier.spend
+    earlier = f" · ${before.cost_usd:.4f}{_lost(before)} before in this item" if before.cost_usd else ""
     return (
-        f"**Cost so far:** ${spent.cost_usd:.4f} of ${max_cost_usd(facts, pipeline):.2f} · {tokens:,} of {facts.max_tokens:,} tokens "
+        f"**Cost so far:** ${spent.cost_usd:.4f}{_lost(spent)} of ${max_cost_usd(facts, pipeline):.2f} · {tokens:,} of {facts.max_tokens:,} tokens "
         f"· {spent.model_calls} model calls{earlier}"
     )
+
+
+def _lost(spend: Spend) -> str:
+    lost = unconfirmed(spend)
+    return f" ({lost})" if lost else ""
 
 
 def _folded(state: RunState) -> str:

@@ -2,9 +2,7 @@
 
 import hmac
 import json
-import secrets
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -19,22 +17,13 @@ from cogworks.hub.fault_middleware import Desk
 from cogworks.hub.fault_plans import plan_from_object
 from cogworks.hub.git_http import basic_token
 from cogworks.hub.journal import Entry
+from cogworks.hub.kept_tokens import ADMIN
 from cogworks.hub.refusals import BadRequest, Refusal, Unauthenticated, Unprocessable
 from cogworks.hub.rest.dispatch import json_response, refusal_response
 from cogworks.hub.snapshots import Snapshots
 
-TOKEN_FILE = "admin.token"  # noqa: S105 - a file's name
 MAX_WAIT_S = 600.0
 _Act = Callable[[Request], Awaitable[Any]]
-
-
-def admin_token(directory: Path) -> str:
-    """The administrator's token, kept in a file that only its owner reads; made when there is none."""
-    file = directory / TOKEN_FILE
-    if not file.exists():
-        file.touch(mode=0o600)
-        file.write_text(secrets.token_hex(20) + "\n")
-    return file.read_text().strip()
 
 
 class Admin:
@@ -120,7 +109,7 @@ class Admin:
             try:
                 given = basic_token(request.headers.get("authorization")) or ""
                 if not hmac.compare_digest(given.encode(), self._token.encode()):
-                    raise Unauthenticated(f"This needs the token in {TOKEN_FILE} of the hub's directory")
+                    raise Unauthenticated(f"This needs the token in {ADMIN} of the hub's directory")
                 return json_response(200, await act(request), headers)
             except Refusal as refusal:
                 return refusal_response(refusal, headers)

@@ -10,8 +10,15 @@ from cogworks.hub.actions.access import ANONYMOUS
 from cogworks.hub.git_http import TAILS, GitEndpoint
 from cogworks.hub.graphql_http import GraphqlEndpoint
 from cogworks.hub.pages import page_routes
-from cogworks.hub.refusals import NotFound
-from cogworks.hub.rest.dispatch import RestEndpoint, refusal_response, standard_headers, template
+from cogworks.hub.rest.described import refusal_of, rivals
+from cogworks.hub.rest.dispatch import (
+    API_ROOT,
+    RestEndpoint,
+    api_path,
+    refusal_response,
+    standard_headers,
+    template,
+)
 from cogworks.hub.rest.exchange import Handler
 from cogworks.hub.rest.routes import ROUTES
 from cogworks.hub.world import World
@@ -29,15 +36,19 @@ def hub_app(world: World) -> Starlette:
     for path, handlers in _operations():
         if "/dependencies/" in path and not world.has_graphql_extensions:
             continue
-        endpoint = RestEndpoint(world, path, handlers)
+        endpoint = RestEndpoint(world, path, handlers, rivals(path))
         routes += [
-            WebRoute(prefix + template(path), endpoint.answer, methods=_METHODS) for prefix in ("/api/v3", "")
+            WebRoute(prefix + template(path), endpoint.answer, methods=_METHODS) for prefix in (API_ROOT, "")
         ]
-    routes += page_routes(world)
 
-    async def missing(_request: Request, _error: Exception) -> Response:
-        return refusal_response(NotFound(), standard_headers(world, ANONYMOUS, "core"))
+    async def missing(request: Request, _error: Exception | None = None) -> Response:
+        refusal = refusal_of(
+            request.method, api_path(request.url.path), has_extensions=world.has_graphql_extensions
+        )
+        return refusal_response(refusal, standard_headers(world, ANONYMOUS, "core"))
 
+    # What is below the API's root is never a page, such as that of a repository `api/v3`.
+    routes += [WebRoute(f"{API_ROOT}{{rest:path}}", missing, methods=_METHODS), *page_routes(world)]
     return Starlette(routes=routes, exception_handlers={404: missing, 405: missing})
 
 

@@ -1,12 +1,14 @@
 """GitHub Apps on the hub: who they are, where they are installed, and the tokens they are given for an hour."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from cogworks.hub.node_ids import Record
-from cogworks.hub.records import Token, User
-from cogworks.hub.refusals import NotFound, Unauthenticated
-from cogworks.hub.seeding import Permissions, add_token, fresh_token
+from cogworks.hub.records import Collaborator, Repository, Token, User
+from cogworks.hub.refusals import NotFound, Unauthenticated, Unprocessable
+from cogworks.hub.seeding import Level, Permissions, add_token, fresh_token
 from cogworks.hub.world import World
 
 TOKEN_LIFE = timedelta(hours=1)
@@ -123,15 +125,89 @@ def installation_on(world: World, app: App, account_id: int) -> Installation:
     return found
 
 
-def new_installation_token(world: World, app: App) -> tuple[str, Token]:
-    """A token that nobody has had before, with the App's permissions, for an hour."""
+@dataclass(frozen=True)
+class Wanted:
+    """What a token is to be made for; None is everything that the installation was granted."""
+
+    names: tuple[str, ...] | None = None
+    repository_ids: tuple[int, ...] | None = None
+    permissions: Mapping[str, object] | None = None
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether repositories are named, in one way or the other."""
+        return self.names is not None or self.repository_ids is not None
+
+
+def granted_repositories(world: World, app: App, installation: Installation) -> list[Repository]:
+    """The account's repositories that the App's bot works in."""
+    return [
+        repository
+        for repository in world.store.children(Repository, installation.account_id)
+        if world.store.find(Collaborator, f"{repository.id}/{app.bot_id}") is not None
+    ]
+
+
+def chosen_repositories(
+    world: World, app: App, installation: Installation, wanted: Wanted
+) -> list[Repository]:
+    """Those of the granted repositories that are named. Raises `Unprocessable` when one of the names is of no such."""
+    granted = granted_repositories(world, app, installation)
+    if not wanted.is_narrowed:
+        return granted
+    names, numbers = {name.lower() for name in wanted.names or ()}, set(wanted.repository_ids or ())
+    chosen = [each for each in granted if each.name.lower() in names or each.id in numbers]
+    strange = [
+        *sorted(names - {each.name.lower() for each in granted}),
+        *sorted(numbers - {each.id for each in granted}),
+    ]
+    if strange or not chosen:
+        text = "There is at least one repository that does not exist or is not accessible to the parent installation."
+        raise _not_granted(text, "repositories", ", ".join(map(str, strange)) or "none is named")
+    return chosen
+
+
+def chosen_permissions(app: App, wanted: Mapping[str, object] | None) -> Permissions:
+    """The permissions that are asked for. Raises `Unprocessable` when one of them is more than the App has."""
+    if wanted is None:
+        return app.permissions
+    levels: dict[object, Level] = {"read": "read", "write": "write"}
+    # As on GitHub, every App reads metadata.
+    held = {"metadata": "read", **app.permissions}
+    excess = [
+        f"{name}={level}, held: {held.get(name, 'none')}"
+        for name, level in wanted.items()
+        if level not in ("read", "write") or held.get(name, "none") not in (level, "write")
+    ]
+    if excess:
+        text = "The permissions requested are not granted to this installation."
+        raise _not_granted(text, "permissions", "; ".join(excess))
+    return {"metadata": "read", **{name: levels[level] for name, level in wanted.items()}}
+
+
+def _not_granted(text: str, field: str, found: str) -> Unprocessable:
+    error = {"resource": "Installation", "field": field, "code": "invalid", "message": found}
+    return Unprocessable(text, [error])
+
+
+def new_installation_token(
+    world: World, app: App, installation: Installation, wanted: Wanted = Wanted()
+) -> tuple[str, Token]:
+    """A token that nobody has had before, for an hour: for what was granted, or for what is wanted of it.
+
+    Raises `Unprocessable` for what was not granted.
+    """
+    chosen = chosen_repositories(world, app, installation, wanted)
+    permissions = chosen_permissions(app, wanted.permissions)
     text = f"ghs_{fresh_token()}"
     token = add_token(
         world,
         world.user(app.bot_id),
         text,
         kind="installation",
-        permissions=app.permissions,
+        permissions=permissions,
+        account_id=installation.account_id,
+        repository_ids=tuple(each.id for each in chosen) if wanted.is_narrowed else None,
         expires_at=world.clock.now() + TOKEN_LIFE,
     )
     return text, token

@@ -13,7 +13,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from cogworks.hub.actions.access import ANONYMOUS, Actor, authenticate, find_repository, require
+from cogworks.hub.actions.access import (
+    ANONYMOUS,
+    Actor,
+    authenticate,
+    find_repository,
+    require,
+    require_sight,
+)
 from cogworks.hub.actions.refs import reconcile
 from cogworks.hub.clock import http_date
 from cogworks.hub.gitprocess import git_program
@@ -90,6 +97,7 @@ class GitEndpoint:
         except NotFound as refusal:
             # Whether a private repository exists is nobody's business: an anonymous request must log in first.
             raise refusal if actor.user is not None else Unauthenticated from None
+        require_sight(actor, repository, "contents")
         if service == "git-receive-pack":
             require(world, actor, repository, Role.WRITE, "contents")
         return Admitted(actor=actor, repository=repository)

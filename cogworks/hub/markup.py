@@ -70,11 +70,12 @@ def _link(repository: Repository, issue: Issue) -> str:
     return f'{badge} <a href="{target}">#{issue.number} {escape(issue.title)}</a>'
 
 
-def index_page(repositories: Sequence[Repository]) -> str:
+def index_page(repositories: Sequence[Repository], *, hint: str = "") -> str:
+    """All of them, and below a hint why there might be more."""
     rows = "".join(
         f'<li><a href="/{escape(each.full_name)}">{escape(each.full_name)}</a></li>' for each in repositories
     )
-    return document("Hub", f"<h1>Repositories</h1><ul>{rows}</ul>")
+    return document("Hub", f"<h1>Repositories</h1><ul>{rows}</ul><p>{escape(hint)}</p>")
 
 
 def repository_page(repository: Repository, issues: Sequence[Issue]) -> str:

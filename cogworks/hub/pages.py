@@ -21,8 +21,10 @@ from cogworks.hub.markup import (
     repository_page,
     timeline_section,
 )
+from cogworks.hub.page_access import ASKING, Doorkeeper
 from cogworks.hub.records import Issue, Repository
 from cogworks.hub.refusals import NotFound
+from cogworks.hub.rest.described import refusal_of
 from cogworks.hub.world import World
 
 # No script, no style, no image from anywhere else: the pages show text that strangers wrote.
@@ -30,17 +32,22 @@ _HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
 }
 
 
 class Pages:
-    """The handlers of the HTML pages. Whoever reaches the loopback port may read everything."""
+    """The handlers of the HTML pages; those of private repositories are for whom the doorkeeper admits."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, door: Doorkeeper) -> None:
         self._world = world
+        self._door = door
 
-    def index(self, _request: Request) -> str:
-        return index_page(self._world.store.every(Repository))
+    def index(self, request: Request) -> str:
+        is_admitted = self._door.admits(request)
+        every = self._world.store.every(Repository)
+        shown = [each for each in every if is_admitted or not each.is_private]
+        return index_page(shown, hint="" if is_admitted else ASKING.partition("\n\n")[2])
 
     def repository(self, request: Request) -> str:
         repository = self._repository(request)
@@ -82,23 +89,29 @@ class Pages:
     def _repository(self, request: Request) -> Repository:
         name = f"{request.path_params['owner']}/{request.path_params['name']}".lower()
         found = self._world.store.find(Repository, name)
-        if found is None:
+        if found is None or (found.is_private and not self._door.admits(request)):
             raise NotFound
         return found
 
 
 def page_routes(world: World) -> list[BaseRoute]:
     """The routes of all pages; they come after REST's, which share the root."""
-    pages = Pages(world)
+    door = Doorkeeper(world)
+    pages = Pages(world, door)
 
     def web(path: str, show: Callable[[Request], str], kind: type[Response] = HTMLResponse) -> BaseRoute:
         def answer(request: Request) -> Response:
             headers = {**_HEADERS, "date": http_date(world.clock.now())}
+            if (entry := door.entry(request)) is not None:
+                entry.headers.update(headers)
+                return entry
             try:
                 with world.reading():
                     return kind(show(request).encode("utf-8", "replace"), headers=headers)
             except NotFound:
-                return PlainTextResponse("Not Found\n", 404, headers=headers)
+                refusal = refusal_of(request.method, request.url.path)
+                text = ASKING if refusal.status == NotFound.status else f"{refusal}\n"
+                return PlainTextResponse(text, refusal.status, headers=headers)
 
         async def endpoint(request: Request) -> Response:
             return await run_in_threadpool(answer, request)

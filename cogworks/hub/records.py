@@ -46,7 +46,17 @@ class Token(Record):
     """`actions` is what a workflow gets as GITHUB_TOKEN."""
     permissions: dict[str, Literal["none", "read", "write"]] | None = None
     """None: whatever the user may do. Otherwise as an app's: contents, issues, pull_requests, checks, statuses, workflows."""
+    account_id: int | None = None
+    """Whose repositories an App's installation was given; None: wherever the user may go."""
+    repository_ids: tuple[int, ...] | None = None
+    """Those of them that the token was made for; None: all."""
     expires_at: datetime | None = None
+
+    def reaches(self, repository: "Repository") -> bool:
+        """Whether it speaks for its user in a repository; elsewhere it is a stranger's."""
+        return self.account_id in (None, repository.owner_id) and (
+            self.repository_ids is None or repository.id in self.repository_ids
+        )
 
     @property
     def parent(self) -> int:

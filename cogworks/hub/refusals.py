@@ -67,6 +67,13 @@ class Gone(Refusal):
     graphql_type = "NOT_FOUND"
 
 
+class NotImplementedHere(Refusal):
+    """GitHub can do it and the hub cannot; silence would look like "there is none"."""
+
+    status = 501
+    graphql_type = "NOT_IMPLEMENTED"
+
+
 class Unprocessable(Refusal):
     """The request is understood and wrong; `errors` is REST's list of `{resource, field, code, message}`."""
 

@@ -61,6 +61,8 @@ def add_token(
     *,
     kind: TokenKind = "personal",
     permissions: Permissions | None = None,
+    account_id: int | None = None,
+    repository_ids: tuple[int, ...] | None = None,
     expires_at: datetime | None = None,
 ) -> Token:
     """Let `token` speak for the user; the text itself is not kept, only its digest."""
@@ -73,6 +75,8 @@ def add_token(
             user_id=user.id,
             kind=kind,
             permissions=permissions,
+            account_id=account_id,
+            repository_ids=repository_ids,
             expires_at=expires_at,
         )
         return world.store.put(record)

@@ -18,12 +18,13 @@ from uvicorn.server import ServerState
 
 from cogworks.errors import UsageError
 from cogworks.hub.actions.merging import repair
-from cogworks.hub.admin import Admin, admin_app, admin_token
+from cogworks.hub.admin import Admin, admin_app
 from cogworks.hub.app import hub_app
 from cogworks.hub.clock import SystemClock
 from cogworks.hub.fault_middleware import ADMIN_ROOT, Cut, Desk, FaultMiddleware
 from cogworks.hub.faults import FaultPlan
 from cogworks.hub.graphql.endpoint import warm
+from cogworks.hub.kept_tokens import ADMIN, kept_token, pages_link
 from cogworks.hub.snapshots import Snapshots
 from cogworks.hub.world import World
 from cogworks.stopping import Stop, noted_signals
@@ -45,7 +46,7 @@ def serve(
 ) -> None:
     """Serve the hub in `directory` until SIGTERM or SIGINT; port 0 takes the last one again, or a free one.
 
-    Prints one line with the address and writes `hub.json` ({"url", "pid"}) once it is listening.
+    Prints one line with the address, one with the link that lets a browser in to private repositories, and writes `hub.json` ({"url", "pid"}) once it is listening.
     Raises `UsageError` when another process serves the directory or holds the port.
 
     Args:
@@ -75,7 +76,8 @@ def serve(
                 server = _Server(_config(connections.cutting(application)), stop)
                 connections.state = server.server_state
                 _write_note(directory, url)
-                print(f"hub listening on {url}", flush=True)  # noqa: T201 - whoever starts the hub reads it
+                print(f"hub listening on {url}")  # noqa: T201 - whoever starts the hub reads it
+                print(f"pages of private repositories: {pages_link(directory, url + '/')}", flush=True)  # noqa: T201
                 server.run(sockets=[listener])
         finally:
             world.close()
@@ -141,7 +143,7 @@ def _application(world: World, clock: SystemClock, snapshots: Snapshots, plan: F
     desk = Desk(clock=clock, newest_id=world.store.newest_number)
     desk.play(plan)
     hub = FaultMiddleware(hub_app(world), desk)
-    admin = admin_app(Admin(desk, snapshots, clock, admin_token(world.directory)))
+    admin = admin_app(Admin(desk, snapshots, clock, kept_token(world.directory, ADMIN)))
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         inside = admin if scope["type"] == "http" and scope["path"].startswith(ADMIN_ROOT) else hub

@@ -248,6 +248,9 @@ class NodeShell(Protocol):
     def say(self, line: str, /) -> None:
         """One line of progress for the person who watches; raises when the visit has to stop."""
 
+    def say_once(self, line: str, /) -> None:
+        """As `say`, but what the visit has said before it does not say again."""
+
     def check(self) -> None:
         """Raise when the visit has to stop: VisitStopped when a person wants it, with the reason."""
 

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cogworks.github.closing import part_of
+from cogworks.ledger.record import ledger_branch
 from cogworks.nodes.artifacts import pull_request
 from cogworks.nodes.contract import NodeTask
 from cogworks.nodes.edited_items import DONE_WHEN, FILES, INTERFACES, TESTS
+from cogworks.nodes.proving import PROOF_FILE
 from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
 from cogworks.repair.proof import Summary, caution, markdown, promise
 
@@ -80,7 +82,7 @@ def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], revi
         f"### Changes\n\n{_bullets(files)}",
         _section("Notes for the reviewer", code["notes"]),
         f"### Tests\n\n{_test_figures(code, proof)}",
-        markdown(proof) if proof else "",
+        _proof(task, proof),
         _left_out(list(dict.fromkeys([*code.get("left_out", ()), *review.get("left_out", ())]))),
         f"### Review\n\n{_findings(review)}",
         "### What to do with it\n\nReview it like any other pull request and merge it when you are content; it is "
@@ -88,8 +90,18 @@ def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], revi
     )
 
 
+MAX_PROOF_ROWS = 10
+"""Of a pull request's body, which people read; the rest is a line, and in the ledger."""
 _MAX_WARNING_CHARS = 300
 _PARTICIPLE = {"create": "new", "modify": "changed", "delete": "deleted"}
+
+
+def _proof(task: NodeTask, proof: Summary | None) -> str:
+    """Empty for code from before there were proofs."""
+    if proof is None:
+        return ""
+    whole = f"`{PROOF_FILE}` on branch `{ledger_branch(task.item.number)}`"
+    return markdown(proof, rows=MAX_PROOF_ROWS, whole=whole)
 
 
 def _left_out(warnings: Sequence[str]) -> str:

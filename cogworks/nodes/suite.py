@@ -1,4 +1,4 @@
-"""The repository's tests as a node runs them: what their walls met is said to whoever watches."""
+"""The repository's tests as a node runs them: what their walls met is said once to whoever watches."""
 
 from collections.abc import Sequence
 
@@ -16,9 +16,9 @@ def run_suite(shell: NodeShell, workspace: Workspace, tests: Sequence[str] = (),
     """
     report = shell.service.simulate(workspace, tests)
     for text in report.blocked:
-        shell.say(f"{who}: the walls around the tests met this: {text}")
+        shell.say_once(f"{who}: the walls around the tests met this: {text}")
     if report.unprotected:
-        shell.say(
+        shell.say_once(
             f"{who}: WARNING: nothing keeps the tests from this here: {'; '.join(report.unprotected)}. "
             "`cogworks doctor` says what to install."
         )

@@ -29,6 +29,18 @@ def by_sub_item(state: RunState) -> tuple[SpendRow, ...]:
     return _grouped(state, lambda each: (None, each.sub_item))
 
 
+def unconfirmed(spend: Spend) -> str:
+    """How much of what was spent is only known to have been reserved, in words; empty = none of it."""
+    return f"${spend.unconfirmed_usd:.4f} reserved, not confirmed" if spend.unconfirmed_usd else ""
+
+
+def earlier_line(state: RunState) -> str:
+    """What the item cost before its present run."""
+    spend = state.earlier.spend
+    lost = unconfirmed(spend)
+    return f"before this run of the item: ${spend.cost_usd:.4f}" + (f" ({lost})" if lost else "")
+
+
 def _grouped(
     state: RunState, key_of: Callable[[VisitRecord | Lease], tuple[NodeId | None, SubItemKey | None]]
 ) -> tuple[SpendRow, ...]:

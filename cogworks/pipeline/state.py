@@ -48,6 +48,10 @@ class Spend(Value):
     input_tokens: int = 0
     output_tokens: int = 0
     model_calls: int = 0
+    unconfirmed_usd: float = 0.0
+    """Of `cost_usd`: what runners that died had reserved. It may have been spent, and nobody lives who could say."""
+    unconfirmed_tokens: int = 0
+    """Of `input_tokens`, likewise."""
 
     def __add__(self, other: "Spend") -> "Spend":
         return Spend(
@@ -55,6 +59,8 @@ class Spend(Value):
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             model_calls=self.model_calls + other.model_calls,
+            unconfirmed_usd=round(self.unconfirmed_usd + other.unconfirmed_usd, 9),
+            unconfirmed_tokens=self.unconfirmed_tokens + other.unconfirmed_tokens,
         )
 
     def __sub__(self, other: "Spend") -> "Spend":
@@ -63,6 +69,8 @@ class Spend(Value):
             input_tokens=self.input_tokens - other.input_tokens,
             output_tokens=self.output_tokens - other.output_tokens,
             model_calls=self.model_calls - other.model_calls,
+            unconfirmed_usd=round(self.unconfirmed_usd - other.unconfirmed_usd, 9),
+            unconfirmed_tokens=self.unconfirmed_tokens - other.unconfirmed_tokens,
         )
 
 
@@ -149,7 +157,13 @@ class Lease(Value):
 
     @property
     def reserved(self) -> Spend:
-        return Spend(cost_usd=self.reserved_usd, input_tokens=self.reserved_tokens)
+        """As it is booked when the runner dies."""
+        return Spend(
+            cost_usd=self.reserved_usd,
+            input_tokens=self.reserved_tokens,
+            unconfirmed_usd=self.reserved_usd,
+            unconfirmed_tokens=self.reserved_tokens,
+        )
 
     def stealable_in_s(self, age_s: float | None) -> float:
         """Seconds until it may be taken over; `age_s` is None where nobody has heard of it for too long."""

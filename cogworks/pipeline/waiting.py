@@ -20,6 +20,11 @@ class WaitingFor(Value):
     paste: str = ""
     """The comment that does it as well."""
 
+    @property
+    def line(self) -> str:
+        """What to do, where, and who may, for a console."""
+        return f"{self.ask}{f': {self.url}' if self.url else ''} ({self.who})"
+
 
 def doubted(doubt: Doubt) -> WaitingFor:
     """The question whether a text that somebody else changed is what people want."""

@@ -33,7 +33,18 @@ _ASSERTION = re.compile(r"^\s*(?:assert\b|self\.assert\w+\(|expect\(|with pytest
 _SHOWN = 50
 MAX_SUMMARISED = 500
 _CARRIED_ON = {"base", "head", "commands", "versions", "weakened", "uncollected", "unloaded", "guard"}
-_UNCHANGED: frozenset[Verdict] = frozenset({"pass_to_pass", "still_fails", "skipped_before"})
+_TOLD: tuple[Verdict, ...] = (
+    "fail_to_pass",
+    "new_and_passes",
+    "flaky",
+    "still_fails",
+    "broken",
+    "deleted",
+    "skipped_now",
+)
+"""What a table tells of, in its order; the others are as they were and pass, or never ran."""
+_NEVER_LEFT_OUT: tuple[Verdict, ...] = ("broken", "deleted", "skipped_now", "flaky")
+"""What a short table keeps before anything else: nobody may think that there is none."""
 
 
 class Tree(Value):
@@ -104,7 +115,7 @@ class Summary(Value):
     versions: Mapping[str, str] = {}
     counts: Mapping[Verdict, int]
     tests: tuple[ProvenTest, ...]
-    """Without those that are as they were, and at most `MAX_SUMMARISED`."""
+    """Those that changed or fail, and at most `MAX_SUMMARISED`: first what may not be left out."""
     weakened: tuple[Weakened, ...] = ()
     uncollected: tuple[str, ...] = ()
     unloaded: tuple[Unloaded, ...] = ()
@@ -157,12 +168,12 @@ def weakened_lines(diff: Diff, rules: TestRules) -> tuple[Weakened, ...]:
 
 
 def summarised(proof: Proof) -> Summary:
-    """The proof without the tests that are as they were."""
-    changed = [test for test in proof.tests if test.verdict not in _UNCHANGED]
+    """The proof without the tests that are as they were and pass."""
+    told = sorted((test for test in proof.tests if test.verdict in _TOLD), key=_importance)
     return Summary(
         **proof.model_dump(include=_CARRIED_ON),
         counts=Counter(test.verdict for test in proof.tests),
-        tests=tuple(changed[:MAX_SUMMARISED]),
+        tests=tuple(told[:MAX_SUMMARISED]),
         is_proven=proof.is_proven,
     )
 
@@ -198,24 +209,41 @@ def promise(summary: Summary) -> str:
     return f"No test {which} before fails, is skipped or is gone."
 
 
-def markdown(summary: Summary) -> str:
-    """The proof for people: what it leaves open, a sentence, a table of what changed, and what it rests on."""
+def markdown(summary: Summary, *, rows: int = _SHOWN, whole: str = "") -> str:
+    """The proof for people: what it leaves open, a sentence, a table of what changed, and what it rests on.
+
+    Args:
+        rows: of the table at most; what speaks against the change is never left out for what speaks for it.
+        whole: where every test is told of, in words that end a sentence.
+    """
+    shown = sorted(summary.tests, key=_importance)[:rows]
+    shown.sort(key=lambda test: (_TOLD.index(test.verdict), test.id))
     first = caution(summary)
     lines = [*([first, ""] if first else []), _sentence(summary)]
-    if summary.tests:
+    if shown:
         lines += ["", "| test | before | after | verdict |", "|---|---|---|---|"]
     lines += [
-        f"| {_cell(test.id)} | {test.base} | {', '.join((test.head, *test.reruns))} | {test.verdict.replace('_', ' ')} |"
-        for test in summary.tests[:_SHOWN]
+        f"| {_cell(test.id)} | {test.base} | {', '.join((test.head, *test.reruns))} | {_word(test.verdict)} |"
+        for test in shown
     ]
-    changed = sum(count for verdict, count in summary.counts.items() if verdict not in _UNCHANGED)
-    if changed > _SHOWN:
-        lines.append(f"| and {changed - _SHOWN} more | | | |")
+    left_out = Counter(summary.counts)
+    left_out.subtract(test.verdict for test in shown)
+    if more := [f"{left_out[verdict]} {_word(verdict)}" for verdict in _TOLD if left_out[verdict] > 0]:
+        lines += ["", f"Not listed: {', '.join(more)}.{f' All of them are in {whole}.' if whole else ''}", ""]
     lines += [f"- weakened in {_cell(each.path)}: {_cell(each.line[:120])}" for each in summary.weakened]
     lines += [
         f"- could not be collected: {_cell(error.splitlines()[0][:200])}" for error in summary.uncollected
     ]
-    return "\n".join([*lines, "", _ground(summary)]) + "\n"
+    return re.sub(r"\n{3,}", "\n\n", "\n".join([*lines, "", _ground(summary)])) + "\n"
+
+
+def _importance(test: ProvenTest) -> tuple[int, str]:
+    order = dict.fromkeys((*_NEVER_LEFT_OUT, *_TOLD))
+    return list(order).index(test.verdict), test.id
+
+
+def _word(verdict: Verdict) -> str:
+    return verdict.replace("_", " ")
 
 
 def _sentence(summary: Summary) -> str:

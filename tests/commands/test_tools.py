@@ -57,6 +57,22 @@ def test_tools_are_listed_with_what_their_policy_says(here: Path) -> None:
     assert ".cogworks/tools/wrong.toml was left out" in result.stderr
 
 
+def test_where_no_tool_is_declared_the_list_says_what_to_write(tmp_path: Path) -> None:
+    empty = called("tools", "list", "--directory", tmp_path)
+    declare(tmp_path, wrong={"name": "wrong"})
+    wrong = called("tools", "list", "--directory", tmp_path)
+
+    assert empty.stdout == (
+        f"no tool: there is no file in {tmp_path}/.cogworks/tools. Write .cogworks/tools/<name>.toml and allow it in "
+        ".cogworks/policies/<profile>.toml; docs/tools.md begins with an example.\n"
+    )
+    assert wrong.stdout == (
+        f"no tool: none of the 1 files in {tmp_path}/.cogworks/tools declares one; mend what is told of them.\n"
+    )
+    assert ".cogworks/tools/wrong.toml was left out" in wrong.stderr
+    assert told(called("tools", "list", "--directory", tmp_path, "--json"))["tools"] == []
+
+
 def test_what_is_exported_is_what_is_printed(here: Path, tmp_path: Path) -> None:
     for number, words in enumerate(
         (("list", "--profile", "local"), ("plan", *COUNT), ("run", *COUNT, "--seed", "s"))

@@ -240,6 +240,8 @@ def _without_accidents(text: str, url: str) -> str:
         (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<run>"),
         (r"\b[0-9a-f]{12,64}\b", "<hash>"),
         (r" h=[0-9a-f]{8} ", " h=<hash> "),
+        # A runner that died may have spent what it reserved: the one trace that it leaves.
+        (r" \(\$[0-9.]+ reserved, not confirmed\)", ""),
         (r"\$[0-9.]+", "<usd>"),
         (r"[0-9,]+ of [0-9,]+ tokens", "<tokens>"),
         (r"[0-9]+ model calls", "<calls>"),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -138,7 +139,10 @@ def test_a_real_model_needs_a_key(tmp_path: Path) -> None:
 def test_a_kept_hub_still_shows_everything_and_serves_the_next_demonstration(tmp_path: Path) -> None:
     kept = _demo(tmp_path, "--keep")
     url, process_id = _hub_of(tmp_path)
-    page = httpx.get(f"{url}/octo-org/hourglass/issues/1", timeout=30)
+    (link,) = re.findall(r"In a browser open this first: (\S+)", kept.out)
+    with httpx.Client(timeout=30, follow_redirects=True) as browser:
+        browser.get(link)
+        page = browser.get(f"{url}/octo-org/hourglass/issues/1")
 
     again = _demo(tmp_path, "--json")
 

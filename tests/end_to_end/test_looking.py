@@ -54,8 +54,12 @@ def test_status_says_where_the_item_stands_and_what_comes_next(waiting: Scene) -
         ("intake", "succeeded", 1),
         ("architecture", "waiting_gate", 1),
     ]
-    assert told["pull_requests"] == [{"slug": "spec", "number": 2, "state": "open"}]
-    assert told["next"].startswith("wait: merge or approve pull request #2")
+    url = told["waiting_for"][0]["url"]
+    assert url.endswith("/pull/2")
+    assert told["pull_requests"] == [{"slug": "spec", "number": 2, "state": "open", "url": url}]
+    assert told["next"] == (
+        f"wait: merge or approve pull request #2, or close it to reject it: {url} (anyone with write permission)"
+    )
     assert waiting.everything() == before
 
 
@@ -64,6 +68,9 @@ def test_status_is_read_by_people_too(waiting: Scene) -> None:
 
     assert lines[0].startswith(f"{waiting.issue_url}  ")
     assert lines[-1].startswith("next: wait: merge or approve pull request #2")
+    assert [
+        "/pull/2 " in line or line.endswith("/pull/2") for line in lines if "pull request #2" in line
+    ] == [True] * 2
 
 
 @pytest.mark.parametrize("command", ["status", "graph"])

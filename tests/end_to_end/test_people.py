@@ -148,7 +148,7 @@ def test_a_hold_lasts_until_somebody_says_why_the_item_may_go_on(item: Item) -> 
     held = item.step()
     item.say("/cogworks resume it is Monday")
 
-    assert held.message.startswith("waiting: ann holds the item (not on a Friday)")
+    assert held.message.startswith("ann holds the item (not on a Friday)")
     assert item.step().node == "plan"
 
 

@@ -221,12 +221,17 @@ def test_a_step_tells_exactly_what_it_promises(item: WholeItem) -> None:
     assert item.runs[-1].told["steps"] > 1
 
 
+def idle_wait(run: Any) -> str:
+    return str(run.told["waiting_for"][0]["ask"])
+
+
 def test_an_item_that_waits_costs_one_request_and_no_write(item: WholeItem) -> None:
     first, second = item.idle
 
     assert first.told["requests"] == {"graphql": 1, "rest": 0, "git": 0}
     assert item.untouched
-    assert (second.code, second.out.partition(":")[0]) == (10, "waiting")
+    asked, url = idle_wait(first), first.told["waiting_for"][0]["url"]
+    assert (second.code, second.out) == (10, f"waiting: {asked}: {url} (anyone with write permission)\n")
 
 
 def test_the_coding_visits_are_decided_again_from_the_ledger_alone(item: WholeItem) -> None:

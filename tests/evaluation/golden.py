@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from cogworks.commands.evaluate import TABLE_WIDTH
+from cogworks.commands.tables import PLAIN_WIDTH
 from cogworks.evaluation.report import Report, as_text, without_clock
 from cogworks.evaluation.showing import instances_table, stages_table, verdict_lines
 
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).with_name("golden")
 def golden_texts(report: Report) -> Mapping[str, str]:
     """File name -> text: the report and its tables, without the clock and the version of cogworks."""
     still = without_clock(report).model_copy(update={"cogworks_version": "0"})
-    console = Console(width=TABLE_WIDTH, color_system=None, highlight=False)
+    console = Console(width=PLAIN_WIDTH, color_system=None, highlight=False)
     with console.capture() as captured:
         console.print(instances_table(still))
         console.print(stages_table(still))

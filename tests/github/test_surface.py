@@ -207,6 +207,17 @@ def test_the_table_tells_results_visits_costs_and_links_of_every_node() -> None:
     assert "**Cost so far:** $0.7000 of $10.00 · 105 of 500,000 tokens · 7 model calls" in lines
 
 
+def test_what_dead_runners_had_reserved_is_told_apart_in_the_cost() -> None:
+    state = new_run()
+    dead = lease(state, "spec")
+    state = state.with_lease(dead, identity=1).with_lease(dead, identity=2)
+
+    assert (
+        "**Cost so far:** $0.5000 ($0.5000 reserved, not confirmed) of $10.00"
+        in surface(state, facts()).comment
+    )
+
+
 def test_a_summary_cannot_break_the_table() -> None:
     state = settle(new_run(), GRAPH, visit(new_run(), "spec", summary="a | b\nc " + "x" * 300), {})
 

@@ -8,14 +8,14 @@ from typing import Any, Self
 
 import httpx
 
-from cogworks.hub.admin import TOKEN_FILE
+from cogworks.hub.kept_tokens import ADMIN
 
 
 class Administrator:
     """Speaks to `/_hub/` with the token that lies in the hub's directory."""
 
     def __init__(self, url: str, directory: Path) -> None:
-        token = (directory / TOKEN_FILE).read_text().strip()
+        token = (directory / ADMIN).read_text().strip()
         headers = {"Authorization": f"Bearer {token}"}
         self._http = httpx.Client(base_url=f"{url}/_hub/", headers=headers, timeout=120)
 

@@ -209,24 +209,30 @@ def test_a_private_repository_does_not_exist_for_a_stranger(graphql_hub: Hub) ->
     assert error["type"] == "NOT_FOUND"
 
 
-def test_a_field_the_hub_knows_nothing_of_is_null_empty_or_an_error_but_never_made_up(
-    graphql_hub: Hub,
-) -> None:
-    answer = graphql_hub.answer(
-        repository(
-            "licenseInfo { name } releases(first: 1) { totalCount nodes { id } } fundingLinks { url } sshUrl"
-        )
+def test_a_field_that_nobody_answers_is_an_error_beside_the_rest(graphql_hub: Hub) -> None:
+    answer = graphql_hub.answer(repository("name licenseInfo { name } fundingLinks { url }"))
+
+    assert answer["data"] == {
+        "repository": None
+    }  # a list of links may not be null, and so neither may what holds it
+    assert [(error["type"], error["path"], error["message"]) for error in answer["errors"]] == [
+        ("NOT_IMPLEMENTED", ["repository", name], f"The hub does not implement the field '{name}' of 'Repository'.")
+        for name in ("licenseInfo", "fundingLinks")
+    ]  # fmt: skip
+    (error,) = graphql_hub.errors(repository("name licenseInfo { name }"))
+    assert error["path"] == ["repository", "licenseInfo"]
+    assert graphql_hub.answer(repository("name licenseInfo { name }"))["data"] == {
+        "repository": {"name": "demo", "licenseInfo": None}
+    }
+
+
+def test_what_no_hub_has_is_none(graphql_hub: Hub) -> None:
+    selection = (
+        "mergeQueue { id } rulesets(first: 1) { totalCount } releases(first: 1) { totalCount nodes { id } }"
     )
 
-    assert answer["data"] == {"repository": None}
-    (error,) = answer["errors"]
-    assert (error["type"], error["path"]) == ("NOT_IMPLEMENTED", ["repository", "sshUrl"])
-    assert (
-        error["message"]
-        == "The hub keeps no data for the field 'sshUrl' of 'Repository', which may not be null."
-    )
-    assert graphql_hub.repo("licenseInfo { name } releases(first: 1) { totalCount nodes { id } } fundingLinks { url }") == {
-        "licenseInfo": None, "releases": {"totalCount": 0, "nodes": []}, "fundingLinks": [],
+    assert graphql_hub.repo(selection) == {
+        "mergeQueue": None, "rulesets": {"totalCount": 0}, "releases": {"totalCount": 0, "nodes": []},
     }  # fmt: skip
 
 

@@ -12,8 +12,10 @@ from cogworks.hub.actions.hierarchy import add_blocked_by, add_sub_issue
 from cogworks.hub.actions.labels import add_labels, find_label
 from cogworks.hub.actions.merging import merge_pull
 from cogworks.hub.actions.pulls import pull_part
+from cogworks.hub.actions.repositories import change_repository
 from cogworks.hub.actions.reviews import InlineComment, create_review
 from cogworks.hub.app import hub_app
+from cogworks.hub.kept_tokens import pages_link
 from cogworks.hub.markup import text_html
 from tests.hub.bench import Bench
 from tests.hub.web import web_client
@@ -23,8 +25,74 @@ NASTY = "<script>alert('x')</script> & \"quotes\""
 
 @pytest.fixture
 def web(bench: Bench) -> Iterator[httpx.Client]:
+    """A browser that opened the link with the token."""
+    with web_client(hub_app(bench.world)) as client:
+        assert client.get(pages_link(bench.world.directory, "/")).status_code == 303
+        yield client
+
+
+@pytest.fixture
+def stranger(bench: Bench) -> Iterator[httpx.Client]:
     with web_client(hub_app(bench.world)) as client:
         yield client
+
+
+PAGES = (
+    "/octo/demo",
+    "/octo/demo/issues/1",
+    "/octo/demo/pull/2",
+    "/octo/demo/pull/2.diff",
+    "/octo/demo/commit/{tip}",
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_of_a_private_repository_asks_for_the_token(
+    bench: Bench, web: httpx.Client, stranger: httpx.Client, page: str
+) -> None:
+    bench.issue()
+    bench.pull("topic")
+    page = page.format(tip=bench.tip())
+    missing = stranger.get("/octo/nothing")
+
+    answers = [
+        stranger.get(page),
+        stranger.get(f"{page}?token=wrong"),
+        stranger.get(page, headers={"cookie": "hub_pages_80=x"}),
+    ]
+
+    assert web.get(page).status_code == 200
+    # Whether it is there is not to be seen.
+    assert {(answer.status_code, answer.text) for answer in answers} == {(404, missing.text)}
+    assert "Open the link with ?token= that `cogworks hub serve` printed" in missing.text
+
+
+def test_the_link_leaves_a_cookie_that_no_script_and_no_other_site_sends(
+    bench: Bench, stranger: httpx.Client
+) -> None:
+    bench.issue()
+
+    entry = stranger.get(pages_link(bench.world.directory, "/octo/demo/issues/1"))
+
+    assert (entry.status_code, entry.headers["location"]) == (303, "/octo/demo/issues/1")
+    cookie, *attributes = entry.headers["set-cookie"].split("; ")
+    assert cookie.startswith("hub_pages_80=")
+    assert {each.lower() for each in attributes} == {"httponly", "samesite=strict", "path=/"}
+    assert stranger.get(entry.headers["location"]).status_code == 200
+
+
+def test_a_link_leads_nowhere_but_to_this_hub(bench: Bench, stranger: httpx.Client) -> None:
+    entry = stranger.get(pages_link(bench.world.directory, "http://hub.test//evil.example/x"))
+
+    assert entry.headers.get("location", "/").startswith("//") is False
+
+
+def test_a_public_repository_is_for_everybody(bench: Bench, stranger: httpx.Client) -> None:
+    assert "octo/demo" not in stranger.get("/").text
+    change_repository(bench.world, bench.owner, bench.repository, is_private=False)
+
+    assert stranger.get("/octo/demo").status_code == 200
+    assert 'href="/octo/demo"' in stranger.get("/").text
 
 
 def test_the_front_page_leads_to_every_conversation(bench: Bench, web: httpx.Client) -> None:

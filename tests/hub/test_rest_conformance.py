@@ -246,6 +246,8 @@ def apps(talk: Conversation, number: int) -> None:
     found = talk.ask("GET", R + "/installation", token=signature)
     path = "/app/installations/{installation_id}/access_tokens"
     talk.ask("POST", path, {}, token=signature, installation_id=found["id"])
+    narrowed = {"repositories": ["demo"], "permissions": {"contents": "read"}}
+    talk.ask("POST", path, narrowed, token=signature, installation_id=found["id"])
 
 
 @pytest.fixture(scope="module")

@@ -84,6 +84,10 @@ class Desk:
     script_run: ScriptRun = field(default_factory=lambda: ScriptRun(exit_code=0, stdout="", stderr=""))
     scripts: list[tuple[str, str]] = field(default_factory=list)
 
+    def say_once(self, line: str) -> None:
+        if line not in self.said:
+            self.say(line)
+
     def say(self, line: str) -> None:
         self.said.append(line)
 

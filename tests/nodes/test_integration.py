@@ -6,7 +6,7 @@ from cogworks.errors import NodeFailed
 from cogworks.github.effects import OpenPullRequest, ReportCheck
 from cogworks.nodes.contract import Failed, SubItemRef, Succeeded
 from cogworks.nodes.integration import run
-from cogworks.repair.proof import Summary, Tree, markdown
+from cogworks.repair.proof import ProvenTest, Summary, Tree, markdown
 from cogworks.repair.unloaded import Unloaded
 from cogworks.vocabulary import CommitOid, IssueNumber, Severity, SubItemKey
 from tests.nodes.examples import CODE, KEY, REVIEW, finding, output, planned, pull, shell, task
@@ -50,6 +50,25 @@ def test_the_body_refers_to_no_document_that_nobody_put_to_people() -> None:
     body = opened(run(alone, shell())).body
 
     assert body.startswith("Closes #21. Part of #7.\n\n")
+
+
+def test_the_body_shows_ten_tests_of_a_proof_and_says_where_the_others_are() -> None:
+    tree = Tree(commit=CommitOid("a" * 40), tree="b" * 40)
+    tests = tuple(
+        ProvenTest(id=f"t::{number:02}", base="failed", head="passed", verdict="fail_to_pass")
+        for number in range(50)
+    )
+    proof = Summary(base=tree, head=tree, counts={"fail_to_pass": 50}, tests=tests, is_proven=True)
+    code = {**CODE, "proof": proof.model_dump(mode="json")}
+
+    outcome = run(task("integration", sub_item="A", inputs={**INPUTS, "code": code}), shell())
+
+    assert isinstance(outcome, Succeeded)
+    (body,) = (effect.body for effect in outcome.effects if isinstance(effect, OpenPullRequest))
+    assert body.count("| fail to pass |") == 10
+    assert (
+        "Not listed: 40 fail to pass. All of them are in `proof.json` on branch `cogworks/ledger/7`." in body
+    )
 
 
 def test_checks_that_were_left_out_are_listed_in_words_that_address_nobody() -> None:

@@ -23,6 +23,10 @@ class Shell:
     def say(self, line: str) -> None:
         self.said.append(line)
 
+    def say_once(self, line: str) -> None:
+        if line not in self.said:
+            self.say(line)
+
 
 def said_of(**report: object) -> list[str]:
     shell = Shell(TestReport(cases=(TestCase(id="a", outcome="passed"),)).model_copy(update=report))
@@ -86,6 +90,17 @@ def test_what_was_blocked_is_said_line_by_line() -> None:
         "A: the walls around the tests met this: test_a: tried to read /root/.ssh/id_rsa",
         "A: the walls around the tests met this: ended: printed more than 1 MiB",
     ]
+
+
+def test_what_the_walls_met_is_said_once_in_a_visit_however_often_the_tests_run() -> None:
+    shell = Shell(ran(blocked=("test_a: tried to reach 1.2.3.4",), unprotected=("reach the network",)))
+    workspace: Any = Path()
+    as_shell: Any = shell
+
+    for _ in range(3):
+        run_suite(as_shell, workspace, who="A")
+
+    assert [line.partition(" ")[2][:12] for line in shell.said] == ["the walls ar", "WARNING: not"]
 
 
 def test_missing_walls_are_a_warning() -> None:

@@ -63,7 +63,8 @@ def test_a_dead_runner_has_spent_what_it_reserved() -> None:
     taken_over = state.with_lease(lease(state, "a", attempt=2), identity=1)
 
     assert grant(state, facts(), graph, at("a"), window_usd=0.5).usd == 1.0
-    assert taken_over.leases[0].spent == Spend(cost_usd=3.0, input_tokens=100)
+    booked = Spend(cost_usd=3.0, input_tokens=100, unconfirmed_usd=3.0, unconfirmed_tokens=100)
+    assert taken_over.leases[0].spent == booked
 
 
 def test_a_visit_may_spend_the_rest_of_its_node_or_of_the_run_whichever_is_less() -> None:

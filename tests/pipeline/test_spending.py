@@ -13,6 +13,8 @@ SPENDS = st.builds(
     input_tokens=st.integers(0, 10**6),
     output_tokens=st.integers(0, 10**6),
     model_calls=st.integers(0, 9),
+    unconfirmed_usd=st.integers(0, 10**10).map(lambda nano: round(nano * 1e-9, 9)),
+    unconfirmed_tokens=st.integers(0, 10**6),
 )
 PLACES = st.tuples(st.sampled_from(["plan", "code", "review"]), st.sampled_from([None, "A", "B"]))
 AMOUNTS = st.lists(st.tuples(PLACES, SPENDS), max_size=12)

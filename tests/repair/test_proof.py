@@ -146,8 +146,38 @@ def test_a_long_table_is_cut_and_says_so() -> None:
 
     text = markdown(summarised(proof(Runs(report(**names), report(**dict.fromkeys(names, "passed"))))))
 
-    assert "| and 10 more | | | |" in text
-    assert text.count("fail to pass") == 50
+    assert text.count("| fail to pass |") == 50
+    assert "\nNot listed: 10 fail to pass.\n" in text
+
+
+def test_a_short_table_leaves_out_nothing_that_speaks_against_the_change() -> None:
+    better = [f"t::a{number}" for number in range(20)]
+    base = report(
+        **{
+            **dict.fromkeys(better, "failed"),
+            "t::z_old": "failed",
+            "t::z_gone": "passed",
+            "t::z_skip": "passed",
+        }
+    )
+    head = report(**{**dict.fromkeys(better, "passed"), "t::z_old": "failed", "t::z_skip": "skipped"})
+
+    lines = markdown(summarised(proof(Runs(base, head))), rows=10, whole="`proof.json`").splitlines()
+
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| `")]
+    assert [row[3] for row in rows] == ["fail to pass"] * 8 + ["deleted", "skipped now"]
+    assert "Not listed: 12 fail to pass, 1 still fails. All of them are in `proof.json`." in lines
+
+
+def test_what_newly_passes_comes_first_then_what_still_fails_then_what_is_lost() -> None:
+    base = report(**{"t::a": "passed", "t::b": "failed", "t::c": "failed"})
+    head = report(**{"t::b": "failed", "t::c": "passed", "t::d": "passed"})
+
+    text = markdown(summarised(proof(Runs(base, head))))
+
+    rows = [line.split(" | ")[3].strip(" |") for line in text.splitlines() if line.startswith("| `")]
+    assert rows == ["fail to pass", "new and passes", "still fails", "deleted"]
+    assert "Not listed" not in text
 
 
 def test_a_test_that_could_not_be_loaded_before_failed_before() -> None:
@@ -163,7 +193,7 @@ def test_a_summary_counts_every_test_and_lists_those_that_changed() -> None:
     found = summarised(proof(Runs(base, report(a="passed", b="passed", c="failed", d="skipped"))))
 
     assert found.counts == {"fail_to_pass": 1, "pass_to_pass": 1, "still_fails": 1, "skipped_before": 1}
-    assert [test.id for test in found.tests] == ["a"]
+    assert [test.id for test in found.tests] == ["a", "c"]
     assert Summary.model_validate_json(found.model_dump_json()) == found
     assert "1 failed before and still do." in markdown(found)
 

@@ -70,6 +70,28 @@ def role_of(world: World, repository: Repository, user: User | None) -> Role:
     return floor if found is None else max(found.role, floor, key=lambda role: role.rank)
 
 
+def actor_role(world: World, actor: Actor, repository: Repository) -> Role:
+    """What the actor may do in a repository: the user's role where the token reaches, a stranger's elsewhere."""
+    is_reached = actor.token is None or actor.token.reaches(repository)
+    return role_of(world, repository, actor.user if is_reached else None)
+
+
+def sees(actor: Actor, repository: Repository, *any_of: str) -> bool:
+    """Whether the token may read what any of these app permissions covers; what is public everybody may."""
+    return not any_of or not repository.is_private or any(actor.holds(each, "read") for each in any_of)
+
+
+def sees_issue(actor: Actor, repository: Repository, issue: Issue) -> bool:
+    """The same for an issue; as one, a pull request may be read with the permission for either."""
+    return sees(actor, repository, *(("issues",) if issue.pull is None else ("issues", "pull_requests")))
+
+
+def require_sight(actor: Actor, repository: Repository, *any_of: str) -> None:
+    """Raises `Forbidden` for a token that does not see what these app permissions cover."""
+    if not sees(actor, repository, *any_of):
+        raise Forbidden("Resource not accessible by integration")
+
+
 def find_repository(world: World, actor: Actor, owner: str, name: str) -> Repository:
     """The repository. Raises `NotFound` also for one that the actor may not see."""
     found = world.store.find(Repository, f"{owner}/{name}".lower())
@@ -79,7 +101,7 @@ def find_repository(world: World, actor: Actor, owner: str, name: str) -> Reposi
 
 
 def can_read(world: World, actor: Actor, repository: Repository) -> bool:
-    return role_of(world, repository, actor.user).covers(Role.READ)
+    return actor_role(world, actor, repository).covers(Role.READ)
 
 
 def require(
@@ -96,7 +118,7 @@ def require(
     Raises `Unauthenticated`, `NotFound` when the repository is not visible, `Forbidden` otherwise.
     """
     user = actor.known
-    held = role_of(world, repository, user)
+    held = actor_role(world, actor, repository)
     if not held.covers(Role.READ):
         raise NotFound
     if not actor.holds(permission, level):

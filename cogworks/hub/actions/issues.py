@@ -5,6 +5,7 @@ from typing import Literal
 
 from cogworks.hub.actions.access import (
     Actor,
+    actor_role,
     repository_of,
     require,
     require_author_or,
@@ -51,7 +52,7 @@ def create_issue(
             raise Gone("Issues are disabled for this repo")
         check_text("Issue", title=title, body=body)
         issue = new_issue(world, repository, user, title=title, body=body)
-        if role_of(world, repository, user).covers(Role.TRIAGE):
+        if actor_role(world, actor, repository).covers(Role.TRIAGE):
             issue = set_labels(world, actor, issue, labels_named(world, actor, repository, labels))
             issue = add_assignees(world, actor, issue, assignees)
             if milestone is not None:

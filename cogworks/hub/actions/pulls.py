@@ -1,6 +1,6 @@
 """Opening, editing, closing and reopening pull requests."""
 
-from cogworks.hub.actions.access import Actor, repository_of, require, require_author_or, role_of
+from cogworks.hub.actions.access import Actor, actor_role, repository_of, require, require_author_or, role_of
 from cogworks.hub.actions.issues import check_text, closed, new_issue, refreshed, reopened
 from cogworks.hub.actions.timeline import record_event
 from cogworks.hub.gitobjects import Commit
@@ -35,7 +35,7 @@ def create_pull(
             and not repository.actions_may_open_pull_requests
         ):
             raise Forbidden("GitHub Actions is not permitted to create or approve pull requests.")
-        if not role_of(world, repository, user).covers(Role.WRITE):
+        if not actor_role(world, actor, repository).covers(Role.WRITE):
             # Without forks a head branch of this repository is the only one there is.
             raise Forbidden(
                 "Resource not accessible: opening a pull request needs push access to its head branch"

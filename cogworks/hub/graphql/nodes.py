@@ -6,13 +6,14 @@ from typing import Any, TypeVar
 from cogworks.hub.graphql.gitvalues import GitRef, PullCommit, object_of
 from cogworks.hub.graphql.kinds import typename
 from cogworks.hub.graphql.request import Request
-from cogworks.hub.graphql.resolvers.checks import CombinedStatus, Rollup, rollup_of, status_of
+from cogworks.hub.graphql.resolvers.checks import rollup_of, status_of
 from cogworks.hub.graphql.resolvers.conversations import subject_of
 from cogworks.hub.graphql.resolvers.gitobjects import commit_of, pull_commits
-from cogworks.hub.graphql.resolvers.pulls import ReviewRequest, requests_of
-from cogworks.hub.graphql.resolvers.refs import Comparison, comparison
+from cogworks.hub.graphql.resolvers.pulls import requests_of
+from cogworks.hub.graphql.resolvers.refs import comparison
 from cogworks.hub.graphql.resolvers.reviews import thread_of
 from cogworks.hub.graphql.resolvers.suites import App, app_of, suite_of
+from cogworks.hub.graphql.sight import repository_holding
 from cogworks.hub.node_ids import Record, parse_node_id
 from cogworks.hub.records import (
     CheckRun,
@@ -174,16 +175,5 @@ def _is_visible(request: Request, found: Any) -> bool:
         return True
     if isinstance(found, Reaction):
         found = subject_of(found, request)
-    repository = found if isinstance(found, Repository) else _repository(request, found)
+    repository = found if isinstance(found, Repository) else repository_holding(request, found)
     return request.may_read(repository)
-
-
-def _repository(request: Request, found: Any) -> Repository:
-    """The repository of a record or git value: its own, or that of the commit or pull request it hangs on."""
-    if isinstance(found, ReviewRequest):
-        return request.repository(found.pull.repository_id)
-    if isinstance(found, Comparison):
-        return found.base.repository
-    if isinstance(found, PullCommit | Rollup | CombinedStatus):
-        return found.commit.repository
-    return getattr(found, "repository", None) or request.repository(found.repository_id)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from cogworks.hub.actions.access import Actor, can_read, repository_by_id, role_of
+from cogworks.hub.actions.access import Actor, actor_role, can_read, repository_by_id, role_of
 from cogworks.hub.gitstore import GitRepository
 from cogworks.hub.graphql.limits import Measure
 from cogworks.hub.node_ids import Role
@@ -75,7 +75,8 @@ class Request:
         return self.once(key, lambda: role_of(self.world, repository, user))
 
     def viewer_role(self, repository: Repository) -> Role:
-        return self.role(repository, self.actor.user)
+        key = ("viewer-role", repository.id)
+        return self.once(key, lambda: actor_role(self.world, self.actor, repository))
 
     def may_read(self, repository: Repository) -> bool:
         return self.once(("may-read", repository.id), lambda: can_read(self.world, self.actor, repository))

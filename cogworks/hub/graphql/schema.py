@@ -1,7 +1,7 @@
 """GitHub's schema with every field wired to what answers it."""
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import resources
@@ -22,21 +22,17 @@ from graphql import (
 from graphql.pyutils import camel_to_snake
 
 from cogworks.hub.graphql import scalars
+from cogworks.hub.graphql.absences import ABSENT
 from cogworks.hub.graphql.catalogue import ANSWERS
 from cogworks.hub.graphql.connections import Connection, connect
 from cogworks.hub.graphql.kinds import typename
 from cogworks.hub.graphql.limits import is_connection
 from cogworks.hub.graphql.request import Request
+from cogworks.hub.graphql.sight import guard
 from cogworks.hub.graphql.tables import Answer
-from cogworks.hub.refusals import Refusal
+from cogworks.hub.refusals import NotImplementedHere
 
 Info = GraphQLResolveInfo[Request]
-
-
-class NoAnswer(Refusal):
-    """A field that must not be null and of which the hub knows nothing."""
-
-    graphql_type = "NOT_IMPLEMENTED"
 
 
 @cache
@@ -53,7 +49,7 @@ def official_schema(*, with_extensions: bool) -> GraphQLSchema:
     with _without_collections():
         schema = build_schema(text, assume_valid=True, no_location=True)
         scalars.install(schema)
-        wire(schema, ANSWERS)
+        wire(schema, ANSWERS, ABSENT)
     return schema
 
 
@@ -69,15 +65,22 @@ def _without_collections() -> Iterator[None]:
             gc.enable()
 
 
-def wire(schema: GraphQLSchema, known: Mapping[tuple[str, str], Answer]) -> None:
-    """Give every field of `schema` its resolver; a field that nothing is known of gets the policy of `_absent`."""
+def wire(
+    schema: GraphQLSchema, known: Mapping[tuple[str, str], Answer], absent: Container[tuple[str, str]]
+) -> None:
+    """Give every field of `schema` its resolver; one that nobody answers gets the policy of `_unanswered`."""
     for named in schema.type_map.values():
         if named.name.startswith("__"):
             continue
         if isinstance(named, GraphQLObjectType):
             for name, field in named.fields.items():
-                answer = known.get((named.name, name)) or _shared(named.name, name)
-                field.resolve = _absent(named.name, name, field) if answer is None else _resolver(answer)
+                where = (named.name, name)
+                answer = known.get(where) or _shared(*where)
+                field.resolve = (
+                    _unanswered(*where, field, is_absent=where in absent)
+                    if answer is None
+                    else _resolver(answer)
+                )
         if isinstance(named, GraphQLObjectType | GraphQLInterfaceType):
             _snake_case(argument for field in named.fields.values() for argument in field.args.items())
         elif isinstance(named, GraphQLInputObjectType):
@@ -114,37 +117,37 @@ def _snake_case(named: Iterable[tuple[str, Any]]) -> None:
 
 def _resolver(answer: Answer) -> Any:
     def resolve(source: Any, info: Info, **arguments: Any) -> object:
-        return answer(source, info.context, **arguments)
+        value = answer(source, info.context, **arguments)
+        guard(info.context, source, value)
+        return value
 
     return resolve
 
 
-def _absent(type_name: str, name: str, field: GraphQLField) -> Any:
+def _unanswered(type_name: str, name: str, field: GraphQLField, *, is_absent: bool) -> Any:
     """How a field is answered that no table names.
 
-    From a payload: what it holds under that name. Otherwise an empty page or list where one is due, null where
-    null is allowed, and an error that names the field where it is not: never a value that was made up.
+    From a payload: what it holds under that name. Of a thing that no hub has: none, as an empty page, an empty list
+    or null. Anything else is an error that names the field: null would say that there is nothing, and nobody looked.
     """
-    is_required = isinstance(field.type, GraphQLNonNull)
-    inner = field.type.of_type if isinstance(field.type, GraphQLNonNull) else field.type
-    # At the root there is nothing that a page could be empty of: an unanswered search is not "nothing found".
-    is_page = is_required and is_connection(field) and type_name != "Query"
-    is_list = is_required and isinstance(inner, GraphQLList)
+    is_list = isinstance(
+        field.type.of_type if isinstance(field.type, GraphQLNonNull) else field.type, GraphQLList
+    )
 
     def resolve(source: Any, _info: Info, **arguments: Any) -> object:
         if isinstance(source, Mapping) and name in source:
             return source[name]
-        if is_page:
+        if not is_absent:
+            raise NotImplementedHere(f"The hub does not implement {_named(type_name, name)}.")
+        if is_connection(field):
             return _empty(arguments)
-        if is_list:
-            return []
-        if is_required:
-            raise NoAnswer(
-                f"The hub keeps no data for the field '{name}' of '{type_name}', which may not be null."
-            )
-        return None
+        return [] if is_list else None
 
     return resolve
+
+
+def _named(type_name: str, name: str) -> str:
+    return f"the mutation '{name}'" if type_name == "Mutation" else f"the field '{name}' of '{type_name}'"
 
 
 def _empty(arguments: dict[str, Any]) -> Connection[object]:

@@ -5,6 +5,7 @@ from typing import Any
 from cogworks.hub.apps import (
     App,
     Installation,
+    Wanted,
     app_of,
     find_installation,
     installation_on,
@@ -16,6 +17,7 @@ from cogworks.hub.records import Repository
 from cogworks.hub.refusals import NotFound
 from cogworks.hub.rest.exchange import Answer, Call, Route, created
 from cogworks.hub.rest.shapes.people import api, simple_user
+from cogworks.hub.rest.shapes.repositories import repository
 
 Json = dict[str, Any]
 
@@ -44,24 +46,32 @@ def app(call: Call) -> Answer:
 def repository_installation(call: Call) -> Answer:
     found = app_of(call.world, call.actor.signature)
     name = f"{call.path['owner']}/{call.path['repo']}".lower()
-    repository = call.world.store.find(Repository, name)
-    if repository is None:
+    known = call.world.store.find(Repository, name)
+    if known is None:
         raise NotFound
-    return Answer(_installation(call, found, installation_on(call.world, found, repository.owner_id)))
+    return Answer(_installation(call, found, installation_on(call.world, found, known.owner_id)))
 
 
 def access_tokens(call: Call) -> Answer:
     found = app_of(call.world, call.actor.signature)
-    find_installation(call.world, found, call.path_number("installation_id"))
-    text, token = new_installation_token(call.world, found)
-    return created(
-        {
-            "token": text,
-            "expires_at": None if token.expires_at is None else iso(token.expires_at),
-            "permissions": found.permissions,
-            "repository_selection": "selected",
-        }
+    installation = find_installation(call.world, found, call.path_number("installation_id"))
+    fields = call.fields
+    wanted = Wanted(
+        names=fields.texts("repositories"),
+        repository_ids=fields.numbers("repository_ids"),
+        permissions=fields.object("permissions"),
     )
+    text, token = new_installation_token(call.world, found, installation, wanted)
+    body: Json = {
+        "token": text,
+        "expires_at": None if token.expires_at is None else iso(token.expires_at),
+        "permissions": token.permissions,
+        "repository_selection": "selected",
+    }
+    if token.repository_ids is not None:
+        chosen = call.world.store.many(Repository, token.repository_ids)
+        body["repositories"] = [repository(call.world, each) for each in chosen]
+    return created(body)
 
 
 def _installation(call: Call, found: App, installation: Installation) -> Json:

@@ -10,7 +10,7 @@ from cogworks.hub.actions.comments import (
     find_comment,
     reactions,
 )
-from cogworks.hub.records import Comment, Issue, ReactionContent
+from cogworks.hub.records import Comment, ReactionContent
 from cogworks.hub.refusals import Unprocessable
 from cogworks.hub.rest.exchange import NO_CONTENT, Answer, Call, Route, created
 from cogworks.hub.rest.shapes.issues import comment as comment_shape
@@ -23,8 +23,7 @@ def list_comments(call: Call) -> Answer:
 
 def list_all_comments(call: Call) -> Answer:
     store = call.world.store
-    issues = store.children(Issue, call.repository().id)
-    found = [comment for issue in issues for comment in store.children(Comment, issue.id)]
+    found = [comment for issue in call.issues() for comment in store.children(Comment, issue.id)]
     found.sort(key=lambda comment: comment.id, reverse=call.query.get("direction") == "desc")
     return _page(call, found)
 

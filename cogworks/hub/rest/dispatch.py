@@ -4,7 +4,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -15,11 +15,20 @@ from cogworks.hub.actions.access import ANONYMOUS, Actor, authenticate
 from cogworks.hub.clock import http_date
 from cogworks.hub.git_http import basic_token
 from cogworks.hub.refusals import BadRequest, NotFound, RateLimited, Refusal, Unprocessable
+from cogworks.hub.rest.described import MANY_SEGMENTS, Described, refusal_of, rival_refusal
 from cogworks.hub.rest.exchange import Answer, Call, Handler
 from cogworks.hub.world import World
 
+API_ROOT = "/api/v3"
 _DOCUMENTATION = "https://docs.github.com/rest"
-_MANY_SEGMENTS = frozenset({"path", "ref", "branch", "basehead", "name"})
+_READ_WITH: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("branches", "commits", "compare", "contents", "git", "readme"), ("contents",)),
+    **dict.fromkeys(("check-runs", "check-suites"), ("checks",)),
+    **dict.fromkeys(("status", "statuses"), ("statuses",)),
+    **dict.fromkeys(("issues", "labels", "milestones"), ("issues", "pull_requests")),
+    "pulls": ("pull_requests",),
+}
+"""The word in a path that says what is read -> the app permissions any one of which lets a token do so."""
 _UNCOUNTED = frozenset({"/rate_limit"})
 _request_numbers = itertools.count(1)
 
@@ -27,17 +36,33 @@ _request_numbers = itertools.count(1)
 def template(path: str) -> str:
     """The router's form of an OpenAPI path: refs, paths, branches and label names may hold slashes."""
     return re.sub(
-        r"\{(\w+)\}", lambda match: f"{{{match[1]}:path}}" if match[1] in _MANY_SEGMENTS else match[0], path
+        r"\{(\w+)\}", lambda match: f"{{{match[1]}:path}}" if match[0] in MANY_SEGMENTS else match[0], path
     )
+
+
+def read_with(path: str) -> tuple[str, ...]:
+    """The app permissions that let a token read what an OpenAPI path leads to; none are asked for other things."""
+    words = path.partition("/repos/{owner}/{repo}/")[2].split("/")
+    # The checks of a commit are read with the permission for checks, not with that for the commit.
+    subject = words[-1] if words[0] == "commits" and words[-1] in _READ_WITH else words[0]
+    return _READ_WITH.get(subject, ())
+
+
+def api_path(path: str) -> str:
+    """A request's path below the root of the API: REST is at `/api/v3` and at `/`."""
+    return path.removeprefix(API_ROOT) or "/"
 
 
 class RestEndpoint:
     """All operations of one path."""
 
-    def __init__(self, world: World, path: str, handlers: Mapping[str, Handler]) -> None:
+    def __init__(
+        self, world: World, path: str, handlers: Mapping[str, Handler], rivals: Sequence[Described] = ()
+    ) -> None:
         self._world = world
         self._path = path
         self._handlers = handlers
+        self._rivals = rivals
 
     async def answer(self, request: Request) -> Response:
         raw = await request.body()
@@ -49,9 +74,7 @@ class RestEndpoint:
         resource = "search" if self._path.startswith("/search") else "core"
         try:
             actor = authenticate(world, basic_token(request.headers.get("authorization")))
-            handler = self._handlers.get("GET" if request.method == "HEAD" else request.method)
-            if handler is None:
-                raise NotFound
+            handler = self._handler(request.method, api_path(request.url.path))
             if self._path not in _UNCOUNTED:
                 world.limits.check(actor.caller, resource)  # before anything is written
             answer = handler(self._call(request, actor, raw))
@@ -76,6 +99,14 @@ class RestEndpoint:
             )
         return json_response(answer.status, answer.body, headers)
 
+    def _handler(self, method: str, path: str) -> Handler:
+        """Raises the refusal of an operation that is not there."""
+        handler = self._handlers.get("GET" if method == "HEAD" else method)
+        refusal = refusal_of(method, path) if handler is None else rival_refusal(method, path, self._rivals)
+        if handler is None or refusal is not None:
+            raise refusal or NotFound
+        return handler
+
     def _call(self, request: Request, actor: Actor, raw: bytes) -> Call:
         return Call(
             world=self._world,
@@ -85,6 +116,7 @@ class RestEndpoint:
             body=parsed_json(raw) if raw.strip() else None,
             url=f"{self._world.base_url}{request.url.path}",
             accept=request.headers.get("accept", ""),
+            reads=read_with(self._path) if request.method in ("GET", "HEAD") else (),
         )
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from cogworks.hub.actions.access import Actor, find_issue, find_repository
+from cogworks.hub.actions.access import Actor, find_issue, find_repository, require_sight, sees_issue
 from cogworks.hub.gitstore import GitRepository
 from cogworks.hub.records import Issue, Repository
-from cogworks.hub.refusals import BadRequest, NotFound, Unprocessable
+from cogworks.hub.refusals import BadRequest, Forbidden, NotFound, Unprocessable
 from cogworks.hub.world import World
 
 T = TypeVar("T")
@@ -46,6 +46,8 @@ class Call:
     url: str
     """Of the request, without its query."""
     accept: str = ""
+    reads: tuple[str, ...] = ()
+    """The app permissions any one of which lets a token see this of a private repository."""
 
     @property
     def api(self) -> str:
@@ -62,7 +64,9 @@ class Call:
 
     def repository(self) -> Repository:
         """The repository named in the path. Raises `NotFound`."""
-        return find_repository(self.world, self.actor, self.path["owner"], self.path["repo"])
+        found = find_repository(self.world, self.actor, self.path["owner"], self.path["repo"])
+        require_sight(self.actor, found, *self.reads)
+        return found
 
     def git(self) -> GitRepository:
         return self.world.repository_git(self.repository())
@@ -70,7 +74,17 @@ class Call:
     def issue(self, *, pull: bool | None = None) -> Issue:
         """The issue or pull request named in the path. Raises `NotFound`."""
         name = "pull_number" if "pull_number" in self.path else "issue_number"
-        return find_issue(self.world, self.repository(), self.path_number(name), pull=pull)
+        repository = self.repository()
+        found = find_issue(self.world, repository, self.path_number(name), pull=pull)
+        if self.reads and not sees_issue(self.actor, repository, found):
+            raise Forbidden("Resource not accessible by integration")
+        return found
+
+    def issues(self) -> list[Issue]:
+        """Those of the repository's issues and pull requests that the token may read, oldest first."""
+        repository = self.repository()
+        every = self.world.store.children(Issue, repository.id)
+        return [issue for issue in every if sees_issue(self.actor, repository, issue)]
 
     def path_number(self, name: str) -> int:
         text = self.path[name]
@@ -153,6 +167,16 @@ class Fields:
         if found is not None and not all(isinstance(each, str) for each in found):
             raise _wrong_type(name, found, "an array of strings")
         return None if found is None else tuple(found)
+
+    def numbers(self, name: str) -> tuple[int, ...] | None:
+        """A list of integers; None when the field is missing or null."""
+        found = self._typed(name, list, "an array")
+        if found is not None and not all(type(each) is int for each in found):
+            raise _wrong_type(name, found, "an array of integers")
+        return None if found is None else tuple(found)
+
+    def object(self, name: str) -> Json | None:
+        return self._typed(name, dict, "an object")
 
     def objects(self, name: str) -> tuple["Fields", ...]:
         found = self._typed(name, list, "an array") or []

@@ -29,9 +29,7 @@ _REASONS: dict[str, StateReason] = {"not_planned": "not_planned", "duplicate": "
 
 def list_issues(call: Call) -> Answer:
     """Issues and pull requests, filtered as the query says, newest first unless told otherwise."""
-    found = [
-        issue for issue in call.world.store.children(Issue, call.repository().id) if _wanted(call, issue)
-    ]
+    found = [issue for issue in call.issues() if _wanted(call, issue)]
     by_update = call.query.get("sort") == "updated"
     found.sort(
         key=lambda issue: (issue.updated_at if by_update else issue.created_at, issue.number),

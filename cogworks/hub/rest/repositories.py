@@ -1,6 +1,6 @@
 """A repository's settings, labels and milestones over REST."""
 
-from cogworks.hub.actions.access import require, role_of
+from cogworks.hub.actions.access import actor_role, require
 from cogworks.hub.actions.issues import create_milestone
 from cogworks.hub.actions.labels import create_label, delete_label, find_label, update_label
 from cogworks.hub.actions.repositories import change_repository
@@ -24,7 +24,7 @@ _SETTINGS = {
 
 def get(call: Call) -> Answer:
     repository = call.repository()
-    return Answer(full_repository(call.world, repository, role_of(call.world, repository, call.actor.user)))
+    return Answer(full_repository(call.world, repository, actor_role(call.world, call.actor, repository)))
 
 
 def patch(call: Call) -> Answer:
@@ -35,7 +35,7 @@ def patch(call: Call) -> Answer:
         if name in fields and (name == "description" or fields.get(name) is not None)
     }
     changed = change_repository(call.world, call.actor, call.repository(), **settings)
-    return Answer(full_repository(call.world, changed, role_of(call.world, changed, call.actor.user)))
+    return Answer(full_repository(call.world, changed, actor_role(call.world, call.actor, changed)))
 
 
 def list_labels(call: Call) -> Answer:

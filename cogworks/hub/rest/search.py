@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from cogworks.hub.actions.access import can_read
+from cogworks.hub.actions.access import can_read, sees_issue
 from cogworks.hub.records import Issue, Label, Repository, User
 from cogworks.hub.refusals import invalid
 from cogworks.hub.rest.exchange import Answer, Call, Route
@@ -90,7 +90,7 @@ def search_issues(call: Call) -> Answer:
         for repository in world.store.every(Repository)
         if can_read(world, call.actor, repository)
         for issue in world.store.children(Issue, repository.id)
-        if all(test(world, repository, issue) for test in tests)
+        if sees_issue(call.actor, repository, issue) and all(test(world, repository, issue) for test in tests)
     ]
     by_update = call.query.get("sort") == "updated"
     found.sort(

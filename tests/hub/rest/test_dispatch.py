@@ -9,6 +9,7 @@ from cogworks.hub.actions.commits import create_commit_on_branch
 from cogworks.hub.actions.pulls import create_pull
 from cogworks.hub.actions.refs import create_ref
 from cogworks.hub.app import hub_app
+from cogworks.hub.kept_tokens import pages_link
 from cogworks.hub.world import LIMITS
 from tests.hub.bench import Bench
 from tests.hub.running import OWNER_TOKEN, WRITER_TOKEN
@@ -119,7 +120,7 @@ def test_files_that_are_no_utf8_are_shown_all_the_same(bench: Bench, web: httpx.
     answers = [
         web.get(f"{REPOSITORY}/pulls/{pull.number}/files"),
         web.get(f"{REPOSITORY}/contents/latin.txt?ref=latin"),
-        web.get(f"/octo/demo/pull/{pull.number}"),
+        web.get(pages_link(bench.world.directory, f"/octo/demo/pull/{pull.number}"), follow_redirects=True),
     ]
 
     assert [answer.status_code for answer in answers] == [200, 200, 200]

@@ -4,9 +4,10 @@ from typing import Any
 
 from cogworks.hub.graphql.nodes import node
 from cogworks.hub.graphql.request import Request
+from cogworks.hub.graphql.sight import guard
 from cogworks.hub.graphql.tables import Table
 from cogworks.hub.records import Issue, Repository, User
-from cogworks.hub.refusals import NotFound
+from cogworks.hub.refusals import Forbidden, NotFound
 
 TABLE = Table()
 
@@ -24,8 +25,10 @@ def nodes_by_id(_root: object, request: Request, ids: list[str]) -> list[Any]:
 
 def _node_or_refusal(request: Request, node_id: str) -> Any:
     try:
-        return node(request, node_id)
-    except NotFound as refusal:
+        found = node(request, node_id)
+        guard(request, None, found)
+        return found
+    except (NotFound, Forbidden) as refusal:
         return refusal  # graphql-core puts an exception at its place in the list
 
 
