@@ -75,6 +75,31 @@ def test_a_node_is_told_who_writes_the_tests_and_whether_suspects_are_probed() -
     assert [each.probes for each in told] == [ProbeConfig(investigations_enabled=True, probe_pool=2)]
 
 
+@pytest.mark.parametrize(
+    ("node", "settings", "answers", "retries"),
+    [
+        ({}, {}, 3, 7),
+        ({}, {"max_node_retries": 1}, 2, 1),
+        ({"max_retries": 0}, {"max_node_retries": 1}, 1, 0),
+    ],
+    ids=["configuration", "pipeline", "node"],
+)
+def test_how_often_a_model_is_asked_again_is_said_by_the_node_else_the_pipeline_else_the_configuration(
+    node: Mapping[str, int], settings: Mapping[str, int], answers: int, retries: int
+) -> None:
+    world = World(pipeline=document([{**INTAKE, **node}], **settings))
+    world.config += "[budgets]\nsub_work_item_max_retries = 7\n"
+    told: list[Conventions] = []
+
+    def intake(task: NodeTask, shell: NodeShell) -> Outcome:
+        told.append(task.conventions)
+        return Succeeded(output={}, summary="classified")
+
+    Runner(world, nodes={NodeId("intake"): intake}).step()
+
+    assert [(each.max_answers, each.max_retries) for each in told] == [(answers, retries)]
+
+
 @pytest.mark.parametrize("choice", [{}, {"pipeline": ""}, {"pipeline": "default"}, {"pipeline": "feature"}])
 def test_without_a_choice_the_default_pipeline_goes_on(choice: Mapping[str, str]) -> None:
     world = World(pipeline=BOTH)

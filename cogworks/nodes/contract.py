@@ -78,6 +78,10 @@ class SubItemRef(Value):
     depends_on: tuple[SubItemKey, ...]
 
 
+MAX_ANSWERS = 3
+"""To one question where the pipeline says nothing else: the first answer and two corrections."""
+
+
 class Conventions(Value):
     """What the repository configured about how nodes work."""
 
@@ -85,7 +89,9 @@ class Conventions(Value):
     """Where specifications are written, without a trailing slash."""
     sub_item_label: str = "cogworks:sub-work-item"
     max_retries: int = 5
-    """Attempts of this node after the first."""
+    """Attempts at code generation after the first."""
+    max_answers: int = MAX_ANSWERS
+    """Answers to one question of this node, the first included, before the visit fails."""
     test_writer: Literal["separate", "none"] = "separate"
     """Whether tests are written, and handed over, before the code; `none`: they come with it."""
     test_warnings: tuple[str, ...] = ()
