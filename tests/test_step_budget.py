@@ -107,3 +107,15 @@ def test_a_limit_that_is_not_ours_is_tried_again_by_every_step() -> None:
         Runner(world, nodes={**NODES, NodeId("plan"): refused}).step()
 
     assert Runner(world).step().outcome == "succeeded"
+
+
+def test_tokens_have_a_limit_of_their_own() -> None:
+    world = after(1)
+    for pull in world.pulls:
+        world.merge(pull.number)
+    world.config += "[budgets]\npipeline_max_tokens = 100\n"
+
+    report = Runner(world).step()
+
+    assert report.outcome == "budget_reached"
+    assert "tokens" in report.message

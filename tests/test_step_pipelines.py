@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.codegen_settings import ProbeConfig
+from cogworks.codegen_settings import ChangeLimits, ProbeConfig
 from cogworks.nodes.contract import Conventions, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
@@ -73,6 +73,67 @@ def test_a_node_is_told_who_writes_the_tests_and_whether_suspects_are_probed() -
 
     assert [(each.test_writer, each.test_warnings) for each in told] == [("none", ("TEST_NOT_RED",))]
     assert [each.probes for each in told] == [ProbeConfig(investigations_enabled=True, probe_pool=2)]
+
+
+@pytest.mark.parametrize(
+    ("node", "settings", "answers", "retries"),
+    [
+        ({}, {}, 3, 7),
+        ({}, {"max_node_retries": 1}, 2, 1),
+        ({"max_retries": 0}, {"max_node_retries": 1}, 1, 0),
+    ],
+    ids=["configuration", "pipeline", "node"],
+)
+def test_how_often_a_model_is_asked_again_is_said_by_the_node_else_the_pipeline_else_the_configuration(
+    node: Mapping[str, int], settings: Mapping[str, int], answers: int, retries: int
+) -> None:
+    world = World(pipeline=document([{**INTAKE, **node}], **settings))
+    world.config += "[budgets]\nsub_work_item_max_retries = 7\n"
+    told: list[Conventions] = []
+
+    def intake(task: NodeTask, shell: NodeShell) -> Outcome:
+        told.append(task.conventions)
+        return Succeeded(output={}, summary="classified")
+
+    Runner(world, nodes={NodeId("intake"): intake}).step()
+
+    assert [(each.max_answers, each.max_retries) for each in told] == [(answers, retries)]
+
+
+@pytest.mark.parametrize(
+    ("table", "said", "name", "value"),
+    [
+        ("paths", 'specs = "design"', "specs", "design"),
+        ("labels", 'sub_work_item = "part"', "sub_item_label", "part"),
+        ("dependencies", 'changes = "allow"', "manifests", ()),
+        ("dependencies", 'manifests = ["deps.txt"]', "manifests", ("deps.txt",)),
+        ("tests", 'writer = "none"', "test_writer", "none"),
+        ("tests", 'warn_only = ["TEST_EMPTY"]', "test_warnings", ("TEST_EMPTY",)),
+        ("tests", "semantic_check = true", "test_judge", True),
+        ("codegen.limits", "max_loc_changes = 7", "change_limits", ChangeLimits(max_loc_changes=7)),
+        ("codegen.limits", "max_files_per_diff = 2", "change_limits", ChangeLimits(max_files_per_diff=2)),
+        ("codegen.limits", "max_total_churn = 9.0", "change_limits", ChangeLimits(max_total_churn=9)),
+        ("codegen.search", "probe_seconds = 3.0", "probes", ProbeConfig(probe_seconds=3)),
+    ],
+    ids=lambda value: value if isinstance(value, str) and "=" in value else "",
+)
+def test_what_the_repository_configured_reaches_every_node(
+    table: str, said: str, name: str, value: object
+) -> None:
+    told: list[Conventions] = []
+
+    def intake(task: NodeTask, shell: NodeShell) -> Outcome:
+        told.append(task.conventions)
+        return Succeeded(output={}, summary="classified")
+
+    for more in ("", f"[{table}]\n{said}\n"):
+        world = World(pipeline=BOTH)
+        world.config += more
+        Runner(world, nodes={NodeId("intake"): intake}).step()
+
+    before, after = (getattr(each, name) for each in told)
+    assert after == value
+    assert before != value
 
 
 @pytest.mark.parametrize("choice", [{}, {"pipeline": ""}, {"pipeline": "default"}, {"pipeline": "feature"}])

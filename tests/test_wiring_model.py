@@ -8,12 +8,13 @@ import pytest
 
 from cogworks.errors import ConfigurationError
 from cogworks.llm.gateway import ReplyRecord
+from cogworks.llm.provider import Usage
 from cogworks.nodes.visit import SessionOrder
 from cogworks.repair.proposing import ModelProposer
 from cogworks.settings import Environment, parse_config
 from cogworks.vocabulary import RunId
 from cogworks.wiring_model import check_model, gateway_for
-from tests.fakes import ScriptedModel
+from tests.fakes import ScriptedModel, finished
 from tests.fixing import diffs
 from tests.repair.test_proposing import request
 
@@ -64,6 +65,35 @@ def test_the_words_of_a_visits_prompts_are_kept_only_when_they_are_wanted() -> N
         assert told["system"].startswith("These rules stand above everything else")
         assert len(told["messages"][0]) == 200 + len("[…]")
         assert told["reply_sha256"]
+
+
+def test_an_answer_may_be_as_long_as_is_configured() -> None:
+    model = ScriptedModel(REPLY)
+    visit = order("max_output_tokens = 900\n", {}, [], task=nullcontext())
+
+    ModelProposer(gateway_for(visit, model)).propose(request())
+
+    assert [asked.max_output_tokens for asked in model.requests] == [900]
+
+
+@pytest.mark.parametrize("kind", ["input", "output", "cache_write", "cache_read"])
+def test_a_call_costs_what_is_configured_for_its_kinds_of_tokens(kind: str) -> None:
+    prices = {"input": 0, "output": 0, "cache_write": 0, "cache_read": 0, kind: 2}
+    table = ", ".join(f"{name} = {usd}" for name, usd in prices.items())
+    usage = Usage(
+        input_tokens=500_000,
+        output_tokens=500_000,
+        cache_creation_input_tokens=500_000,
+        cache_read_input_tokens=500_000,
+    )
+    replies: list[ReplyRecord] = []
+    visit = order(f'[llm.prices]\n"claude-sonnet-5-5" = {{ {table} }}\n', {}, replies, task=nullcontext())
+
+    ModelProposer(
+        gateway_for(visit, ScriptedModel(finished(REPLY).model_copy(update={"usage": usage})))
+    ).propose(request())
+
+    assert [record.cost_usd for record in replies] == [1]
 
 
 def test_another_word_than_these_is_refused() -> None:

@@ -37,7 +37,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
         reply_type=Specification,
         check=lambda reply: problems_of(reply, files),
     )
-    reply = ask_until_sound(shell, task.visit, question)
+    reply = ask_until_sound(shell, task, question)
     if isinstance(reply, Failed):
         return reply
     text = reply.markdown.rstrip() + "\n"

@@ -5,10 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from cogworks.nodes.contract import Failed, NodeShell, Reply, Visit
-
-MAX_ANSWERS = 3
-"""The first answer and two corrections."""
+from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Reply, Visit
 
 
 @dataclass(frozen=True)
@@ -23,7 +20,6 @@ class Question(Generic[Reply]):
     """Every problem of an answer, in words the model can act on; empty = accepted."""
     name: str = ""
     """Names the question where its template does not; several nodes may share one."""
-    max_answers: int = MAX_ANSWERS
 
 
 def purpose_of(prompt: str, visit: Visit, attempt: int) -> str:
@@ -43,7 +39,7 @@ def as_previous(reply: Reply) -> str:
     return json.dumps(reply.model_dump(mode="json"), indent=2, ensure_ascii=False)
 
 
-def ask_until_sound(shell: NodeShell, visit: Visit, question: Question[Reply]) -> Reply | Failed:
+def ask_until_sound(shell: NodeShell, task: NodeTask, question: Question[Reply]) -> Reply | Failed:
     """The first answer that passes the check, or a failure that lists what was wrong with the last one.
 
     Raises: InvalidReply when an answer does not even fit its schema, BudgetReached, TryAgainLater.
@@ -51,7 +47,8 @@ def ask_until_sound(shell: NodeShell, visit: Visit, question: Question[Reply]) -
     again = retry_variables()
     problems: Sequence[str] = ()
     name = question.name or question.prompt
-    for attempt in range(1, question.max_answers + 1):
+    visit, max_answers = task.visit, task.conventions.max_answers
+    for attempt in range(1, max_answers + 1):
         reply = shell.model.ask(
             question.prompt,
             {**question.variables, **again},
@@ -65,7 +62,7 @@ def ask_until_sound(shell: NodeShell, visit: Visit, question: Question[Reply]) -
         again = retry_variables(as_previous(reply), problems)
     listed = "\n".join(f"- {problem}" for problem in problems)
     return Failed(
-        reason=f"{visit.node}: none of {question.max_answers} answers of the model was usable. The last one:\n{listed}\n"
+        reason=f"{visit.node}: none of {max_answers} answers of the model was usable. The last one:\n{listed}\n"
         "Make the issue more precise, then remove the trigger label and set it again.",
         category="invalid_reply",
     )

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Mapping
 
 from cogworks.coding.governed import coding_policy
-from cogworks.errors import CogworksError
 from cogworks.github.wordings import edited_texts
 from cogworks.ledger.keeper import Keeper
 from cogworks.nodes.considering import Considered, work_item
-from cogworks.nodes.contract import Conventions, NodeTask
+from cogworks.nodes.contract import MAX_ANSWERS, Conventions, NodeTask
 from cogworks.nodes.recording import Claimed
 from cogworks.nodes.remembering import told_before
 from cogworks.nodes.tasks import task_for, with_edits
@@ -17,9 +16,8 @@ from cogworks.pipeline.closing import is_last_to_merge
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.limits import grant
 from cogworks.pipeline.places import is_routing, place_of
-from cogworks.pipeline.position import aborted_by, instance_name, locate
+from cogworks.pipeline.position import aborted_by, locate
 from cogworks.pipeline.state import Lease, RunState
-from cogworks.pipeline.tool_variables import tool_problems
 from cogworks.pipeline.wording import input_digest
 
 
@@ -73,7 +71,6 @@ def claimed(
 
     Raises:
         LedgerUnreadable: a file that the state tells of is not there.
-        CogworksError: the node's tools are not defined for what it is about.
     """
     task = task_for(
         keeper.state,
@@ -91,12 +88,6 @@ def claimed(
         **_approvals(keeper.lease, seen),
     }
     task = with_edits(task.model_copy(update=known), edited_texts(seen.snapshot, keeper.state))
-    node = seen.pipeline.node(place_of(run.instance).node)
-    if not is_routing(run.instance) and (problems := tool_problems(seen.pipeline, node, task.inputs)):
-        listed = "\n".join(f"  - {problem}" for problem in problems)
-        raise CogworksError(
-            f"{instance_name(run.instance)} cannot start; nothing was asked or written:\n{listed}"
-        )
     return Claimed(
         keeper=keeper,
         move=run,
@@ -127,13 +118,13 @@ def _approvals(lease: Lease, seen: Considered) -> dict[str, object]:
 
 
 def _conventions(seen: Considered, run: Run) -> Conventions:
-    node = seen.pipeline.node(place_of(run.instance).node)
     choices = seen.pipelines.pipelines
-    per_item = seen.config.budgets.sub_work_item_max_retries
+    own = seen.pipeline.max_retries(place_of(run.instance).node)
     return Conventions(
         specs=seen.config.paths.specs,
         sub_item_label=seen.config.labels.sub_work_item,
-        max_retries=per_item if node.max_retries is None else node.max_retries,
+        max_retries=seen.config.budgets.sub_work_item_max_retries if own is None else own,
+        max_answers=MAX_ANSWERS if own is None else own + 1,
         own_labels=tuple(seen.config.labels.model_dump().values()),
         manifests=seen.config.dependencies.asked_about,
         baseline=seen.config.tests.baseline,

@@ -81,6 +81,10 @@ class SubItemRef(Value):
     """The sub-issue as people rewrote it; it goes before what the plan says. None: it is as the plan has it."""
 
 
+MAX_ANSWERS = 3
+"""To one question where the pipeline says nothing else: the first answer and two corrections."""
+
+
 class Conventions(Value):
     """What the repository configured about how nodes work."""
 
@@ -88,7 +92,9 @@ class Conventions(Value):
     """Where specifications are written, without a trailing slash."""
     sub_item_label: str = "cogworks:sub-work-item"
     max_retries: int = 5
-    """Attempts of this node after the first."""
+    """Attempts at code generation after the first."""
+    max_answers: int = MAX_ANSWERS
+    """Answers to one question of this node, the first included, before the visit fails."""
     baseline: Literal["require", "allow-failing", "none"] = "require"
     """What is wanted of the tests that are there: that all can be loaded, nothing, or not even a run."""
     test_writer: Literal["separate", "none"] = "separate"

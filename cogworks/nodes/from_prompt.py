@@ -6,7 +6,7 @@ from typing import Any
 from cogworks.errors import NodeFailed
 from cogworks.llm.repository_files import parse_schema, prompts_in, schemas_in
 from cogworks.llm.schemas import DeclaredReply, Schema, declared_reply
-from cogworks.nodes.asking import MAX_ANSWERS, Question, ask_until_sound
+from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.excerpts import survey
 from cogworks.nodes.intake import issue
@@ -75,7 +75,6 @@ def question_for(
         reply_type=declared_reply(schema, name=node.id),
         check=lambda reply: check(reply.root),
         name=node.id,
-        max_answers=MAX_ANSWERS if node.max_retries is None else node.max_retries + 1,
     )
 
 
@@ -83,13 +82,13 @@ def _answered(node: Node, prompt: str, schema: Schema, task: NodeTask, shell: No
     shell.say(f"{node.id}: asking the model")
     variables = variables_for(node, task, shell, prompt)
     if not writes_files(node):
-        reply = ask_until_sound(shell, task.visit, question_for(node, schema, variables))
+        reply = ask_until_sound(shell, task, question_for(node, schema, variables))
         return reply if isinstance(reply, Failed) else _succeeded(reply.root)
     workspace = shell.workspace()
     question = question_for(
         node, schema, variables, lambda output: file_problems(node, output, workspace, shell)
     )
-    reply = ask_until_sound(shell, task.visit, question)
+    reply = ask_until_sound(shell, task, question)
     if isinstance(reply, Failed):
         return reply
     refused = refused_change(node, reply.root, workspace)

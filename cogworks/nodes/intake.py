@@ -32,7 +32,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
         reply_type=Classification,
         check=lambda reply: problems_of(reply, files),
     )
-    reply = ask_until_sound(shell, task.visit, question)
+    reply = ask_until_sound(shell, task, question)
     if isinstance(reply, Failed):
         return reply
     if reason := reason_to_escalate(reply, task.item):

@@ -36,7 +36,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
         reply_type=Interfaces,
         check=lambda reply: problems_of(reply, workspace, shell),
     )
-    reply = ask_until_sound(shell, task.visit, question)
+    reply = ask_until_sound(shell, task, question)
     if isinstance(reply, Failed):
         return reply
     if refused := _reason_for_a_person(reply):

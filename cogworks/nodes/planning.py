@@ -34,7 +34,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
         reply_type=Plan,
         check=lambda reply: plan_problems(reply, names),
     )
-    reply = ask_until_sound(shell, task.visit, question)
+    reply = ask_until_sound(shell, task, question)
     if isinstance(reply, Failed):
         return reply
     if len(reply.sub_work_items) > MAX_ITEMS:

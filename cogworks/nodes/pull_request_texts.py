@@ -12,6 +12,7 @@ from cogworks.nodes.proving import PROOF_FILE
 from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
 from cogworks.repair.proof import Summary, caution, markdown, promise
 
+_DEPENDENCY = {"add": "comes to depend on", "remove": "no longer depends on"}
 _HOW_TO_ACCEPT = (
     "**To accept**, merge this pull request (or approve it). **To change it**, edit the files on this branch before "
     "you merge; what is merged is what the next step reads. **To refuse**, close it without merging."
@@ -20,7 +21,19 @@ _HOW_TO_ACCEPT = (
 
 def specification_body(task: NodeTask, reply: Specification, path: str) -> str:
     """Body of the specification's pull request."""
-    requirements = _table(("", "requirement"), [(each.id, each.text) for each in reply.requirements])
+    requirements = _table(
+        ("", "requirement", "explained under"),
+        [(each.id, each.text, each.section) for each in reply.requirements],
+    )
+    dependencies = _section(
+        "Dependencies that change",
+        _bullets(
+            [
+                f"`{each.source}` {_DEPENDENCY[each.change]} `{each.target}`: {each.reason}"
+                for each in reply.dependency_changes
+            ]
+        ),
+    )
     risks = _section("Risks", _bullets(reply.risks))
     decisions = _section("Decision records to write", _bullets(reply.required_adrs))
     modules = _bullets([f"`{each.name}`{' (new)' if each.new else ''}" for each in reply.affected_modules])
@@ -30,6 +43,7 @@ def specification_body(task: NodeTask, reply: Specification, path: str) -> str:
         stacking(task),
         f"### What will be true afterwards\n\n{requirements}",
         f"### Modules it touches\n\n{modules}",
+        dependencies,
         risks,
         decisions,
         f"### What to do with it\n\n{_HOW_TO_ACCEPT} Next comes the design of the interfaces.",

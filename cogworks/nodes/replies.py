@@ -63,15 +63,6 @@ class DependencyChange(Part):
     reason: str
 
 
-class Exemplar(Part):
-    """A file of another repository that shows how something is done."""
-
-    repository: str
-    path: str
-    ref: str
-    level: Literal[2, 3]
-
-
 class Requirement(Part):
     """One testable statement of the specification."""
 
@@ -90,7 +81,6 @@ class Specification(Part):
     dependency_changes: tuple[DependencyChange, ...] = ()
     required_adrs: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
-    exemplars: tuple[Exemplar, ...] = ()
     requirements: tuple[Requirement, ...] = Field(min_length=1)
 
 

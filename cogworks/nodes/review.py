@@ -47,7 +47,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
             reply_type=ReviewPass,
             check=lambda reply: problems_of(reply, workspace, files),
         )
-        reply = ask_until_sound(shell, task.visit, question)
+        reply = ask_until_sound(shell, task, question)
         if isinstance(reply, Failed):
             return reply
         passes.append({"name": name, **reply.model_dump(mode="json", include={"passed", "criteria"})})

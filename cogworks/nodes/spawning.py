@@ -101,7 +101,7 @@ def with_created(outcome: Outcome, published: Published) -> Outcome:
 def _asked(node: Node, prompt: str, schema: Schema, task: NodeTask, shell: NodeShell) -> dict[str, Any] | str:
     shell.say(f"{node.id}: asking the model which follow-up issues are due")
     variables = variables_for(node, task, shell, prompt)
-    reply = ask_until_sound(shell, task.visit, question_for(node, schema, variables))
+    reply = ask_until_sound(shell, task, question_for(node, schema, variables))
     return reply.reason if isinstance(reply, Failed) else reply.root
 
 

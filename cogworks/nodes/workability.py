@@ -107,6 +107,8 @@ class _Check:
                 )
             elif node.output_schema is not None:
                 yield "`schema` is for nodes with a `prompt`; the built-in node has its own"
+            elif node.validation != "none":
+                yield "`validation` is for nodes with a `prompt`; the built-in node has its files checked always"
             return
         yield from self._prompt(node.prompt)
         if node.output_schema is None:
@@ -163,8 +165,6 @@ class _Check:
                 "`validation` is 'domain-service', but the node writes no files; give it `slug` and "
                 "`produces_code = true`, or remove `validation`"
             )
-        if node.validation == "scenario":
-            yield "`validation` is 'scenario', which only built-in nodes have; use 'none' or 'domain-service'"
 
     def _prompt(self, stem: str) -> Iterable[str]:
         if stem not in self._prompts:

@@ -191,14 +191,6 @@ def _explicit(node: Node, edges: tuple[Edge, ...]) -> Iterable[str]:
             yield f"edge {edge.id!r}: `condition` has no say, because node {node.id!r} chooses explicitly; remove it"
 
 
-def _profiles(pipeline: Pipeline) -> Iterable[str]:
-    known = list(pipeline.tool_profiles)
-    named = [(f"node {node.id!r}: `tool_profile`", node.tool_profile) for node in pipeline.nodes]
-    for where, name in [("`default_tool_profile`", pipeline.default_tool_profile), *named]:
-        if name is not None and name not in pipeline.tool_profiles:
-            yield f"{where} is {name!r}, which is not a tool profile{meant(name, known)}"
-
-
 def _shift_work(pipeline: Pipeline) -> Iterable[str]:
     known = [str(node.id) for node in pipeline.nodes]
     for of, node_id in pipeline.shift_work.items():
@@ -292,18 +284,16 @@ def _inputs(pipeline: Pipeline) -> Iterable[str]:
         for slot in node.outputs:
             producers.setdefault(slot, set()).add(node.id)
     for node in pipeline.nodes:
-        compared = node.alignment.inputs if node.alignment else ()
-        for key, slots in (("inputs", node.inputs), ("alignment.inputs", compared)):
-            for slot in slots:
-                made_by = producers.get(slot, set())
-                if pipeline.can_read(node.id, slot):
-                    continue
-                if not any(node.id in span and not span.isdisjoint(made_by) for span in spans):
-                    hint = "" if made_by else meant(slot, producers)
-                    yield f"node {node.id!r}: `{key}` holds {slot!r}, which no node before it puts out{hint}"
+        for slot in node.inputs:
+            made_by = producers.get(slot, set())
+            if pipeline.can_read(node.id, slot):
+                continue
+            if not any(node.id in span and not span.isdisjoint(made_by) for span in spans):
+                hint = "" if made_by else meant(slot, producers)
+                yield f"node {node.id!r}: `inputs` holds {slot!r}, which no node before it puts out{hint}"
 
 
 _Rule = Callable[[Pipeline], Iterable[str]]
 _NAMES: tuple[_Rule, ...] = (_repeated_nodes, _repeated_edges, _unknown_nodes)
-_LOCAL: tuple[_Rule, ...] = (_evaluations, _profiles, _shift_work)
+_LOCAL: tuple[_Rule, ...] = (_evaluations, _shift_work)
 _WHOLE: tuple[_Rule, ...] = (_start_scope, _unreachable, _scopes, _loops, _crossing_loops, _inputs)

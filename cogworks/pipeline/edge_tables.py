@@ -15,10 +15,10 @@ from cogworks.pipeline.elements import (
     Negation,
     Overflow,
     Rework,
-    Semantics,
 )
 from cogworks.pipeline.expressions import ExpressionError, parse_expression, print_expression
 from cogworks.pipeline.node_tables import SLOT
+from cogworks.pipeline.not_obeyed import NOT_OBEYED_BY_REWORK
 from cogworks.pipeline.tables import Shape, Table, shown
 from cogworks.vocabulary import NodeId
 
@@ -50,15 +50,13 @@ def read_edge(table: Table) -> Edge:
 def _rework(table: Table) -> Rework:
     table.need("max_traversals")
     overflow_edge = table.text("overflow_edge")
-    semantics: Semantics = table.choice("semantics", get_args(Semantics)) or "rework"
     rework = Rework(
         max_traversals=table.integer("max_traversals", minimum=1, maximum=MAX_TRAVERSALS) or 1,
-        semantics=semantics,
         preserve=table.texts("preserve", SLOT),
-        counter=table.choice("counter", get_args(Semantics)) or semantics,
         overflow=table.choice("overflow", get_args(Overflow)) or "escalate",
         overflow_edge=None if overflow_edge is None else EdgeId(overflow_edge),
     )
+    table.refuse_all(NOT_OBEYED_BY_REWORK)
     table.close()
     return rework
 

@@ -1,6 +1,5 @@
 """The parts of a pipeline graph: nodes, edges, conditions, settings, and the limits no file can lift."""
 
-from collections.abc import Mapping
 from typing import Annotated, Literal, NamedTuple, NewType
 
 from pydantic import Field
@@ -24,11 +23,9 @@ Gate = Literal["auto-proceed", "human-gated"]
 WorkClass = Literal["safety-critical", "standard", "low-risk"]
 """What a shift-work boundary goes by: derived from the classification, `standard` before there is one."""
 Evaluation = Literal["first-matching", "all-matching", "explicit"]
-Validation = Literal["none", "domain-service", "scenario"]
+Validation = Literal["none", "domain-service"]
 Method = Literal["builtin", "domain_service", "script"]
-Semantics = Literal["retry", "rework"]
 Overflow = Literal["halt", "escalate", "take-edge"]
-ScopeValue = str | int | bool | tuple[str, ...]
 
 
 class Instance(NamedTuple):
@@ -94,17 +91,6 @@ Condition = Annotated[
 ]
 
 
-class Alignment(Value):
-    """How a node's output is compared with what was asked."""
-
-    inputs: tuple[str, ...] = ()
-    deterministic: bool = True
-    llm: bool = False
-    threshold: float = 0.9
-    """0.0 to 1.0; a score equal to it passes."""
-    max_rework: int = 3
-
-
 Fallback = Literal["", "timeout", "api_error", "ambiguous", "unparseable"]
 
 
@@ -119,15 +105,6 @@ class ConditionAnswer(Value):
     why: str = ""
     """The model's reason, or what went wrong."""
     model_id: str = ""
-
-
-class ToolProfile(Value):
-    """Which tools a node may use and within which limits."""
-
-    tools: tuple[str, ...]
-    """Tool names; `domain.*` means every tool of that category."""
-    scope: Mapping[str, Mapping[str, ScopeValue]] = {}
-    """tool name -> scope parameter -> value, which may hold `{{variables}}`."""
 
 
 class Node(Value):
@@ -149,13 +126,12 @@ class Node(Value):
     timeout_seconds: int | None = None
     cost_budget_usd: float | None = None
     max_retries: int | None = None
+    """Answers of the model beyond the first: those refused before this many are used up are asked for again."""
     validation: Validation = "none"
+    """Of the files that a node with a prompt writes."""
     evaluation: Evaluation | None = None
     next_edges: tuple[EdgeId, ...] = ()
     """Explicit evaluation: the edges its output field `next_edges` may name."""
-    tool_profile: str | None = None
-    tool_overrides: Mapping[str, Mapping[str, ScopeValue]] = {}
-    alignment: Alignment | None = None
     abort_siblings_on_failure: bool = False
     method: Method | None = None
     """Deterministic nodes (and spawning nodes decided by a script)."""
@@ -176,11 +152,8 @@ class Rework(Value):
 
     max_traversals: int
     """At least 1, at most MAX_TRAVERSALS; counted per run and sub-item, never reset."""
-    semantics: Semantics = "rework"
-    """`retry`: same input; `rework`: input enriched by the preserved outputs."""
     preserve: tuple[str, ...] = ()
-    """Output slots that survive the traversal."""
-    counter: Semantics = "rework"
+    """Output slots that survive the traversal and are handed to the repeated nodes."""
     overflow: Overflow = "escalate"
     overflow_edge: EdgeId | None = None
     """The edge taken instead when `overflow` is `take-edge`."""
@@ -201,7 +174,8 @@ class Settings(Value):
 
     default_timeout_seconds: int | None = None
     default_cost_budget_usd: float | None = None
-    max_node_retries: int = 5
+    max_node_retries: int | None = None
+    """For nodes that say nothing of `max_retries` themselves."""
     max_concurrent_llm_calls: int = 3
     cost_budget_usd: float | None = None
     """For the whole run; None = what `config.toml` says."""

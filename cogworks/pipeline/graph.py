@@ -15,7 +15,6 @@ from cogworks.pipeline.elements import (
     MAX_REWORK_EDGES,
     MAX_TRAVERSALS,
     MAX_VISITS_PER_RUN,
-    Alignment,
     AllOf,
     AnyOf,
     Condition,
@@ -34,11 +33,8 @@ from cogworks.pipeline.elements import (
     Overflow,
     Rework,
     Scope,
-    ScopeValue,
-    Semantics,
     Settings,
     SubItem,
-    ToolProfile,
     Validation,
     WorkClass,
 )
@@ -50,7 +46,6 @@ __all__ = [
     "MAX_REWORK_EDGES",
     "MAX_TRAVERSALS",
     "MAX_VISITS_PER_RUN",
-    "Alignment",
     "AllOf",
     "AnyOf",
     "Condition",
@@ -71,11 +66,8 @@ __all__ = [
     "PipelineConfiguration",
     "Rework",
     "Scope",
-    "ScopeValue",
-    "Semantics",
     "Settings",
     "SubItem",
-    "ToolProfile",
     "Validation",
     "WorkClass",
     "topological_order",
@@ -91,8 +83,6 @@ class Pipeline:
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     settings: Settings = field(default_factory=Settings)
-    tool_profiles: Mapping[str, ToolProfile] = field(default_factory=dict)
-    default_tool_profile: str | None = None
     description: str = ""
     shift_work: Mapping[WorkClass, NodeId] = field(default_factory=dict)
     """Class of item -> the last node whose result people look at where it declares no gate of its own."""
@@ -171,8 +161,8 @@ class Pipeline:
         own = self.node(node_id).cost_budget_usd
         return self.settings.default_cost_budget_usd if own is None else own
 
-    def max_retries(self, node_id: NodeId) -> int:
-        """The node's own retry budget, else the pipeline's; the first attempt is not a retry."""
+    def max_retries(self, node_id: NodeId) -> int | None:
+        """How many answers beyond the first the node says, else the pipeline; None = neither says anything."""
         own = self.node(node_id).max_retries
         return self.settings.max_node_retries if own is None else own
 
@@ -232,15 +222,12 @@ class Pipeline:
 
     def as_json(self) -> dict[str, Any]:
         """The whole graph as plain JSON values, defaults filled in."""
-        profiles = {name: profile.model_dump(mode="json") for name, profile in self.tool_profiles.items()}
         return {
             "name": self.name,
             "description": self.description,
             "start": self.start,
             "settings": self.settings.model_dump(mode="json"),
             "shift_work": dict(self.shift_work),
-            "default_tool_profile": self.default_tool_profile,
-            "tool_profiles": profiles,
             "nodes": [node.model_dump(mode="json") for node in self.nodes],
             "edges": [edge.model_dump(mode="json") for edge in self.edges],
         }

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from cogworks.pipeline.elements import (
-    Alignment,
     EdgeId,
     Evaluation,
     Gate,
@@ -13,11 +12,9 @@ from cogworks.pipeline.elements import (
     Node,
     NodeType,
     Scope,
-    ScopeValue,
-    ToolProfile,
     Validation,
 )
-from cogworks.pipeline.profiles import read_scopes
+from cogworks.pipeline.not_obeyed import NOT_OBEYED_BY_NODES
 from cogworks.pipeline.tables import Shape, Table, shown
 from cogworks.vocabulary import NodeId
 
@@ -43,7 +40,7 @@ _LABEL = Shape(re.compile(r"[^\s,][^,\r\n]{0,49}"), "a label of at most 50 chara
 
 
 _ONLY_FOR: Mapping[str, tuple[str, ...]] = {
-    "alignment": ("llm",),
+    "max_retries": ("llm", "spawning"),
     "prompt": ("llm", "spawning"),
     "schema": ("llm", "spawning"),
     "method": ("deterministic", "spawning"),
@@ -53,9 +50,7 @@ _ONLY_FOR: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def read_node(
-    table: Table, profiles: Mapping[str, ToolProfile], default_profile: str, *, built_in: bool
-) -> Node:
+def read_node(table: Table, *, built_in: bool) -> Node:
     """The node a `[[…nodes]]` table declares; `built_in` files may run scripts."""
     table.need("id")
     node_id = table.text("id", _NODE_ID) or f"unnamed {table.where}"
@@ -64,7 +59,6 @@ def read_node(
         table.refuse("id", f"is {node_id!r}, which cogworks uses for itself; give the node another id")
     table.need("type")
     node_type: NodeType | None = table.choice("type", get_args(NodeType))
-    profile_name = table.text("tool_profile")
     node = Node(
         id=NodeId(node_id),
         type=node_type or "llm",
@@ -81,22 +75,16 @@ def read_node(
         validation=table.choice("validation", get_args(Validation)) or "none",
         evaluation=table.choice("evaluation", get_args(Evaluation)),
         next_edges=tuple(EdgeId(each) for each in table.texts("next_edges")),
-        tool_profile=profile_name,
-        tool_overrides=_overrides(table, profiles.get(profile_name or default_profile)),
         abort_siblings_on_failure=table.boolean("abort_siblings_on_failure") or False,
         **_work(table, node_type),
     )
+    table.refuse_all(NOT_OBEYED_BY_NODES)
     table.close()
     if node.method == "script" and not built_in:
         table.refuse(
             "method", "is 'script', which only built-in pipelines may use; call a domain service instead"
         )
     return node
-
-
-def _overrides(table: Table, profile: ToolProfile | None) -> dict[str, dict[str, ScopeValue]]:
-    overrides = table.table("tool_overrides")
-    return {} if overrides is None or profile is None else read_scopes(overrides, profile.tools)
 
 
 def _work(table: Table, node_type: NodeType | None) -> dict[str, Any]:
@@ -108,7 +96,6 @@ def _work(table: Table, node_type: NodeType | None) -> dict[str, Any]:
             )
     link = table.boolean("link")
     work = {
-        "alignment": _alignment(table.table("alignment")),
         "method": table.choice("method", get_args(Method)),
         "call": table.text("call", _CALL),
         "prompt": table.text("prompt", _FILE),
@@ -122,17 +109,3 @@ def _work(table: Table, node_type: NodeType | None) -> dict[str, Any]:
     if node_type == "spawning" and "prompt" not in table and work["method"] != "script":
         table.need("prompt")
     return work
-
-
-def _alignment(table: Table | None) -> Alignment | None:
-    if table is None:
-        return None
-    given = {
-        "inputs": table.texts("inputs", SLOT),
-        "deterministic": table.boolean("deterministic"),
-        "llm": table.boolean("llm"),
-        "threshold": table.number("threshold", minimum=0, maximum=1),
-        "max_rework": table.integer("max_rework", minimum=0, maximum=MAX_RETRIES),
-    }
-    table.close()
-    return Alignment().model_copy(update={key: value for key, value in given.items() if value is not None})

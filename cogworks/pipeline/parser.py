@@ -8,11 +8,11 @@ from typing import Any
 from cogworks.errors import ConfigurationError
 from cogworks.pipeline.checks import choice_problems, problems_of, warnings_of
 from cogworks.pipeline.edge_tables import read_edge
-from cogworks.pipeline.elements import Settings, ToolProfile, WorkClass
+from cogworks.pipeline.elements import Settings, WorkClass
 from cogworks.pipeline.gates import WORK_CLASSES
 from cogworks.pipeline.graph import Pipeline, PipelineConfiguration
 from cogworks.pipeline.node_tables import MAX_RETRIES, MAX_SECONDS, MAX_USD, read_node
-from cogworks.pipeline.profiles import BUILT_IN_PROFILES, DEFAULT_PROFILE, PROFILE_NAME, read_profile
+from cogworks.pipeline.not_obeyed import NOT_OBEYED_BY_FILES, NOT_OBEYED_BY_PIPELINES
 from cogworks.pipeline.tables import Shape, Table, meant, shown
 from cogworks.vocabulary import NodeId
 
@@ -37,13 +37,13 @@ def parse_pipelines(text: str, *, source: str, built_in: bool = False) -> Pipeli
     warnings: list[str] = []
     root = Table(_toml(text, source), "", problems)
     shared = _settings(root.table("settings"), Settings())
-    profiles = {**BUILT_IN_PROFILES, **_profiles(root.table("tool_profiles"), warnings)}
     default = root.text("default")
     pipelines: dict[str, Pipeline] = {}
     tables = root.table("pipelines")
     for name, table in tables.named_tables(_NAME) if tables is not None else ():
-        reading = _PipelineReading(name, table, shared, profiles, warnings, built_in=built_in)
+        reading = _PipelineReading(name, table, shared, warnings, built_in=built_in)
         pipelines[name] = reading.read()
+    root.refuse_all(NOT_OBEYED_BY_FILES)
     root.close()
     if not pipelines:
         problems.append(
@@ -110,11 +110,6 @@ def _shift_work(table: Table | None) -> dict[WorkClass, NodeId]:
     return {of: NodeId(node_id) for of, node_id in given.items() if node_id is not None}
 
 
-def _profiles(table: Table | None, warnings: list[str]) -> dict[str, ToolProfile]:
-    tables = table.named_tables(PROFILE_NAME) if table is not None else ()
-    return {name: read_profile(profile, warnings) for name, profile in tables}
-
-
 class _PipelineReading:
     """Reads one `[pipelines.<name>]` table."""
 
@@ -123,7 +118,6 @@ class _PipelineReading:
         name: str,
         table: Table,
         settings: Settings,
-        profiles: Mapping[str, ToolProfile],
         warnings: list[str],
         *,
         built_in: bool,
@@ -131,7 +125,6 @@ class _PipelineReading:
         self._name = name
         self._table = table
         self._settings = settings
-        self._profiles = profiles
         self._warnings = warnings
         self._built_in = built_in
 
@@ -140,12 +133,7 @@ class _PipelineReading:
         table = self._table
         table.need("start")
         start = table.text("start")
-        self._profiles = {**self._profiles, **_profiles(table.table("tool_profiles"), self._warnings)}
-        default_profile = table.text("default_tool_profile") or DEFAULT_PROFILE
-        nodes = tuple(
-            read_node(each, self._profiles, default_profile, built_in=self._built_in)
-            for each in table.tables("nodes")
-        )
+        nodes = tuple(read_node(each, built_in=self._built_in) for each in table.tables("nodes"))
         edges = tuple(read_edge(each) for each in table.tables("edges"))
         pipeline = Pipeline(
             name=self._name,
@@ -153,11 +141,10 @@ class _PipelineReading:
             nodes=nodes,
             edges=edges,
             settings=_settings(table.table("settings"), self._settings),
-            tool_profiles=self._profiles,
-            default_tool_profile=default_profile,
             description=table.text("description") or "",
             shift_work=_shift_work(table.table("shift_work")),
         )
+        table.refuse_all(NOT_OBEYED_BY_PIPELINES)
         table.close()
         self._check(pipeline)
         return pipeline

@@ -9,6 +9,7 @@ from pydantic import Field
 from cogworks.pipeline.elements import ConditionAnswer
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.graph import SubItem as ScheduledItem
+from cogworks.pipeline.graph_hashes import GraphHash
 from cogworks.pipeline.people import (
     INPUTS_NODE,
     Approval,
@@ -143,7 +144,7 @@ class Lease(Value):
     """Given back because this call needs a person; it is claimed again when somebody approves the call."""
     approved_calls: tuple[ApprovedCall, ...] = ()
     """What people approved for this visit; whether it still counts is judged when the visit is claimed."""
-    graph_hash: str
+    graph_hash: GraphHash
     input_digest: str
 
     @property
@@ -219,7 +220,7 @@ class RunState(Value):
     issue_digest: str
     """sha256 of title and body as the run saw them first."""
     pipeline: str
-    graph_hash: str
+    graph_hash: GraphHash
     status: RunStatus = "running"
     kind: str = ""
     """The classification's type, e.g. `bug_fix`; a label shows it."""

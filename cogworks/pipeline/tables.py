@@ -62,6 +62,12 @@ class Table:
             self._wrong(key, value, shape.wanted)
         return value
 
+    def refuse_all(self, keys: Mapping[str, str]) -> None:
+        """Note every key that is there though cogworks does not obey it: key -> what to say of it."""
+        for key, reason in keys.items():
+            if self._raw(key) is not None:
+                self.refuse(key, reason)
+
     def choice(self, key: str, options: Sequence[str]) -> Any:
         """One of the options."""
         value = self._raw(key)

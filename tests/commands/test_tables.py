@@ -10,11 +10,11 @@ from collections.abc import Mapping
 import pytest
 
 from cogworks.commands.tables import PLAIN_WIDTH, Column, show_table
+from tests.limits import Started
 
 COLUMNS = [Column("item"), Column("USD", is_number=True), Column("why")]
 ROWS = [["#1", "0.5000", "because " * 40], ["#12", "12.0000", "[bold]no markup[/bold]"]]
 PROGRAM = f"""
-from tests.limits import Started
 from cogworks.commands.tables import Column, show_table
 show_table([Column("item"), Column("why")], [["#1", {"because " * 60!r}]])
 """

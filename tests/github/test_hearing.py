@@ -48,6 +48,20 @@ def test_only_writers_and_named_apps_are_obeyed(author: Account, reason: str) ->
     assert found == Heard(said=(refused if reason else asked,), last_comment_id=number)
 
 
+@pytest.mark.parametrize("key", ["trigger", "cancel", "restart"])
+def test_a_label_that_the_team_renamed_asks_for_what_it_stands_for(key: str) -> None:
+    renamed = parse_config(f'{CONFIG}[labels]\n{key} = "ours"\n')
+    world = World()
+    world.set_label("ours", "e2")
+    known = world.snapshot().model_copy(update={"permissions": world.permissions})
+
+    found = hear(known, SEEN, renamed)
+
+    assert [said.verb for said in found.said if isinstance(said, Asked)] == [
+        "run" if key == "trigger" else key
+    ]
+
+
 @pytest.mark.parametrize("permission", ["triage", "read", "none"])
 def test_less_than_write_permission_commands_nothing(permission: str) -> None:
     world = World(permissions={Login("ann"): permission})

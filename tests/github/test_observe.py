@@ -118,6 +118,22 @@ def test_every_input_label_is_one_fact(label: str, flag: str) -> None:
     assert {name for name in flags if found[name]} == {flag}
 
 
+@pytest.mark.parametrize(
+    ("key", "flag"),
+    [
+        ("trigger", "is_triggered"),
+        ("hold", "is_held"),
+        ("cancel", "is_cancelled"),
+        ("safety_critical", "is_safety_critical"),
+    ],
+)
+def test_an_input_label_that_the_team_renamed_is_the_one_that_counts(key: str, flag: str) -> None:
+    renamed = parse_config(f'{CONFIG}[labels]\n{key} = "ours"\n')
+
+    assert getattr(labelled("ours", config=renamed), flag)
+    assert not getattr(labelled(getattr(LabelConfig(), key), config=renamed), flag)
+
+
 def test_a_label_set_by_somebody_who_may_not_counts_as_not_there_until_it_is_set_again() -> None:
     world = World()
     world.set_label("cogworks:hold", "e2")

@@ -1,11 +1,13 @@
 """Architecture: a specification as a pull request, and what sends it back to the model."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from cogworks.github.effects import CommitFiles, FileText, OpenPullRequest
 from cogworks.nodes.architecture import problems_of, run
 from cogworks.nodes.contract import Failed, Succeeded
-from cogworks.nodes.replies import AffectedModule, Specification
+from cogworks.nodes.replies import AffectedModule, DependencyChange, Requirement, Specification
 from cogworks.vocabulary import BranchName
 from tests.nodes.examples import FILES, KEY, SPECIFICATION, output, shell, task
 
@@ -50,8 +52,44 @@ def test_the_pull_request_says_what_it_is_part_of_and_how_to_accept_it() -> None
     assert isinstance(outcome, Succeeded)
     body = outcome.effects[1].body  # type: ignore[union-attr]  # the second effect opens the pull request
     assert body.startswith("Part of #7.")
-    assert "| R1 | add(2, 2) is 4. |" in body
+    assert "| R1 | add(2, 2) is 4. | Requirements |" in body
     assert "**To accept**, merge this pull request" in body
+
+
+CHANGED: Mapping[str, object] = {
+    "title": "Let add() add numbers",
+    "markdown": "# Let add() add\n\n- **R1** add(2, 2) is 4, always.\n",
+    "affected_modules": (AffectedModule(name="src/adder/other.py", new=True),),
+    "dependency_changes": (
+        DependencyChange(source="adder.adding", target="operator", change="add", reason="It adds."),
+    ),
+    "required_adrs": ("Why numbers are added",),
+    "risks": ("Somebody relies on the subtraction.",),
+    "requirements": (Requirement(id="R1", text="add(2, 2) is 4.", section="Adding"),),
+}
+
+
+@pytest.mark.parametrize("field", Specification.model_fields)
+def test_everything_that_a_specification_says_is_shown_to_people(field: str) -> None:
+    changed = SPECIFICATION.model_copy(update={field: CHANGED[field]})
+
+    before, after = (run(task("architecture"), shell(each)) for each in (SPECIFICATION, changed))
+
+    assert isinstance(before, Succeeded)
+    assert isinstance(after, Succeeded)
+    assert after.effects != before.effects
+
+
+def test_a_dependency_that_comes_or_goes_is_said_in_the_pull_request() -> None:
+    changed = SPECIFICATION.model_copy(update={"dependency_changes": CHANGED["dependency_changes"]})
+
+    outcome = run(task("architecture"), shell(changed))
+
+    assert isinstance(outcome, Succeeded)
+    body = outcome.effects[1].body  # type: ignore[union-attr]  # the second effect opens the pull request
+    assert (
+        "### Dependencies that change\n\n- `adder.adding` comes to depend on `operator`: It adds.\n" in body
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import pytest
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.github.effects import CommitFiles, FileText, OpenPullRequest
 from cogworks.llm.prompts import delimited
-from cogworks.nodes.contract import Failed, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Conventions, Failed, NodeTask, Outcome, Succeeded
 from cogworks.nodes.resolution import procedure_for
 from cogworks.pipeline.graph import Node
 from cogworks.vocabulary import Severity
@@ -100,9 +100,9 @@ def test_what_the_service_finds_goes_back_and_leaves_no_trace() -> None:
 
 def test_a_path_outside_the_repository_is_refused_until_the_retries_are_used_up() -> None:
     outside = {"files": [{"path": "../x", "content": ""}]}
-    node = WRITER.model_copy(update={"max_retries": 1})
 
-    outcome = run(node, desk(outside, outside))
+    given = task("note", inputs={"plan": {}}, conventions=Conventions(max_answers=2))
+    outcome = run(WRITER, desk(outside, outside), given)
 
     assert isinstance(outcome, Failed)
     assert outcome.reason.startswith("note: none of 2 answers of the model was usable.")

@@ -57,7 +57,10 @@ def test_a_sound_node_has_no_problem(node: dict[str, object]) -> None:
         ({"id": "note", "type": "llm", "prompt": "note", "inputs": ["plan"]}, ["`schema` is missing"]),
         ({**LLM, "inputs": []}, ["uses `inputs.plan`, which is not among the node's `inputs`"]),
         ({**LLM, "validation": "domain-service"}, ["but the node writes no files"]),
-        ({**LLM, "validation": "scenario"}, ["which only built-in nodes have"]),
+        (
+            {"id": "review", "type": "llm", "validation": "domain-service"},
+            ["`validation` is for nodes with a `prompt`"],
+        ),
         ({**LLM, "slug": "n", "produces_code": True}, ["the field `files` must be declared and required"]),
         (
             {**LLM, "outputs": ["a", "b"]},
@@ -130,6 +133,6 @@ def test_an_unfit_schema_is_told(schema: str, word: str) -> None:
 
 
 def test_all_problems_are_reported_at_once() -> None:
-    found = problems({**LLM, "schema": "nite", "validation": "scenario"}, prompts__note="x")
+    found = problems({**LLM, "schema": "nite", "validation": "domain-service"}, prompts__note="x")
 
     assert len(found) == 3

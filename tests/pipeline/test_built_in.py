@@ -1,7 +1,9 @@
 from cogworks.pipeline.built_in import built_in_pipelines
 from cogworks.pipeline.frontier import EdgeRef, Instance, instances, out_edges_after
 from cogworks.pipeline.gates import gate_of, work_class
+from cogworks.pipeline.state import RunState
 from tests.pipeline.graphs import sub_items
+from tests.pipeline.runs import new_run
 
 DEFAULT = built_in_pipelines().choose()
 
@@ -17,6 +19,15 @@ def test_the_default_pipeline_has_the_seven_nodes_and_no_warnings() -> None:
         ("review", "sub-item", "llm", ("review",)),
         ("integration", "sub-item", "deterministic", ("integration",)),
     ]
+
+
+def test_a_run_of_the_built_in_pipeline_goes_on_though_keys_that_did_nothing_are_gone() -> None:
+    before = "1e5513acf5547710e687a37644458d0842fa1af2386397e0d65ef88e54ecd552"
+    state = new_run(DEFAULT)
+    kept = state.model_dump_json().replace(state.graph_hash, before)
+
+    assert before in kept
+    assert RunState.model_validate_json(kept).graph_hash == DEFAULT.graph_hash
 
 
 def test_gates_of_the_default_pipeline() -> None:

@@ -199,19 +199,13 @@ def test_two_loops_over_one_node_are_walked_one_after_the_other() -> None:
 
 def test_an_input_is_put_out_by_a_node_before_or_in_the_same_loop() -> None:
     nodes = [
-        _node("a", outputs=["plan"], inputs=["verdict"], alignment={"inputs": ["plam"]}),
-        _node("b", outputs=["verdict"], inputs=["plan", "late"], evaluation="first-matching"),
+        _node("a", outputs=["plan"], inputs=["verdict"]),
+        _node("b", outputs=["verdict"], inputs=["plan", "late", "plam"], evaluation="first-matching"),
         _node("c", outputs=["late"]),
     ]
     assert _problems(nodes, [edge("a>b"), edge("b>c"), loop("b>a")]) == [
-        "node 'a': `alignment.inputs` holds 'plam', which no node before it puts out; did you mean 'plan'?",
         "node 'b': `inputs` holds 'late', which no node before it puts out",
-    ]
-
-
-def test_an_unknown_tool_profile_is_refused() -> None:
-    assert _problems([_node("a", tool_profile="reeder")]) == [
-        "node 'a': `tool_profile` is 'reeder', which is not a tool profile; did you mean 'reader'?"
+        "node 'b': `inputs` holds 'plam', which no node before it puts out; did you mean 'plan'?",
     ]
 
 

@@ -6,7 +6,6 @@ import tomli_w
 
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.pipeline.graph import (
-    Alignment,
     AllOf,
     Edge,
     ExpressionCondition,
@@ -22,10 +21,6 @@ from tests.pipeline.graphs import SOURCE, document, edge, parse
 WHOLE_FORM = """
 [settings]
 max_concurrent_llm_calls = 4
-[tool_profiles.careful]
-tools = ["fs.read", "fs.write", "domain.*"]
-[tool_profiles.careful.scope."fs.write"]
-allowed_write_paths = ["src/{{affected_modules}}/**"]
 
 [pipelines.feature]
 start = "code"
@@ -45,8 +40,6 @@ timeout_seconds = 60
 cost_budget_usd = 2
 max_retries = 1
 validation = "domain-service"
-tool_profile = "careful"
-tool_overrides = { "fs.write" = { allowed_write_paths = ["docs/**"] } }
 
 [[pipelines.feature.nodes]]
 id = "review"
@@ -55,8 +48,6 @@ inputs = ["code"]
 outputs = ["review"]
 gate = "human-gated"
 evaluation = "first-matching"
-tool_profile = "reviewer"
-alignment = { inputs = ["code"], deterministic = true, llm = false, threshold = 0.80, max_rework = 1 }
 
 [[pipelines.feature.nodes]]
 id = "follow_up"
@@ -78,7 +69,7 @@ source = "review"
 target = "code"
 condition = { all = [ { expr = "review.passed==false" },
                       { llm = "Findings concern implementation, not architecture", fallback = true } ] }
-rework = { max_traversals = 3, semantics = "rework", preserve = ["review"], counter = "rework", overflow = "take-edge", overflow_edge = "on" }
+rework = { max_traversals = 3, preserve = ["review"], overflow = "take-edge", overflow_edge = "on" }
 
 [[pipelines.feature.edges]]
 id = "on"
@@ -117,8 +108,6 @@ def test_the_whole_form_is_read() -> None:
             cost_budget_usd=2.0,
             max_retries=1,
             validation="domain-service",
-            tool_profile="careful",
-            tool_overrides={"fs.write": {"allowed_write_paths": ("docs/**",)}},
         ),
         Node(
             id="review",
@@ -128,8 +117,6 @@ def test_the_whole_form_is_read() -> None:
             outputs=("review",),
             gate="human-gated",
             evaluation="first-matching",
-            tool_profile="reviewer",
-            alignment=Alignment(inputs=("code",), threshold=0.8, max_rework=1),
         ),
         Node(
             id="follow_up",
@@ -159,7 +146,6 @@ def test_the_whole_form_is_read() -> None:
         ),
         Edge(id="on", source="review", target="follow_up"),
     )
-    assert found.tool_profiles["careful"].tools == ("fs.read", "fs.write", "domain.*")
     assert (found.timeout_seconds("code"), found.timeout_seconds("review")) == (60, 1800)
     assert (found.max_retries("code"), found.max_retries("review")) == (1, 3)
     assert (found.cost_budget_usd("code"), found.cost_budget_usd("review")) == (2.0, None)
@@ -292,63 +278,45 @@ def test_conditions_are_not_nested_for_ever() -> None:
     )
 
 
-def test_tool_profiles_are_checked() -> None:
+def test_keys_that_nothing_would_obey_are_refused_with_what_to_do_instead() -> None:
+    node = {"id": "a", "type": "llm", "tool_profile": "x", "tool_overrides": {}, "alignment": {"llm": True}}
+    back = {"max_traversals": 1, "semantics": "retry", "counter": "retry"}
     content = document(
-        [{"id": "a", "type": "llm", "tool_profile": "writer", "tool_overrides": {"fs.read": {}}}]
+        [node, {"id": "b", "type": "llm", "evaluation": "first-matching"}],
+        [edge("a>b"), edge("b>a", rework=back)],
     )
-    content["tool_profiles"] = {
-        "writer": {
-            "tools": ["fs.write", "fs.wrote", "git.commit"],
-            "scope": {
-                "fs.write": {"allowed_write_path": ["x"], "denied_write_paths": ["../x", "{{bad name}}"]},
-                "git.commit": {"branch_pattern": "("},
-                "fs.delete": {},
-            },
-        }
-    }
+    content["tool_profiles"] = {"x": {"tools": ["fs.read"]}}
+    content["pipelines"]["default"] |= {"tool_profiles": {}, "default_tool_profile": "x"}
 
-    where = "tool_profiles.writer.scope"
-    assert _problems_of(content) == (
-        f"{where}.fs.write: `denied_write_paths` holds '../x', which leaves the repository by '..'",
-        f"{where}.fs.write: `denied_write_paths` holds '{{{{bad name}}}}', wanted variables written as {{{{name}}}}",
-        f"{where}.fs.write: unknown key 'allowed_write_path'; did you mean 'allowed_write_paths'?",
+    profiles = (
+        "is not obeyed: cogworks 0.2 is to bring tool profiles for nodes; remove it. "
+        "What Code Generation may do is limited by `.cogworks/policies/coding.toml`"
+    )
+    first, last = "pipelines.default.nodes[0] (a): ", "pipelines.default.edges[1] (b_to_a).rework: "
+    assert sorted(_problems_of(content)) == sorted(
+        [
+            f"{first}`tool_profile` {profiles}",
+            f"{first}`tool_overrides` {profiles}",
+            (
+                f"{first}`alignment` is not obeyed: cogworks 0.2 is to compare a node's output with what was asked; remove "
+                "it. Until then a human gate or Review does"
+            ),
+            f"{last}`semantics` says nothing that `preserve` does not say: a retry preserves nothing; remove it",
+            f"{last}`counter` says nothing: every loop counts its own traversals up to `max_traversals`; remove it",
+            f"pipelines.default: `tool_profiles` {profiles}",
+            f"pipelines.default: `default_tool_profile` {profiles}",
+            f"`tool_profiles` {profiles}",
+        ]
+    )
+
+
+def test_retries_are_for_nodes_that_ask_a_model() -> None:
+    assert _problems_of(document([{"id": "a", "type": "deterministic", "max_retries": 1}])) == (
         (
-            f"{where}.git.commit: `branch_pattern` is not a regular expression: "
-            "missing ), unterminated subpattern at position 0"
-        ),
-        f"{where}: 'fs.delete' is not a tool of this profile",
-        (
-            "pipelines.default.nodes[0] (a).tool_overrides: 'fs.read' is not a tool of this profile; "
-            "did you mean 'fs.write'?"
+            "pipelines.default.nodes[0] (a): `max_retries` is for llm and spawning nodes only, and this one is "
+            "deterministic; remove it"
         ),
     )
-
-
-def test_an_unknown_tool_is_only_a_warning() -> None:
-    content = document("a")
-    content["tool_profiles"] = {"writer": {"tools": ["fs.write", "fs.wrote"]}}
-
-    found = parse_pipelines(tomli_w.dumps(content), source=SOURCE)
-
-    assert found.warnings == (
-        "tool_profiles.writer: `tools` holds 'fs.wrote', which is no tool; did you mean 'fs.write'?; dropped",
-    )
-
-
-def test_two_pipelines_keep_their_own_overrides_and_profiles() -> None:
-    node = {"id": "a", "type": "llm", "tool_profile": "mine"}
-    content: dict[str, Any] = {"default": "one", "pipelines": {}}
-    for name, tool in (("one", "fs.read"), ("two", "fs.list")):
-        content["pipelines"][name] = {
-            "start": "a",
-            "nodes": [{**node, "tool_overrides": {tool: {"allowed_read_paths": [name]}}}],
-            "tool_profiles": {"mine": {"tools": [tool]}},
-        }
-
-    found = parse_pipelines(tomli_w.dumps(content), source=SOURCE)
-
-    assert found.choose("one").node("a").tool_overrides == {"fs.read": {"allowed_read_paths": ("one",)}}
-    assert found.choose("two").node("a").tool_overrides == {"fs.list": {"allowed_read_paths": ("two",)}}
 
 
 def _two_pipelines(**more: str) -> dict[str, Any]:
