@@ -7,7 +7,7 @@ from cogworks.errors import ConfigurationError, NodeFailed, TryAgainLater
 from cogworks.ledger.record import LedgerUnreadable
 from cogworks.nodes.considering import NoSuchNode, Wanted
 from cogworks.nodes.contract import NodeShell, NodeTask, Outcome
-from cogworks.pipeline.state import Spend
+from cogworks.pipeline.spend import Spend
 from cogworks.vocabulary import IssueNumber, NodeId
 from tests.step_fakes import NODES, Fault, Runner, after, undisturbed, until_done
 from tests.world import ONE_NODE, PIPELINE, ROOT, World

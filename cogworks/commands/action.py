@@ -19,8 +19,8 @@ from cogworks.stopping import noted_signals
 from cogworks.unfit import writing
 
 if TYPE_CHECKING:
+    from cogworks.action_settings import ActionEnvironment
     from cogworks.github.events import About, Ignored
-    from cogworks.settings import ActionEnvironment
 
 _VIEWER = "query Viewer { viewer { login databaseId } }"
 
@@ -34,8 +34,8 @@ def action() -> int:
       - uses: OWNER/cogworks@COMMIT
         with: { llm-api-key: "${{ secrets.ANTHROPIC_API_KEY }}" }
     """
+    from cogworks.action_settings import read_action_environment
     from cogworks.github.events import Ignored
-    from cogworks.settings import read_action_environment
 
     given = read_action_environment()
     if given.mode == "matrix":

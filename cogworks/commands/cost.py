@@ -11,8 +11,9 @@ from cogworks.commands.tables import Column, show_table
 
 if TYPE_CHECKING:
     from cogworks.nodes.considering import Considered
+    from cogworks.pipeline.spend import Spend
     from cogworks.pipeline.spending import SpendRow
-    from cogworks.pipeline.state import RunState, Spend
+    from cogworks.pipeline.state import RunState
 
 COLUMNS = [
     Column("visits", is_number=True),

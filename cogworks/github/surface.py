@@ -33,8 +33,9 @@ from cogworks.pipeline.position import (
     waiting_for,
 )
 from cogworks.pipeline.render import View, is_drawable, mermaid
+from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.spending import unconfirmed
-from cogworks.pipeline.state import RunState, Spend, VisitRecord, first_visit_key
+from cogworks.pipeline.state import RunState, VisitRecord, first_visit_key
 from cogworks.pipeline.waiting import WaitingFor
 from cogworks.settings import Config
 from cogworks.vocabulary import IssueNumber, Value

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from cogworks.pipeline.state import RunState, Spend
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import CommitOid, NodeId, RunId, SubItemKey, Value, VisitKey
 
 ENDINGS = frozenset({"succeeded", "failed", "released"})

@@ -7,7 +7,8 @@ from typing import Protocol
 from cogworks.errors import LostRace, VisitStopped
 from cogworks.ledger.record import Change, change_for, ledger_branch, read_state
 from cogworks.ledger.store import LedgerCommit, StaleTip, Tip
-from cogworks.pipeline.state import Lease, RunState, Spend
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import Lease, RunState
 from cogworks.vocabulary import CommitOid
 
 MAX_RECORD_TRIES = 5

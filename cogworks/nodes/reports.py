@@ -6,7 +6,8 @@ from typing import Literal
 from cogworks.github.ceilings import many_comments
 from cogworks.nodes.considering import Considered
 from cogworks.pipeline.position import Facts
-from cogworks.pipeline.state import RunState, Spend
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import RunState
 from cogworks.pipeline.waiting import WaitingFor
 from cogworks.vocabulary import Value
 

@@ -41,7 +41,8 @@ from cogworks.pipeline.people import AskedCall
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import Facts
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import LEASE_TTL_S, NextCall, RunState, Spend, VisitRecord
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import LEASE_TTL_S, NextCall, RunState, VisitRecord
 from cogworks.settings import Config
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId
 

@@ -4,7 +4,8 @@ from cogworks.pipeline.elements import MAX_VISITS_PER_RUN
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import Facts
-from cogworks.pipeline.state import RunState, Spend
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import Value
 
 

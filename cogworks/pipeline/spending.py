@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from cogworks.pipeline.state import Lease, RunState, Spend, VisitRecord
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import Lease, RunState, VisitRecord
 from cogworks.vocabulary import NodeId, SubItemKey, Value
 
 

@@ -22,6 +22,7 @@ from cogworks.pipeline.people import (
     Owed,
     Refusal,
 )
+from cogworks.pipeline.spend import Spend
 from cogworks.vocabulary import (
     BranchName,
     CommitOid,
@@ -40,39 +41,6 @@ MAX_ATTEMPTS = 3
 """Runners that may die on one visit before the node fails instead of being tried for ever."""
 
 RunStatus = Literal["running", "done", "failed", "cancelled"]
-
-
-class Spend(Value):
-    """Money and tokens that are gone."""
-
-    cost_usd: float = 0.0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    model_calls: int = 0
-    unconfirmed_usd: float = 0.0
-    """Of `cost_usd`: what runners that died had reserved. It may have been spent, and nobody lives who could say."""
-    unconfirmed_tokens: int = 0
-    """Of `input_tokens`, likewise."""
-
-    def __add__(self, other: "Spend") -> "Spend":
-        return Spend(
-            cost_usd=round(self.cost_usd + other.cost_usd, 9),
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            model_calls=self.model_calls + other.model_calls,
-            unconfirmed_usd=round(self.unconfirmed_usd + other.unconfirmed_usd, 9),
-            unconfirmed_tokens=self.unconfirmed_tokens + other.unconfirmed_tokens,
-        )
-
-    def __sub__(self, other: "Spend") -> "Spend":
-        return Spend(
-            cost_usd=round(self.cost_usd - other.cost_usd, 9),
-            input_tokens=self.input_tokens - other.input_tokens,
-            output_tokens=self.output_tokens - other.output_tokens,
-            model_calls=self.model_calls - other.model_calls,
-            unconfirmed_usd=round(self.unconfirmed_usd - other.unconfirmed_usd, 9),
-            unconfirmed_tokens=self.unconfirmed_tokens - other.unconfirmed_tokens,
-        )
 
 
 class NextCall(Value):

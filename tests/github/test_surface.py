@@ -19,7 +19,8 @@ from cogworks.github.surface import (
 from cogworks.ledger.record import state_text
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.position import Facts
-from cogworks.pipeline.state import RunState, Spend, SubItem, first_visit_key
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import RunState, SubItem, first_visit_key
 from cogworks.pipeline.transitions import settle
 from cogworks.settings import parse_config
 from cogworks.vocabulary import NodeId, SubItemKey

@@ -2,7 +2,8 @@ import pytest
 
 from cogworks.errors import LostRace, TryAgainLater
 from cogworks.ledger.keeper import MAX_RECORD_TRIES, RELEASED, Keeper
-from cogworks.pipeline.state import RunState, Spend
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import RunState
 from tests.ledger.scripted import MemoryStore
 from tests.pipeline.runs import finished, lease, new_run, visit
 

@@ -14,7 +14,8 @@ from cogworks.ledger.record import (
     state_text,
     visit_files,
 )
-from cogworks.pipeline.state import Inputs, RunState, Spend, SubItem
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import Inputs, RunState, SubItem
 from cogworks.vocabulary import IssueNumber, SubItemKey
 from tests.pipeline.runs import finished, lease, new_run, visit
 

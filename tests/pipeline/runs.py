@@ -4,7 +4,8 @@ from typing import Any
 
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.position import Facts, PullFacts
-from cogworks.pipeline.state import KnownPull, Lease, RunState, Spend, SubItem, VisitRecord, visit_key
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import KnownPull, Lease, RunState, SubItem, VisitRecord, visit_key
 from cogworks.pipeline.transitions import settle
 from cogworks.vocabulary import (
     BranchName,

@@ -13,7 +13,8 @@ from cogworks.pipeline.inputs import Asked, Heard, obey
 from cogworks.pipeline.people import ApprovedCall, AskedCall
 from cogworks.pipeline.position import waiting_for
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import RunState, Spend
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import RunState
 from tests.pipeline.graphs import pipeline
 from tests.pipeline.runs import GRAPH, MERGED_SPEC, at, facts, finished, lease, new_run, visit
 

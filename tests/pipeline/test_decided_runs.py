@@ -13,7 +13,8 @@ from cogworks.pipeline.frontier import in_dependency_order, instances
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.inputs import Asked, Heard, obey
 from cogworks.pipeline.position import Facts, locate
-from cogworks.pipeline.state import MAX_ATTEMPTS, Lease, RunState, Spend, SubItem, VisitRecord
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import MAX_ATTEMPTS, Lease, RunState, SubItem, VisitRecord
 from cogworks.pipeline.transitions import settle
 from cogworks.vocabulary import VisitKey
 from tests.pipeline.graphs import parse

@@ -18,7 +18,8 @@ from cogworks.pipeline.decision import (
 )
 from cogworks.pipeline.people import Owed
 from cogworks.pipeline.position import PullFacts, instance_name
-from cogworks.pipeline.state import MAX_ATTEMPTS, NextCall, RunState, Spend, visit_key
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import MAX_ATTEMPTS, NextCall, RunState, visit_key
 from cogworks.pipeline.transitions import settle
 from cogworks.pipeline.waiting import WaitingFor
 from cogworks.vocabulary import VisitKey

@@ -9,7 +9,8 @@ from cogworks.pipeline.arbiter import Proposal, Signal, choose
 from cogworks.pipeline.decision import GiveUpOn, Nothing, Run, Stop, Wait, candidates, decide
 from cogworks.pipeline.inputs import HOW_TO_WRITE, Asked, Heard, Refused, obey
 from cogworks.pipeline.position import Facts
-from cogworks.pipeline.state import RunState, Spend
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import IssueNumber
 from tests.pipeline.runs import GRAPH, at, facts, finished, lease, new_run, pull, visit, with_pull
 

@@ -10,7 +10,8 @@ from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.limits import Grant, grant, max_cost_usd, session_budget
 from cogworks.pipeline.places import routing_of
 from cogworks.pipeline.routing import out_edges_after
-from cogworks.pipeline.state import RunState, Spend
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import RunState
 from tests.pipeline.graphs import document, edge, parse, pipeline
 from tests.pipeline.runs import at, facts, finished, lease, new_run, visit
 

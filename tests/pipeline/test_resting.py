@@ -5,7 +5,8 @@ import pytest
 from cogworks.pipeline.affording import limits_mark
 from cogworks.pipeline.people import Held
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import NextCall, RunState, Spend
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import NextCall, RunState
 from cogworks.pipeline.transitions import settle
 from tests.pipeline.runs import GRAPH, MERGED_SPEC, facts, finished, lease, new_run, pull, visit
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.pipeline.state import RunState, Spend, edge_key, issue_digest, visit_key
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import RunState, edge_key, issue_digest, visit_key
 from cogworks.vocabulary import SubItemKey
 from tests.pipeline.runs import at, finished, lease, new_run, visit
 
