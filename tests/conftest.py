@@ -21,6 +21,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts background jobs so, and every process below would inherit it: no test of Ctrl-C could pass.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Whoever runs the tests may have set a width, as pytest-xdist does for its workers; tables would be as narrow as that.
+os.environ.pop("COLUMNS", None)
+
 LONG = ("chaos", "end_to_end", "bench", "action", "commands", "polling", "demo", "hub")
 
 

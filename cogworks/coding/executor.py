@@ -7,7 +7,6 @@ from cogworks.coding.actions import TERMINAL, Action, Outcome
 from cogworks.coding.context import CycleContext
 from cogworks.coding.results import ActionResult, Payload, checked, failed
 from cogworks.errors import CogworksError
-from cogworks.unfit import is_full, unfit
 
 Handler = Callable[[Payload, CycleContext, int], ActionResult]
 """Carries out an action within so many milliseconds, or raises `DeadlinePassed` after it has ended all that it started."""
@@ -60,8 +59,5 @@ class Executor:
             # A lost lease, a person's stop, a used-up budget: decided above the cycle and passed on.
             raise
         except Exception as error:
-            if isinstance(error, OSError) and is_full(error) and (found := unfit(error)) is not None:
-                # No other choice of the cycle would find room.
-                raise found from error
             # Whatever breaks in a tool is a fact for the next decision; its text may hold what no log should.
             return failed("handler_error", f"{payload.action} raised {type(error).__name__}")

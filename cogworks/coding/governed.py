@@ -19,6 +19,7 @@ from cogworks.tools.registry import Call, Effects, ToolFailed, ToolRegistry
 from cogworks.tools.registry import Handler as ToolHandler
 from cogworks.tools.results import StepResult
 from cogworks.tools.retrying import Retries
+from cogworks.unfit import is_full, unfit
 
 PROFILE = "coding"
 POLICY_FILE = f"policies/{PROFILE}.toml"
@@ -213,6 +214,11 @@ class GovernedActions:
             except DeadlinePassed as error:
                 said = str(error) or f"{payload.action} took more than {limit_ms} ms"
                 raise ToolFailed("timeout", said) from error
+            except OSError as error:
+                if is_full(error) and (found := unfit(error)) is not None:
+                    # No other choice of the cycle would find room.
+                    raise found from error
+                raise
             return {"outcome": doing.result.outcome.value, "summary": doing.result.summary}
 
         return call_action

@@ -1,6 +1,5 @@
 """One action at a time; whatever breaks in it is a result."""
 
-import errno
 import os
 import signal
 import subprocess
@@ -15,7 +14,7 @@ from cogworks.coding.actions import Action, Outcome
 from cogworks.coding.context import CycleContext, Task
 from cogworks.coding.executor import DeadlinePassed, Executor, ExecutorBusy
 from cogworks.coding.results import MAX_LISTED, MAX_OUTPUT_CHARS, ActionResult, Payload, TestFacts, failed
-from cogworks.errors import BudgetReached, MachineUnfit
+from cogworks.errors import BudgetReached
 from tests.coding.scripted import DONE, FOUND, ran
 from tests.limits import ENDS_WITHIN_S, Started
 
@@ -71,11 +70,6 @@ def test_an_action_of_another_thread_is_refused() -> None:
 
 def test_what_a_handler_raises_is_a_result_without_its_text() -> None:
     assert executed(KeyError("token ghp_secret")) == failed("handler_error", "LINT raised KeyError")
-
-
-def test_a_full_disk_ends_the_visit_for_no_other_choice_finds_room() -> None:
-    with pytest.raises(MachineUnfit, match=r"src/a\.py cannot be written: its disk is full"):
-        executed(OSError(errno.ENOSPC, "No space left on device", "src/a.py"))
 
 
 def test_a_decision_about_the_whole_visit_is_passed_on() -> None:

@@ -1,5 +1,6 @@
 """The cycle's actions as tools: one registration, the built-in policy, and the same results as without it."""
 
+import errno
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +18,7 @@ from cogworks.coding.governed import (
     register_actions,
 )
 from cogworks.coding.results import ActionResult, Payload, failed
-from cogworks.errors import BudgetReached, ConfigurationError
+from cogworks.errors import BudgetReached, ConfigurationError, MachineUnfit
 from cogworks.tools.policy import Enforcer, Policy
 from cogworks.tools.records import Identity, Trail, comparable
 from cogworks.tools.redaction import Redactor
@@ -279,3 +280,8 @@ def test_a_repository_cannot_loosen_the_built_in_policy() -> None:
     with pytest.raises(ConfigurationError, match=r"`tools.DEPLOY` is no tool of the built-in policy"):
         coding_policy({"policies/coding.toml": 'profile = "coding"\n[tools.DEPLOY]'})
     assert coding_policy({}) == POLICY
+
+
+def test_a_full_disk_ends_the_visit_for_no_other_choice_finds_room() -> None:
+    with pytest.raises(MachineUnfit, match=r"src/a\.py cannot be written: its disk is full"):
+        carried_out(OSError(errno.ENOSPC, "No space left on device", "src/a.py"))

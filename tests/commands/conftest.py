@@ -9,12 +9,6 @@ from tests.commands.planned_item import plan_in
 from tests.end_to_end.scene import Scene, copy_of, open_scene
 
 
-@pytest.fixture(autouse=True)
-def no_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No width is said: whoever runs the tests may have set one, as pytest-xdist does for its workers."""
-    monkeypatch.delenv("COLUMNS", raising=False)
-
-
 @pytest.fixture(scope="package")
 def planned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A closed scene whose item has its plan; copy it before anything is changed."""

@@ -69,7 +69,7 @@ def test_what_the_author_rewrote_after_the_label_waits_and_the_pasted_line_takes
     told.item.say(waiting.waiting_for[0].paste)
     taken = told.item.step()
 
-    assert (waiting.outcome, waiting.message.partition(";")[0]) == ("waiting", f"waiting: {WAIT}")
+    assert (waiting.outcome, waiting.message.partition(";")[0]) == ("waiting", WAIT)
     assert (taken.node, told.texts) == ("spec", [TRAP])
 
 
