@@ -1,11 +1,12 @@
 """Whole steps of a run whose first node chooses the pipeline, on a GitHub in memory."""
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 import pytest
 
-from cogworks.codegen_settings import ChangeLimits, ProbeConfig
+from cogworks.codegen_settings import ProbeConfig
 from cogworks.nodes.contract import Conventions, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
@@ -107,13 +108,14 @@ def test_how_often_a_model_is_asked_again_is_said_by_the_node_else_the_pipeline_
         ("labels", 'sub_work_item = "part"', "sub_item_label", "part"),
         ("dependencies", 'changes = "allow"', "manifests", ()),
         ("dependencies", 'manifests = ["deps.txt"]', "manifests", ("deps.txt",)),
+        ("tests", 'baseline = "none"', "baseline", "none"),
         ("tests", 'writer = "none"', "test_writer", "none"),
         ("tests", 'warn_only = ["TEST_EMPTY"]', "test_warnings", ("TEST_EMPTY",)),
         ("tests", "semantic_check = true", "test_judge", True),
-        ("codegen.limits", "max_loc_changes = 7", "change_limits", ChangeLimits(max_loc_changes=7)),
-        ("codegen.limits", "max_files_per_diff = 2", "change_limits", ChangeLimits(max_files_per_diff=2)),
-        ("codegen.limits", "max_total_churn = 9.0", "change_limits", ChangeLimits(max_total_churn=9)),
-        ("codegen.search", "probe_seconds = 3.0", "probes", ProbeConfig(probe_seconds=3)),
+        ("codegen.limits", "max_loc_changes = 7", "change_limits.max_loc_changes", 7),
+        ("codegen.limits", "max_files_per_diff = 2", "change_limits.max_files_per_diff", 2),
+        ("codegen.limits", "max_total_churn = 9.0", "change_limits.max_total_churn", 9.0),
+        ("codegen.search", "probe_seconds = 3.0", "probes.probe_seconds", 3.0),
     ],
     ids=lambda value: value if isinstance(value, str) and "=" in value else "",
 )
@@ -131,7 +133,7 @@ def test_what_the_repository_configured_reaches_every_node(
         world.config += more
         Runner(world, nodes={NodeId("intake"): intake}).step()
 
-    before, after = (getattr(each, name) for each in told)
+    before, after = map(attrgetter(name), told)
     assert after == value
     assert before != value
 

@@ -38,6 +38,33 @@ def test_the_services_of_the_default_branch_are_asked(tmp_path: Path) -> None:
     assert (tmp_path / "good").read_text().split() == ["handshake", "simulate"]
 
 
+def test_a_service_is_asked_about_the_files_that_the_configuration_names(tmp_path: Path) -> None:
+    files = {"services.toml": services(tmp_path, "good") + 'artifacts = ["*.png"]\n'}
+
+    with open_panel(files, NOTHING, caller=Caller(), warn=print) as panel:
+        panel.validate(Copy(tmp_path), ["a.txt"])
+
+    assert "validate" not in (tmp_path / "good").read_text()
+
+
+def test_a_service_is_tried_as_often_as_the_configuration_says(tmp_path: Path) -> None:
+    more = services(tmp_path, "crash").replace("attempts = 1", "attempts = 2")
+
+    with (
+        open_panel({"services.toml": more}, NOTHING, caller=Caller(), warn=print) as panel,
+        pytest.raises(ServiceFailed, match="service 'crash' failed at simulate 2 times"),
+    ):
+        panel.simulate(Copy(tmp_path))
+
+
+def test_times_and_patience_are_what_the_configuration_says(tmp_path: Path) -> None:
+    more = services(tmp_path, "good") + "breaker_failures = 9\ntimeouts = { validate = 0.2 }\n"
+
+    (service,) = services_of(NOTHING, {"services.toml": more})
+
+    assert (service.limits.of("validate"), service.limits.breaker_failures) == (0.2, 9)
+
+
 def test_the_operator_s_own_file_wins(tmp_path: Path) -> None:
     own = tmp_path / "mine.toml"
     own.write_text(services(tmp_path, "crash"))

@@ -61,4 +61,5 @@ def _line(policy: "Policy") -> str:
     effects = ", ".join(policy.effects) or "no effect"
     limits = f"at most {policy.max_steps} steps, cost {policy.max_cost:g}"
     person = f"; a person before {', '.join(policy.approval_for)}" if policy.approval_for else ""
-    return f"{policy.profile}: {tools} ({effects}; {limits}{person})"
+    summary = f" {' '.join(policy.summary.split())}" if policy.summary else ""
+    return f"{policy.profile}:{summary} {tools} ({effects}; {limits}{person})"

@@ -57,13 +57,20 @@ def failure(folder: Path, script: str, call: Call = CALL) -> ToolFailed:
 def test_a_declaration_is_registered_with_everything_it_says() -> None:
     registry = ToolRegistry()
 
-    told = loaded(registry, {**COUNTING, "profiles": ["local", "other"], "cost": 2.0})
+    more = {"capabilities": ["count"], "latency": 3.0, "requires_approval": True}
+    output = {"type": "object", "required": ["words"]}
+
+    told = loaded(
+        registry, {**COUNTING, "profiles": ["local", "other"], "cost": 2.0, "output_schema": output, **more}
+    )
 
     assert [tool.name for tool in told.tools] == ["count_words"]
     assert registry.profiles == ("local", "other")
     tool = registry.sandbox("other").resolve("other", "count_words")
     assert (tool.cost, tool.effects, tool.idempotent, tool.timeout_s) == (2.0, "read", True, 20.0)
     assert (tool.input_schema, tool.scope_schema) == (COUNTING["input_schema"], COUNTING["scope_schema"])
+    assert (tool.description, tool.output_schema) == (COUNTING["description"], output)
+    assert (tool.capabilities, tool.latency, tool.requires_approval) == (("count",), 3.0, True)
 
 
 @pytest.mark.parametrize(

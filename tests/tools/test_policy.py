@@ -76,6 +76,17 @@ def test_a_repository_tightens_and_the_rest_stays() -> None:
     }
 
 
+def test_a_policy_may_say_what_it_is_for_and_what_metadata_a_run_has_to_have() -> None:
+    policy = parsed(
+        'profile = "local"\nsummary = "Looks."\n[metadata_schema]\nrequired = ["ticket"]', name="local"
+    )
+
+    denial = Enforcer([policy]).metadata_denial("local", {})
+    assert denial is not None
+    assert "'ticket' is wanted and missing" in denial.message
+    assert policy.summary == "Looks."
+
+
 def test_a_narrower_schema_never_widens_the_first() -> None:
     text = 'profile = "coding"\n[metadata_schema]\n[tools.push.input_schema]\nproperties = { tag = { type = "string" } }'
     enforcer = Enforcer([parsed(text, built_in=BUILT_IN)])
