@@ -16,6 +16,8 @@ BAD_URLS = [[name, "no-url"] for name in ("process", "run", "status", "explain",
     ["process", "no-url", "--dry-run"],
     ["replay", "ftp://no-url"],
 ]
+ISSUE = "https://github.com/octo-org/hello/issues/42"
+SETTINGS_NEED = ("annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection")
 STARTING = """
 import json, sys
 before = {name.partition(".")[0] for name in sys.modules}
@@ -26,6 +28,7 @@ for words in json.loads(sys.argv[1]):
         main(words)
     except SystemExit as ended:
         found = {name.partition(".")[0] for name in sys.modules} - before - sys.stdlib_module_names
+        found = {name for name in found if not name.startswith("_sysconfigdata")}
         told[" ".join(words)] = [ended.code, sorted(found - {"cogworks", "click"})]
 print(json.dumps(told), file=sys.stderr)
 """
@@ -95,6 +98,19 @@ def test_help_of_every_command_loads_no_library_but_click() -> None:
 
 def test_a_url_that_names_no_issue_is_refused_before_any_library_but_click_is_loaded() -> None:
     assert _started(*BAD_URLS) == {" ".join(line): [2, []] for line in BAD_URLS}
+
+
+def test_without_a_token_no_library_is_loaded_but_what_reads_the_settings(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("COGWORKS_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COGWORKS_GITHUB_APP_ID"):
+        monkeypatch.delenv(name, raising=False)
+    # Nobody is logged in with `gh` where there is none.
+    monkeypatch.setenv("PATH", str(tmp_path))
+    lines = [[name, ISSUE] for name in ("process", "run", "status", "explain", "log", "cost", "fsck", "gc")]
+    lines.append(["poll", "octo-org/hello"])
+
+    assert {(code, *libraries) for code, libraries in _started(*lines).values()} == {(4, *SETTINGS_NEED)}
 
 
 def test_the_table_of_commands_says_of_each_what_it_says_of_itself() -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cogworks.commands.admission import admitted
 from cogworks.commands.looking import Look
 from cogworks.github.addresses import parse_issue_url
 
@@ -35,11 +36,11 @@ def fsck(issue_url: str, repair: bool, as_json: bool) -> int:
     """
     look = Look()
     address = parse_issue_url(issue_url)
-    from cogworks.settings import read_environment
+    environment = admitted(address.repository)
     from cogworks.upkeep.checking import check
     from cogworks.wiring_upkeep import open_check
 
-    with open_check(read_environment(), address, meter=look.meter) as shell:
+    with open_check(environment, address, meter=look.meter) as shell:
         checked = check(shell, repair=repair)
     if as_json:
         told = {

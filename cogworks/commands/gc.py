@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cogworks.commands.admission import admitted
 from cogworks.commands.looking import Look
 from cogworks.commands.tables import Column, show_table
 from cogworks.errors import UsageError
@@ -44,6 +45,7 @@ def gc(where: str, keep_days: int | None, dry_run: bool, as_json: bool) -> int:
     look = Look()
     environment = read_environment()
     address, only = _parsed(where, environment)
+    admitted(address.full_name)
     from cogworks.upkeep.archiving import collect
     from cogworks.wiring_upkeep import open_archive
 

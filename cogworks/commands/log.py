@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cogworks.commands.admission import admitted
 from cogworks.commands.looking import AT_HELP, Look, refuse_lost
 from cogworks.commands.tables import Column, show_table
 from cogworks.errors import CogworksError, UsageError
@@ -63,15 +64,15 @@ def log(issue_url: str, limit: int, at: str, events: bool, visit: int | None, as
 
         return show_events(issue_url, visit, look, as_json=as_json)
     address = parse_issue_url(issue_url)
+    environment = admitted(address.repository)
     from cogworks.github.ledger_log import read_log
     from cogworks.github.moments import parse_when
     from cogworks.ledger.history import entry, told
     from cogworks.ledger.record import ledger_branch
-    from cogworks.settings import read_environment
     from cogworks.wiring_upkeep import open_client
 
     when = parse_when(at) if at else None
-    with open_client(read_environment(), address, meter=look.meter) as client:
+    with open_client(environment, address, meter=look.meter) as client:
         found = read_log(client, address, limit=limit, when=when)
     if not found.commits:
         # Either nobody worked on it, or its ledger is gone: only the issue tells.

@@ -5,6 +5,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cogworks.commands.admission import admitted
 from cogworks.errors import UsageError
 from cogworks.github.addresses import IssueAddress, parse_issue_url
 from cogworks.github.meter import Requests
@@ -45,14 +46,14 @@ def look_at(issue_url: str, meter: Requests, *, at: str = "", wanted: "Wanted | 
         UsageError: `at` names no moment of the item.
     """
     address = parse_issue_url(issue_url)
+    environment = admitted(address.repository)
     from cogworks.github.moments import parse_when
     from cogworks.nodes.considering import Wanted, consider, read_item, refuse_lost_ledger
-    from cogworks.settings import read_environment
     from cogworks.vocabulary import RunId
     from cogworks.wiring_upkeep import open_item
 
     when = parse_when(at) if at else None
-    with open_item(read_environment(), address, meter=meter) as item:
+    with open_item(environment, address, meter=meter) as item:
         snapshot = read_item(item)
         if when is not None:
             snapshot = item.at(snapshot, when)

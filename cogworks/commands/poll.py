@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cogworks.commands.admission import admitted
 from cogworks.commands.child_step import ChildSteps
 from cogworks.commands.looking import look_at
 from cogworks.commands.progress import progress_line
@@ -88,6 +89,7 @@ def poll(
 
     environment = read_environment()
     address = parse_repository(repository, server_url=environment.github_server_url or SERVER)
+    admitted(address.full_name)
     from cogworks.polling import Poller, keep_sweeping
     from cogworks.wiring import open_examination
 

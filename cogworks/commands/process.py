@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cogworks.commands.admission import admitted
 from cogworks.commands.progress import progress_line
 from cogworks.commands.reporting import Style, Tally, conclude
 from cogworks.github.addresses import parse_issue_url
@@ -68,13 +69,13 @@ def one_step(
         CogworksError: as `take_step`.
     """
     address = parse_issue_url(issue_url)
+    environment = admitted(address.repository)
     from cogworks.nodes.considering import Wanted
-    from cogworks.settings import read_environment
     from cogworks.step import take_step
     from cogworks.wiring import open_shell
 
     say = progress_line(quiet=quiet)
-    with open_shell(read_environment(), address, meter=tally.meter, say=say) as shell:
+    with open_shell(environment, address, meter=tally.meter, say=say) as shell:
         report = take_step(shell, address, Wanted(node=node, take_over=take_over))
     tally.add(report)
     for warning in report.warnings:

@@ -1,5 +1,6 @@
 """Which credential a process uses for one server: the first that is there."""
 
+import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from cogworks.github.meter import Requests
 from cogworks.github.tokens import FixedToken, TokenSource
 from cogworks.settings import APP_VARIABLES, Environment
 
+_GH = "gh"
 _GH_LIMIT_S = 5.0
 
 
@@ -44,7 +46,28 @@ def credential(
         return _app(environment, rest_url, repository, meter), f"GitHub App {environment.github_app_id}"
     if found := gh_token(server_url, child_environment):
         return FixedToken(found), "`gh auth token`"
-    raise PermissionRefused(
+    raise _without_any(repository)
+
+
+def refuse_without_any(
+    environment: Environment, *, repository: str, child_environment: Mapping[str, str]
+) -> None:
+    """Nothing, unless `credential` would find none for certain; asks neither GitHub nor `gh`.
+
+    Raises:
+        PermissionRefused, ConfigurationError: as `credential`.
+    """
+    environment.refuse_unusable(environment.github_token_source, *PROXY_VARIABLES)
+    is_configured = (
+        environment.github_token or environment.github_app_id or environment.github_app_private_key
+    )
+    if not is_configured and shutil.which(_GH, path=child_environment.get("PATH")) is None:
+        environment.refuse_unusable(*APP_VARIABLES)
+        raise _without_any(repository)
+
+
+def _without_any(repository: str) -> PermissionRefused:
+    return PermissionRefused(
         "there is no GitHub token. Set `COGWORKS_GITHUB_TOKEN` (or `GH_TOKEN`, `GITHUB_TOKEN`) to one that may write "
         f"contents, issues and pull requests of {repository or 'the repository'}, or configure a GitHub App (`COGWORKS_GITHUB_APP_ID`, "
         "`COGWORKS_GITHUB_APP_PRIVATE_KEY`), or log in with `gh auth login`."
@@ -56,7 +79,7 @@ def gh_token(server_url: str, environment: Mapping[str, str], *, limit_s: float 
     host = urlsplit(server_url).netloc
     try:
         done = subprocess.run(
-            ["gh", "auth", "token", "--hostname", host],
+            [_GH, "auth", "token", "--hostname", host],
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -33,8 +33,9 @@ LINES: Sequence[tuple[str, float]] = (
     ("status no-url", 4.0),
     ("poll no-repository", 4.0),
     ("statsu", 4.0),
+    ("process https://github.com/octo-org/hello/issues/42", 4.0),
 )
-"""What is typed after `cogworks`, and how many times the processor time of bare click it may take."""
+"""What is typed after `cogworks`, and how many times the processor time of bare click it may take; there is no token, so the last ends too."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,10 @@ def imported_modules(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    kept = {name: value for name, value in os.environ.items() if not name.endswith(("_TOKEN", "_APP_ID"))}
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
+    # Nobody is logged in with `gh` where there is none.
+    kept["PATH"] = os.devnull
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, env=kept)
 
 
