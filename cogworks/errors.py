@@ -4,7 +4,7 @@ CogworksError                 1   a failure whose text goes to the operator unch
 ├── UsageError                2   the command line, the URL or the state of the item does not fit
 ├── ConfigurationError        2   a file under `.cogworks/` is missing or malformed
 ├── MachineUnfit              2   git is missing, a directory cannot be written, a disk is full
-├── SafetyHalt                3   a protected path, injected text, altered rules
+├── SafetyHalt                3   the item's ledger is gone, was set back, or names what is not the item's
 ├── PermissionRefused         4   GitHub or the model provider refused who we are
 ├── BudgetReached             5   the next call would cost more than what is left
 ├── ApprovalNeeded            0   a person has to approve a call before the visit goes on

@@ -433,6 +433,49 @@ def test_two_clients_of_ones_own_in_one_process_are_asked_what_is_theirs(tmp_pat
     assert (one.meter.cost_usd, one.meter.calls) == (0, 0)
 
 
+OPUS, HAIKU, SONNET = "claude-opus-5-5", "claude-haiku-5-5", "claude-sonnet-5-5"
+
+
+@pytest.mark.parametrize(
+    ("environment", "option", "is_configured", "asked"),
+    [
+        (OPUS, HAIKU, True, OPUS),
+        (OPUS, "", False, OPUS),
+        ("", HAIKU, True, HAIKU),
+        ("", HAIKU, False, HAIKU),
+        ("", "", True, "claude-fable-5-2"),
+        ("", "", False, ""),
+    ],
+    ids=["all", "environment", "option and repository", "option", "repository", "nobody"],
+)
+def test_the_model_is_named_by_the_environment_else_the_options_else_the_repository(
+    tmp_path: Path, environment: str, option: str, is_configured: bool, asked: str
+) -> None:
+    bare = {path: text for path, text in FILES.items() if not path.startswith(".cogworks")}
+    own = {".cogworks/config.toml": '[llm]\nmodel = "claude-fable-5-2"\n'}
+    shop = make_shop(tmp_path, {**bare, **own} if is_configured else bare)
+    around = ENVIRONMENT.model_copy(update={"llm_model": environment})
+
+    with open_repair(
+        order(shop, Options(model=ModelChoice(name=option))), around, say=lambda _: None
+    ) as repair:
+        assert repair.model == asked
+        assert (repair.unasked is None) is bool(asked)
+
+
+def test_nobody_is_asked_who_is_not_wanted_whatever_is_configured(tmp_path: Path) -> None:
+    said: list[str] = []
+    wanted = replace(order(make_shop(tmp_path)), is_offline=True)
+    keyed = read_environment({"ANTHROPIC_API_KEY": "k", "HOME": "/nonexistent"})
+
+    with open_repair(wanted, keyed, say=said.append) as repair:
+        assert repair.model == ""
+        assert repair.unasked is not None
+        assert repair.unasked.refusal is None
+
+    assert said == ["no model is asked, as is wanted.\nWhat needs no model is done; nothing is changed."]
+
+
 def test_the_environment_names_the_model_before_everything_else(tmp_path: Path) -> None:
     shop = make_shop(tmp_path)
     environment = ENVIRONMENT.model_copy(update={"llm_model": "from-the-environment-1"})

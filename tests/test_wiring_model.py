@@ -8,14 +8,15 @@ import pytest
 
 from cogworks.errors import ConfigurationError
 from cogworks.llm.gateway import ReplyRecord
-from cogworks.llm.provider import Usage
+from cogworks.llm.provider import Message, ModelRequest, Usage
 from cogworks.nodes.visit import SessionOrder
 from cogworks.repair.proposing import ModelProposer
-from cogworks.settings import Environment, parse_config
+from cogworks.settings import Environment, parse_config, read_environment
 from cogworks.vocabulary import RunId
-from cogworks.wiring_model import check_model, gateway_for
+from cogworks.wiring_model import check_model, gateway_for, open_provider
 from tests.fakes import ScriptedModel, finished
 from tests.fixing import diffs
+from tests.model_server import ModelServer, replied
 from tests.repair.test_proposing import request
 
 SECRET = "ghp_" + "b" * 30
@@ -107,3 +108,38 @@ def test_a_repository_that_brings_rules_of_its_own_is_refused_before_anything_is
 
     with pytest.raises(ConfigurationError, match=r"^\.cogworks/prompts/_rules\.md\.j2 has 1 problem"):
         check_model(config, {"prompts/_rules.md.j2": "Do as you like."}, environment)
+
+
+def test_each_provider_that_is_opened_has_its_own_key_and_ends_with_its_block() -> None:
+    """Nothing is kept for the next: not the client, not its key, not its address."""
+    config = parse_config('[llm]\nmodel = "claude-sonnet-5-5"\n')
+    question = ModelRequest(
+        model="claude-sonnet-5-5",
+        system="s",
+        messages=(Message(role="user", text="q"),),
+        output_schema={},
+        max_output_tokens=9,
+        purpose="p",
+    )
+    with ModelServer() as one, ModelServer() as other:
+        one.answers(replied("{}"), replied("{}"))
+        other.answers(replied("{}"))
+        first = keyed("the-first-key", one.url)
+        with (
+            open_provider(config, first) as outer,
+            open_provider(config, keyed("second", other.url)) as inner,
+        ):
+            for each in (inner, outer):
+                each.complete(question)
+        with open_provider(config, first) as again:
+            again.complete(question)
+
+    keys = [[seen.headers["authorization"] for seen in server.seen] for server in (one, other)]
+    assert keys == [["Bearer the-first-key"] * 2, ["Bearer second"]]
+    assert len({id(each) for each in (outer, inner, again)}) == 3
+    with pytest.raises(RuntimeError, match="closed"):
+        outer.complete(question)
+
+
+def keyed(key: str, url: str) -> Environment:
+    return read_environment({"ANTHROPIC_API_KEY": key, "COGWORKS_LLM_BASE_URL": url, "HOME": "/nonexistent"})

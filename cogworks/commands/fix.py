@@ -59,7 +59,8 @@ def fix(
     as_json: bool,
 ) -> int:
     """Make failing tests of a local repository pass. Diffs are tried in a clone, each kept whole with every gate passed or
-    taken back. Ends with 0 when the tests pass and nothing is worse, with 1 when not, with 5 at the budget.
+    taken back. Ends with 0 when the tests pass and nothing is worse, with 1 when not, with 4 without a key for the
+    model, with 5 at the budget.
 
     \b
     Examples:

@@ -73,7 +73,8 @@ def poll(
     the running step; a second one interrupts it.
 
     The exit code is 0 where every step went well, waits or had nothing to do; else that of the step that matters
-    most, in the order 3, 4, 1, 2, 5, 75; 130 where the sweep was cut short.
+    most, in the order 3, 4, 1, 2, 5, 130, 75; and 130
+    where the sweep was cut short.
 
     \b
     Examples:

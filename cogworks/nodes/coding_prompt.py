@@ -1,9 +1,9 @@
 """What the model is told when it writes the tests and the code of a sub-work-item."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from cogworks.coding.handoff import is_test_path
 from cogworks.nodes.artifacts import interface_files, planned_items, spec_path, specification_text
@@ -30,6 +30,12 @@ class HandedOver(Value):
     missing: tuple[str, ...] = ()
     """What keeps them from being loaded, and is still to be written."""
     notes: str = ""
+
+    @model_validator(mode="after")
+    def _test_file_is_shown(self) -> Self:
+        if self.test_path not in [file.path for file in self.files]:
+            raise ValueError(f"`test_path` is {self.test_path!r}, which is none of the files that are shown")
+        return self
 
 
 def coding_variables(task: NodeTask, workspace: Workspace, item: PlannedItem) -> dict[str, Any]:

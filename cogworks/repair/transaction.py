@@ -201,7 +201,11 @@ class _Attempt:
         refused = self._applied(diff, ground)
         if refused is not None:
             return refused.model_copy(update={"proposal": name, "before": before})
-        return self._measured(diff, before).model_copy(update={"proposal": name, "before": before})
+        result = self._measured(diff, before)
+        # A gate may have staged something of its own, which would be committed with the diff.
+        if result.is_kept and (mismatch := self._mismatch(diff, ground)) is not None:
+            result = mismatch
+        return result.model_copy(update={"proposal": name, "before": before})
 
     def commit(self, result: Result) -> Result:
         """T9: the commit, or why there is none."""
@@ -240,14 +244,18 @@ class _Attempt:
                 None if text is None else hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
             )
             self._tell("file.write", "T4", path=path, sha256=written)
-        staged = self.bench.tree.staged()
-        if (mismatch := staging_refusal(diff, images(diff, ground), staged)) is not None:
-            return Result(code="apply_mismatch", reasons=(mismatch,))
+        if (mismatch := self._mismatch(diff, ground)) is not None:
+            return mismatch
         if converted := _unstaged(self.bench.tree.dirt()):
             reason = f"git reads these files otherwise than the diff writes them: {', '.join(converted)}"
             return Result(code="apply_mismatch", reasons=(reason,))
-        self._tell("txn.compared", "T5", paths=[file.path for file in staged])
+        self._tell("txn.compared", "T5", paths=sorted(images(diff, ground)))
         return None
+
+    def _mismatch(self, diff: Diff, ground: Ground) -> Result | None:
+        """Why what is staged is not the diff; None when it is."""
+        reason = staging_refusal(diff, images(diff, ground), self.bench.tree.staged())
+        return None if reason is None else Result(code="apply_mismatch", reasons=(reason,))
 
     def _measured(self, diff: Diff, before: Measurement) -> Result:
         """T6 to T8: through the gates, and by the rule of sets."""

@@ -1,12 +1,14 @@
 """Which changes to files are refused, and with which words."""
 
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.codebase.changes import (
+    PROTECTED_PATHS,
     Caps,
     FileChange,
     normalised,
@@ -101,6 +103,13 @@ def test_a_path_that_only_looks_odd_is_allowed(path: str) -> None:
 )
 def test_protected_paths_match_in_any_spelling(path: str, pattern: str | None) -> None:
     assert protected_by(path, ("prompts/**", "**/*.lock")) == pattern
+
+
+def test_the_documentation_names_what_is_always_protected() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text("utf-8")
+    section = page.partition("## What no model writes\n")[2].partition("\n## ")[0]
+
+    assert [pattern for pattern in PROTECTED_PATHS if f"`{pattern}`" not in section] == []
 
 
 def test_touched_protected_paths_are_named_in_order() -> None:

@@ -1,7 +1,6 @@
 """The gate before the coder: each check has its code, comes in its order and names what is wrong."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from cogworks.coding.handoff import Convention, RedRun, Resolved, TestHandoff
 from cogworks.coding.testgate import (
     Claim,
     FirstRun,
-    GateCode,
     GateProblem,
     absent,
     announced,
@@ -296,27 +294,3 @@ def test_files_without_tests_need_not_prove_anything() -> None:
     found = announced(given, TestReport(cases=(), collection_errors=(f"{three[1]}: E   boom",)))
 
     assert found == (PATH, three[0], three[1])
-
-
-SIX = {
-    "TEST_PATH_ESCAPE", "TEST_FILE_MISSING", "TEST_HASH_CHANGED", "TEST_SYNTAX", "TEST_EMPTY", "TEST_NOT_RED",
-}  # fmt: skip
-"""The checks that the hand-off began with; every further one has to be shown to be needed."""
-PAGE = (Path(__file__).parents[2] / "docs" / "decision-cycle.md").read_text("utf-8")
-EVIDENCE = re.compile(r"\[[^]]+\]\(\S*visits/[0-9]{4}-\S+/events-[0-9]+\.ndjson\)")
-
-
-def without_evidence(codes: Iterable[str], page: str) -> list[str]:
-    """The checks beyond the six whose row links to no event log."""
-    rows = dict(re.findall(r"^\| `(TEST_\w+)` \| (.+) \|$", page, re.MULTILINE))
-    return [code for code in codes if code not in SIX and not EVIDENCE.search(rows.get(code, ""))]
-
-
-def test_a_further_check_links_to_the_event_log_of_a_run_that_needed_it() -> None:
-    linked = "| `TEST_MOCKS_ITSELF` | mock something else, see [a run](https://h/o/r/blob/0a1b/visits/0007-code@57/events-1.ndjson) |"
-    bare = "| `TEST_MOCKS_ITSELF` | mock something else |"
-
-    assert without_evidence(GateCode, PAGE) == []
-    assert without_evidence(["TEST_MOCKS_ITSELF"], linked) == []
-    assert without_evidence(["TEST_MOCKS_ITSELF"], bare) == ["TEST_MOCKS_ITSELF"]
-    assert without_evidence(["TEST_MOCKS_ITSELF"], "") == ["TEST_MOCKS_ITSELF"]

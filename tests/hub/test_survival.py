@@ -3,6 +3,7 @@
 import base64
 import shutil
 import signal
+import socket
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ from email.utils import parsedate_to_datetime
 from itertools import count
 from pathlib import Path
 from threading import Barrier, Event
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -249,6 +251,18 @@ def test_locks_of_a_killed_git_are_dropped_at_the_next_start(opened: Open) -> No
 
     assert list(repo.path.rglob("*.lock")) == []
     assert repo.branch("main") is not None
+
+
+def test_nobody_but_this_machine_reaches_it(tmp_path: Path) -> None:
+    with running_hub(seeded(tmp_path / "hub")) as hub:
+        address = urlsplit(hub.url)
+        assert (address.hostname, httpx.get(hub.url).status_code) == ("127.0.0.1", 200)
+        # Whoever listens on every interface listens on this one.
+        with (
+            pytest.raises(OSError, match=r"refused|assign"),
+            socket.create_connection(("127.0.0.2", address.port or 0), timeout=ENDS_WITHIN_S),
+        ):
+            pass
 
 
 def test_two_hubs_never_serve_one_directory(tmp_path: Path) -> None:

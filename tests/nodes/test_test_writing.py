@@ -1,5 +1,6 @@
 """Tests are written before the code, handed over with their path, and may not be changed by whoever makes them pass."""
 
+import ast
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,20 +11,26 @@ import pytest
 from cogworks.canonical import digest, sha256
 from cogworks.codebase.remotes import Remote
 from cogworks.codebase.worktree import WorkingCopies
+from cogworks.coding.context import CycleContext, Task
 from cogworks.coding.eventlog import read_events
 from cogworks.coding.events import Committed, ExecutionComplete
 from cogworks.coding.handoff import TestHandoff
 from cogworks.coding.monitor import verify_seriality
 from cogworks.coding.replay import verify
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides
+from cogworks.errors import ConfigurationError
 from cogworks.github.wordings import EditedText
+from cogworks.llm.package_data import shipped_prompts
+from cogworks.nodes.asking import retry_variables
 from cogworks.nodes.code_generation import run
-from cogworks.nodes.coding_prompt import HandedOver, implementation_variables
+from cogworks.nodes.coder import Coder
+from cogworks.nodes.coding_prompt import HandedOver, ShownFile, implementation_variables
 from cogworks.nodes.contract import Conventions, Failed, NodeTask, Succeeded, Workspace
 from cogworks.nodes.replies import DisputedTest, Implementation, ProposedFile, WrittenTests
 from cogworks.nodes.test_writing import TestWriting
 from cogworks.vocabulary import RunId, Severity
 from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository, git
+from tests.coding.test_handoff import handoff
 from tests.fakes import FakeShell
 from tests.nodes.examples import (
     CLASSIFICATION,
@@ -271,17 +278,80 @@ def test_all_files_of_the_hand_off_are_shown_and_frozen() -> None:
     assert outcome.output["test_files"] == [CUSTOM]
 
 
+SHOWN = ShownFile(path=CUSTOM, text=TEXT)
+WANTED = CycleContext(task=Task(goal="add() adds", writes_tests=True))
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"files": (SHOWN,)}, "test_path\n  Field required"),
+        ({"test_path": "", "files": (SHOWN,)}, "test_path\n  String should have at least 1 character"),
+        ({"test_path": CUSTOM}, "files\n  Field required"),
+        ({"test_path": CUSTOM, "files": ()}, "files\n  Tuple should have at least 1 item"),
+        ({"test_path": USUAL, "files": (SHOWN,)}, "none of the files that are shown"),
+    ],
+    ids=["no path", "empty path", "no files", "none of them", "another file"],
+)
+def test_what_the_coder_is_shown_has_the_path_and_the_text_of_the_tests(
+    given: dict[str, Any], problem: str
+) -> None:
+    assert HandedOver(test_path=CUSTOM, files=(SHOWN,)).test_path == CUSTOM
+    with pytest.raises(ValueError, match=problem):
+        HandedOver.model_validate(given)
+
+
 def test_nobody_can_be_asked_for_code_without_a_hand_off() -> None:
     place = world()
     nothing = TestWriting(the_task(), place, workspace=place.copy, item=planned())
+    coder = Coder(the_task(), place, workspace=place.copy, item=planned(), tests=nothing)
 
     with pytest.raises(ValueError, match="test_path"):
         nothing.handed_over()
+    with pytest.raises(ValueError, match="test_path"):
+        coder.ask(WANTED)
     with pytest.raises(TypeError, match="handed_over"):
         implementation_variables(the_task(), place.copy, planned())  # type: ignore[call-arg] # what is tried
-    with pytest.raises(ValueError, match="test_path"):
-        HandedOver(test_path="", files=())
-    assert place.model.purposes == []
+    assert (place.model.purposes, place.model.asked, place.saved) == ([], [], [])
+
+
+def test_a_hand_off_whose_file_is_gone_is_not_asked_about() -> None:
+    place = world()
+    given = handoff(test_path=CUSTOM, extra_paths=("README.md",)).as_json()
+    stored = the_task(earlier={"code": {**CODE, "test_handoff": given}})
+    gone = TestWriting(stored, place, workspace=place.copy, item=planned())
+
+    with pytest.raises(ValueError, match="none of the files that are shown"):
+        Coder(stored, place, workspace=place.copy, item=planned(), tests=gone).ask(WANTED)
+    assert place.model.asked == []
+
+
+def test_a_question_for_code_cannot_be_put_into_words_without_a_hand_off() -> None:
+    shown = HandedOver(test_path=CUSTOM, files=(SHOWN,))
+    about = implementation_variables(the_task(), world().copy, planned(), shown)
+    told = {**about, **retry_variables(), "suspects": [], "evidence": [], "is_kept": False, "history": []}
+    without = {name: value for name, value in told.items() if name != "handed_over"}
+
+    assert CUSTOM in shipped_prompts().render("implementation", told).user
+    with pytest.raises(ConfigurationError, match="'handed_over' is undefined"):
+        shipped_prompts().render("implementation", without)
+    with pytest.raises(ConfigurationError, match="'dict object' has no attribute 'test_path'"):
+        shipped_prompts().render("implementation", {**told, "handed_over": {}})
+
+
+def test_one_place_asks_for_code_to_handed_over_tests_and_one_makes_its_variables() -> None:
+    package = Path(__file__).parents[2] / "cogworks"
+    asking, making = [], []
+    for path in sorted(package.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                if called.endswith("model.ask") and ast.unparse(node).count("'implementation'"):
+                    asking.append(path.name)
+                if called == "implementation_variables":
+                    making.append(path.name)
+
+    assert (asking, making) == (["coder.py"], ["coder.py"])
 
 
 @pytest.mark.parametrize("path", ["tests/test_adding.py", "tests/./custom/test_sums.py", CUSTOM])

@@ -110,6 +110,56 @@ def test_only_what_is_staged_is_committed_and_litter_of_the_gates_goes(tree: Pat
     assert (tree / "old.log").read_text() == "kept as well"
 
 
+def test_what_is_written_after_the_last_test_is_in_no_commit(tree: Path) -> None:
+    def litter(moment: Moment) -> None:
+        if moment.kind == "txn.judged":
+            (tree / "litter.txt").write_text("x")
+            (tree / "b.txt").write_text("spoilt")
+
+    result = transact(FIX, terms(tree), Bench(patch_tree(tree), FactChecks(tree), tell=litter))
+
+    assert result.is_kept, result.reasons
+    assert git(tree, "show", "--name-only", "--format=", "HEAD") == "a.txt"
+    assert (tree / "b.txt").read_text() == FILES["b.txt"]
+    assert git(tree, "status", "--porcelain") == ""
+
+
+def stage_once_it_is_applied(place: Path) -> None:
+    if "a = good" in (place / "a.txt").read_text():
+        (place / "sneaked.txt").write_text("x")
+        git(place, "add", "sneaked.txt")
+
+
+def test_what_a_gate_stages_is_not_committed_with_the_diff(tree: Path) -> None:
+    before, head = on_disk(tree), git(tree, "rev-parse", "HEAD")
+
+    result, _ = tried(tree, FIX, FactChecks(tree, stage_once_it_is_applied))
+
+    assert result.code == "apply_mismatch"
+    assert result.reasons == ("git staged ['a.txt', 'sneaked.txt'], the diff names ['a.txt']",)
+    assert (on_disk(tree), git(tree, "rev-parse", "HEAD")) == (before, head)
+    assert git(tree, "status", "--porcelain") == ""
+
+
+def test_after_a_refusal_the_next_candidate_starts_from_the_same_commit(tree: Path) -> None:
+    clean = tried(make_worktree(_made(tree.parent / "clean")), FIX)[0]
+    head = git(tree, "rev-parse", "HEAD")
+    bench = Bench(patch_tree(tree), FactChecks(tree))
+
+    refused = transact(FIX_TWO_BREAK_ONE, terms(tree), bench)
+    kept = transact(FIX, terms(tree), bench)
+
+    assert (refused.code, kept.code) == ("gate_targeted", "kept")
+    assert git(tree, "rev-parse", "HEAD^") == head
+    # Nothing of the refused one is in it: without that one it is the same commit.
+    assert kept.oid == clean.oid
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
 def cheat(place: Path) -> None:
     """Tests that write the outcome they want into the tree."""
     (place / "a.txt").write_text(FILES["a.txt"].replace("bad", "good"))
