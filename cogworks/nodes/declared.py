@@ -72,11 +72,16 @@ def undeclared(claimed: Sequence[InterfaceName], found: InterfaceMap | NotOffere
     for each in found.interfaces:
         names.setdefault(each.artifact, set()).add(_last(each.name))
     return [
-        f"interface {each.name!r} is not declared in {each.path!r}, which offers "
-        f"{', '.join(sorted(names[each.path]))}"
+        f"interface {each.name!r} {_why(each)} {each.path!r}, which offers {', '.join(sorted(names[each.path]))}"
         for each in claimed
         if each.path in names and _last(each.name) not in names[each.path]
     ]
+
+
+def _why(claimed: InterfaceName) -> str:
+    if _last(claimed.name).startswith("_"):
+        return "is private, and what is private is no interface of"
+    return "is not declared in"
 
 
 def _line(interface: Interface) -> str:

@@ -60,18 +60,24 @@ def test_nothing_is_added_to_the_prompt_where_every_file_is_shown() -> None:
     assert "not shown above offer" not in world.model.asked[0]
 
 
-def test_a_claimed_name_that_the_file_does_not_declare_goes_back() -> None:
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("Subtracts", "is not declared in"),
+        ("_Subtracts", "is private, and what is private is no interface of"),
+    ],
+    ids=["missing", "private"],
+)
+def test_a_claimed_name_that_the_file_does_not_declare_goes_back(name: str, why: str) -> None:
     path = INTERFACES.files[0].path
-    wrong = INTERFACES.interfaces[0].model_copy(update={"name": "Subtracts"})
+    wrong = INTERFACES.interfaces[0].model_copy(update={"name": name})
     world = shell(INTERFACES.model_copy(update={"interfaces": (wrong,)}), INTERFACES)
     world.service.offered = offers(
         interface(path, "adder.contracts.Adds"), interface(path, "adder.contracts.LIMIT")
     )
 
     assert isinstance(run(task("interface_design"), world), Succeeded)
-    assert (
-        f"interface 'Subtracts' is not declared in '{path}', which offers Adds, LIMIT" in world.model.asked[1]
-    )
+    assert f"interface {name!r} {why} '{path}', which offers Adds, LIMIT" in world.model.asked[1]
 
 
 @pytest.mark.parametrize(
