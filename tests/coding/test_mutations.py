@@ -21,7 +21,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     to = tmp_path_factory.mktemp("mutated")
     for folder in ("cogworks", "tests/coding", "tests/pipeline"):
         shutil.copytree(ROOT / folder, to / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", to)
+    for file in ("pyproject.toml", "tests/limits.py"):
+        shutil.copy(ROOT / file, to / file)
     return to
 
 

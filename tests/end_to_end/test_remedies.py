@@ -160,7 +160,7 @@ def test_a_hold_label_that_is_removed_lets_the_item_go_on(item: Item) -> None:
     held = item.step()
     item.ask("DELETE", f"issues/{item.address.number}/labels/cogworks:hold")
 
-    assert held.message.startswith("waiting: remove the hold label when the item may go on")
+    assert held.message.startswith("remove the hold label when the item may go on")
     assert item.step().node == "plan"
 
 
