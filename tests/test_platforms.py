@@ -39,6 +39,9 @@ def refuse(event, arguments):
 sys.addaudithook(refuse)
 sys.platform = "darwin"
 platform.system = lambda: "Darwin"
+# It may have looked already whether this system has O_TMPFILE.
+import tempfile
+tempfile._O_TMPFILE_WORKS = False
 """
 
 _WINDOWS = """
