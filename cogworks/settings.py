@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 
 from cogworks.codegen_settings import CodegenConfig
 from cogworks.credential_rules import first_credential, unusable_proxies
+from cogworks.environment_settings import EnvironmentConfig
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.vocabulary import Value
 
@@ -126,6 +127,10 @@ class TestsConfig(Value):
     baseline: Baseline = "require"
     """`require`: all of them can be loaded; `allow-failing`: what cannot be is named first in every proof; `none`: they are
     not run at all, only those that are handed over."""
+    command: str = ""
+    """The command that runs the tests, as `cogworks fix --test-command` takes it; empty: found from the repository."""
+    timeout_s: float = Field(default=600.0, gt=0, le=86_400)
+    """Of one run of the suite; a longer suite is run in parts."""
     writer: Literal["separate", "none"] = "separate"
     """`separate`: tests are written, checked and committed before the code; `none`: they come with the code."""
     warn_only: tuple[WaivableCheck, ...] = ()
@@ -169,6 +174,7 @@ class Config(Value):
     dependencies: DependencyConfig = DependencyConfig()
     coding: CodingConfig = CodingConfig()
     tests: TestsConfig = TestsConfig()
+    environment: EnvironmentConfig = EnvironmentConfig()
     audit: AuditConfig = AuditConfig()
     codegen: CodegenConfig = CodegenConfig()
     approvals: ApprovalConfig = ApprovalConfig()
@@ -302,6 +308,23 @@ def parse_config(text: str, *, source: str = CONFIG_FILE) -> Config:
     if clashes := label_clashes(config.labels):
         raise ConfigurationError(source, clashes)
     return config
+
+
+def parse_surroundings(text: str, *, source: str = CONFIG_FILE) -> tuple[EnvironmentConfig, TestsConfig]:
+    """The tables `[environment]` and `[tests]` of a `config.toml`, whatever else is in it or missing there.
+
+    Raises:
+        ConfigurationError: every problem of these tables.
+    """
+    try:
+        data = tomllib.loads(text)
+        environment = EnvironmentConfig.model_validate(data.get("environment", {}))
+        tests = TestsConfig.model_validate(data.get("tests", {}))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(source, [f"not TOML: {error}"]) from None
+    except ValidationError as error:
+        raise ConfigurationError(source, _problems(error)) from None
+    return environment, tests
 
 
 def _clashes_in(data: Mapping[str, Any]) -> list[str]:

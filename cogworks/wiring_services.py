@@ -1,14 +1,23 @@
 """The domain services of a repository: which file names them, and who is asked."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from cogworks.domain_services.client import Configured
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig
-from cogworks.domain_services.messages import Caller
+from cogworks.domain_services.messages import Caller, RepositorySettings
 from cogworks.domain_services.opening import BUNDLED, configured_services, open_client
 from cogworks.domain_services.panel import Member, ServicePanel
-from cogworks.errors import UsageError
-from cogworks.settings import Environment, child_environment, environments_folder
+from cogworks.environment_settings import SETUP_SCRIPT
+from cogworks.errors import ConfigurationError, UsageError
+from cogworks.settings import (
+    CONFIG_FILE,
+    Environment,
+    child_environment,
+    environments_folder,
+    parse_surroundings,
+)
 
 
 def open_panel(
@@ -26,11 +35,13 @@ def open_panel(
         files: of the repository's default branch below `.cogworks`; never of a working copy, which the model may have
             changed. A file named in the environment wins: that one is the operator's.
         left_s: what is left of the visit's time; None: no limit.
-        test_command: words of the command that tests are run with; none: each service's own way.
+        test_command: words of the command that tests are run with; none: what `[tests] command` says, else each service's
+            own way.
 
     Raises:
-        ConfigurationError: every problem of `services.toml`.
+        ConfigurationError: every problem of `services.toml` or `config.toml`.
     """
+    configured = Configured(repository_settings(files), tuple(test_command) or configured_words(files))
     members = [
         Member(
             client=open_client(
@@ -38,7 +49,7 @@ def open_panel(
                 environment=child_environment(),
                 caller=caller,
                 left_s=left_s,
-                test_command=test_command,
+                configured=configured,
             ),
             is_primary=service.role == "primary",
             artifacts=service.artifacts,
@@ -46,6 +57,33 @@ def open_panel(
         for service in services_of(environment, files)
     ]
     return ServicePanel(members, warn=warn)
+
+
+def repository_settings(files: Mapping[str, str]) -> RepositorySettings:
+    """What services are told of the repository's own configuration.
+
+    Args:
+        files: of its default branch below `.cogworks`: path -> text.
+
+    Raises:
+        ConfigurationError: every problem of `[environment]` and `[tests]`.
+    """
+    environment, _ = parse_surroundings(files.get("config.toml", ""))
+    script = files.get(SETUP_SCRIPT, "")
+    return RepositorySettings.model_validate({**environment.model_dump(), "setup_script": script})
+
+
+def configured_words(files: Mapping[str, str]) -> tuple[str, ...]:
+    """The words of `[tests] command`; none: nothing is configured.
+
+    Raises:
+        ConfigurationError: as of `repository_settings`, or the command is no command line.
+    """
+    _, tests = parse_surroundings(files.get("config.toml", ""))
+    try:
+        return tuple(shlex.split(tests.command))
+    except ValueError as error:
+        raise ConfigurationError(CONFIG_FILE, [f"`tests.command` is {tests.command!r}: {error}"]) from None
 
 
 def services_of(environment: Environment, files: Mapping[str, str]) -> tuple[ServiceConfig, ...]:

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self, TypeVar, runtime_checkable
+from typing import NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 from urllib.parse import urlsplit
 
 from cogworks.domain_services.answers import (
@@ -31,6 +31,7 @@ from cogworks.domain_services.messages import (
     InterfaceContract,
     Message,
     Repository,
+    RepositorySettings,
     Request,
     Response,
     ServiceError,
@@ -74,6 +75,16 @@ class HasRemote(Protocol):
         """The commit whose files these are, if the remote has it; None: something is not pushed."""
 
 
+class Configured(NamedTuple):
+    """What a repository says to one of its services, whatever the service is asked."""
+
+    settings: RepositorySettings = RepositorySettings()  # frozen
+    test_command: Sequence[str] = ()
+    """Words of the command that tests are run with; none: the service's own way."""
+    root: str = ""
+    """The folder that the service is for; empty: the whole repository."""
+
+
 class ServiceClient:
     """One domain service for the length of a `with` block; reached at the first question, let go with the block.
 
@@ -91,14 +102,14 @@ class ServiceClient:
         sleep: Callable[[float], None] = time.sleep,
         left_s: Callable[[], float | None] = lambda: None,
         is_far: bool = False,
-        test_command: Sequence[str] = (),
+        configured: Configured | None = None,
     ) -> None:
         """Args:
         open_transport: the way to the service; called again after the connection was lost. May raise as `exchange`.
         name: for messages.
         left_s: what is left of the time of whoever asks; the service is let go with it. None: no limit.
         is_far: whether the service clones the repository, because it does not see our files.
-        test_command: words of the command that tests are run with; none: the service's own way.
+        configured: what the repository says of its environment, tests and folders.
         """
         self.name = name
         self._open_transport = open_transport
@@ -107,7 +118,7 @@ class ServiceClient:
         self._sleep = sleep
         self._left_s = left_s
         self._is_far = is_far
-        self._test_command = tuple(test_command)
+        self._configured = configured or Configured()
         self._transport: Transport | None = None
         self._handshake: Handshake | None = None
         self._breaker = Breaker(limit=self._limits.breaker_failures)
@@ -155,9 +166,9 @@ class ServiceClient:
             return NotOffered(
                 service=self.name, method=operation.method, offered=self.handshake().capabilities
             )
-        if self._test_command and isinstance(params, SimulateParams):
+        if (words := self._configured.test_command) and isinstance(params, SimulateParams):
             self._refuse_unless_kept(operation.method)
-            params = params.model_copy(update={"command": self._test_command})
+            params = params.model_copy(update={"command": tuple(words)})
         repository = self._repository(workspace, operation.method)
         request = _request(operation.method, self._caller, repository, params).model_copy(
             update={"interface_contracts": tuple(contracts) if operation.takes_contracts else ()}
@@ -199,14 +210,18 @@ class ServiceClient:
     def _repository(self, workspace: HasPath, method: str) -> Repository:
         base = workspace.base() if isinstance(workspace, HasBase) else None
         if not self._is_far:
-            return Repository(path=str(workspace.path), base=base)
+            return self._described(path=str(workspace.path), base=base)
         url = workspace.remote_url if isinstance(workspace, HasRemote) else ""
         if urlsplit(url).scheme not in ("http", "https"):
             raise self._unseen(workspace, "comes from no server", method)
         oid = workspace.pushed() if isinstance(workspace, HasRemote) else None
         if oid is None:
             raise self._unseen(workspace, "has changes that are not pushed", method)
-        return Repository(path=url, ref=oid, base=base)
+        return self._described(path=url, ref=oid, base=base)
+
+    def _described(self, *, path: str, base: str | None, ref: str | None = None) -> Repository:
+        configured = self._configured
+        return Repository(path=path, ref=ref, base=base, settings=configured.settings, root=configured.root)
 
     def _unseen(self, workspace: HasPath, reason: str, method: str) -> ServiceFailed:
         return self._failed(
@@ -220,7 +235,7 @@ class ServiceClient:
         """A service that does not know the field would run the tests in its own way and say nothing."""
         if not self.handshake().test_commands:
             raise self._failed(
-                f"service {self.name!r} runs tests in its own way and cannot keep `{shlex.join(self._test_command)}`; leave "
+                f"service {self.name!r} runs tests in its own way and cannot keep `{shlex.join(self._configured.test_command)}`; leave "
                 "the test command out and configure the tests in the repository, or use a service that announces "
                 "`test_commands`.",
                 method,

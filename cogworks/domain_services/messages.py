@@ -157,6 +157,32 @@ class Caller(Message):
     not trusted. A service that cannot build them answers `tool_not_found`."""
 
 
+class RepositorySettings(Message):
+    """What `[environment]` and `[tests]` of the repository's configuration say to whoever runs its code."""
+
+    mode: Literal["made", "prepared"] = "made"
+    """`prepared`: an earlier step of this machine installed everything; nothing is installed or built."""
+    python: str = ""
+    """A version, e.g. `3.12`; in `prepared` mode the path of an interpreter. Empty: the service finds one."""
+    install: Literal["auto", "never"] = "auto"
+    """Whether the project itself is built and installed where it declares how."""
+    extras: tuple[str, ...] | None = None
+    """None: the service chooses those that the tests use; so for `groups` and `requirements`."""
+    groups: tuple[str, ...] | None = None
+    requirements: tuple[str, ...] | None = None
+    """Paths of requirements files."""
+    packages: tuple[str, ...] = ()
+    """Requirements to install besides."""
+    setup: tuple[str, ...] = ()
+    """Commands for `sh`, run once for each content of setup, manifests and lock files."""
+    setup_script: str = ""
+    """Text of a script for `sh`, run after them."""
+    variables: dict[str, str] = {}
+    """For setup and tests; never a secret."""
+    hosts: tuple[str, ...] = ()
+    """Hosts that setup may reach besides the package registries that the service knows; the operator names them."""
+
+
 class Repository(Message):
     """The code a request is about."""
 
@@ -168,6 +194,10 @@ class Repository(Message):
     base: str | None = None
     """The commit the change under way started from: what its manifest asks for is what code of the repository is run
     with, whatever the change says. None: the commit that is checked out, or the files where there is no git."""
+    settings: RepositorySettings = RepositorySettings()
+    """As the default branch has them, never as the change has them."""
+    root: str = ""
+    """The folder that this service is for, in a repository of several; empty: the whole. Paths stay those of the repository."""
 
 
 class InterfaceContract(Message):

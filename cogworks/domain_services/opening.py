@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from cogworks.credential_rules import Credential, first_credential
-from cogworks.domain_services.client import ServiceClient
+from cogworks.domain_services.client import Configured, ServiceClient
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig, parse_services
 from cogworks.domain_services.failures import ServiceGone, ServiceRefused
 from cogworks.domain_services.limits import within
@@ -41,7 +41,7 @@ def open_client(
     environment: Mapping[str, str],
     caller: Caller | None = None,
     left_s: Callable[[], float | None] = lambda: None,
-    test_command: Sequence[str] = (),
+    configured: Configured | None = None,
 ) -> ServiceClient:
     """A client that reaches the service at the first question; close it.
 
@@ -49,7 +49,7 @@ def open_client(
         environment: of this process: PATH goes to a service that is started, to a bundled one also what says where
             packages come from, and the token named in `token_env` to a `url`.
         left_s: what is left of the time of whoever asks; None: no limit.
-        test_command: words of the command that tests are run with; none: the service's own way.
+        configured: what the repository says of its environment, tests and folders.
     """
     return ServiceClient(
         lambda: open_transport(service, environment, left_s=left_s()),
@@ -58,7 +58,7 @@ def open_client(
         limits=service.limits,
         left_s=left_s,
         is_far=service.is_far,
-        test_command=test_command,
+        configured=configured,
     )
 
 

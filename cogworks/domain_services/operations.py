@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from cogworks.domain_services import checking, exploring
+from cogworks.domain_services import checking, exploring, preparing
 from cogworks.domain_services.messages import Handshake, Message, TestReport
 
 Params = TypeVar("Params", bound=Message)
@@ -14,6 +14,7 @@ Result = TypeVar("Result", bound=Message)
 HANDSHAKE_LIMIT_S = 5.0
 USUAL_LIMIT_S = 300.0
 TEST_LIMIT_S = 600.0
+PREPARE_LIMIT_S = 1800.0
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,14 @@ REVIEW_RULES = Operation(
 )
 SIMULATE = Operation(
     "simulate", checking.SimulateParams, TestReport, "run tests, one result for each", TEST_LIMIT_S
+)
+PREPARE = Operation(
+    "prepare",
+    preparing.PrepareParams,
+    preparing.Prepared,
+    "make the environment that tests run in, and tell what was chosen",
+    PREPARE_LIMIT_S,
+    is_extra=True,
 )
 VALIDATE_DEPS = Operation(
     "validate_deps",
@@ -135,6 +144,7 @@ ALL: tuple[Operation[Any, Any], ...] = (
     TRACE,
     INSTRUMENT,
     SIGNATURES,
+    PREPARE,
 )
 OPERATIONS: Mapping[str, Operation[Any, Any]] = MappingProxyType({each.method: each for each in ALL})
 """By method name, the handshake first."""

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.breaker import Breaker
 from cogworks.domain_services.checking import Artifacts, ValidateParams
-from cogworks.domain_services.client import ProcessService, ServiceClient
+from cogworks.domain_services.client import Configured, ProcessService, ServiceClient
 from cogworks.domain_services.exploring import TraceParams
 from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.limits import Limits
@@ -74,7 +74,7 @@ def test_a_service_that_would_run_tests_in_its_own_way_is_not_asked_to_keep_a_co
     start = ServiceClient(
         lambda: ServiceProcess(own.command, environment=os.environ, start_s=10.0),
         name="scripted",
-        test_command=["make", "test", "ARGS={tests}"],
+        configured=Configured(test_command=["make", "test", "ARGS={tests}"]),
     )
     with start as service:
         assert service.validate(own.copy, ["a"]) == ()
