@@ -2,9 +2,10 @@
 
 import platform
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from packaging.requirements import Requirement
@@ -35,6 +36,18 @@ class Interpreter(NamedTuple):
 
     loads_plugins: bool = True
     """Whether pytest loads the plugins that it finds there without being asked to."""
+
+    layers: tuple[Path, ...] = ()
+    """Folders whose files are laid into every copy of the repository where it has none: what a build or a setup made."""
+
+    sources: tuple[str, ...] | None = None
+    """Folders of the repository that its modules are found in, in order; None: `src` where there is one, else the root."""
+
+    home: Path | None = None
+    """A folder that every run gets a copy of as its home: what a setup left there; None: an empty one."""
+
+    variables: Mapping[str, str] = MappingProxyType({})
+    """For every run, below what the request itself sets."""
 
     @property
     def readable(self) -> tuple[Path, ...]:
