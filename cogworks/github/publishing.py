@@ -14,7 +14,6 @@ from cogworks.github.answers import (
     is_undefined_field,
 )
 from cogworks.github.composing import describe, learned, missing_labels, operations
-from cogworks.github.documents import document
 from cogworks.github.effects import (
     AddReaction,
     CloseIssue,
@@ -48,12 +47,10 @@ from cogworks.github.publication import (
     adopted,
     with_sub_item,
 )
-from cogworks.github.pulls import pulls_of_branches, with_newer
-from cogworks.github.reading import work_prefix
+from cogworks.github.second_looks import seen_again, with_thread
 from cogworks.github.second_tries import is_not_visible_yet, may_pass
-from cogworks.github.snapshot import branches_of, comments_of, sub_issues_of
 from cogworks.unexpected import UnexpectedAnswer, expecting
-from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
+from cogworks.vocabulary import BranchName, CommitOid
 
 Push = Callable[[BranchName, CommitOid, CommitOid | None], None]
 """Push a commit to a branch whose head must be the third argument (None: must not exist); raises when it cannot."""
@@ -103,8 +100,7 @@ class Publication:
         self._refused: list[RefusedIssue] = []
 
     def published(self, push: Push | None) -> Published:
-        self._read_other_threads()
-        self._read_newest_issues()
+        self._read_what_no_snapshot_has()
         self._adopt()
         self._known = with_labels(
             [self._effects[index] for index in self._left(object)], self._known, self._labels
@@ -274,54 +270,18 @@ class Publication:
 
     def _look_again(self) -> None:
         self._sleep(_RE_READ_PAUSE_S)
-        issue = self._known.repository.issue
-        answer = self._client.query(
-            document("re-read"),
-            {
-                **self._repository(),
-                "number": issue.number,
-                "branchPrefix": f"refs/heads/{work_prefix(issue.number)}",
-            },
-        )
-        repository = answer.data.get("repository")
-        if answer.errors or not repository or not repository["issue"]:
-            problem = next(iter(answer.errors), GraphQLProblem((), "NOT_FOUND", "the issue is gone"))
-            raise as_error(problem, doing=f"look at {issue.url} again after a write without an answer")
-        self._known = replace(
-            self._known,
-            branches=branches_of(repository),
-            pulls=with_newer(self._known.pulls, pulls_of_branches(repository, checks_hidden=True)),
-            sub_issues=sub_issues_of(repository["issue"], self._known.repository.repository.node_id),
-            comments={**self._known.comments, issue.number: comments_of(repository["issue"])},
-        )
-        self._read_other_threads()
-        self._read_newest_issues()
+        self._known = seen_again(self._client, self._known)
+        self._read_what_no_snapshot_has()
         self._adopt()
 
-    def _read_other_threads(self) -> None:
-        """Comments elsewhere than on the issue are not in the snapshot, and a dead run may have posted them."""
-        issue = self._known.repository.issue
-        posts = (self._effects[index] for index in self._left(PostComment))
-        numbers = {effect.number for effect in posts if isinstance(effect, PostComment)} - {issue.number}
-        for number in sorted(numbers):
-            self._read_thread(number)
-
-    def _read_thread(self, number: IssueNumber) -> None:
-        answer = self._client.query(document("thread"), {**self._repository(), "number": number})
-        thread = (answer.data.get("repository") or {}).get("thread")
-        if answer.errors or not thread:
-            problem = next(iter(answer.errors), GraphQLProblem((), "NOT_FOUND", "there is no such issue"))
-            raise as_error(problem, doing=f"read #{number}")
-        self._known = replace(
-            self._known,
-            comments={**self._known.comments, number: comments_of(thread)},
-            subjects={**self._known.subjects, number: thread["id"]},
-        )
-
-    def _read_newest_issues(self) -> None:
-        """Issues that stand alone are in no list of the snapshot, and an earlier attempt may have created them."""
-        effects = [self._effects[index] for index in self._left(CreateIssue)]
-        if keys := {effect.visit_key for effect in effects if isinstance(effect, CreateIssue)}:
+    def _read_what_no_snapshot_has(self) -> None:
+        left = [self._effects[index] for index in self._left(PostComment, CreateIssue)]
+        threads = {effect.number for effect in left if isinstance(effect, PostComment)}
+        # Comments elsewhere than on the issue are not in the snapshot, and a dead run may have posted them.
+        for number in sorted(threads - {self._known.repository.issue.number}):
+            self._known = with_thread(self._client, self._known, number)
+        # Issues that stand alone are in no list of the snapshot, and an earlier attempt may have created them.
+        if keys := {effect.visit_key for effect in left if isinstance(effect, CreateIssue)}:
             issues = newest_issues(self._client, self._known.repository, keys)
             self._known = replace(self._known, issues=issues)
 
@@ -348,10 +308,6 @@ class Publication:
             effect = self._effects[index]
             if index not in self._learned and isinstance(effect, CreateIssue):
                 self._refused.append(RefusedIssue(key=effect.key, reason=reasons[index]))
-
-    def _repository(self) -> dict[str, str]:
-        owner, _, name = self._known.repository.repository.name_with_owner.partition("/")
-        return {"owner": owner, "name": name}
 
     def _link(self, indices: Sequence[int]) -> None:
         """Links are a convenience: the plan in the ledger decides, so one that fails is a warning.

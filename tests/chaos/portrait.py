@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from cogworks.demo.facts import FULL_NAME
+from cogworks.hub.check_records import CheckRun
 from cogworks.hub.records import (
-    CheckRun,
     Comment,
     Dependency,
     Event,

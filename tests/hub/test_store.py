@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.hub.records import Label, Status, User
+from cogworks.hub.check_records import Status
+from cogworks.hub.records import Label, User
 from cogworks.hub.store import Store
 
 MOMENT = datetime(2026, 3, 1, tzinfo=UTC)

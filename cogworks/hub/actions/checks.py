@@ -4,8 +4,9 @@ from datetime import datetime
 from typing import Any, Literal
 
 from cogworks.hub.actions.access import Actor, require
+from cogworks.hub.check_records import CheckRun, Status
 from cogworks.hub.node_ids import Role
-from cogworks.hub.records import CheckRun, Repository, Status
+from cogworks.hub.records import Repository
 from cogworks.hub.refusals import Forbidden, NotFound, Unprocessable, invalid
 from cogworks.hub.world import World
 

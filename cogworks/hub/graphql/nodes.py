@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from cogworks.hub.check_records import CheckRun, Status
 from cogworks.hub.graphql.gitvalues import GitRef, PullCommit, object_of
 from cogworks.hub.graphql.kinds import typename
 from cogworks.hub.graphql.request import Request
@@ -16,7 +17,6 @@ from cogworks.hub.graphql.resolvers.suites import App, app_of, suite_of
 from cogworks.hub.graphql.sight import repository_holding
 from cogworks.hub.node_ids import Record, parse_node_id
 from cogworks.hub.records import (
-    CheckRun,
     Comment,
     Event,
     Issue,
@@ -26,7 +26,6 @@ from cogworks.hub.records import (
     Repository,
     Review,
     ReviewComment,
-    Status,
     User,
 )
 from cogworks.hub.refusals import NotFound

@@ -3,6 +3,7 @@
 from typing import Any
 
 from cogworks.hub.actions.access import require_sight
+from cogworks.hub.check_records import CheckRun, Status
 from cogworks.hub.graphql.connections import Connection
 from cogworks.hub.graphql.gitvalues import GitBlob, GitCommit, GitRef, GitTag, GitTree, PullCommit
 from cogworks.hub.graphql.request import Request
@@ -11,17 +12,7 @@ from cogworks.hub.graphql.resolvers.pulls import ReviewRequest
 from cogworks.hub.graphql.resolvers.refs import Comparison
 from cogworks.hub.graphql.resolvers.reviews import Thread
 from cogworks.hub.graphql.resolvers.suites import Suite
-from cogworks.hub.records import (
-    CheckRun,
-    Comment,
-    Issue,
-    Label,
-    Milestone,
-    Repository,
-    Review,
-    ReviewComment,
-    Status,
-)
+from cogworks.hub.records import Comment, Issue, Label, Milestone, Repository, Review, ReviewComment
 
 _READ_WITH: dict[type, tuple[str, ...]] = {
     **dict.fromkeys((GitBlob, GitCommit, GitRef, GitTag, GitTree, Comparison), ("contents",)),

@@ -11,7 +11,7 @@ from cogworks.hub.actions.checks import (
     statuses,
     update_check_run,
 )
-from cogworks.hub.records import CheckRun
+from cogworks.hub.check_records import CheckRun
 from cogworks.hub.refusals import Unprocessable
 from cogworks.hub.rest.exchange import Answer, Call, Fields, Route, created
 from cogworks.hub.rest.gitdata import resolved

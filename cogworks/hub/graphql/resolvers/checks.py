@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cogworks.hub.actions.checks import check_runs, rollup_state, statuses
+from cogworks.hub.check_records import CheckRun, Status
 from cogworks.hub.graphql.connections import Connection, connect
 from cogworks.hub.graphql.gitvalues import GitCommit
 from cogworks.hub.graphql.request import Request
@@ -12,7 +13,7 @@ from cogworks.hub.graphql.resolvers.gitobjects import commit_of
 from cogworks.hub.graphql.resolvers.paths import repository_path
 from cogworks.hub.graphql.tables import Table
 from cogworks.hub.node_ids import node_id
-from cogworks.hub.records import CheckRun, Issue, Status
+from cogworks.hub.records import Issue
 from cogworks.hub.refusals import Forbidden
 
 TABLE = Table()

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from cogworks.hub.actions.checks import check_runs
+from cogworks.hub.check_records import CheckRun
 from cogworks.hub.graphql.connections import Connection, connect
 from cogworks.hub.graphql.gitvalues import GitCommit
 from cogworks.hub.graphql.request import Request
@@ -13,7 +14,7 @@ from cogworks.hub.graphql.resolvers.gitobjects import commit_of
 from cogworks.hub.graphql.resolvers.paths import repository_path, user_path
 from cogworks.hub.graphql.tables import Table
 from cogworks.hub.node_ids import node_id
-from cogworks.hub.records import CheckRun, User
+from cogworks.hub.records import User
 
 TABLE = Table()
 

@@ -2,10 +2,11 @@
 
 from cogworks.hub.actions.access import repository_by_id
 from cogworks.hub.actions.checks import check_runs, rollup_state, statuses
+from cogworks.hub.check_records import CheckRun, Status
 from cogworks.hub.clock import iso
 from cogworks.hub.gitobjects import Commit
 from cogworks.hub.node_ids import node_id
-from cogworks.hub.records import CheckRun, Issue, Repository, Status
+from cogworks.hub.records import Issue, Repository
 from cogworks.hub.rest.shapes.issues import moment
 from cogworks.hub.rest.shapes.people import Json, integration, simple_user
 from cogworks.hub.rest.shapes.pulls import pull_minimal
