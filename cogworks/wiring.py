@@ -353,6 +353,8 @@ def open_copies(
         environment=child_environment(),
         on_network=lambda _: meter.count_git(),
         left_s=left_s,
+        # Of a large repository the history is most of what there is to fetch, and no node reads it.
+        is_blobless=True,
     )
 
 

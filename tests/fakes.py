@@ -80,7 +80,7 @@ class MemoryWorkspace:
     def read(self, path: str) -> str | None:
         return self.tree.get(path)
 
-    def ignored(self, paths: Sequence[str]) -> Mapping[str, str]:
+    def unwritable(self, paths: Sequence[str]) -> Mapping[str, str]:
         there = self.at(self.head)
         return {path: rule for path, rule in self.rules.items() if path in paths and path not in there}
 
@@ -97,7 +97,7 @@ class MemoryWorkspace:
     def apply(self, changes: Sequence[FileChange]) -> str | None:
         reason = refusal(changes, self.files())
         written = [change.path for change in changes if change.action != "delete"]
-        reason = reason or "\n".join(self.ignored(written).values()) or None
+        reason = reason or "\n".join(self.unwritable(written).values()) or None
         if reason is None:
             for change in changes:
                 if change.action == "delete":

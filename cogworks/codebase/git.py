@@ -120,14 +120,26 @@ class Git:
         git._access = (url, token)  # noqa: SLF001  # of the same class
         return git
 
-    def reach(self, url: str, token: Token, *arguments: str, cwd: Path) -> str:
-        """Like `run`, for `fetch` and `push`; the token travels in the environment, for this URL's host only."""
+    def reach(
+        self,
+        url: str,
+        token: Token,
+        *arguments: str,
+        cwd: Path,
+        stdin: str = "",
+        configured: Mapping[str, str] | None = None,
+    ) -> str:
+        """Like `run`, for `fetch` and `push`; the token travels in the environment, for this URL's host only.
+
+        Args:
+            configured: settings of git for this command: key -> value.
+        """
         settings, secrets = _granted(url, token)
+        settings |= configured or {}
         if self._on_network is not None:
             self._on_network(arguments[0])
-        return self._run(
-            arguments, cwd, environment=_configured(self._environment, settings), secrets=secrets
-        )
+        environment = _configured(self._environment, settings)
+        return self._run(arguments, cwd, environment=environment, stdin=stdin, secrets=secrets)
 
     def _run(
         self,

@@ -16,9 +16,9 @@ from cogworks.codebase.changes import path_problem
 from cogworks.codebase.failures import CodebaseError, GitFailed, RollbackFailed
 from cogworks.codebase.git import Git, Identity
 from cogworks.codebase.gitlocks import break_locks
-from cogworks.codebase.ignored import SUBMODULE, ignored_by, in_words, sets_rules
 from cogworks.codebase.lying_files import content_digest, parents_of, remove_folder, walked
 from cogworks.codebase.plumbing import authorship, blobs_of, spare_index, zsplit
+from cogworks.codebase.unwritable import SUBMODULE, in_words, sets_rules, unwritable
 from cogworks.vocabulary import CommitOid, Value
 
 _JOURNAL = "cogworks-transaction.json"
@@ -74,8 +74,8 @@ class Surroundings(NamedTuple):
     """Every tracked path."""
     links: frozenset[str]
     """Those of the paths that are, or lie behind, a symbolic link."""
-    ignored: Mapping[str, str] = MappingProxyType({})
-    """Those of the paths that git ignores and the last commit does not hold, each with the rule in words."""
+    unwritable: Mapping[str, str] = MappingProxyType({})
+    """Those of the paths that no change may hold, each with the reason in words."""
 
 
 class _Entries(NamedTuple):
@@ -173,7 +173,7 @@ class PatchTree:
             sources={path: text for path, text in zip(sane, texts, strict=True) if text is not None},
             existing=frozenset(zsplit(self._run("ls-files", "-z"))),
             links=links,
-            ignored=ignored_by(self._run, [path for path in sane if path not in links]),
+            unwritable=unwritable(self._run, [path for path in sane if path not in links]),
         )
 
     def apply(self, diff: str) -> str | None:
@@ -190,7 +190,7 @@ class PatchTree:
         changed = [file for file in self.staged() if file.new_mode is not None]
         if not sets_rules(file.path for file in changed):
             return None
-        return in_words(ignored_by(self._run, [file.path for file in changed if file.old_mode is None]))
+        return in_words(unwritable(self._run, [file.path for file in changed if file.old_mode is None]))
 
     def staged(self) -> tuple[StagedFile, ...]:
         """What differs between the last commit and what is staged."""

@@ -11,10 +11,10 @@ from cogworks.codebase.changes import DEFAULT_CAPS, Caps, FileChange, normalised
 from cogworks.codebase.confined import StoredFile, delete_file, obstacle, read_file, write_file
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
 from cogworks.codebase.git import Git, Identity
-from cogworks.codebase.ignored import SUBMODULE, ignored_by, in_words, sets_rules
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.plumbing import authorship, spare_index, zsplit
 from cogworks.codebase.remotes import Remote, text_at
+from cogworks.codebase.unwritable import SUBMODULE, in_words, sets_rules, unwritable
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
 _LINK = "120000"
@@ -165,20 +165,21 @@ class WorkingCopy:
         if obstacles := [text for text in found if text is not None]:
             return "the working copy has obstacles:\n" + "\n".join(f"  - {text}" for text in obstacles)
         written = [place for place in places if place not in removed]
-        if (reason := in_words(ignored_by(self._run, written))) is not None:
+        if (reason := in_words(unwritable(self._run, written))) is not None:
             return reason
         before = self._write_all(changes)
-        if sets_rules(places) and (reason := in_words(ignored_by(self._run, written))) is not None:
+        if sets_rules(places) and (reason := in_words(unwritable(self._run, written))) is not None:
             self._put_back(before)
             return reason
         self._track("--force-remove", sorted(removed))
         self._track("--add", written)
         return None
 
-    def ignored(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Those of the paths that git ignores and the last commit does not hold, each with the rule in words."""
+    def unwritable(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Those of the paths that no change may hold, each with the reason in words: ignored by git and not in the last commit,
+        kept by Git LFS, or inside a submodule."""
         sane = [path for path in map(normalised, paths) if path_problem(path) is None]
-        return ignored_by(self._run, [path for path in sane if obstacle(self._path, path) is None])
+        return unwritable(self._run, [path for path in sane if obstacle(self._path, path) is None])
 
     def checkpoint(self) -> Checkpoint:
         """The state now, kept in git's objects; costs a pass over all files."""

@@ -60,8 +60,9 @@ class WorkingCopies:
         environment: of this process; git gets PATH, proxies and certificate locations of it, nothing else.
         on_network: called with `fetch` or `push` before each command that speaks to a remote.
         left_s: what is left of the time of whoever waits for it; None: no limit.
-        is_blobless: whether histories come without the contents of files; git fetches those it needs when it needs
-            them, without telling `on_network`.
+        is_blobless: whether histories come without the contents of files. Those of the commits that a copy stands on,
+            began at and merges come with one fetch more where they are missing; any other is fetched by git when somebody
+            looks at it, without telling `on_network`.
         """
         with writing(cache):
             cache.mkdir(parents=True, exist_ok=True)
@@ -133,10 +134,16 @@ class WorkingCopies:
             wanted = [branch, base, *merge, *besides]
             self._rebuilding(repository, path, lambda: self._fetch(repository, *remote, wanted))
             start = self._start(repository, branch, base, merge, base_oid=base_oid)
+
+            def check_out() -> None:
+                if self._is_blobless:
+                    self._complete(repository, remote, self._needed(repository, start, base, merge))
+                self._check_out(repository, path, copy, start)
+
             self._rebuilding(
                 repository,
                 path,
-                lambda: self._check_out(repository, path, copy, start),
+                check_out,
                 afresh=lambda: self._fetch(repository, *remote, wanted),
             )
             for dependency in merge:
@@ -269,6 +276,44 @@ class WorkingCopies:
             options.append("--filter=blob:none")
         place = _PROMISOR if self._is_blobless else url
         self._git.reach(url, token, "fetch", *options, "--", place, *wanted, cwd=repository)
+
+    def _needed(
+        self, repository: Path, start: CommitOid, base: BranchName, merge: Sequence[BranchName]
+    ) -> list[str]:
+        """The commits whose files somebody without access to the remote, such as a domain service, will look at."""
+        heads = self._remote_heads(repository)
+        needed = [start, *(heads[name] for name in merge if name in heads)]
+        if base in heads:
+            needed.append(heads[base])
+            fork = self._git.run("merge-base", start, heads[base], cwd=repository, ok=(0, 1)).strip()
+            needed += [CommitOid(fork)] if fork else []
+        return list(dict.fromkeys(needed))
+
+    def _complete(self, repository: Path, remote: Remote, commits: Sequence[str]) -> None:
+        """Fetch the contents of these commits' files that are not here, all at once."""
+        what = ("--objects", "--no-walk", "--missing=print", "--stdin")
+        listed = self._git.run("rev-list", *what, cwd=repository, stdin="\n".join(commits))
+        missing = [line[1:] for line in listed.splitlines() if line.startswith("?")]
+        if not missing:
+            return
+        options = (
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-recurse-submodules",
+            "--filter=blob:none",
+        )
+        self._git.reach(
+            *remote,
+            "fetch",
+            *options,
+            "--stdin",
+            _PROMISOR,
+            cwd=repository,
+            stdin="\n".join(missing),
+            # What is wanted belongs to commits that are here: a server that heard of them would leave it out.
+            configured={"fetch.negotiationAlgorithm": "noop"},
+        )
 
     def _promised(self, repository: Path, url: str) -> None:
         """Note where git finds what it does not have."""

@@ -20,7 +20,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
     workspace = shell.workspace()
     classification = output_of(task, "classification")
     path = spec_path(task)
-    if rule := workspace.ignored([path]).get(path):
+    if rule := workspace.unwritable([path]).get(path):
         reason = f"architecture: the specification cannot be published: {rule}: set `specs` under `[paths]` in `.cogworks/config.toml`."
         return Failed(reason=reason, category="refused_change")
     view = survey(

@@ -172,8 +172,9 @@ class Workspace(Protocol):
         """Write the changes; a reason when refused (outside the tree, protected, symlink, ignored by git), and then nothing
         is written."""
 
-    def ignored(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Those of the paths that git ignores and the last commit does not hold, each with the rule in words."""
+    def unwritable(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Those of the paths that no change may hold, each with the reason in words: ignored by git and not in the last commit,
+        kept by Git LFS, or inside a submodule."""
 
     def roll_back(self) -> None:
         """Make the tree byte-identical to the last commit, untracked files included."""

@@ -52,8 +52,8 @@ def path_violations(diff: Diff, ground: Ground) -> Iterator[Violation]:
             yield Violation("path", f"{path!r} is not normalised; write {normalised(path)!r}")
         if path in ground.links:
             yield Violation("path", f"{path!r} is, or lies behind, a symbolic link")
-        if path in ground.ignored:
-            yield Violation("path", ground.ignored[path])
+        if path in ground.unwritable:
+            yield Violation("path", ground.unwritable[path])
         other = spellings.setdefault(folded(path), path)
         if other != path:
             yield Violation("path", f"{path!r} differs only in case from {other!r}")

@@ -116,8 +116,8 @@ class Ground(Value):
     """Every tracked file."""
     links: frozenset[str] = frozenset()
     """Those of the diff's paths that are, or lie behind, a symbolic link."""
-    ignored: Mapping[str, str] = {}
-    """Those of the diff's paths that git ignores and does not track, each with the rule in words."""
+    unwritable: Mapping[str, str] = {}
+    """Those of the diff's paths that no change may hold, each with the reason in words."""
     tried: frozenset[str] = frozenset()
     """Fingerprints of the diffs that were tried on this tree before."""
 

@@ -13,6 +13,7 @@ import pytest
 
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.failures import CodebaseError, GitFailed
+from cogworks.codebase.git import Git
 from cogworks.codebase.places import MAX_BESIDE, Places, beside
 from cogworks.codebase.remotes import Remote
 from cogworks.codebase.workingcopy import WorkingCopy
@@ -528,6 +529,35 @@ def missing_blobs(cache: Path) -> int:
     (repository,) = (cache / "repositories").iterdir()
     listed = git(repository, "rev-list", "--objects", "--all", "--missing=print")
     return sum(line.startswith("?") for line in listed.splitlines())
+
+
+def test_whoever_has_no_access_sees_all_files_of_the_commits_a_blobless_copy_stands_on_and_began_at(
+    remote: BareRepository, tmp_path: Path, network: list[str]
+) -> None:
+    git(remote.path, "config", "uploadpack.allowFilter", "true")
+    git(remote.path, "config", "uploadpack.allowAnySHA1InWant", "true")
+    began = remote.put("main", {f"old/{number}.txt": f"{number}\n" for number in range(50)})
+    remote.put(WORK, {"a.txt": "on the branch\n"}, start="main")
+    remote.put("main", {"old/7.txt": "later\n"}, start="main")
+    cache = tmp_path / "blobless"
+    with (
+        served_over_http(remote, "ghs_decoy") as url,
+        WorkingCopies(
+            cache, identity=BOT, environment=os.environ, is_blobless=True, on_network=network.append
+        ) as copies,
+    ):
+        copy = opened(copies, url, token="ghs_decoy")
+        first = list(network)
+        opened(copies, url, token="ghs_decoy")
+        alone = Git(environment=os.environ, home=tmp_path)
+        texts = [alone.run("show", f"{began}:old/{number}.txt", cwd=copy.path) for number in (7, 49)]
+        base = copy.base()
+
+    assert texts == ["7\n", "49\n"]
+    assert base == began
+    # Commits with one request, all files with another; nothing is missing when the copy is opened again.
+    assert first == ["fetch", "fetch"]
+    assert network == [*first, "fetch"]
 
 
 def test_a_blobless_history_has_every_commit_and_only_the_contents_that_were_needed(

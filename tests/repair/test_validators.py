@@ -273,7 +273,7 @@ def test_a_path_behind_a_link_is_refused() -> None:
 
 def test_a_path_that_git_ignores_is_refused_with_the_rule() -> None:
     rule = "src/shop.py is ignored by .gitignore:12 `shop.py`"
-    ground = GROUND.model_copy(update={"ignored": {"src/shop.py": rule}})
+    ground = GROUND.model_copy(update={"unwritable": {"src/shop.py": rule}})
 
     (found,) = judged(FIX, ground=ground)
 

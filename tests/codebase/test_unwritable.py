@@ -1,4 +1,4 @@
-"""A file that git ignores is nobody's to make: refused with the rule that says so, whatever form the change has."""
+"""A file that git ignores, or whose contents git keeps elsewhere, is refused with the reason, whatever form the change has."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,7 +67,7 @@ def test_a_file_that_git_ignores_is_refused_with_the_rule(copy: WorkingCopy, pat
     assert reason is not None
     assert reason.startswith(f"{path} is ignored by {rule}; what git ignores is never committed.")
     assert (copy.read("src/a.py"), (copy.path / path).exists()) == ("a = 1\n", False)
-    assert list(copy.ignored([path, "src/a.py"])) == [path]
+    assert list(copy.unwritable([path, "src/a.py"])) == [path]
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,12 @@ def test_a_file_that_git_ignores_is_refused_with_the_rule(copy: WorkingCopy, pat
 )
 def test_what_the_repository_does_not_ignore_is_written(copy: WorkingCopy, path: str) -> None:
     assert copy.apply([create(path)]) is None
-    assert copy.ignored([path]) == {}
+    assert copy.unwritable([path]) == {}
 
 
 def test_a_tracked_file_may_be_changed_whatever_the_rules_say(copy: WorkingCopy) -> None:
     assert copy.apply([modify("build/run.sh", "#!/bin/sh\ntrue\n")]) is None
-    assert copy.ignored(["build/run.sh"]) == {}
+    assert copy.unwritable(["build/run.sh"]) == {}
 
 
 def test_a_change_can_neither_lift_a_rule_nor_make_one_for_its_own_files(copy: WorkingCopy) -> None:
@@ -113,8 +113,8 @@ def test_a_diff_is_judged_by_the_same_rules(tmp_path: Path) -> None:
 
     around = tree.surroundings(["src/_version.py", "src/made_by.py", "src/a.py", "src/b.py", "../x"])
 
-    assert list(around.ignored) == ["src/_version.py", "src/made_by.py"]
-    assert around.ignored["src/_version.py"].startswith(
+    assert list(around.unwritable) == ["src/_version.py", "src/made_by.py"]
+    assert around.unwritable["src/_version.py"].startswith(
         "src/_version.py is ignored by .gitignore:2 `_version.py`"
     )
 
@@ -127,3 +127,39 @@ def test_a_diff_that_makes_a_rule_for_its_own_file_is_refused(tmp_path: Path) ->
 
     assert reason is not None
     assert reason.startswith("new.py is ignored by .gitignore:1 `new.py`")
+
+
+def test_what_git_lfs_keeps_is_refused_and_text_beside_it_is_not(copy: WorkingCopy) -> None:
+    assert copy.apply([create(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")]) is None
+    copy.commit("Keep large files elsewhere")
+
+    reason = copy.apply([create("models/small.bin", "not a pointer\n"), modify("src/a.py", "a = 2\n")])
+
+    assert reason is not None
+    assert reason.startswith("models/small.bin is kept by Git LFS (`filter=lfs` in .gitattributes)")
+    assert copy.read("src/a.py") == "a = 1\n"
+    assert copy.apply([create("models/small.txt")]) is None
+
+
+def test_a_change_cannot_take_a_file_from_git_lfs_by_its_own_rules(copy: WorkingCopy) -> None:
+    reason = copy.apply([create(".gitattributes", "*.py filter=lfs\n"), create("new.py")])
+
+    assert reason is not None
+    assert reason.startswith("new.py is kept by Git LFS")
+    assert copy.diff("main") == ""
+
+
+def test_what_belongs_to_a_submodule_is_refused_and_the_submodule_stays(copy: WorkingCopy) -> None:
+    path = "library/src/new.py"
+    link = f"160000,{git(copy.path, 'rev-parse', 'HEAD')},library"
+    git(copy.path, "update-index", "--add", "--cacheinfo", link)
+    # As git leaves it in every checkout.
+    (copy.path / "library").mkdir()
+    copy.commit("Add a submodule")
+
+    reason = copy.apply([create(path)])
+
+    assert reason is not None
+    assert reason.startswith(f"{path} belongs to the submodule library, which is another repository")
+    assert "160000" in git(copy.path, "ls-tree", "HEAD", "library")
+    assert not (copy.path / "library" / "src").exists()

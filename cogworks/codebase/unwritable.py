@@ -1,0 +1,81 @@
+"""Which files nobody's change may hold: git ignores them, or keeps their contents elsewhere.
+
+What git ignores is made on each machine. The contents of a file of Git LFS lie on another server, with a pointer in their
+place, and those of a submodule in another repository.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from cogworks.codebase.lying_files import parents_of
+from cogworks.codebase.plumbing import zsplit
+
+RULES = (".gitignore", ".gitattributes")
+_IGNORES = ".gitignore"
+SUBMODULE = "160000"
+_PARTS = 4
+"""Source, line, pattern and path; see `git check-ignore -v -z`."""
+
+
+def unwritable(run: Callable[..., str], paths: Iterable[str]) -> dict[str, str]:
+    """Of these paths those that no change may hold, each with the reason in words.
+
+    The rules are those on the disk: the repository's `.gitignore` files and its own `info/exclude`; git runs without the user's.
+
+    Args:
+        run: `Git.run` in the working copy.
+        paths: that can be files of it, none behind a symbolic link.
+    """
+    wanted = list(dict.fromkeys(paths))
+    if not wanted:
+        return {}
+    entries = [entry.split("\t", 1) for entry in zsplit(run("ls-tree", "-r", "-z", "HEAD"))]
+    tracked = {path for _, path in entries}
+    # Git does not look into submodules.
+    submodules = {path for about, path in entries if about.startswith(SUBMODULE)}
+    inside = {path: module for path in wanted for module in submodules & {path, *parents_of(path)}}
+    return {
+        **{path: _in_submodule(path, module) for path, module in inside.items()},
+        **_in_lfs(run, [path for path in wanted if path not in inside]),
+        **_ignored(run, [path for path in wanted if path not in tracked and path not in inside]),
+    }
+
+
+def _in_submodule(path: str, module: str) -> str:
+    return f"{path} belongs to the submodule {module}, which is another repository; make the change there, and leave the file out"
+
+
+def _in_lfs(run: Callable[..., str], paths: Iterable[str]) -> dict[str, str]:
+    listed = "".join(f"{path}\0" for path in paths)
+    # Path, attribute and value, each ended by NUL.
+    answer = run("check-attr", "-z", "--stdin", "filter", stdin=listed).split("\0") if listed else []
+    return {
+        path: f"{path} is kept by Git LFS (`filter=lfs` in .gitattributes), and only its pointer is in git; leave the file out"
+        for path, value in zip(answer[0::3], answer[2::3], strict=False)
+        if value == "lfs"
+    }
+
+
+def _ignored(run: Callable[..., str], asked: Iterable[str]) -> dict[str, str]:
+    listed = "".join(f"{path}\0" for path in asked)
+    answer = run("check-ignore", "-v", "-z", "--no-index", "--stdin", stdin=listed, ok=(0, 1)).split("\0")
+    found: dict[str, str] = {}
+    for at in range(0, len(answer) - 1, _PARTS):
+        source, line, pattern, path = answer[at : at + _PARTS]
+        # The last rule that fits decides, and it may be one that lets the file in.
+        if not pattern.startswith("!"):
+            place = source if source.endswith(_IGNORES) else "git's own info/exclude"
+            found[path] = (
+                f"{path} is ignored by {place}:{line} `{pattern}`; what git ignores is never committed. Leave the file out, "
+                "or put what is needed where it is not ignored"
+            )
+    return found
+
+
+def sets_rules(paths: Iterable[str]) -> bool:
+    """Whether a change to these files may change what `unwritable` says."""
+    return any(path.rpartition("/")[2] in RULES for path in paths)
+
+
+def in_words(found: Mapping[str, str]) -> str | None:
+    """Why the files are not written, None when all of them may be."""
+    return "\n".join(found.values()) or None
