@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.limits import ENDS_WITHIN_S
+from tests.limits import LONG_RUN_ENDS_WITHIN_S
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,7 +24,7 @@ def left_over(driver: str, folder: Path, first: int, count: int) -> list[dict[st
         capture_output=True,
         text=True,
         check=False,
-        timeout=ENDS_WITHIN_S,
+        timeout=LONG_RUN_ENDS_WITHIN_S,
     )
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
