@@ -22,6 +22,9 @@ _ENDED = "ended"
 """A file in the folder of a run that is over, while some process still holds one of its copies."""
 
 _PROMISOR = "promisor"
+_WHOLE = "cogworks-whole"
+"""A file in a cache without contents: the commits all of whose files are there."""
+_MOST_WHOLE = 200
 _MOMENT = "refs/cogworks/moment"
 _REF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./+@=-]{0,250}")
 
@@ -291,29 +294,34 @@ class WorkingCopies:
 
     def _complete(self, repository: Path, remote: Remote, commits: Sequence[str]) -> None:
         """Fetch the contents of these commits' files that are not here, all at once."""
-        what = ("--objects", "--no-walk", "--missing=print", "--stdin")
-        listed = self._git.run("rev-list", *what, cwd=repository, stdin="\n".join(commits))
-        missing = [line[1:] for line in listed.splitlines() if line.startswith("?")]
-        if not missing:
-            return
-        options = (
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--no-recurse-submodules",
-            "--filter=blob:none",
-        )
-        self._git.reach(
-            *remote,
-            "fetch",
-            *options,
-            "--stdin",
-            _PROMISOR,
-            cwd=repository,
-            stdin="\n".join(missing),
-            # What is wanted belongs to commits that are here: a server that heard of them would leave it out.
-            configured={"fetch.negotiationAlgorithm": "noop"},
-        )
+        whole = repository / _WHOLE
+        known = whole.read_text(encoding="ascii").split() if whole.is_file() else []
+        asked = [oid for oid in commits if oid not in known]
+        if missing := self._missing(repository, asked):
+            options = (
+                "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--filter=blob:none", "--stdin",
+            )  # fmt: skip
+            self._git.reach(
+                *remote,
+                "fetch",
+                *options,
+                _PROMISOR,
+                cwd=repository,
+                stdin="\n".join(missing),
+                # What is wanted belongs to commits that are here: a server that heard of them would leave it out.
+                configured={"fetch.negotiationAlgorithm": "noop"},
+            )
+        if asked:
+            # Looking through the trees of a large repository takes seconds, and nothing goes out of a cache.
+            whole.write_text("\n".join([*known, *asked][-_MOST_WHOLE:]), encoding="ascii")
+
+    def _missing(self, repository: Path, commits: Sequence[str]) -> list[str]:
+        """The names of those contents of these commits' files that are not here."""
+        if not commits:
+            return []
+        options = ("--objects", "--no-walk", "--missing=print", "--stdin")
+        listed = self._git.run("rev-list", *options, cwd=repository, stdin="\n".join(commits))
+        return [line[1:] for line in listed.splitlines() if line.startswith("?")]
 
     def _promised(self, repository: Path, url: str) -> None:
         """Note where git finds what it does not have."""
