@@ -1,0 +1,72 @@
+"""Whether two ways of running a suite say the same of each test."""
+
+import re
+from collections.abc import Mapping
+
+from cogworks.vocabulary import Value
+from scripts.benchmarks.zoo.animals import Animal
+from scripts.benchmarks.zoo.ourway import OurRun
+from scripts.benchmarks.zoo.ownway import OwnRun
+
+_ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+
+
+class Compared(Value):
+    """One package."""
+
+    animal: Animal
+    agree: int
+    differ: Mapping[str, str]
+    """Test -> how: `own: passed, here: failed`."""
+    only_own: tuple[str, ...]
+    only_here: tuple[str, ...]
+    unloaded: tuple[str, ...]
+    refusal: str
+    problem: str
+    """Why the project's own way came to nothing; there is nothing to compare with then."""
+    cold_s: float
+    warm_s: float
+    disk_bytes: int
+
+    @property
+    def works(self) -> bool:
+        """Every test that passes in the project's own way passes here, and none is missing."""
+        lost = [how for how in self.differ.values() if how.startswith("own: passed")]
+        return not (self.refusal or self.problem or lost or self.only_own or not self.agree)
+
+    @property
+    def is_rightly_refused(self) -> bool:
+        """Whether the refusal says what was to be said."""
+        return bool(self.animal.refusal) and self.animal.refusal in self.refusal
+
+
+def compared(animal: Animal, own: OwnRun, here: OurRun) -> Compared:
+    """Compare test by test, whatever the runners call the tests."""
+    theirs = {_name(test): outcome for test, outcome in own.outcomes.items() if outcome != "unloaded"}
+    ours = {_name(test): outcome for test, outcome in here.outcomes.items()}
+    both = theirs.keys() & ours.keys()
+    differ = {
+        test: f"own: {theirs[test]}, here: {ours[test]}"
+        for test in sorted(both)
+        if theirs[test] != ours[test]
+    }
+    return Compared(
+        animal=animal,
+        agree=len(both) - len(differ),
+        differ=differ,
+        only_own=tuple(sorted(theirs.keys() - ours.keys())),
+        only_here=tuple(sorted(ours.keys() - theirs.keys())),
+        unloaded=here.unloaded,
+        refusal=here.refusal,
+        problem=own.problem,
+        cold_s=here.cold_s,
+        warm_s=here.warm_s,
+        disk_bytes=here.disk_bytes,
+    )
+
+
+def _name(test: str) -> str:
+    """The same for `tests/test_a.py::Case::test_b` and `tests.test_a.Case.test_b`; addresses differ from run to run."""
+    place, bracket, parameters = test.partition("[")
+    dotted = place.replace(".py::", ".").replace("::", ".").replace("/", ".").removeprefix("src.")
+    return _ADDRESS.sub("0x", f"{dotted}{bracket}{parameters}")

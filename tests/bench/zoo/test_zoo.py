@@ -1,0 +1,116 @@
+"""The zoo compares two runs of a suite test by test, whatever the runners call the tests, and counts what is asked of it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from scripts.benchmarks.zoo.animals import Animal, animals
+from scripts.benchmarks.zoo.bench import ANIMALS
+from scripts.benchmarks.zoo.comparing import Compared, compared
+from scripts.benchmarks.zoo.ourway import OurRun
+from scripts.benchmarks.zoo.ownway import OwnRun, own_run
+from scripts.benchmarks.zoo.table import is_met, table
+from tests.limits import ENDS_WITHIN_S
+
+ANT = Animal(name="ant", version="1", sha256="", shape=("flit",), install=(), test="pytest")
+
+
+def seen(own: dict[str, str], here: dict[str, str], *, animal: Animal = ANT, refusal: str = "") -> Compared:
+    return compared(animal, OwnRun(outcomes=own), OurRun(outcomes=here, refusal=refusal))
+
+
+def test_a_test_is_the_same_under_the_name_that_unittest_gives_it() -> None:
+    found = seen(
+        {"tests.test_a.Case.test_b": "passed", "ant.tests.test_c.Case.test_d": "skipped"},
+        {"tests/test_a.py::Case::test_b": "passed", "src/ant/tests/test_c.py::Case::test_d": "skipped"},
+    )
+
+    assert (found.agree, found.differ, found.only_own, found.only_here) == (2, {}, (), ())
+    assert found.works
+
+
+def test_an_address_in_a_parameter_is_no_difference() -> None:
+    own, here = (f"tests/test_a.py::test_b[<object at {at}>]" for at in ("0x7f0012345678", "0x7fee00abcdef"))
+
+    assert seen({own: "passed"}, {here: "passed"}).works
+
+
+def test_a_test_that_passes_in_its_own_way_has_to_pass_here() -> None:
+    lost = seen({"t.py::a": "passed", "t.py::b": "passed"}, {"t.py::a": "passed", "t.py::b": "failed"})
+    gone = seen({"t.py::a": "passed", "t.py::b": "passed"}, {"t.py::a": "passed"})
+    nothing = seen({"t.py::a": "passed"}, {}, refusal="needs libfoo")
+
+    assert lost.differ == {"t.b": "own: passed, here: failed"}
+    assert [lost.works, gone.works, nothing.works] == [False, False, False]
+
+
+def test_a_test_that_fails_in_its_own_way_may_pass_here() -> None:
+    assert seen({"t.py::a": "failed", "t.py::b": "passed"}, {"t.py::a": "passed", "t.py::b": "passed"}).works
+
+
+def test_nine_in_ten_have_to_work_alone_and_the_others_with_two_lines_or_a_refusal_that_is_right() -> None:
+    bare = seen({"t.py::a": "passed"}, {"t.py::a": "passed"})
+    two = ANT.model_copy(update={"configuration": '[environment]\npackages = ["x"]\nextras = ["y"]\n'})
+    three = two.model_copy(update={"configuration": f'{two.configuration}python = "3.12"\n'})
+    helped, laden = (seen({"t.py::a": "passed"}, {"t.py::a": "passed"}, animal=each) for each in (two, three))
+    refused = ANT.model_copy(update={"refusal": "needs cargo"})
+    right, wrong = (
+        seen({"t.py::a": "passed"}, {}, animal=refused, refusal=text) for text in ("it needs cargo", "?")
+    )
+
+    assert is_met([bare] * 9 + [helped])
+    assert is_met([bare] * 9 + [right])
+    assert not is_met([bare] * 9 + [laden])
+    assert not is_met([bare] * 9 + [wrong])
+    assert not is_met([bare] * 8 + [helped] * 2)
+    assert not is_met([])
+
+
+def test_a_package_whose_own_way_fails_here_is_counted_apart() -> None:
+    broken = compared(
+        ANT, OwnRun(outcomes={}, problem="pip install .: no"), OurRun(outcomes={"t.py::a": "passed"})
+    )
+    well = seen({"t.py::a": "passed"}, {"t.py::a": "passed"})
+
+    assert is_met([well, broken])
+    assert "1 packages whose own way works here: 1 work with no configuration" in table([well, broken])
+
+
+def test_the_zoo_has_at_least_forty_packages_of_every_kind_and_each_is_named_with_its_hash() -> None:
+    listed = animals(ANIMALS.read_text(encoding="utf-8"))
+    shapes = {shape for each in listed for shape in each.shape}
+
+    assert len(listed) >= 40
+    assert all(len(each.sha256) == 64 and each.install and each.test for each in listed)
+    assert shapes >= {
+        "hatchling", "hatch-vcs", "setuptools", "setuptools-scm", "flit", "pdm", "poetry", "maturin", "setup.py only",
+        "src layout", "flat layout", "namespace package", "C extension", "Cython", "Django app", "unittest",
+        "doctest by pytest", "pytest plugins", "async", "generated version file",
+    }  # fmt: skip
+
+
+def test_the_own_way_tells_unittest_and_pytest_tests_alike(tmp_path: Path) -> None:
+    checkout, room = tmp_path / "checkout", tmp_path / "room"
+    checkout.mkdir()
+    room.mkdir()
+    (checkout / "test_a.py").write_text(
+        "import unittest\n\n\nclass Case(unittest.TestCase):\n    def test_good(self):\n        pass\n\n"
+        "    def test_bad(self):\n        self.fail('no')\n\n    @unittest.skip('later')\n    def test_left(self):\n        pass\n"
+    )
+    reporters = Path(own_run.__globals__["_REPORTERS"])
+    told = room / "outcomes"
+
+    subprocess.run(
+        [sys.executable, "-m", "unittest", "test_a"],
+        cwd=checkout,
+        env={"PYTHONPATH": str(reporters), "ZOO_OUTCOMES": str(told), "PATH": "/usr/bin:/bin"},
+        check=False,
+        capture_output=True,
+        timeout=ENDS_WITHIN_S,
+    )
+
+    assert sorted(told.read_text().splitlines()) == [
+        '["test_a.Case.test_bad", "failed"]',
+        '["test_a.Case.test_good", "passed"]',
+        '["test_a.Case.test_left", "skipped"]',
+    ]
