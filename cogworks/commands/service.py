@@ -62,7 +62,7 @@ def service() -> None:
 @click.option(
     "--build-from-source",
     is_flag=True,
-    help="Build packages that come only as source, which runs code of theirs behind the walls.",
+    help="Build packages that come only as source also where the walls are not complete; it runs code of theirs.",
 )
 @click.option(
     "--clones-from",

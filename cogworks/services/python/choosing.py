@@ -1,12 +1,16 @@
 """Chooses the Python for one request: the repository's own environment, or the service's where that does as well."""
 
+import time
 from pathlib import Path
 
 from cogworks.codebase.failures import GitFailed
-from cogworks.domain_services.messages import ErrorCode, Request
+from cogworks.domain_services.messages import ErrorCode, RepositorySettings, Request
+from cogworks.services.python.building.checkout import checkout_of
+from cogworks.services.python.building.project import project_of
 from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, own, python_problem, suffices
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.manifest_files import base_problem, manifest_of
+from cogworks.services.python.manifest import read_manifest
+from cogworks.services.python.manifest_files import base_problem, files_of
 from cogworks.services.sandbox.walls import refusal
 
 
@@ -27,17 +31,35 @@ def interpreter_for(request: Request, folder: Path, machine: Machine, *, limit_s
     if machine.environments is None:
         return own()
     try:
-        manifest = manifest_of(folder, base, search_path=machine.search_path)
+        files = files_of(folder, base, search_path=machine.search_path)
     except GitFailed as error:
         raise NotBuilt(
             f"the manifest of the repository cannot be read: {error}", ErrorCode.ARTIFACT_NOT_FOUND
         ) from error
-    if suffices(manifest.requirements):
+    manifest = read_manifest(files)
+    settings = request.repository.settings if request.repository else RepositorySettings()
+    project = None if settings.install == "never" else project_of(files)
+    if project is None and suffices(manifest.requirements):
         return bare(manifest.left_out)
     if (problem := python_problem(manifest.requires_python)) is not None:
         raise NotBuilt(problem, ErrorCode.TOOL_NOT_FOUND)
     if request.caller.needs_walls and (reason := refusal(machine.walls)) is not None:
         raise NotBuilt(reason, ErrorCode.TOOL_NOT_FOUND)
-    return machine.environments.interpreter(
+    deadline = time.monotonic() + limit_s
+    found = machine.environments.interpreter(
         manifest, walls=machine.walls, search_path=machine.search_path, limit_s=limit_s
+    )
+    if project is None:
+        return found
+    try:
+        checkout = checkout_of(folder, base, search_path=machine.search_path)
+    except GitFailed as error:
+        raise NotBuilt(f"the project cannot be checked out to be built: {error}") from error
+    return machine.environments.with_project(
+        found,
+        project,
+        checkout,
+        walls=machine.walls,
+        search_path=machine.search_path,
+        limit_s=max(deadline - time.monotonic(), 1.0),
     )

@@ -2,34 +2,28 @@
 
 import hashlib
 import json
-import os
 import platform
-import re
-import shutil
 import sys
 import sysconfig
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from cogworks.codebase.places import Places
+from cogworks.services.python.building.checkout import Checkout
+from cogworks.services.python.building.project import Project
 from cogworks.services.python.installer import Installer, Requirements, Surroundings, found_installer
-from cogworks.services.python.interpreters import Interpreter, NotBuilt
+from cogworks.services.python.interpreters import Interpreter
+from cogworks.services.python.keeping import Kept
 from cogworks.services.python.manifest import Manifest
 from cogworks.services.sandbox.walls import Walls
 
 _RUNNER = "pytest>=8"
 _FORM = 1
 """Of an environment; another number and all are made anew."""
-_NAME = re.compile(r"[0-9a-f]{40}")
-_READY = "ready.json"
-_UNUSED_DAYS = 30
-_PAUSE_S = 0.2
 
 
 class Environments:
@@ -45,19 +39,22 @@ class Environments:
     ) -> None:
         """Args:
         settings: environment of this process, as far as it says where packages come from.
-        may_build: whether packages that come only as source are built.
+        may_build: whether packages that come only as source are built where the walls are not complete.
         say: is told what is being done.
         """
         self._folder = folder.resolve()
         self._settings = settings
         self._may_build = may_build
         self._say = say
-        self._places = Places(self._folder)
+        self._kept = Kept(self._folder, "environment")
+        self._projects = Kept(self._folder / "projects", "build")
 
     def described(self, search_path: str) -> str:
         """What makes the environments and where they are, for people."""
         installer = found_installer(search_path, may_build=self._may_build)
-        how = "wheels, and packages built from source" if self._may_build else "wheels only"
+        how = "wheels; what comes as source alone is built behind complete walls"
+        if self._may_build:
+            how = "wheels, and packages built from source"
         note = f"; {installer.note}" if installer.note else ""
         return f"made by {installer.name} ({how}) and kept in {self._folder}{note}"
 
@@ -70,71 +67,71 @@ class Environments:
             NotBuilt: it cannot be made, or another service takes too long over it.
             OSError: there is no writing in the directory.
         """
-        installer = found_installer(search_path, may_build=self._may_build)
+        installer = found_installer(search_path, may_build=self._may_build or walls.is_complete)
         requirements = _requirements(manifest)
-        place = self._folder / _key(requirements, installer)
-        deadline = time.monotonic() + limit_s
-        prefix = _ready(place)
-        if prefix is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with self._alone(place, limit_s=limit_s):
-                # Whoever held it may have made it meanwhile.
-                prefix = _ready(place)
-                if prefix is None:
-                    surroundings = Surroundings(walls, max(deadline - time.monotonic(), 1.0), self._settings)
-                    prefix = self._made(place, requirements, installer, surroundings)
-        described = f"environment {place.name[:12]} of {len(requirements.wanted)} requirement(s), made by {installer.name}"
+        key = _key(requirements, installer)
+
+        def make(place: Path, left_s: float) -> Mapping[str, Any]:
+            surroundings = Surroundings(walls, left_s, self._settings, search_path)
+            return self._made(place, requirements, installer, surroundings)
+
+        prefix = self._kept.made(key, make, limit_s=limit_s)
+        described = (
+            f"environment {key[:12]} of {len(requirements.wanted)} requirement(s), made by {installer.name}"
+        )
         programs = prefix / "bin"
         unprotected = () if walls.is_complete else ("reach the network while packages are installed",)
         notes = (*manifest.left_out, *([installer.note] if installer.note else []))
         return Interpreter(programs / "python", prefix, described, (programs,), notes, unprotected)
 
+    def with_project(
+        self,
+        interpreter: Interpreter,
+        project: Project,
+        checkout: Checkout,
+        *,
+        walls: Walls,
+        search_path: str,
+        limit_s: float,
+    ) -> Interpreter:
+        """The same, with what building the project adds; it is built if that was not done.
+
+        Raises:
+            NotBuilt: it cannot be built, or another service takes too long over it.
+            OSError: there is no writing in the directory.
+        """
+        # Building imports much, and an environment is there far more often than it is made.
+        from cogworks.services.python.building.builds import Builder, build_key, equipped  # noqa: PLC0415
+
+        installer = found_installer(search_path, may_build=self._may_build)
+        key = build_key(project, checkout, interpreter)
+        builder = Builder(project, checkout, interpreter, installer, search_path, self._say)
+
+        def make(place: Path, left_s: float) -> Mapping[str, Any]:
+            return builder.make(place, Surroundings(walls, left_s, self._settings, search_path))
+
+        return equipped(
+            interpreter, self._projects.made(key, make, limit_s=limit_s), self._projects.noted(key)
+        )
+
     def _made(
         self, place: Path, requirements: Requirements, installer: Installer, surroundings: Surroundings
-    ) -> Path:
-        self._remove_unused()
+    ) -> Mapping[str, Any]:
         started_s = time.monotonic()
+        named = place.parents[1].name[:12]
         names = ", ".join(Requirement(each).name for each in requirements.wanted)
         if installer.note:
             self._say(installer.note)
-        self._say(f"making the environment {place.name[:12]} with {installer.name}: {names}")
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir()
-        # A name nobody used before: an installer that outlived its service may still be writing into the last one.
-        # It stays where it is made, for its programs know their place.
-        prefix = Path(tempfile.mkdtemp(prefix="made-", dir=place)) / "environment"
+        self._say(f"making the environment {named} with {installer.name}: {names}")
         from cogworks.services.python.installing import install  # noqa: PLC0415 - slow, and seldom needed
 
-        with ExitStack() as stack:
-            stack.callback(shutil.rmtree, place, ignore_errors=True)
-            install(requirements, prefix, installer, surroundings)
-            _mark_ready(place, prefix, requirements, installer)
-            # It is there to stay.
-            stack.pop_all()
-        self._say(f"the environment {place.name[:12]} was made in {time.monotonic() - started_s:.1f} s")
-        return prefix
-
-    @contextmanager
-    def _alone(self, place: Path, *, limit_s: float) -> Iterator[None]:
-        """Hold a place; waits for the one who does."""
-        deadline = time.monotonic() + limit_s
-        while not self._places.hold(place):
-            if time.monotonic() > deadline:
-                text = f"another service has been making the environment {place} for {limit_s:g} s; look at that one."
-                raise NotBuilt(text, is_recoverable=True)
-            time.sleep(_PAUSE_S)
-        try:
-            yield
-        finally:
-            self._places.release(place)
-
-    def _remove_unused(self) -> None:
-        for place in sorted(each for each in self._folder.iterdir() if _NAME.fullmatch(each.name)):
-            # Without the mark it is being made now, or was not made to its end.
-            seen = place / _READY if (place / _READY).exists() else place
-            if time.time() - seen.stat().st_mtime > _UNUSED_DAYS * 86_400:
-                for free in self._places.each_free([place]):
-                    shutil.rmtree(free, ignore_errors=True)
+        install(requirements, place, installer, surroundings)
+        self._say(f"the environment {named} was made in {time.monotonic() - started_s:.1f} s")
+        return {
+            "requirements": requirements.wanted,
+            "constraints": requirements.constraints,
+            "installer": installer.name,
+        }
 
 
 def _requirements(manifest: Manifest) -> Requirements:
@@ -154,34 +151,3 @@ def _key(requirements: Requirements, installer: Installer) -> str:
         "python": [platform.python_version(), sysconfig.get_platform(), sys.base_prefix],
     }
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:40]
-
-
-def _ready(place: Path) -> Path | None:
-    """The environment in a place, None when there is no finished one."""
-    ready = place / _READY
-    try:
-        name = json.loads(ready.read_text(encoding="utf-8"))["environment"]
-        prefix = place / str(name)
-        if not (prefix / "bin" / "python").exists():
-            return None
-        # Says that it is in use, to whoever looks for those that are not.
-        os.utime(ready)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return prefix
-
-
-def _mark_ready(place: Path, prefix: Path, requirements: Requirements, installer: Installer) -> None:
-    """Nothing before this counts: an installation that was killed leaves an environment without the mark."""
-    told = {
-        "environment": str(prefix.relative_to(place)),
-        "requirements": requirements.wanted,
-        "constraints": requirements.constraints,
-        "installer": installer.name,
-    }
-    fresh = place / f"{_READY}.new"
-    with fresh.open("w", encoding="utf-8") as file:
-        json.dump(told, file, indent=2)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.rename(place / _READY)

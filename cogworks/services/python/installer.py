@@ -28,6 +28,8 @@ class Surroundings(NamedTuple):
     limit_s: float
     settings: Mapping[str, str]
     """Environment of pip where it only tells its configuration; may hold credentials of an index."""
+    search_path: str = ""
+    """PATH of what is built from source: where compilers are. Empty: the system's."""
 
 
 class Installer(NamedTuple):
@@ -38,7 +40,7 @@ class Installer(NamedTuple):
     program: str
     """The path of uv, or of the Python that has pip."""
     may_build: bool = False
-    """Whether packages that come only as source are built, which runs code of theirs."""
+    """Whether packages that come only as source are built in a room of their own, which runs code of theirs."""
     note: str = ""
     """Why it is not the one that was found first; empty: it is."""
 

@@ -2,13 +2,18 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import venv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -45,12 +50,23 @@ def install(
     venv.EnvBuilder(with_pip=False, symlinks=True).create(place)
     indexes = configured_indexes(surroundings.settings)
     gateway = Gateway(indexes)
+    deadline = time.monotonic() + surroundings.limit_s
     try:
         ended = _installed(requirements, place, installer, surroundings, gateway)
+        if installer.may_build and _failed_by_itself(ended, gateway):
+            left_s = max(deadline - time.monotonic(), 1.0)
+            ended = _installed_from_sources(
+                requirements, place, installer, surroundings._replace(limit_s=left_s), gateway
+            )
     finally:
         gateway.close()
     if ended.code != 0:
         raise _not_built(requirements, ended, gateway.problems, installer)
+
+
+def _failed_by_itself(ended: Ended, gateway: Gateway) -> bool:
+    """Whether packages are what is wrong, and not the index, the time or the walls."""
+    return not (ended.code == 0 or gateway.problems or ended.timed_out or ended.blocked)
 
 
 def configured_indexes(settings: Mapping[str, str]) -> Indexes:
@@ -84,37 +100,127 @@ def _installed(
     surroundings: Surroundings,
     gateway: Gateway,
 ) -> Ended:
-    with (
-        tempfile.TemporaryDirectory(prefix="cogworks-install-", ignore_cleanup_errors=True) as name,
-        Door(gateway) as door,
-    ):
-        folder = Path(name).resolve()
-        home, temporary, scratch, lists = (folder / each for each in ("home", "tmp", "scratch", "lists"))
-        for each in (home, temporary, scratch, lists):
-            each.mkdir()
-        (lists / "requirements.txt").write_text("\n".join(requirements.wanted) + "\n", encoding="utf-8")
-        (lists / "constraints.txt").write_text("\n".join(requirements.constraints) + "\n", encoding="utf-8")
-        indexes = gateway.indexes
-        constraints = [str(lists / "constraints.txt"), *indexes.constraints]
-        options = [
-            f"--requirement={lists / 'requirements.txt'}",
-            *(f"--constraint={each}" for each in constraints),
+    with installers_room() as room:
+        options = _listed(requirements, room, gateway)
+        command = [*_installing(installer, place), *options]
+        return run_installer(command, room, installer, surroundings, Reach(gateway, writable=(place,)))
+
+
+def _installed_from_sources(
+    requirements: Requirements,
+    place: Path,
+    installer: Installer,
+    surroundings: Surroundings,
+    gateway: Gateway,
+) -> Ended:
+    """The same where some packages come as source alone: they become wheels in a room out of which nothing else is taken."""
+    with installers_room() as room:
+        wheels = room.home / "wheels"
+        wheels.mkdir()
+        options = _listed(requirements, room, gateway)
+        pip = [sys.executable, "-m", "pip", "--python", str(place / "bin" / "python"), "--no-input"]
+        build = [
+            "--disable-pip-version-check",
+            "wheel",
+            "--retries=0",
+            "--no-cache-dir",
+            "--progress-bar=off",
         ]
-        options += [f"--find-links={each}" for each in indexes.find_links]
-        command = [sys.executable, "-I", str(_INSIDE), str(door.theirs.fileno())]
-        walls = surroundings.walls
+        ended = run_installer(
+            [*pip, *build, f"--wheel-dir={wheels}", *options],
+            room,
+            installer,
+            surroundings,
+            Reach(gateway, readable=(place,), environment={"PATH": surroundings.search_path or os.defpath}),
+        )
+        if ended.code != 0:
+            return ended
+        for odd in (each for each in wheels.iterdir() if each.is_symlink() or not each.is_file()):
+            odd.unlink() if odd.is_symlink() else shutil.rmtree(odd)
+        with installers_room() as second:
+            options = [*_listed(requirements, second, gateway), "--no-index", f"--find-links={wheels}"]
+            command = [*_installing(installer, place), *options]
+            reach = Reach(gateway, writable=(place,), readable=(wheels,))
+            return run_installer(command, second, installer, surroundings, reach)
+
+
+def _listed(requirements: Requirements, room: "InstallersRoom", gateway: Gateway) -> list[str]:
+    """The options that name what is wanted, in files of the room."""
+    (room.lists / "requirements.txt").write_text("\n".join(requirements.wanted) + "\n", encoding="utf-8")
+    own = room.lists / "constraints.txt"
+    own.write_text("\n".join(requirements.constraints) + "\n", encoding="utf-8")
+    constraints = [f"--constraint={each}" for each in (str(own), *gateway.indexes.constraints)]
+    return [f"--requirement={room.lists / 'requirements.txt'}", *constraints]
+
+
+class InstallersRoom(NamedTuple):
+    """The directories of one run of an installer; all of them end with it."""
+
+    home: Path
+    temporary: Path
+    scratch: Path
+    """Out of the installer's reach."""
+    lists: Path
+    """What it is told in files; it may only read them."""
+
+
+class Reach(NamedTuple):
+    """What a run of an installer has besides its room."""
+
+    gateway: Gateway
+    """Of the package index."""
+    writable: Sequence[Path] = ()
+    readable: Sequence[Path] = ()
+    directory: Path | None = None
+    """Where it starts; None: its home."""
+    environment: Mapping[str, str] = MappingProxyType({})
+    """Variables on top of those of every installer."""
+
+
+@contextmanager
+def installers_room() -> Iterator[InstallersRoom]:
+    """A room for the length of a `with` block."""
+    with tempfile.TemporaryDirectory(prefix="cogworks-install-", ignore_cleanup_errors=True) as name:
+        folder = Path(name).resolve()
+        room = InstallersRoom(*(folder / each for each in ("home", "tmp", "scratch", "lists")))
+        for each in room:
+            each.mkdir()
+        yield room
+
+
+def run_installer(
+    command: Sequence[str],
+    room: InstallersRoom,
+    installer: Installer,
+    surroundings: Surroundings,
+    reach: Reach,
+) -> Ended:
+    """Run an installer, or a build by it, behind walls with a door to the package index and to nothing else.
+
+    Args:
+        command: gets `--index-url` added, and `--find-links` as this machine is configured.
+    """
+    indexes = reach.gateway.indexes
+    walls = surroundings.walls
+    with Door(reach.gateway) as door:
+        inside = [sys.executable, "-I", str(_INSIDE), str(door.theirs.fileno())]
         confined = Confined(
-            command=[*command, *_installing(installer, place), *options],
-            directory=home,
-            environment=_environment(home, temporary),
-            readable=[*_own(installer), lists, *map(Path, (*indexes.find_links, *indexes.constraints))],
-            writable=(place, home, temporary),
+            command=[*inside, *command, *(f"--find-links={each}" for each in indexes.find_links)],
+            directory=reach.directory or room.home,
+            environment={**_environment(room.home, room.temporary), **reach.environment},
+            readable=[
+                *_own(installer),
+                room.lists,
+                *map(Path, (*indexes.find_links, *indexes.constraints)),
+                *reach.readable,
+            ],
+            writable=(*reach.writable, room.home, room.temporary),
             timeout_s=surroundings.limit_s,
             limits=replace(_LIMITS, cpu_s=int(surroundings.limit_s * _CPU_FACTOR) + 1),
             # Without a network of its own it has to be let into ours to reach even the index; a filter would stop that.
             has_network=walls.engine == "none",
         )
-        return run(confined, walls, scratch=scratch, kept=(door.theirs,))
+        return run(confined, walls, scratch=room.scratch, kept=(door.theirs,))
 
 
 def _installing(installer: Installer, place: Path) -> list[str]:
@@ -126,10 +232,9 @@ def _installing(installer: Installer, place: Path) -> list[str]:
             "pip",
             "install",
             *options,
-            *([] if installer.may_build else ["--no-build"]),
+            "--no-build",
         ]
     pip = [installer.program, "-m", "pip", "--python", python, "--no-input", "--disable-pip-version-check"]
-    wheels_only = [] if installer.may_build else ["--only-binary=:all:"]
     return [
         *pip,
         "install",
@@ -138,7 +243,7 @@ def _installing(installer: Installer, place: Path) -> list[str]:
         "--no-cache-dir",
         "--progress-bar=off",
         "--no-warn-script-location",
-        *wheels_only,
+        "--only-binary=:all:",
     ]
 
 
@@ -181,7 +286,8 @@ def _not_built(
     remedy = "Correct the manifest on the base branch."
     if not installer.may_build:
         remedy += (
-            " What comes only as source is built when the service is started with `--build-from-source`."
+            " What comes only as source is built behind complete walls, which this machine does not have, or when the service "
+            "is started with `--build-from-source`."
         )
     return NotBuilt(f"{which} cannot be installed: {said} {remedy}")
 

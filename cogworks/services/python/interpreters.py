@@ -40,6 +40,9 @@ class Interpreter(NamedTuple):
     layers: tuple[Path, ...] = ()
     """Folders whose files are laid into every copy of the repository where it has none: what a build or a setup made."""
 
+    paths: tuple[Path, ...] = ()
+    """Folders outside of the repository that are on the path of modules, behind its own."""
+
     sources: tuple[str, ...] | None = None
     """Folders of the repository that its modules are found in, in order; None: `src` where there is one, else the root."""
 
@@ -53,7 +56,9 @@ class Interpreter(NamedTuple):
     def readable(self) -> tuple[Path, ...]:
         """What a command behind walls must see to run it; not where it was installed from."""
         bases = {Path(sys.base_prefix), Path(sys.base_prefix).resolve()}
-        return (*sorted({self.prefix, *bases}), self.python.resolve())
+        # Every environment is made of this Python. A link in it is not asked, for packages may have put it there.
+        own = (Path(sys.executable).resolve(), *self.programs, *self.layers, *self.paths)
+        return (*sorted({self.prefix, *bases}), *own)
 
 
 class NotBuilt(Exception):

@@ -133,7 +133,7 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
     if tests and not kept:
         return Observed(TestReport(cases=(), collection_errors=missing))
     with tempfile.TemporaryDirectory(prefix="cogworks-tests-", ignore_cleanup_errors=True) as folder:
-        places = prepared(Path(folder).resolve(), repository)
+        places = prepared(Path(folder).resolve(), repository, wanted.interpreter)
         ended, records, hidden = _run(places, wanted._replace(tests=kept), walls, search_path)
     if not hidden:
         refuse_silence(wanted.command, records, ended[-1])
@@ -149,16 +149,37 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
     return Observed(report.model_copy(update=changes), records)
 
 
-def prepared(folder: Path, repository: Path) -> Places:
+def prepared(folder: Path, repository: Path, interpreter: Interpreter) -> Places:
     places = Places(*(folder / name for name in ("copy", "home", "tmp", "scratch", "told", "programs")))
     # Without .git: history is no business of the tests, and a worktree's link leads out of the copy. Without what was compiled:
     # Python takes it for a later text of as many bytes, if that was written within the same second.
     shutil.copytree(
         repository, places.copy, symlinks=True, ignore=shutil.ignore_patterns(".git", "__pycache__")
     )
+    for layer in interpreter.layers:
+        lay_over(layer, places.copy)
+    if interpreter.home is not None:
+        shutil.copytree(interpreter.home, places.home, symlinks=True)
     for place in (places.home, places.temporary, places.scratch, places.told):
-        place.mkdir()
+        place.mkdir(exist_ok=True)
     return places
+
+
+def lay_over(layer: Path, copy: Path) -> None:
+    """Put the files and links of a layer where the copy has nothing of that name; no link of either is followed."""
+    waiting = [""]
+    while waiting:
+        below = waiting.pop()
+        for entry in sorted(os.scandir(layer / below), key=lambda entry: entry.name):
+            path = f"{below}{entry.name}"
+            target = copy / path
+            if entry.is_dir(follow_symlinks=False):
+                if not os.path.lexists(target):
+                    target.mkdir()
+                if target.is_dir() and not target.is_symlink():
+                    waiting.append(f"{path}/")
+            elif not os.path.lexists(target):
+                shutil.copy2(entry.path, target, follow_symlinks=False)
 
 
 def _run(places: Places, wanted: Wanted, walls: Walls, search_path: str) -> _Ran:
@@ -297,7 +318,6 @@ def _told(words: Sequence[str], tests: Sequence[str]) -> str:
 
 
 def _environment(places: Places, wanted: Wanted, search_path: str) -> dict[str, str]:
-    sources = places.copy / "src"
     interpreter, programs = wanted.interpreter, wanted.interpreter.programs
     plugins = {} if interpreter.loads_plugins else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     if is_foreign(wanted.command):
@@ -317,8 +337,17 @@ def _environment(places: Places, wanted: Wanted, search_path: str) -> dict[str, 
         "GIT_CONFIG_NOSYSTEM": "1",
         # Sets print in the same order in every run.
         "PYTHONHASHSEED": "0",
-        "PYTHONPATH": os.pathsep.join([str(_INSIDE), str(sources if sources.is_dir() else places.copy)]),
+        "PYTHONPATH": os.pathsep.join([str(_INSIDE), *map(str, _on_path(places.copy, interpreter))]),
+        **interpreter.variables,
     }
+
+
+def _on_path(copy: Path, interpreter: Interpreter) -> tuple[Path, ...]:
+    """Where modules of the project and what was built of it are found."""
+    own = interpreter.sources
+    if own is None:
+        own = ("src",) if (copy / "src").is_dir() else ("",)
+    return (*(copy / each for each in own), *interpreter.paths)
 
 
 def _handed_on(places: Places, wanted: Wanted) -> dict[str, str]:

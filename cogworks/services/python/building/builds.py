@@ -1,0 +1,212 @@
+"""Builds a project behind walls, and keeps of its wheel what a run of its tests needs besides the repository's own files."""
+
+import configparser
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cogworks.codebase.failures import GitFailed
+from cogworks.domain_services.messages import ErrorCode
+from cogworks.services.python.building.checkout import Checkout, lay_out
+from cogworks.services.python.building.complaints import build_complaint
+from cogworks.services.python.building.placing import placed
+from cogworks.services.python.building.project import Project, inputs_key
+from cogworks.services.python.building.wheel import MAX_BYTES, UnusableWheel, Wheel, read_wheel
+from cogworks.services.python.index_gateway import Gateway
+from cogworks.services.python.installer import Installer, Surroundings
+from cogworks.services.python.installing import Reach, configured_indexes, installers_room, run_installer
+from cogworks.services.python.interpreters import Interpreter, NotBuilt
+from cogworks.services.sandbox.running import Ended
+
+_SITE, _LAYER, _PROGRAMS = "site", "layer", "bin"
+_COMPILED = (".so", ".pyd", ".dylib")
+_ENTRY = re.compile(r"(?P<module>[\w.]+)\s*(:\s*(?P<name>[\w.]+))?\s*(\[.*\])?")
+_PROGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_MODE = 0o755
+_PRETENDED = "0.1.dev0"
+_PRETENDING = ("SETUPTOOLS_SCM_PRETEND_VERSION", "PBR_VERSION", "PDM_BUILD_SCM_VERSION")
+
+
+class Builder(NamedTuple):
+    """One build."""
+
+    project: Project
+    checkout: Checkout
+    interpreter: Interpreter
+    installer: Installer
+    search_path: str
+    say: Callable[[str], None]
+
+    def make(self, place: Path, surroundings: Surroundings) -> Mapping[str, Any]:
+        """Build the project and lay out what is kept of it in a folder that does not exist yet; what is noted of it.
+
+        Raises:
+            NotBuilt: with the backend's own words and what to do.
+        """
+        started_s = time.monotonic()
+        self.say(f"building the project with {self.project.backend}")
+        wheel = self._wheel(surroundings)
+        found = placed(wheel.modules, self.checkout.blobs)
+        for folder, files in ((_SITE, wheel.metadata), (_LAYER, found.made)):
+            (place / folder).mkdir(parents=True)
+            _write(place / folder, files)
+        (place / _PROGRAMS).mkdir()
+        _write_programs(place / _PROGRAMS, wheel, self.interpreter.python)
+        self.say(
+            f"the project was built in {time.monotonic() - started_s:.1f} s: {len(found.made)} file(s) made"
+        )
+        return {
+            "sources": found.sources,
+            "unplaced": found.unplaced,
+            "compiled": any(path.endswith(_COMPILED) for path in found.made),
+        }
+
+    def _wheel(self, surroundings: Surroundings) -> Wheel:
+        gateway = Gateway(configured_indexes(surroundings.settings))
+        try:
+            with installers_room() as room:
+                source, target = room.home / "project", room.home / "wheel"
+                target.mkdir()
+                try:
+                    readable = lay_out(self.checkout, source, search_path=self.search_path)
+                except GitFailed as error:
+                    raise NotBuilt(f"the project cannot be checked out to be built: {error}") from error
+                ended = run_installer(
+                    self._command(source, target),
+                    room,
+                    self.installer,
+                    surroundings,
+                    Reach(
+                        gateway,
+                        readable=(*self.interpreter.readable, *readable),
+                        directory=source,
+                        environment=self._environment(),
+                    ),
+                )
+                return self._read(target, ended, gateway.problems, surroundings)
+        finally:
+            gateway.close()
+
+    def _command(self, source: Path, target: Path) -> list[str]:
+        python = str(self.interpreter.python)
+        if self.installer.name == "uv":
+            options = ["--wheel", "--no-config", "--no-python-downloads", f"--python={python}"]
+            return [self.installer.program, "build", *options, f"--out-dir={target}", str(source)]
+        pip = [
+            self.installer.program,
+            "-m",
+            "pip",
+            "--python",
+            python,
+            "--no-input",
+            "--disable-pip-version-check",
+        ]
+        options = [
+            "--no-deps",
+            "--retries=0",
+            "--no-cache-dir",
+            "--progress-bar=off",
+            f"--wheel-dir={target}",
+        ]
+        return [*pip, "wheel", *options, str(source)]
+
+    def _environment(self) -> dict[str, str]:
+        told = {
+            "PATH": self.search_path,
+            # The clone belongs to whoever runs the service, the build to whoever is behind the walls.
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": "safe.directory",
+            "GIT_CONFIG_VALUE_0": "*",
+            "SOURCE_DATE_EPOCH": "315532800",
+        }
+        if not self.checkout.commit:
+            told |= dict.fromkeys(_PRETENDING, _PRETENDED)
+        return told
+
+    def _read(self, target: Path, ended: Ended, problems: Sequence[str], surroundings: Surroundings) -> Wheel:
+        wheels = sorted(target.glob("*.whl"))
+        wheels = [each for each in wheels if each.is_file() and not each.is_symlink()]
+        if ended.code == 0 and len(wheels) == 1:
+            if wheels[0].stat().st_size > MAX_BYTES:
+                raise NotBuilt(f"building the project made a wheel of more than {MAX_BYTES} bytes")
+            try:
+                return read_wheel(wheels[0].read_bytes())
+            except UnusableWheel as error:
+                raise NotBuilt(f"{error}. {_WITHOUT}") from error
+        if problems:
+            listed = "; ".join(dict.fromkeys(problems))
+            text = f"the package index could not be used to build the project: {listed}. Check pip's configuration and the network of this machine."
+            raise NotBuilt(text, is_recoverable=True)
+        if ended.timed_out:
+            text = f"building the project took longer than {surroundings.limit_s:.0f} s; raise the time limit of the operation, or {_WITHOUT}"
+            raise NotBuilt(text, ErrorCode.TIMEOUT)
+        if ended.blocked:
+            raise NotBuilt(f"building the project was ended: {'; '.join(ended.blocked)}. {_WITHOUT}")
+        raise NotBuilt(f"{build_complaint(ended.output, self.project.backend)} {_WITHOUT}")
+
+
+_WITHOUT = 'Where its tests do without the build, `install = "never"` under `[environment]` in `.cogworks/config.toml` leaves it out.'
+
+
+def build_key(project: Project, checkout: Checkout, interpreter: Interpreter) -> str:
+    """A name for everything that decides what a build comes to."""
+    version = checkout.version if project.looks_at_history else ""
+    return inputs_key(project, checkout.blobs, f"{version} {interpreter.prefix}")
+
+
+def equipped(interpreter: Interpreter, built: Path, noted: Mapping[str, Any]) -> Interpreter:
+    """An interpreter with what a finished build left."""
+    sources = tuple(str(each) for each in noted.get("sources", ()))
+    notes = tuple(
+        f"the build puts {each!r} together from other folders; it is not on the path of the tests"
+        for each in noted.get("unplaced", ())
+    )
+    return interpreter._replace(
+        layers=(*interpreter.layers, built / _LAYER),
+        paths=(*interpreter.paths, built / _SITE),
+        sources=sources or None,
+        programs=(built / _PROGRAMS, *interpreter.programs),
+        notes=(*interpreter.notes, *notes),
+    )
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    for path, content in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+
+
+def _write_programs(folder: Path, wheel: Wheel, python: Path) -> None:
+    for name, target in _entry_points(wheel).items():
+        text = f"#!{python}\nimport sys\nfrom {target[0]} import {target[1].partition('.')[0]}\n\nsys.exit({target[1]}())\n"
+        _write_program(folder / name, text.encode())
+    for name, content in wheel.scripts.items():
+        if _PROGRAM.fullmatch(name):
+            first, _, rest = content.partition(b"\n")
+            is_python = first.startswith(b"#!python")
+            _write_program(folder / name, f"#!{python}\n".encode() + rest if is_python else content)
+
+
+def _write_program(place: Path, content: bytes) -> None:
+    place.write_bytes(content)
+    place.chmod(_MODE)
+
+
+def _entry_points(wheel: Wheel) -> dict[str, tuple[str, str]]:
+    """Console programs: name -> module and function."""
+    text = next((data for path, data in wheel.metadata.items() if path.endswith("/entry_points.txt")), b"")
+    parser = configparser.ConfigParser(interpolation=None, strict=False, delimiters=("=",))
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # names are as they are written
+    try:
+        parser.read_string(text.decode(errors="replace"))
+    except configparser.Error:
+        return {}
+    found = {}
+    for name, value in parser.items("console_scripts") if parser.has_section("console_scripts") else ():
+        entry = _ENTRY.fullmatch(value.strip())
+        if entry and entry["name"] and _PROGRAM.fullmatch(name):
+            found[name] = (entry["module"], entry["name"])
+    return found

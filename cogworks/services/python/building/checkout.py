@@ -1,0 +1,97 @@
+"""The files of a commit as a build sees them: with the history and the tags that tell a version."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from cogworks.codebase.failures import GitFailed
+from cogworks.codebase.git import Git
+
+_GIT_LIMIT_S = 120.0
+_REGULAR = ("100644 ", "100755 ")
+_SKIPPED = frozenset(
+    {".git", "__pycache__", ".venv", "venv", ".tox", ".nox", "node_modules", ".mypy_cache", ".pytest_cache"}
+)
+_MOST_HASHED_BYTES = 4 * 1024**2
+
+
+class Checkout(NamedTuple):
+    """What is built: a commit, or the files of a folder without git."""
+
+    folder: Path
+    commit: str
+    """Empty: the files as they lie there."""
+    blobs: dict[str, str]
+    """Every regular file: path -> name of its content."""
+    version: str
+    """Where the commit stands among tags; empty: git cannot tell."""
+
+
+def checkout_of(folder: Path, base: str | None, *, search_path: str) -> Checkout:
+    """What is built of a repository.
+
+    Args:
+        base: the commit; None: the one that is checked out, or the files where there is no git.
+
+    Raises:
+        GitFailed: there is no such commit, or the repository is broken.
+    """
+    if not (folder / ".git").exists():
+        return Checkout(folder, "", dict(_hashed(folder)), "")
+    git = _git(folder, search_path)
+    commit = git.run("rev-parse", "--verify", f"{base or 'HEAD'}^{{commit}}", cwd=folder).strip()
+    entries = git.run("ls-tree", "-rz", commit, cwd=folder).split("\0")
+    blobs = {
+        path: about.split()[2]
+        for about, _, path in (entry.partition("\t") for entry in entries)
+        if about.startswith(_REGULAR)
+    }
+    try:
+        version = git.run("describe", "--tags", "--long", "--always", commit, cwd=folder).strip()
+    except GitFailed:
+        version = ""
+    return Checkout(folder, commit, blobs, version)
+
+
+def lay_out(checkout: Checkout, place: Path, *, search_path: str) -> tuple[Path, ...]:
+    """Put the files into a new folder, as a clone of its own where there is git.
+
+    Returns:
+        What a command in that folder has to be able to read besides: the objects that the clone borrows.
+
+    Raises:
+        GitFailed: the commit cannot be checked out.
+    """
+    if not checkout.commit:
+        shutil.copytree(checkout.folder, place, symlinks=True, ignore=shutil.ignore_patterns(*_SKIPPED))
+        return ()
+    git = _git(checkout.folder, search_path)
+    found = git.run("rev-parse", "--git-path", "objects", cwd=checkout.folder).strip()
+    objects = (checkout.folder / found).resolve()
+    tags = git.run("for-each-ref", "--format=%(objectname) %(refname)", "refs/tags", cwd=checkout.folder)
+    git.run("init", "--quiet", "--template=", str(place), cwd=place.parent)
+    (place / ".git" / "objects" / "info").mkdir(parents=True, exist_ok=True)
+    (place / ".git" / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
+    (place / ".git" / "packed-refs").write_text(tags, encoding="utf-8", errors="surrogateescape")
+    git.run("update-ref", "--no-deref", "HEAD", checkout.commit, cwd=place)
+    git.run("read-tree", "--reset", "-u", checkout.commit, cwd=place)
+    return (objects,)
+
+
+def _git(folder: Path, search_path: str) -> Git:
+    return Git(environment={"PATH": search_path}, home=folder, time_limit_s=_GIT_LIMIT_S)
+
+
+def _hashed(folder: Path) -> Iterator[tuple[str, str]]:
+    for top, folders, names in os.walk(folder):
+        folders[:] = sorted(set(folders) - _SKIPPED)
+        for name in sorted(names):
+            path = Path(top, name)
+            if path.is_symlink() or not path.is_file():
+                continue
+            large = path.stat().st_size > _MOST_HASHED_BYTES
+            content = str(path.stat().st_size).encode() if large else path.read_bytes()
+            yield path.relative_to(folder).as_posix(), hashlib.sha256(content).hexdigest()

@@ -1,0 +1,46 @@
+"""Why a build failed, in words of which somebody can make use."""
+
+import re
+from collections.abc import Mapping
+
+_SIGNS: Mapping[str, str] = {
+    r"Python\.h: No such file": "the headers of Python are missing (Debian: `apt-get install python3-dev`)",
+    r"(command '?(/\S+/)?(x86_64-linux-gnu-)?g?cc'? failed: No such file|unable to execute '?(x86_64-linux-gnu-)?gcc|"
+    r"No such file or directory: '?(gcc|cc|c\+\+|g\+\+)|Unknown compiler\(s\))": (
+        "a C compiler is missing (Debian: `apt-get install build-essential`)"
+    ),
+    r"(can't find Rust compiler|cargo, the Rust package manager, is not installed|`cargo` .* not found|"
+    r"No such file or directory: '?(cargo|rustc)|rustc, the rust compiler, is not installed)": (
+        "a Rust toolchain is missing (Debian: `apt-get install cargo`)"
+    ),
+    r"pg_config executable not found|libpq-fe\.h": "libpq is missing (Debian: `apt-get install libpq-dev`)",
+    r"libxml2|libxslt|xmlversion\.h": "libxml2 and libxslt are missing (Debian: `apt-get install libxml2-dev libxslt1-dev`)",
+    r"ffi\.h: No such file": "libffi is missing (Debian: `apt-get install libffi-dev`)",
+    r"openssl/\w+\.h: No such file": "OpenSSL's headers are missing (Debian: `apt-get install libssl-dev`)",
+    r"mysql_config|mysql\.h": "MySQL's client is missing (Debian: `apt-get install default-libmysqlclient-dev`)",
+    r"zlib\.h: No such file": "zlib is missing (Debian: `apt-get install zlib1g-dev`)",
+    r"jpeglib\.h|headers or library files could not be found for jpeg": "libjpeg is missing (Debian: `apt-get install libjpeg-dev`)",
+    r"CMake must be installed|cmake: (command )?not found|No such file or directory: '?cmake": (
+        "CMake is missing (Debian: `apt-get install cmake`)"
+    ),
+    r"gfortran.*not found|Unknown compiler.*gfortran": "a Fortran compiler is missing (Debian: `apt-get install gfortran`)",
+}
+_HEADER = re.compile(r"fatal error: (?P<name>[\w./+-]{1,100}): No such file")
+_SAID_LINES = 6
+_SAID_CHARS = 800
+_NOISE = re.compile(r"\s*(\[notice\]|\[end of output\]|note: |hint: |×|╰|│|-----|error: subprocess-exited)")
+
+
+def build_complaint(output: str, backend: str) -> str:
+    """What went wrong, what is missing where that is known, and the backend's own last words.
+
+    Args:
+        output: the last that the build printed.
+    """
+    lines = [line.strip() for line in output.splitlines() if line.strip() and not _NOISE.match(line)]
+    said = " | ".join(lines[-_SAID_LINES:])[-_SAID_CHARS:] or "nothing"
+    known = next((told for sign, told in _SIGNS.items() if re.search(sign, output)), "")
+    if not known and (header := _HEADER.search(output)):
+        known = f"the header {header['name']} is missing; install the development package of its library"
+    remedy = f" {known[0].upper()}{known[1:]}; install it on the machine that runs cogworks." if known else ""
+    return f"the project cannot be built by {backend}.{remedy} It said: {said}."

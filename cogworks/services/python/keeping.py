@@ -1,0 +1,121 @@
+"""Folders below one directory, each made once under a key, kept while somebody uses it, and never changed."""
+
+import json
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from cogworks.codebase.places import Places
+from cogworks.services.python.interpreters import NotBuilt
+
+_KEY = re.compile(r"[0-9a-f]{40}")
+_READY = "ready.json"
+_CONTENT = "environment"
+_UNUSED_DAYS = 30
+_PAUSE_S = 0.2
+
+
+class Kept:
+    """The folders below one directory; any number of services may share it."""
+
+    def __init__(self, folder: Path, what: str) -> None:
+        """Args:
+        what: one of them is, for messages, e.g. `environment`.
+        """
+        self._folder = folder
+        self._what = what
+        self._places = Places(folder)
+
+    def ready(self, key: str) -> Path | None:
+        """The finished folder under a key, None when there is none."""
+        place = self._folder / key
+        mark = place / _READY
+        try:
+            content = place / str(json.loads(mark.read_text(encoding="utf-8"))[_CONTENT])
+            if not content.is_dir():
+                return None
+            # Says that it is in use, to whoever looks for those that are not.
+            os.utime(mark)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return content
+
+    def noted(self, key: str) -> Mapping[str, Any]:
+        """What `make` noted of a finished folder; empty when there is none."""
+        try:
+            noted = json.loads((self._folder / key / _READY).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return noted if isinstance(noted, dict) else {}
+
+    def made(self, key: str, make: Callable[[Path, float], Mapping[str, Any]], *, limit_s: float) -> Path:
+        """The folder under a key, made if it is not there.
+
+        Args:
+            make: fills a folder that does not exist yet within so many seconds, and says what is noted of it.
+
+        Raises:
+            NotBuilt: another service takes too long over it, or what `make` raises.
+            OSError: there is no writing in the directory.
+        """
+        if (found := self.ready(key)) is not None:
+            return found
+        deadline = time.monotonic() + limit_s
+        place = self._folder / key
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with self._alone(place, limit_s=limit_s):
+            # Whoever held it may have made it meanwhile.
+            if (found := self.ready(key)) is not None:
+                return found
+            self._remove_unused()
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir()
+            # A name nobody used before: a process that outlived its service may still be writing into the last one.
+            # It stays where it is made, for its programs know their place.
+            content = Path(tempfile.mkdtemp(prefix="made-", dir=place)) / _CONTENT
+            started_s = time.monotonic()
+            with ExitStack() as stack:
+                stack.callback(shutil.rmtree, place, ignore_errors=True)
+                noted = make(content, max(deadline - started_s, 1.0))
+                _mark_ready(place, content, {**noted, "seconds": time.monotonic() - started_s})
+                # It is there to stay.
+                stack.pop_all()
+        return content
+
+    @contextmanager
+    def _alone(self, place: Path, *, limit_s: float) -> Iterator[None]:
+        """Hold a place; waits for the one who does."""
+        deadline = time.monotonic() + limit_s
+        while not self._places.hold(place):
+            if time.monotonic() > deadline:
+                text = f"another service has been making the {self._what} {place} for {limit_s:g} s; look at that one."
+                raise NotBuilt(text, is_recoverable=True)
+            time.sleep(_PAUSE_S)
+        try:
+            yield
+        finally:
+            self._places.release(place)
+
+    def _remove_unused(self) -> None:
+        for place in sorted(each for each in self._folder.iterdir() if _KEY.fullmatch(each.name)):
+            # Without the mark it is being made now, or was not made to its end.
+            seen = place / _READY if (place / _READY).exists() else place
+            if time.time() - seen.stat().st_mtime > _UNUSED_DAYS * 86_400:
+                for free in self._places.each_free([place]):
+                    shutil.rmtree(free, ignore_errors=True)
+
+
+def _mark_ready(place: Path, content: Path, noted: Mapping[str, Any]) -> None:
+    """Nothing before this counts: what was killed while it was made has no mark."""
+    fresh = place / f"{_READY}.new"
+    with fresh.open("w", encoding="utf-8") as file:
+        json.dump({**noted, _CONTENT: str(content.relative_to(place))}, file, indent=2)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.rename(place / _READY)
