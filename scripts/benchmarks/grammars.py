@@ -40,7 +40,9 @@ def main(folders: list[str]) -> None:
         spec = language_of(path.name)
         if spec is not None and path.stat().st_size <= MAX_BYTES:
             tallies[spec.name] = _read(spec, path, tallies.get(spec.name, Tally()))
-    print("| language | files | MB | with mistakes | not read | definitions | plain parse, per MB | all facts, per MB |")
+    print(
+        "| language | files | MB | with mistakes | not read | definitions | plain parse, per MB | all facts, per MB |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     for spec in LANGUAGES:
         if spec.name in tallies:

@@ -28,6 +28,7 @@ _DOUBTS = "doubt."
 _BEFORE_DOT = re.compile(rb"([\w$]*)[)\]}!?]*\s*(?:\?\.|\.|->|::)\s*$")
 _LOOK_BACK = 120
 _MAX_NAME = 200
+_MAX_LINE = 1_000
 _MAX_ARGUMENT_DEPTH = 5
 _ARGUMENTS = re.compile(r"<[^<>]*>")
 MAX_LISTED_MISTAKES = 5
@@ -78,7 +79,7 @@ class _Gatherer:
             definitions=tuple(self._definitions),
             calls=tuple(self._calls()),
             imports=tuple(self._imports()),
-            mistakes=tuple(_mistake(each) for each in self._mistakes[:MAX_LISTED_MISTAKES]),
+            mistakes=tuple(self._told_mistakes())[:MAX_LISTED_MISTAKES],
             doubts=tuple(self._spec.doubts.get(each, each) for each in sorted(doubts)),
             package="".join(package).strip(),
         )
@@ -180,6 +181,15 @@ class _Gatherer:
             for module, name, alias in self._spec.imports(text_of(node)[:10_000]):
                 yield Imported(node.start_point.row + 1, module, name, alias)
 
+    def _told_mistakes(self) -> Iterator[Mistake]:
+        """Without those in lines that the grammar is known not to read."""
+        gaps = re.compile(self._spec.gaps) if self._spec.gaps else None
+        for node in self._mistakes:
+            start = self._data.rfind(b"\n", 0, node.start_byte) + 1
+            line = self._data[start : node.end_byte + _LOOK_BACK][:_MAX_LINE].decode(errors="replace")
+            if gaps is None or not gaps.search(line):
+                yield _mistake(node)
+
     def _exported(self) -> "_Exported":
         nodes = self._nodes.get("exported", ())
         return _Exported(
@@ -258,7 +268,7 @@ def _stretches(
         owner = tuple(part for each in captures.get("owner", ()) for part in _parts(text_of(each), spec))
         is_sentence = kind == "def.test"
         *outer, name = (
-            [" ".join("".join(names).split()).strip("`\"'")]
+            [" ".join("".join(names).split()).strip("`")]
             if is_sentence
             else [part for each in names for part in _parts(each, spec)] or [""]
         )

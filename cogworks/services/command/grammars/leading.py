@@ -8,6 +8,8 @@ from tree_sitter import Node
 from cogworks.services.command.grammars.declared import shortened, text_of
 
 _MAX_CHARS = 4_000
+_MAX_BLANK = 40
+_MOST_BESIDE = 10
 _COMMENTS = ("//", "/*", "#", "--")
 
 
@@ -36,12 +38,15 @@ class Leads:
     """All such pieces of a file, found by the row in which they end."""
 
     def __init__(self, nodes: Sequence[Node], data: bytes) -> None:
+        self._data = data
         self._by_last_row: dict[int, tuple[int, str]] = {}
+        self._by_end: dict[int, Node] = {}
         for node in nodes:
             first, last = node.start_point, node.end_point
             row = last.row - (last.column == 0 and last.row > first.row)
             if data[node.start_byte - first.column : node.start_byte].strip():
-                continue  # It ends a line of code.
+                self._by_end[node.end_byte] = node
+                continue  # It stands behind other code.
             start, text = self._by_last_row.get(row, (first.row, ""))
             self._by_last_row[row] = (min(start, first.row), f"{text} {text_of(node)}".strip())
 
@@ -50,6 +55,7 @@ class Leads:
         pieces: list[str] = []
         row = node.start_point.row
         top: int | None = None
+        beside = self._beside(node)
         same = self._by_last_row.get(row)
         if same is not None and same[0] < row:
             pieces.append(same[1])
@@ -57,7 +63,20 @@ class Leads:
         while (found := self._by_last_row.get(row - 1)) is not None:
             row = top = found[0]
             pieces.append(found[1])
-        return Lead(tuple(reversed(pieces)), top)
+        return Lead((*reversed(pieces), *beside), top)
+
+    def _beside(self, node: Node) -> tuple[str, ...]:
+        """What stands on the same line before it: `{ #[test] fn f() {} }`."""
+        found: list[str] = []
+        at = node.start_byte
+        while len(found) < _MOST_BESIDE:
+            blank = self._data[max(0, at - _MAX_BLANK) : at]
+            at -= len(blank) - len(blank.rstrip(b" \t"))
+            if (before := self._by_end.get(at)) is None:
+                break
+            found.append(text_of(before))
+            at = before.start_byte
+        return tuple(reversed(found))
 
 
 def _is_comment(text: str) -> bool:

@@ -14,7 +14,8 @@ MAX_BYTES = 2_000_000
 """A longer file is hardly written by hand."""
 _START_S, _S_PER_MB = 0.6, 2.0
 """Processor time for a parse: 20 times of what sources need."""
-_CHUNK = 65_536
+# Small, for the text of every node is asked for by such pieces; views instead of copies would crash the binding.
+_CHUNK = 2_048
 MAX_DEPTH = 500
 """What is nested deeper is passed over: the engine's cursors pay for every level above."""
 _MAX_LOOSE = 2_000

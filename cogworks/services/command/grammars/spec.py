@@ -45,7 +45,7 @@ class Visible:
     """The kind of the definition around it; empty: none."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LanguageSpec:
     """One language."""
 
@@ -73,8 +73,8 @@ class LanguageSpec:
     """Why -> in words for people."""
     is_exact: bool = True
     """Whether what the grammar cannot read is wrong for certain; not where macros may stand for anything."""
-    shares_folder: bool = False
-    """Whether the files of a folder see each other's names without an import."""
+    gaps: str = ""
+    """Expression for lines that are right and that the grammar cannot read all the same; empty: none are known."""
     self_words: frozenset[str] = frozenset({"this", "self", "super"})
     """Receivers that mean the type around."""
     separator: str = "."

@@ -39,6 +39,5 @@ C_SHARP = LanguageSpec(
     test_files=("*Tests.cs", "*Test.cs"),
     test_marks=("[Fact", "[Theory", "[Test]", "[Test,", "[TestCase", "[TestMethod", "[DataTestMethod"),
     is_exact=False,
-    shares_folder=True,
     self_words=frozenset({"this", "base"}),
 )

@@ -43,5 +43,4 @@ GO = LanguageSpec(
     test_files=("*_test.go",),
     test_names=r"(?:Test|Benchmark|Fuzz|Example)(?![a-z])",
     test_sign="*testing.",
-    shares_folder=True,
 )

@@ -39,5 +39,4 @@ JAVA = LanguageSpec(
     test_marks=("@Test", "@ParameterizedTest", "@RepeatedTest", "@TestFactory", "@Property"),
     test_names=r"test[A-Z_]",
     test_sign="public void",
-    shares_folder=True,
 )

@@ -43,6 +43,10 @@ _COMMON = f"""
 (call_expression function: (import) arguments: (arguments . (string))) @import
 (call_expression function: (identifier) @_require arguments: (arguments . (string)) (#eq? @_require "require")) @import
 """
+_KEYWORDS = "null|function|void|enum|undefined|true|false|class|default|in|if|import|export|new|this|super|try|var|delete|instanceof|catch"
+_RENAMED = rf"\bas (?:{_KEYWORDS})\b"
+_VARIANCE = r"[<,]\s*(?:const\s+)?(?:in|out)\s+(?:out\s+)?\w|^\s*(?:in|out)\s+(?:out\s+)?\w+\b"
+_NAMELESS = r"export default function\s*\("
 _PLAIN = """
 (class_heritage (_) @base)
 (field_definition property: (_) @name value: [(arrow_function) (function_expression)]) @def.method
@@ -71,6 +75,7 @@ JAVASCRIPT = LanguageSpec(
     is_public=visibility.exported,
     resolving=scripts.resolving,
     documentation=("/**",),
+    gaps=_RENAMED,
     test_files=("*.test.*", "*.spec.*", "__tests__/"),
     doubts={
         "everything": "passes on every name of another module (`export *`); which ones is not listed here"
@@ -81,6 +86,7 @@ TYPESCRIPT = replace(
     name="TypeScript",
     suffixes=(".ts", ".mts", ".cts"),
     grammar="tree_sitter_typescript:language_typescript",
+    gaps=f"{_RENAMED}|{_VARIANCE}|{_NAMELESS}",
     query="\n".join(line for line in _COMMON.splitlines() if "jsx" not in line) + _TYPED,
 )
 TSX = replace(
