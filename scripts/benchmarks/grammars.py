@@ -36,17 +36,27 @@ class Tally(NamedTuple):
 def main(folders: list[str]) -> None:
     """Print a table for all folders together."""
     tallies: dict[str, Tally] = {}
+    missing = [folder for folder in folders if not Path(folder).is_dir()]
+    if missing or not folders:
+        sys.exit(
+            f"no such folder: {', '.join(missing)}" if missing else "usage: scripts/bench grammars PATH..."
+        )
     for path in (each for folder in folders for each in _files(Path(folder))):
         spec = language_of(path.name)
         if spec is not None and path.stat().st_size <= MAX_BYTES:
             tallies[spec.name] = _read(spec, path, tallies.get(spec.name, Tally()))
-    print(
+    write(
         "| language | files | MB | with mistakes | not read | definitions | plain parse, per MB | all facts, per MB |"
     )
-    print("|---|---|---|---|---|---|---|---|")
+    write("|---|---|---|---|---|---|---|---|")
     for spec in LANGUAGES:
         if spec.name in tallies:
-            print(_row(spec.name, tallies[spec.name]))
+            write(_row(spec.name, tallies[spec.name]))
+
+
+def write(line: str) -> None:
+    """One line on the console."""
+    sys.stdout.write(f"{line}\n")
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -66,8 +76,6 @@ def _read(spec: LanguageSpec, path: Path, seen: Tally) -> Tally:
     facts = gather(spec, data)
     done = time.thread_time()
     is_read = not isinstance(facts, Unreadable)
-    if os.environ.get("SHOW") and (not is_read or facts.mistakes):
-        print(path, facts if not is_read else facts.mistakes[0], file=sys.stderr)
     return Tally(
         files=seen.files + 1,
         size=seen.size + len(data),

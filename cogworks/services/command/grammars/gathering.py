@@ -1,8 +1,8 @@
 """What a file of any known language says, read once from its bytes; the same bytes give the same facts."""
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -21,6 +21,7 @@ from cogworks.services.command.grammars.facts import (
 from cogworks.services.command.grammars.leading import Leads
 from cogworks.services.command.grammars.parsing import Match, Parsed, matches, parse
 from cogworks.services.command.grammars.spec import LanguageSpec, Visible
+from cogworks.services.command.grammars.stretches import Exported, Finder, Inside
 from cogworks.services.command.grammars.testing import is_test_by_form
 
 _DEFINES = "def."
@@ -87,9 +88,9 @@ class _Gatherer:
     def _define(self) -> None:
         around: list[tuple[int, int, tuple[str, ...]]] = []
         """(end, place, names since that place) of what is open, the innermost last."""
-        bases = _Inside(self._nodes.get("base", ()))
-        marks = _Inside(self._nodes.get("mark", ()))
-        access = _Inside(self._nodes.get("access", ()))
+        bases = Inside(self._nodes.get("base", ()))
+        marks = Inside(self._nodes.get("mark", ()))
+        access = Inside(self._nodes.get("access", ()))
         exported = self._exported()
         for each in self._stretches:
             start, end = each.node.start_byte, each.node.end_byte
@@ -137,7 +138,7 @@ class _Gatherer:
             decorators=lead.attributes(),
         )
 
-    def _attach(self, bases: "_Inside", marks: "_Inside") -> None:
+    def _attach(self, bases: Inside, marks: Inside) -> None:
         for node in bases.nodes:
             place = self._around(node.start_byte)
             if place != FILE and self._definitions[place].kind in TYPES:
@@ -154,11 +155,9 @@ class _Gatherer:
         """The innermost definition at a byte."""
         return self._finder.place(at)
 
-    @property
-    def _finder(self) -> "_Finder":
-        if not hasattr(self, "_made_finder"):
-            self._made_finder = _Finder(self._ends)
-        return self._made_finder
+    @cached_property
+    def _finder(self) -> Finder:
+        return Finder(self._ends)  # Asked for only once all definitions are there.
 
     def _lines(self, node: Node) -> tuple[int, int]:
         first = self._leads.above(node).first_row
@@ -183,72 +182,20 @@ class _Gatherer:
 
     def _told_mistakes(self) -> Iterator[Mistake]:
         """Without those in lines that the grammar is known not to read."""
-        gaps = re.compile(self._spec.gaps) if self._spec.gaps else None
+        gaps = re.compile(self._spec.gaps, re.MULTILINE) if self._spec.gaps else None
         for node in self._mistakes:
             start = self._data.rfind(b"\n", 0, node.start_byte) + 1
             line = self._data[start : node.end_byte + _LOOK_BACK][:_MAX_LINE].decode(errors="replace")
-            if gaps is None or not gaps.search(line):
-                yield _mistake(node)
+            told = _mistake(node)
+            if gaps is None or not gaps.search(f"{line}\n{told.message}"):
+                yield told
 
-    def _exported(self) -> "_Exported":
+    def _exported(self) -> Exported:
         nodes = self._nodes.get("exported", ())
-        return _Exported(
+        return Exported(
             sorted((each.start_byte, each.end_byte) for each in nodes),
             frozenset(text_of(each) for each in nodes if each.child_count == 0),
         )
-
-
-class _Exported(NamedTuple):
-    stretches: list[tuple[int, int]]
-    names: frozenset[str]
-
-    def holds(self, start: int, end: int, name: str) -> bool:
-        if name in self.names:
-            return True
-        low, high = 0, len(self.stretches)
-        while low < high:
-            middle = (low + high) // 2
-            if self.stretches[middle][0] <= start:
-                low = middle + 1
-            else:
-                high = middle
-        return any(first <= start and end <= last for first, last in self.stretches[max(0, low - 3) : low])
-
-
-class _Inside:
-    """Captured nodes in the order of the file."""
-
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        self.nodes = sorted(nodes, key=lambda each: each.start_byte)
-        self._starts = [each.start_byte for each in self.nodes]
-
-    def last(self, start: int, end: int) -> str:
-        """The text of the last one between two bytes; empty: there is none."""
-        place = bisect_left(self._starts, end) - 1
-        return text_of(self.nodes[place]) if place >= 0 and self._starts[place] >= start else ""
-
-
-class _Finder:
-    """Which of nested stretches is the innermost at a byte."""
-
-    def __init__(self, stretches: Sequence[tuple[int, int, int]]) -> None:
-        """Args: (start, end, place), nested, sorted by start."""
-        self._changes: list[tuple[int, int]] = []
-        waiting: list[tuple[int, int]] = []
-        for start, end, place in stretches:
-            self._close(waiting, start)
-            self._changes.append((start, place))
-            waiting.append((end, place))
-        self._close(waiting, None)
-
-    def _close(self, waiting: list[tuple[int, int]], until: int | None) -> None:
-        while waiting and (until is None or waiting[-1][0] <= until):
-            end, _ = waiting.pop()
-            self._changes.append((end, waiting[-1][1] if waiting else FILE))
-
-    def place(self, at: int) -> int:
-        index = bisect_right(self._changes, at, key=lambda each: each[0]) - 1
-        return self._changes[index][1] if index >= 0 else FILE
 
 
 def _stretches(

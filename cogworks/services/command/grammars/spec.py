@@ -74,7 +74,7 @@ class LanguageSpec:
     is_exact: bool = True
     """Whether what the grammar cannot read is wrong for certain; not where macros may stand for anything."""
     gaps: str = ""
-    """Expression for lines that are right and that the grammar cannot read all the same; empty: none are known."""
+    """Expression for lines, or messages below them, that are right and that the grammar takes for mistakes; empty: none are known."""
     self_words: frozenset[str] = frozenset({"this", "self", "super"})
     """Receivers that mean the type around."""
     separator: str = "."

@@ -46,7 +46,7 @@ _COMMON = f"""
 _KEYWORDS = "null|function|void|enum|undefined|true|false|class|default|in|if|import|export|new|this|super|try|var|delete|instanceof|catch"
 _RENAMED = rf"\bas (?:{_KEYWORDS})\b"
 _VARIANCE = r"[<,]\s*(?:const\s+)?(?:in|out)\s+(?:out\s+)?\w|^\s*(?:in|out)\s+(?:out\s+)?\w+\b"
-_NAMELESS = r"export default function\s*\("
+_NAMELESS = r"export default function\s*\(|^';' is missing"
 _PLAIN = """
 (class_heritage (_) @base)
 (field_definition property: (_) @name value: [(arrow_function) (function_expression)]) @def.method
