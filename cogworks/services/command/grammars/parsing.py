@@ -18,6 +18,8 @@ _START_S, _S_PER_MB = 0.6, 2.0
 _CHUNK = 2_048
 MAX_DEPTH = 500
 """What is nested deeper is passed over: the engine's cursors pay for every level above."""
+_MAX_UNCLOSED = 3_000
+"""Inside of nested type arguments that never end, parsers look at no clock for minutes."""
 _MAX_LOOSE = 2_000
 """Pieces next to each other that the grammar can make nothing of; finding something among more takes their square."""
 
@@ -41,6 +43,8 @@ def parse(spec: LanguageSpec, data: bytes) -> Parsed | Unreadable:
         return Unreadable(f"is longer than {MAX_BYTES} bytes")
     if b"\0" in data:
         return Unreadable("is no text: it holds NUL bytes")
+    if (unclosed := data.count(b"<") - data.count(b">")) > max(_MAX_UNCLOSED, len(data) // 100):
+        return Unreadable(f"opens {unclosed} brackets (<) that it never closes")
     try:
         grammar = language(spec)
     except (ImportError, AttributeError, ValueError, OSError) as error:
