@@ -159,16 +159,18 @@ def _prepared(
             answers = panel.call(PREPARE, looked, PrepareParams(timeout_s=limit_s))
     except (ServiceFailed, TryAgainLater) as error:
         name = error.service if isinstance(error, ServiceFailed) else services[0].name
-        return (Surroundings(service=name, problem=str(error)),)
+        roots = {each.name: each.root for each in services}
+        return (Surroundings(service=name, root=roots.get(name, ""), problem=str(error)),)
     by_name = {each.service: each for each in answers} if isinstance(answers, tuple) else {}
     return tuple(_of(each, by_name.get(each.name)) for each in services)
 
 
 def _of(service: ServiceConfig, answer: Answer[Prepared] | None) -> Surroundings:
     if answer is None:
-        return Surroundings(service=service.name)
+        return Surroundings(service=service.name, root=service.root)
     blocking = [each.message for each in answer.diagnostics if each.severity is Severity.BLOCKING]
-    return Surroundings(service=service.name, prepared=answer.result, problem="\n".join(blocking))
+    problem = "\n".join(blocking)
+    return Surroundings(service=service.name, root=service.root, prepared=answer.result, problem=problem)
 
 
 def _run(panel: ServicePanel, looked: _Looked, limit_s: float, during: During) -> SuiteRun:
