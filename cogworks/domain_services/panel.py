@@ -32,7 +32,7 @@ from cogworks.domain_services.operations import (
     VALIDATE_DEPS,
     Operation,
 )
-from cogworks.domain_services.roots import inner_roots, lies_in, own_params, own_results
+from cogworks.domain_services.roots import inner_roots, lies_in, own_params, own_result, own_results
 from cogworks.errors import TryAgainLater
 
 Params = TypeVar("Params", bound=Message)
@@ -328,7 +328,10 @@ def _called(
 ) -> Answer[Result] | NotOffered | None:
     """None where all that is asked about lies in folders of others."""
     own = own_params(params, member.holds)
-    return None if own is None else member.client.call(operation, workspace, own)
+    answer = None if own is None else member.client.call(operation, workspace, own)
+    if member.inner and isinstance(answer, Answer):
+        return replace(answer, result=own_result(answer.result, member.holds))
+    return answer
 
 
 def _inner_roots(

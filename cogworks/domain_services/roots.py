@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from cogworks.domain_services.messages import EVERYTHING, Message, TestReport
 
 Params = TypeVar("Params", bound=Message)
+Result = TypeVar("Result", bound=Message)
 _MANY, _ONE = ("artifacts", "tests"), ("artifact", "test")
 
 
@@ -47,3 +48,13 @@ def own_params(params: Params, holds: Callable[[str], bool]) -> Params | None:
         own = (tuple(test for test in group if holds(test.split("::", 1)[0])) for group in groups)
         changes["groups"] = tuple(group for group in own if group)
     return params.model_copy(update=changes) if changes else params
+
+
+def own_result(result: Result, holds: Callable[[str], bool]) -> Result:
+    """A result without what it says of files in folders of others."""
+    changes = {}
+    for name in type(result).model_fields:
+        found = getattr(result, name)
+        if isinstance(found, tuple) and any(hasattr(each, "artifact") for each in found):
+            changes[name] = tuple(each for each in found if holds(getattr(each, "artifact", "")))
+    return result.model_copy(update=changes) if changes else result

@@ -67,21 +67,21 @@ def _narrowed(params: Mapping[str, Any], root: str) -> dict[str, Any]:
         _Elsewhere: a file or test that is asked about is not in it.
     """
     found = dict(params)
-    for key in ("artifacts", "tests"):
-        if key in found:
-            found[key] = [_inside(path, root) for path in found[key]]
-    if root in params.get("tests", ()):
-        # The folder itself is its whole suite.
-        found["tests"] = []
-    for key in ("artifact", "test"):
+    for key in ("artifacts", "tests", "groups", "artifact", "test"):
         if key in found:
             found[key] = _inside(found[key], root)
-    if "groups" in found:
-        found["groups"] = [[_inside(path, root) for path in group] for group in found["groups"]]
+    if root in _texts(params.get("tests")):
+        # The folder itself is its whole suite.
+        found["tests"] = []
     if "changed" in found:
-        found["changed"] = [_inside(path, root) for path in found["changed"] if _is_inside(path, root)]
+        found["changed"] = [
+            _inside(path, root) for path in _texts(found["changed"]) if _is_inside(path, root)
+        ]
     if "seeds" in found:
-        found["seeds"] = [_inside(seed, root) if _is_inside(seed, root) else seed for seed in found["seeds"]]
+        # Names of symbols stand among them.
+        found["seeds"] = [
+            _inside(seed, root) if _is_inside(seed, root) else seed for seed in _texts(found["seeds"])
+        ]
     return found
 
 
@@ -89,8 +89,14 @@ def _is_inside(path: str, root: str) -> bool:
     return path == root or path.startswith((f"{root}/", f"{root}::"))
 
 
+def _texts(found: Any) -> list[str]:
+    return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+
+
 def _inside(path: Any, root: str) -> Any:
-    """Anything but a text is left to whoever knows the form of the parameters."""
+    """Of a list each; anything else but a text is left to whoever knows the form of the parameters."""
+    if isinstance(path, list):
+        return [_inside(each, root) for each in path]
     if not isinstance(path, str):
         return path
     if not _is_inside(path, root):
