@@ -305,5 +305,25 @@ def test_projects_in_sub_folders_only_are_proposed_as_services(
     assert '[[services]]\nname = "web"\nkind = "python"\nroot = "packages/web"\n' in result.stdout
 
 
+def test_the_services_of_several_roots_are_told_apart_and_run_together(
+    tmp_path: Path, environment: dict[str, str | None]
+) -> None:
+    table = '[[services]]\nname = "{0}"\nkind = "python"\nroot = "packages/{0}"\n'
+    files = {
+        "packages/api/test_a.py": "def test_a():\n    pass\n",
+        "packages/web/test_b.py": "def test_b():\n    pass\n",
+        ".cogworks/services.toml": table.format("api") + table.format("web"),
+    }
+
+    found = told(doctor(environment, checkout(tmp_path / "repo", files), "--json"))
+
+    assert [(each["service"], each["root"]) for each in found["services"]] == [
+        ("api", "packages/api"),
+        ("web", "packages/web"),
+    ]
+    assert found["tests"]["passed"] == 2
+    assert found["services_toml"] == ""
+
+
 def test_help_has_examples() -> None:
     assert "cogworks doctor ." in CliRunner().invoke(cli, ["doctor", "--help"]).stdout

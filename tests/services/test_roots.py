@@ -10,10 +10,11 @@ import pytest
 
 from cogworks.domain_services.checking import Artifacts
 from cogworks.domain_services.exploring import CoverageParams, ExploreParams
-from cogworks.domain_services.messages import Caller, Response
+from cogworks.domain_services.messages import Caller, Repository, RepositorySettings, Request, Response
 from cogworks.domain_services.operations import COVERAGE, DEPENDENCY_GRAPH, INDEX, NORMALISE
 from cogworks.domain_services.panel import ServicePanel
 from cogworks.services.python.answering import PythonService
+from cogworks.services.python.roots import answered_in_root
 from cogworks.settings import read_environment
 from cogworks.wiring_services import open_panel
 from tests.services.asking import HERE, MACHINE, Copy, laid_out
@@ -223,3 +224,22 @@ def test_each_folder_has_the_environment_that_its_own_manifest_asks_for(
         "packages/core/tests/test_core.py::test_label",
         "packages/core/tests/test_gadget_of_core.py::test_version",
     ]
+
+
+def test_sources_of_choices_and_requirements_files_are_named_from_the_top(folder: Path) -> None:
+    asked: list[tuple[str, ...] | None] = []
+
+    def prepare(request: Request, _: Path) -> Response:
+        assert request.repository is not None
+        asked.append(request.repository.settings.requirements)
+        choices = [{"what": "extra", "source": "tox.ini [testenv]"}, {"what": "Python", "source": ""}]
+        return Response(request_id="1", status="success", result={"key": "k", "choices": choices})
+
+    settings = RepositorySettings(requirements=("packages/api/dev.txt", "shared.txt"))
+    repository = Repository(path=str(folder), root="packages/api", settings=settings)
+    request = Request(request_id="1", method="prepare", repository=repository)
+
+    response = answered_in_root(request, folder, prepare)
+
+    assert asked == [("dev.txt", "../../shared.txt")]
+    assert [each["source"] for each in response.result["choices"]] == ["packages/api/tox.ini [testenv]", ""]

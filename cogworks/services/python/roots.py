@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cogworks.codebase.changes import path_problem
-from cogworks.domain_services.messages import EVERYTHING, ErrorCode, Request, Response
+from cogworks.domain_services.messages import EVERYTHING, ErrorCode, Repository, Request, Response
 from cogworks.services.python.responses import refused
 
 _FRAME = re.compile(r"^(?P<path>(?:\.\./)*[\w.-][\w./ -]{0,400}\.pyi?)(?=:\d+: )", re.MULTILINE)
@@ -38,7 +38,18 @@ def answered_in_root(request: Request, folder: Path, answer: Callable[[Request, 
     except _Elsewhere as error:
         text = f"{str(error)!r} lies outside of {root!r}, which this service is for"
         return refused(request.request_id, ErrorCode.INVALID_REQUEST, text)
-    return _widened(answer(request.model_copy(update={"params": params}), folder / root), root)
+    repository = _with_own_requirements(request.repository, root) if request.repository else None
+    narrowed = request.model_copy(update={"params": params, "repository": repository})
+    return _widened(answer(narrowed, folder / root), root)
+
+
+def _with_own_requirements(repository: Repository, root: str) -> Repository:
+    """The repository with requirements files named from the folder on; those elsewhere are named by the way up."""
+    if not repository.settings.requirements:
+        return repository
+    paths = tuple(posixpath.relpath(path, root) for path in repository.settings.requirements)
+    settings = repository.settings.model_copy(update={"requirements": paths})
+    return repository.model_copy(update={"settings": settings})
 
 
 class _Elsewhere(Exception):
@@ -131,6 +142,8 @@ def _value(key: str, value: Any, root: str) -> Any:
         return _of_lines(value, root) if key == "lines" else _result(value, root)
     if isinstance(value, list) and key == "cases":
         return [_case(each, root) for each in value]
+    if isinstance(value, str) and key == "source" and value:
+        return f"{root}/{value}"
     if isinstance(value, list):
         return [_value(key, each, root) for each in value]
     if isinstance(value, str) and key in _PATH_KEYS:
