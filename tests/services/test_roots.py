@@ -144,6 +144,17 @@ def test_what_is_read_of_files_is_named_from_the_top(panel: ServicePanel, folder
     ]
 
 
+def test_a_call_graph_is_asked_and_answered_in_the_repository_s_paths(folder: Path) -> None:
+    seeds = ("packages/api/src/api_lib.py:5",)
+
+    response = ask("call_graph", folder, "packages/api", seeds=list(seeds))
+
+    assert response.result["unknown_seeds"] == []
+    assert response.result["nodes"][0]["symbol"]["artifact"] == "packages/api/src/api_lib.py"
+    assert {each["target"] for each in response.result["edges"]} == {"api_lib.name"}
+    assert not [each for each in response.result["edges"] if "/" in each["source"]]
+
+
 def test_lines_that_tests_execute_are_named_from_the_top(panel: ServicePanel, folder: Path) -> None:
     answers = panel.call(COVERAGE, Copy(folder), CoverageParams(tests=("packages/core/tests/test_core.py",)))
 

@@ -142,8 +142,8 @@ def _value(key: str, value: Any, root: str) -> Any:
         return _of_lines(value, root) if key == "lines" else _result(value, root)
     if isinstance(value, list) and key == "cases":
         return [_case(each, root) for each in value]
-    if isinstance(value, str) and key == "source" and value:
-        return f"{root}/{value}"
+    if isinstance(value, list) and key == "choices":
+        return [{**each, "source": f"{root}/{each['source']}" if each["source"] else ""} for each in value]
     if isinstance(value, list):
         return [_value(key, each, root) for each in value]
     if isinstance(value, str) and key in _PATH_KEYS:
