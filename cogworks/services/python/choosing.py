@@ -21,13 +21,13 @@ def interpreter_for(request: Request, folder: Path, machine: Machine, *, limit_s
     Raises:
         NotBuilt: there is none, and the text says why.
     """
-    base = request.repository.base if request.repository else None
+    base, root = (request.repository.base, request.repository.root) if request.repository else (None, "")
     if (problem := base_problem(base)) is not None:
         raise NotBuilt(problem, ErrorCode.INVALID_REQUEST)
     if machine.environments is None:
         return own()
     try:
-        manifest = manifest_of(folder, base, search_path=machine.search_path)
+        manifest = manifest_of(folder, base, search_path=machine.search_path, root=root)
     except GitFailed as error:
         raise NotBuilt(
             f"the manifest of the repository cannot be read: {error}", ErrorCode.ARTIFACT_NOT_FOUND
