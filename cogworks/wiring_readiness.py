@@ -82,10 +82,10 @@ def repository_trials(
         return found.model_copy(update={"found": f"{found.found}; {config.llm.model} has a price"})
 
     def languages() -> Check:
-        served = _served(environment, files)
+        known = served(environment, files)
         if not needs_services(pipelines):
             return Check(name="languages", status="ok", found="no node writes code")
-        return languages_check(contents, served)
+        return languages_check(contents, known)
 
     yield Trial("nodes", nodes, is_of_repository=True)
     yield Trial("model", model, is_of_repository=True)
@@ -118,7 +118,13 @@ def refuse_unusable_door(environment: Environment, provider: str) -> None:
         raise UsageError(str(error)) from error
 
 
-def _served(environment: Environment, files: Mapping[str, str]) -> list[Served]:
+def served(environment: Environment, files: Mapping[str, str]) -> list[Served]:
+    """The services of a repository and the files they are asked about.
+
+    Raises:
+        ConfigurationError: every problem of `services.toml`.
+        UsageError: the operator's own file has one.
+    """
     try:
         services = services_of(environment, files)
     except ConfigurationError as error:

@@ -41,7 +41,7 @@ def open_panel(
     Raises:
         ConfigurationError: every problem of `services.toml` or `config.toml`.
     """
-    configured = Configured(repository_settings(files), tuple(test_command) or configured_words(files))
+    everywhere = Configured(repository_settings(files), tuple(test_command) or configured_words(files))
     members = [
         Member(
             client=open_client(
@@ -49,14 +49,29 @@ def open_panel(
                 environment=child_environment(),
                 caller=caller,
                 left_s=left_s,
-                configured=configured,
+                configured=configured_for(service, everywhere, is_told=bool(test_command)),
             ),
             is_primary=service.role == "primary",
             artifacts=service.artifacts,
+            root=service.root,
         )
         for service in services_of(environment, files)
     ]
     return ServicePanel(members, warn=warn)
+
+
+def configured_for(service: ServiceConfig, everywhere: Configured, *, is_told: bool = False) -> Configured:
+    """What a repository says to one of its services: what stands in its table, else what is said to all of them.
+
+    Args:
+        is_told: whether whoever started this said the command; that goes before every file.
+    """
+    settings = everywhere.settings
+    if service.environment is not None:
+        own = service.environment.model_dump()
+        settings = RepositorySettings.model_validate({**own, "setup_script": settings.setup_script})
+    own_words = () if is_told else tuple(shlex.split(service.tests.command))
+    return Configured(settings, own_words or everywhere.test_command, service.root)
 
 
 def repository_settings(files: Mapping[str, str]) -> RepositorySettings:
@@ -95,16 +110,22 @@ def services_of(environment: Environment, files: Mapping[str, str]) -> tuple[Ser
     """
     named = environment.services_config
     if not named:
-        return configured_services(
+        found = configured_services(
             files.get("services.toml"), source=SERVICES_FILE, bundled=_bundled(environment)
         )
+        return tuple(_launched(each, environment) for each in found)
     try:
         text = Path(named).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             f"COGWORKS_DOMAIN_SERVICES_CONFIG names {named!r}, which cannot be read: {error}"
         ) from error
-    return configured_services(text, source=named)
+    return tuple(_launched(each, environment) for each in configured_services(text, source=named))
+
+
+def _launched(service: ServiceConfig, environment: Environment) -> ServiceConfig:
+    """A service of a bundled kind with the command that starts it."""
+    return service.model_copy(update={"command": _bundled(environment).command}) if service.kind else service
 
 
 def _bundled(environment: Environment) -> ServiceConfig:

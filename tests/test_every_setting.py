@@ -25,7 +25,7 @@ FILES: tuple[type[BaseModel], ...] = (Config, Node, Edge, Settings, ServiceConfi
 `tests/coding/test_each_option.py`."""
 PATIENCE_S = 110
 NOT_WRITTEN = frozenset({"kind", "conditions", "condition"})
-"""Fields that no key stands for: `all`, `any` and `not` are the keys."""
+"""Fields of conditions that no key stands for: `all`, `any` and `not` are the keys."""
 SEEN_BY = {
     "LlmConfig.model": "test_wiring_fix.py::test_the_environment_names_the_model_before_everything_else",
     "LlmConfig.provider": "test_wiring_fix.py::test_the_provider_of_the_options_is_opened_and_without_a_key_nobody_is_asked",
@@ -109,6 +109,9 @@ SEEN_BY = {
     "Settings.cost_budget_usd": "pipeline/test_limits.py::test_the_budget_of_the_pipeline_wins_over_that_of_the_repository",
     "Settings.parallel_sub_items": "pipeline/test_frontier.py::test_sub_items_one_after_the_other_unless_one_waits_for_a_person",
     "ServiceConfig.name": "test_wiring_services.py::test_a_service_is_tried_as_often_as_the_configuration_says",
+    "ServiceConfig.kind": "test_wiring_services.py::test_a_python_service_needs_no_command",
+    "ServiceConfig.root": "services/test_roots.py::test_a_test_goes_to_the_folder_it_lies_in",
+    "ServiceTests.command": "test_wiring_services.py::test_a_service_is_told_what_its_own_table_says",
     "ServiceConfig.role": "commands/test_doctor.py::test_each_service_is_tried_as_a_step_would",
     "ServiceConfig.command": "test_wiring_services.py::test_the_services_of_the_default_branch_are_asked",
     "ServiceConfig.socket": "services/test_serving.py::test_the_python_service_passes_the_conformance_suite",
@@ -171,7 +174,7 @@ def keys() -> dict[str, str]:
             inner = list(_models(field.annotation))
             waiting += inner
             is_table = bool(inner) and name not in ("prices", "rework")
-            if not is_table and name not in NOT_WRITTEN:
+            if not is_table and (name not in NOT_WRITTEN or model is ServiceConfig):
                 found[f"{model.__name__}.{name}"] = f"{model.__module__}:{model.__name__}.{name}"
     return found
 

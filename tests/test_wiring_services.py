@@ -6,12 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from cogworks.domain_services.client import Configured
 from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.opening import is_bundled
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.settings import read_environment
-from cogworks.wiring_services import open_panel, services_of
+from cogworks.wiring_services import (
+    configured_for,
+    configured_words,
+    open_panel,
+    repository_settings,
+    services_of,
+)
 
 SCRIPT = Path(__file__).parent / "domain_services" / "broken" / "service.py"
 NOTHING = read_environment({})
@@ -115,3 +122,64 @@ def test_no_service_but_the_bundled_one_learns_where_packages_come_from(
 
 def test_without_any_file_there_is_the_python_service() -> None:
     assert [service.name for service in services_of(NOTHING, {})] == ["python"]
+
+
+def test_a_python_service_needs_no_command(tmp_path: Path) -> None:
+    text = '[[services]]\nname = "api"\nkind = "python"\nroot = "packages/api"\n'
+
+    (service,) = services_of(read_environment({"COGWORKS_WORK_DIR": str(tmp_path)}), {"services.toml": text})
+
+    assert is_bundled(service)
+    assert service.command[-2:] == ("--environments", str(tmp_path / "environments"))
+    assert service.root == "packages/api"
+
+
+def test_a_python_service_of_the_operator_s_own_file_needs_none_either(tmp_path: Path) -> None:
+    own = tmp_path / "mine.toml"
+    own.write_text('[[services]]\nname = "api"\nkind = "python"\n')
+
+    (service,) = services_of(read_environment({"COGWORKS_DOMAIN_SERVICES_CONFIG": str(own)}), {})
+
+    assert is_bundled(service)
+
+
+SEVERAL = """
+[[services]]
+name = "api"
+kind = "python"
+root = "packages/api"
+environment = { python = "3.12", extras = ["dev"] }
+tests = { command = "pytest -x" }
+
+[[services]]
+name = "rest"
+kind = "python"
+environment = "prepared"
+
+[[services]]
+name = "usual"
+kind = "python"
+root = "usual"
+"""
+
+
+def test_a_service_is_told_what_its_own_table_says() -> None:
+    files = {
+        "services.toml": SEVERAL,
+        "config.toml": '[environment]\npython = "3.11"\n[tests]\ncommand = "pytest -q"\n',
+        "setup.sh": "true\n",
+    }
+    everywhere = Configured(repository_settings(files), configured_words(files))
+
+    api, rest, usual = (configured_for(each, everywhere) for each in services_of(NOTHING, files))
+    told = configured_for(services_of(NOTHING, files)[0], everywhere, is_told=True)
+
+    assert (api.settings.python, api.settings.extras, api.settings.setup_script) == (
+        "3.12",
+        ("dev",),
+        "true\n",
+    )
+    assert (tuple(api.test_command), api.root) == (("pytest", "-x"), "packages/api")
+    assert (rest.settings.mode, tuple(rest.test_command), rest.root) == ("prepared", ("pytest", "-q"), "")
+    assert (usual.settings, usual.root) == (everywhere.settings, "usual")
+    assert tuple(told.test_command) == ("pytest", "-q")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cogworks.errors import CogworksError
+from cogworks.errors import CogworksError, Interrupted
 from cogworks.github.addresses import parse_repository_url
 from cogworks.github.meter import Requests
 
@@ -23,18 +23,55 @@ GITHUB = "https://github.com"
 
 
 @click.command("doctor")
-@click.argument("url", required=False)
+@click.argument("target", required=False, metavar="[PATH|URL]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-def doctor(url: str | None, as_json: bool) -> int:
-    """Look for whatever would stop cogworks here, by trying it as a run would: Python, git, the work directory, the package
-    index, the token, the domain services of the repository in this directory, and with the URL of a repository or an issue
-    its permissions, rules, clock, configuration, services, languages and the model's price. Leaves nothing behind; ends with
-    1 when something has to be done.
+def doctor(target: str | None, as_json: bool) -> int:
+    """Look for whatever would stop cogworks here, by trying it as a run would.
+
+    With a PATH: make the environment of that checkout, run its tests once behind walls, and tell what was found, how long
+    it took, what a work item would do there, and the configuration to write where something was guessed. No token, key or
+    network beyond the package index is needed. The files count as they lie there, uncommitted ones included and those
+    that git ignores left out. Nothing is written into the checkout; what was installed is kept for the next time.
+
+    Without one: Python, git, the work directory, the package index, the token, the domain services of the repository in
+    this directory, and with the URL of a repository or an issue its permissions, rules, clock, configuration, services,
+    languages and the model's price. Leaves nothing behind.
+
+    Ends with 1 when something has to be done.
 
     \b
-    Example:
+    Examples:
+      cogworks doctor .
+      cogworks doctor ~/src/shop --json
       cogworks doctor https://github.com/octo-org/hello
     """
+    if target is not None and "://" not in target:
+        return _of_checkout(Path(target), as_json=as_json)
+    return _of_machine(target, as_json=as_json)
+
+
+def _of_checkout(folder: Path, *, as_json: bool) -> int:
+    from cogworks.checkup.verdict import things_to_do
+    from cogworks.commands.checkup_pages import as_object, show
+    from cogworks.commands.progress import progress_line
+    from cogworks.commands.ticking import ticking
+    from cogworks.settings import read_environment
+    from cogworks.stopping import ended_by_signal
+    from cogworks.wiring_checkup import look_at
+
+    try:
+        with ended_by_signal():
+            found = look_at(folder, read_environment(), during=ticking(progress_line()))
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted; nothing was changed. Run the same command again.") from None
+    if as_json:
+        click.echo(json.dumps(as_object(found)))
+    else:
+        show(found)
+    return 1 if things_to_do(found) else 0
+
+
+def _of_machine(url: str | None, *, as_json: bool) -> int:
     from cogworks.commands.service_checks import service_checks
     from cogworks.github import diagnosis
     from cogworks.readiness import examined

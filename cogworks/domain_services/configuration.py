@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ from pydantic import Field, ValidationError
 
 from cogworks.domain_services.limits import Limits
 from cogworks.domain_services.operations import OPERATIONS
+from cogworks.environment_settings import EnvironmentConfig
 from cogworks.errors import ConfigurationError
 from cogworks.loopback import is_loopback
 from cogworks.vocabulary import Value
@@ -24,10 +26,24 @@ _FROM_HANDSHAKE = ("capabilities", "artifact_types", "interface_types", "domain"
 _WAYS = ("command", "socket", "url")
 
 
+class ServiceTests(Value):
+    """`tests` of a `[[services]]` table; what it leaves out is as `[tests]` of `config.toml` says."""
+
+    command: str = ""
+    """The command that runs the tests of this service, from its folder."""
+
+
 class ServiceConfig(Value):
     """One `[[services]]` table."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")
+    kind: Literal["", "python"] = ""
+    """`python`: the bundled Python service; else `command`, `socket` or `url` say how the service is reached."""
+    root: str = ""
+    """The folder that the service is for; empty: everything that no other service of its kind is for."""
+    environment: EnvironmentConfig | None = None
+    """As `[environment]` of `config.toml`, for this service alone; None: as it is there."""
+    tests: ServiceTests = ServiceTests()
     role: Literal["primary", "secondary"] = "primary"
     """Without a primary service the step stops; without a secondary one that check is left out with a warning."""
     command: tuple[str, ...] = ()
@@ -165,9 +181,14 @@ def _plain(table: dict[str, Any], place: str) -> tuple[dict[str, Any], list[str]
 def _problems(service: ServiceConfig, place: str) -> list[str]:
     ways = [way for way in _WAYS if getattr(service, way)]
     problems = []
-    if len(ways) != 1:
+    if ways and service.kind:
+        problems.append(
+            f'`{place}.{ways[0]}` and `kind = "{service.kind}"` exclude each other; remove one of them'
+        )
+    if len(ways) != 1 and not service.kind:
         found = " and ".join(f"`{way}`" for way in ways) or "none"
         problems.append(f"`{place}` wants exactly one of `command`, `socket` and `url`, found {found}")
+    problems += _root_problems(service, place)
     problems += _command_problems(service, place)
     if service.socket and not Path(service.socket).is_absolute():
         problems.append(f"`{place}.socket` is {service.socket!r}; want an absolute path")
@@ -182,6 +203,18 @@ def _problems(service: ServiceConfig, place: str) -> list[str]:
                 f"`{place}.timeouts.{method}` is {limit_s}; want seconds, more than 0 and at most a day"
             )
     return problems
+
+
+def _root_problems(service: ServiceConfig, place: str) -> Iterator[str]:
+    """A root is written in one way, so that paths can be compared with it."""
+    parts = service.root.split("/")
+    is_plain = not any(part in ("", ".", "..", ".git") for part in parts)
+    if service.root and not (is_plain and service.root.isprintable() and "\\" not in service.root):
+        yield f"`{place}.root` is {service.root!r}; want a folder of the repository as in `packages/api`, or leave it out"
+    try:
+        shlex.split(service.tests.command)
+    except ValueError as error:
+        yield f"`{place}.tests.command` is {service.tests.command!r}: {error}"
 
 
 def _command_problems(service: ServiceConfig, place: str) -> Iterator[str]:

@@ -5,7 +5,13 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from cogworks.domain_services.breaker import USUAL_LIMIT
-from cogworks.domain_services.operations import HANDSHAKE_LIMIT_S, OPERATIONS, TEST_LIMIT_S, USUAL_LIMIT_S
+from cogworks.domain_services.operations import (
+    HANDSHAKE_LIMIT_S,
+    OPERATIONS,
+    PREPARE_LIMIT_S,
+    TEST_LIMIT_S,
+    USUAL_LIMIT_S,
+)
 from cogworks.vocabulary import Value
 
 _RUNS_TESTS = ("simulate", "coverage", "trace")
@@ -27,6 +33,7 @@ class Limits(Value):
     handshake_s: float = HANDSHAKE_LIMIT_S
     simulate_s: float = TEST_LIMIT_S
     """Of everything that runs tests."""
+    prepare_s: float = PREPARE_LIMIT_S
     other_s: float = USUAL_LIMIT_S
     methods: Mapping[str, float] = Field(default_factory=dict)
     """Method -> seconds, where it differs."""
@@ -44,11 +51,13 @@ class Limits(Value):
             return self.methods[method]
         if method == "handshake":
             return self.handshake_s
+        if method == "prepare":
+            return self.prepare_s
         return self.simulate_s if method in _RUNS_TESTS else self.other_s
 
     def wait_s(self, method: str) -> float:
         """How long to wait for the answer."""
-        return self.of(method) + (self.grace_s if runs_tests(method) else 0.0)
+        return self.of(method) + (self.grace_s if runs_tests(method) or method == "prepare" else 0.0)
 
     def pause_before(self, attempt: int) -> float:
         """The pause before an attempt, counted from 0; the first has none."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from types import TracebackType
 from typing import Self, TypeVar
@@ -32,6 +32,7 @@ from cogworks.domain_services.operations import (
     VALIDATE_DEPS,
     Operation,
 )
+from cogworks.domain_services.roots import inner_roots, lies_in, own_params, own_result, own_results
 from cogworks.errors import TryAgainLater
 
 Params = TypeVar("Params", bound=Message)
@@ -48,8 +49,19 @@ class Member:
     artifacts: tuple[str, ...] = ()
     """Patterns of the files it is asked about; none: as its handshake says."""
 
+    root: str = ""
+    """The folder that it is for; empty: the whole repository."""
+    inner: tuple[str, ...] = ()
+    """Folders below it that others of its kind are for."""
+
+    def holds(self, path: str) -> bool:
+        """Whether a path lies in its folder, and in none that another of its kind is for."""
+        return lies_in(path, self.root) and not any(lies_in(path, each) for each in self.inner)
+
     def covers(self, path: str) -> bool:
         """Whether a file is its business."""
+        if not self.holds(path):
+            return False
         patterns = self.artifacts or self.client.handshake().artifact_patterns
         return not patterns or any(
             fnmatchcase(path, pattern) or fnmatchcase(path.rsplit("/", 1)[-1], pattern)
@@ -178,7 +190,7 @@ class ServicePanel:
         offering = self._offering(operation.method)
         for member in offering:
             answer = self._of(
-                member, operation.method, lambda each: each.client.call(operation, workspace, params)
+                member, operation.method, lambda each: _called(each, operation, workspace, params)
             )
             if isinstance(answer, Answer):
                 answers.append(answer)
@@ -232,8 +244,13 @@ class ServicePanel:
 
     def _offering(self, method: str) -> list[Member]:
         handshakes = [(member, self._handshake(member, method)) for member in self._members]
-        _refuse_ambiguity([(member, handshake) for member, handshake in handshakes if handshake])
-        return [member for member, handshake in handshakes if handshake and method in handshake.capabilities]
+        present = [(member, handshake) for member, handshake in handshakes if handshake]
+        _refuse_ambiguity(present)
+        return [
+            replace(member, inner=_inner_roots(member, handshake, present))
+            for member, handshake in present
+            if method in handshake.capabilities
+        ]
 
     def _handshake(self, member: Member, method: str) -> Handshake | None:
         if member.client.name in self._absent:
@@ -268,14 +285,24 @@ def _simulated(
     member: Member, workspace: HasPath, tests: Sequence[str], timeout_s: float | None
 ) -> TestReport | None:
     """Without any test the member runs its whole suite."""
-    covered = [test for test in tests if _runs(member, workspace, test)]
-    return member.client.simulate(workspace, covered, timeout_s=timeout_s) if covered or not tests else None
+    covered = [own for test in tests if (own := _own_part(member, workspace, test)) is not None]
+    if tests and not covered:
+        return None
+    return own_results(member.client.simulate(workspace, covered, timeout_s=timeout_s), member.holds)
+
+
+def _own_part(member: Member, workspace: HasPath, test: str) -> str | None:
+    """The test where it is a member's business; of a folder around the member's the member's folder; else None."""
+    path = test.split("::", 1)[0].rstrip("/")
+    if member.root != path and lies_in(member.root, path):
+        return member.root
+    return test if _runs(member, workspace, test) else None
 
 
 def _runs(member: Member, workspace: HasPath, test: str) -> bool:
     """Whether a test is a member's business: its id begins with the path of its file, and in a folder anybody's may lie."""
     path = test.split("::", 1)[0]
-    return member.covers(path) or (workspace.path / path).is_dir()
+    return member.covers(path) or (member.holds(path) and (workspace.path / path).is_dir())
 
 
 def _offered(member: Member, workspace: HasPath, paths: Sequence[str]) -> InterfaceMap | None:
@@ -296,16 +323,40 @@ def _answered(
     return member.client.call(operation, workspace, params(covered)) if covered else None
 
 
+def _called(
+    member: Member, operation: Operation[Params, Result], workspace: HasPath, params: Params
+) -> Answer[Result] | NotOffered | None:
+    """None where all that is asked about lies in folders of others."""
+    own = own_params(params, member.holds)
+    answer = None if own is None else member.client.call(operation, workspace, own)
+    if member.inner and isinstance(answer, Answer):
+        return replace(answer, result=own_result(answer.result, member.holds))
+    return answer
+
+
+def _inner_roots(
+    member: Member, handshake: Handshake, present: Sequence[tuple[Member, Handshake]]
+) -> tuple[str, ...]:
+    """The folders of others that know the same kind of files: there they are asked instead."""
+    kinds = set(handshake.artifact_types)
+    alike = (
+        other.root
+        for other, theirs in present
+        if theirs.domain == handshake.domain and kinds & set(theirs.artifact_types)
+    )
+    return inner_roots(member.root, alike)
+
+
 def _refuse_ambiguity(present: Sequence[tuple[Member, Handshake]]) -> None:
     """Two services for the same kind of file in the same domain: nobody could say which one is right."""
-    seen: dict[tuple[str, str], str] = {}
+    seen: dict[tuple[str, str, str], str] = {}
     for member, handshake in present:
         for kind in handshake.artifact_types:
-            other = seen.setdefault((handshake.domain, kind), member.client.name)
+            other = seen.setdefault((handshake.domain, kind, member.root), member.client.name)
             if other != member.client.name:
                 raise ServiceFailed(
                     f"services {other!r} and {member.client.name!r} both answer for {kind!r} in domain "
-                    f"{handshake.domain!r}; remove one of them from `.cogworks/services.toml`.",
+                    f"{handshake.domain!r}; remove one of them from `.cogworks/services.toml`, or give each a `root` of its own.",
                     service=member.client.name,
                     method="handshake",
                 )

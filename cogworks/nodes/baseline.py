@@ -52,17 +52,29 @@ class Baseline:
 
     def judged(self, found: TestReport) -> Judged:
         """What the suite as it was found can show."""
-        unloaded = (each for each in unloaded_of(found.collection_errors) if each.place not in self.own)
         passed = (c for c in found.cases if c.outcome == "passed" and file_of(c.id) not in self.own)
         guard: Guard = "off" if self.wanted == "none" else "suite" if any(passed) else "empty"
-        return Judged(tuple(unloaded), guard)
+        return Judged(_unloaded(found, self.own), guard)
 
     def refusal(self, found: TestReport) -> Failed | None:
         """Why nobody is asked for a change; None where the suite as it was found is what is wanted."""
-        if found.timed_out:
-            return _too_slow()
-        unloaded = self.judged(found).unloaded if self.wanted == "require" else ()
-        return _not_loaded(unloaded, found.remedies) if unloaded else None
+        return refusal_of(found, wanted=self.wanted, own=self.own)
+
+
+def refusal_of(found: TestReport, *, wanted: str, own: Collection[str] = ()) -> Failed | None:
+    """Why nobody is asked for a change where a suite was found like this; None where it is what is wanted.
+
+    Args:
+        wanted, own: as `Baseline` has them.
+    """
+    if found.timed_out:
+        return _too_slow()
+    unloaded = _unloaded(found, own) if wanted == "require" else ()
+    return _not_loaded(unloaded, found.remedies) if unloaded else None
+
+
+def _unloaded(found: TestReport, own: Collection[str]) -> tuple[Unloaded, ...]:
+    return tuple(each for each in unloaded_of(found.collection_errors) if each.place not in own)
 
 
 def _too_slow() -> Failed:

@@ -195,3 +195,22 @@ def test_times_per_method() -> None:
 )
 def test_a_service_is_far_when_it_does_not_see_our_files(way: dict[str, object], is_far: bool) -> None:
     assert ServiceConfig.model_validate({"name": "x", **way}).is_far is is_far
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('root = "/packages"', "`services[1].root` is '/packages'; want a folder of the repository"),
+        ('root = "packages/"', "`services[1].root` is 'packages/'; want a folder"),
+        ('root = "a/../b"', "`services[1].root` is 'a/../b'; want a folder"),
+        ('kind = "python"', '`services[1].command` and `kind = "python"` exclude each other'),
+        ('kind = "ruby"', "`services[1].kind` is 'ruby'"),
+        ('tests = { command = "a \'b" }', "`services[1].tests.command`"),
+        ('environment = { pyhton = "3" }', "`services[1].environment.pyhton` is not a key"),
+    ],
+)
+def test_what_a_table_says_of_its_folder_and_kind_is_checked(line: str, problem: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        parse_services(f'[[services]]\nname = "a"\ncommand = ["x"]\n{line}\n')
+
+    assert problem in str(caught.value)

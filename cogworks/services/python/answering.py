@@ -33,6 +33,7 @@ from cogworks.services.python.machine import Machine
 from cogworks.services.python.normalising import normalise
 from cogworks.services.python.responses import listed, refused
 from cogworks.services.python.reviewing import review_rules
+from cogworks.services.python.roots import answered_in_root
 from cogworks.services.python.runners import NotKept
 from cogworks.services.python.signing import signatures
 from cogworks.services.python.simulating import simulate
@@ -104,7 +105,10 @@ class PythonService:
             with ExitStack() as stack:
                 clones = self._machine.clones or stack.enter_context(Clones())
                 folder = stack.enter_context(clones.folder_of(request.repository))
-                return METHODS[request.method](request, folder, self._machine)
+                method = METHODS[request.method]
+                return answered_in_root(
+                    request, folder, lambda narrowed, root: method(narrowed, root, self._machine)
+                )
         except ValidationError as error:
             return refused(request.request_id, ErrorCode.INVALID_REQUEST, f"params: {listed(error)}")
         except NotKept as error:

@@ -1,22 +1,17 @@
 """The operation `call_graph`: what calls, inherits and tests what, around some symbols."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from cogworks.domain_services.exploring import CallGraphParams
 from cogworks.domain_services.messages import Diagnostic, Request, Response
-from cogworks.services.python.code.neighbourhood import neighbourhood, neighbours_of
+from cogworks.services.neighbourhood import neighbourhood, neighbours_of, symbol_at
 from cogworks.services.python.code.relations import relations_of
 from cogworks.services.python.code.repository import Code, read_code
 from cogworks.services.python.indexing import symbols_of
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.responses import found
 from cogworks.vocabulary import Severity
-
-_MAX_DIGITS = 9
-Symbols = Mapping[str, Mapping[str, Any]]
-"""Id -> the fields of a `Symbol`."""
 
 
 def call_graph(request: Request, folder: Path, machine: Machine) -> Response:
@@ -62,17 +57,3 @@ def call_graph_of(code: Code, params: CallGraphParams) -> dict[str, Any]:
         "truncated": near.is_truncated,
         "unknown_seeds": [seed for seed, symbol in seeds.items() if symbol is None],
     }
-
-
-def symbol_at(symbols: Symbols, place: str) -> str | None:
-    """The innermost symbol at `<artifact>:<line>`."""
-    artifact, _, number = place.rpartition(":")
-    if not number.isdecimal() or len(number) > _MAX_DIGITS:
-        return None
-    line = int(number)
-    around = [
-        (symbol["lines"][1] - symbol["lines"][0], symbol["parent"] is None, each)
-        for each, symbol in symbols.items()
-        if symbol["artifact"] == artifact and symbol["lines"][0] <= line <= symbol["lines"][1]
-    ]
-    return min(around)[2] if around else None

@@ -11,6 +11,7 @@ from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, o
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.manifest import read_manifest
 from cogworks.services.python.manifest_files import base_problem, files_of
+from cogworks.services.python.roots import whole_of
 from cogworks.services.sandbox.walls import refusal
 
 
@@ -25,13 +26,13 @@ def interpreter_for(request: Request, folder: Path, machine: Machine, *, limit_s
     Raises:
         NotBuilt: there is none, and the text says why.
     """
-    base = request.repository.base if request.repository else None
+    base, root = (request.repository.base, request.repository.root) if request.repository else (None, "")
     if (problem := base_problem(base)) is not None:
         raise NotBuilt(problem, ErrorCode.INVALID_REQUEST)
     if machine.environments is None:
         return own()
     try:
-        files = files_of(folder, base, search_path=machine.search_path)
+        files = files_of(folder, base, search_path=machine.search_path, root=root)
     except GitFailed as error:
         raise NotBuilt(
             f"the manifest of the repository cannot be read: {error}", ErrorCode.ARTIFACT_NOT_FOUND
@@ -52,7 +53,7 @@ def interpreter_for(request: Request, folder: Path, machine: Machine, *, limit_s
     if project is None:
         return found
     try:
-        checkout = checkout_of(folder, base, search_path=machine.search_path)
+        checkout = checkout_of(whole_of(folder, root), base, search_path=machine.search_path, root=root)
     except GitFailed as error:
         raise NotBuilt(f"the project cannot be checked out to be built: {error}") from error
     return machine.environments.with_project(

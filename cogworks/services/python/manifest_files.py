@@ -6,6 +6,7 @@ from pathlib import Path
 from cogworks.codebase.confined import read_file
 from cogworks.codebase.git import Git
 from cogworks.services.python.manifest import Manifest, is_manifest, read_manifest
+from cogworks.services.python.roots import whole_of
 
 _OID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _FOLDERS = ("", "requirements/")
@@ -20,32 +21,37 @@ def base_problem(base: str | None) -> str | None:
     return f"repository.base is {base!r}; want the full name of a commit"
 
 
-def manifest_of(folder: Path, base: str | None, *, search_path: str) -> Manifest:
+def manifest_of(folder: Path, base: str | None, *, search_path: str, root: str = "") -> Manifest:
     """What the repository asks for; the arguments and what is raised are those of `files_of`."""
-    return read_manifest(files_of(folder, base, search_path=search_path))
+    return read_manifest(files_of(folder, base, search_path=search_path, root=root))
 
 
-def files_of(folder: Path, base: str | None, *, search_path: str) -> dict[str, str]:
+def files_of(folder: Path, base: str | None, *, search_path: str, root: str = "") -> dict[str, str]:
     """The files that say what is installed, at a commit (None: the one that is checked out; without git: as they lie there).
+
+    Args:
+        root: which folder of its repository this is; empty: the whole.
 
     Raises:
         GitFailed: there is no such commit, or the repository is broken.
     """
-    if not (folder / ".git").exists():
+    whole = whole_of(folder, root)
+    if not (whole / ".git").exists():
         return _on_disk(folder)
     git = Git(environment={"PATH": search_path}, home=folder, time_limit_s=_GIT_LIMIT_S)
-    return _at_commit(git, folder, base or "HEAD")
+    return _at_commit(git, folder, base or "HEAD", around=whole.parent)
 
 
-def _at_commit(git: Git, folder: Path, commit: str) -> dict[str, str]:
+def _at_commit(git: Git, folder: Path, commit: str, *, around: Path) -> dict[str, str]:
     # Where .git is broken, git must not take a repository around this one for it.
-    extra = {"GIT_CEILING_DIRECTORIES": str(folder.parent)}
+    extra = {"GIT_CEILING_DIRECTORIES": str(around)}
     if commit == "HEAD" and not git.run(
         "rev-parse", "-q", "--verify", commit, cwd=folder, extra=extra, ok=(0, 1)
     ):
         # Nothing is committed yet.
         return {}
     found = {}
+    # git tells and takes paths from the folder on in which it runs.
     for place in _FOLDERS:
         for entry in git.run("ls-tree", "-lz", commit, *filter(None, [place]), cwd=folder, extra=extra).split(
             "\0"

@@ -45,10 +45,10 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
 def _remedies(
     report: TestReport, request: Request, folder: Path, machine: Machine, run: Wanted
 ) -> tuple[str, ...]:
-    base = request.repository.base if request.repository else None
+    base, root = (request.repository.base, request.repository.root) if request.repository else (None, "")
     return remedies(
         report.collection_errors,
-        files=files_of(folder, base, search_path=machine.search_path),
+        files=files_of(folder, base, search_path=machine.search_path, root=root),
         is_own=lambda name: is_module_of(folder, name),
         left_out=run.interpreter.notes,
     )
@@ -92,7 +92,8 @@ def equipped(asked: Wanted, request: Request, folder: Path, machine: Machine) ->
     interpreter = interpreter_for(request, folder, machine, limit_s=asked.timeout_s)
     # What making an environment took is no longer there for the tests.
     left_s = max(asked.timeout_s - (time.monotonic() - started_s), min(asked.timeout_s, 1.0))
-    return asked._replace(timeout_s=left_s, interpreter=interpreter)
+    root = request.repository.root if request.repository else ""
+    return asked._replace(timeout_s=left_s, interpreter=interpreter, root=root)
 
 
 def outcome_counts(report: TestReport) -> dict[str, int]:

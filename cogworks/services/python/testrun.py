@@ -17,6 +17,7 @@ from cogworks.domain_services.messages import EVERYTHING, TestReport, hides
 from cogworks.domain_services.testwords import with_tests
 from cogworks.services.python.interpreters import Interpreter, bare
 from cogworks.services.python.report import NEXT, may_go_on, read_records, read_run, shut_out
+from cogworks.services.python.roots import whole_of
 from cogworks.services.python.runners import (
     NotKept,
     is_foreign,
@@ -47,7 +48,10 @@ _CPU_FACTOR = 4
 class Places(NamedTuple):
     """The directories of one run; all of them end with it."""
 
+    whole: Path
+    """The copy of the repository."""
     copy: Path
+    """What of it is looked at: the folder of the service, or all."""
     home: Path
     temporary: Path
     scratch: Path
@@ -73,6 +77,8 @@ class Wanted(NamedTuple):
     """Test files or ids, relative to the repository; checked to stay inside by the caller. None: all."""
     groups: Sequence[Sequence[str]] = ()
     """The same tests in groups: none that comes after one with a failure is run. None: all are."""
+    root: str = ""
+    """Which folder of its repository is run; empty: the whole. All of the repository is there."""
     timeout_s: float = 600.0
     test_timeout_s: float = 300.0
     """Of one test."""
@@ -133,7 +139,7 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
     if tests and not kept:
         return Observed(TestReport(cases=(), collection_errors=missing))
     with tempfile.TemporaryDirectory(prefix="cogworks-tests-", ignore_cleanup_errors=True) as folder:
-        places = prepared(Path(folder).resolve(), repository, wanted.interpreter)
+        places = prepared(Path(folder).resolve(), repository, wanted.interpreter, wanted.root)
         ended, records, hidden = _run(places, wanted._replace(tests=kept), walls, search_path)
     if not hidden:
         refuse_silence(wanted.command, records, ended[-1])
@@ -149,12 +155,16 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
     return Observed(report.model_copy(update=changes), records)
 
 
-def prepared(folder: Path, repository: Path, interpreter: Interpreter) -> Places:
-    places = Places(*(folder / name for name in ("copy", "home", "tmp", "scratch", "told", "programs")))
+def prepared(folder: Path, repository: Path, interpreter: Interpreter, root: str = "") -> Places:
+    whole, *others = (folder / name for name in ("copy", "home", "tmp", "scratch", "told", "programs"))
+    places = Places(whole, whole / root, *others)
     # Without .git: history is no business of the tests, and a worktree's link leads out of the copy. Without what was compiled:
     # Python takes it for a later text of as many bytes, if that was written within the same second.
     shutil.copytree(
-        repository, places.copy, symlinks=True, ignore=shutil.ignore_patterns(".git", "__pycache__")
+        whole_of(repository, root),
+        places.whole,
+        symlinks=True,
+        ignore=shutil.ignore_patterns(".git", "__pycache__"),
     )
     for layer in interpreter.layers:
         lay_over(layer, places.copy)
@@ -286,7 +296,7 @@ def _readable(places: Places, wanted: Wanted) -> tuple[Path, ...]:
 
 def _writable(places: Places, wanted: Wanted) -> tuple[Path, ...]:
     told = (places.told,) if is_foreign(wanted.command) else ()
-    return (places.copy, places.home, places.temporary, *told)
+    return (places.whole, places.home, places.temporary, *told)
 
 
 def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
@@ -362,9 +372,19 @@ def _handed_on(places: Places, wanted: Wanted) -> dict[str, str]:
 def _roots(places: Places) -> dict[str, str]:
     return {
         str(places.copy): "",
+        **_around(places),
         str(places.temporary): "<tmp>/",
         str(places.home): "<home>/",
-        str(places.copy.parent): "<tmp>/",
+        str(places.whole.parent): "<tmp>/",
         str(_INSIDE): "<pytest>/",
         sysconfig.get_path("stdlib"): "<python>/",
+    }
+
+
+def _around(places: Places) -> dict[str, str]:
+    """The folders of the repository around the one that is looked at, as that one sees them."""
+    return {
+        str(folder): "../" * number
+        for number, folder in enumerate(places.copy.parents, start=1)
+        if folder.is_relative_to(places.whole)
     }

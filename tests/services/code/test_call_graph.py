@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.domain_services.exploring import CallEdge, CallGraph, CallGraphParams
+from cogworks.services.neighbourhood import neighbourhood, neighbours_of
 from cogworks.services.python.call_graphing import call_graph_of
-from cogworks.services.python.code.neighbourhood import neighbourhood, neighbours_of
 from cogworks.services.python.code.relations import Relation
 from cogworks.services.python.code.repository import Code
 from tests.services.code.samples import code_of

@@ -74,14 +74,14 @@ class Builder(NamedTuple):
                 except GitFailed as error:
                     raise NotBuilt(f"the project cannot be checked out to be built: {error}") from error
                 ended = run_installer(
-                    self._command(source, target),
+                    self._command(source / self.checkout.root, target),
                     room,
                     self.installer,
                     surroundings,
                     Reach(
                         gateway,
                         readable=(*self.interpreter.readable, *readable),
-                        directory=source,
+                        directory=source / self.checkout.root,
                         environment=self._environment(),
                     ),
                 )

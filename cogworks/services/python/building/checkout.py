@@ -25,25 +25,29 @@ class Checkout(NamedTuple):
     commit: str
     """Empty: the files as they lie there."""
     blobs: dict[str, str]
-    """Every regular file: path -> name of its content."""
+    """Every regular file of the project: path from its root -> name of its content."""
     version: str
     """Where the commit stands among tags; empty: git cannot tell."""
+    root: str = ""
+    """The folder of the project in the repository; empty: its root."""
 
 
-def checkout_of(folder: Path, base: str | None, *, search_path: str) -> Checkout:
+def checkout_of(folder: Path, base: str | None, *, search_path: str, root: str = "") -> Checkout:
     """What is built of a repository.
 
     Args:
+        folder: of the whole repository.
+        root: the folder of the project in it; empty: the whole.
         base: the commit; None: the one that is checked out, or the files where there is no git.
 
     Raises:
         GitFailed: there is no such commit, or the repository is broken.
     """
     if not (folder / ".git").exists():
-        return Checkout(folder, "", dict(_hashed(folder)), "")
+        return Checkout(folder, "", dict(_hashed(folder / root)), "", root)
     git = _git(folder, search_path)
     commit = git.run("rev-parse", "--verify", f"{base or 'HEAD'}^{{commit}}", cwd=folder).strip()
-    entries = git.run("ls-tree", "-rz", commit, cwd=folder).split("\0")
+    entries = git.run("ls-tree", "-rz", f"{commit}:{root}", cwd=folder).split("\0")
     blobs = {
         path: about.split()[2]
         for about, _, path in (entry.partition("\t") for entry in entries)
@@ -53,7 +57,7 @@ def checkout_of(folder: Path, base: str | None, *, search_path: str) -> Checkout
         version = git.run("describe", "--tags", "--long", "--always", commit, cwd=folder).strip()
     except GitFailed:
         version = ""
-    return Checkout(folder, commit, blobs, version)
+    return Checkout(folder, commit, blobs, version, root)
 
 
 def lay_out(checkout: Checkout, place: Path, *, search_path: str) -> tuple[Path, ...]:

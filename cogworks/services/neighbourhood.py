@@ -1,9 +1,13 @@
 """What lies within some steps of some symbols, breadth first and never more than asked for."""
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from cogworks.services.python.code.relations import Relation
+Relation = tuple[str, str, Any]
+"""Source, target, kind."""
+Symbols = Mapping[str, Mapping[str, Any]]
+"""Id -> the fields of a `Symbol`."""
+_MAX_DIGITS = 9
 
 
 class Neighbourhood(NamedTuple):
@@ -37,3 +41,17 @@ def neighbourhood(
             return Neighbourhood(found, is_truncated=True)
         layer = sorted({each for near in layer for each in neighbours.get(near, ())} - found.keys())
     return Neighbourhood(found, is_truncated=False)
+
+
+def symbol_at(symbols: Symbols, place: str) -> str | None:
+    """The innermost symbol at `<artifact>:<line>`."""
+    artifact, _, number = place.rpartition(":")
+    if not number.isdecimal() or len(number) > _MAX_DIGITS:
+        return None
+    line = int(number)
+    around = [
+        (symbol["lines"][1] - symbol["lines"][0], symbol["parent"] is None, each)
+        for each, symbol in symbols.items()
+        if symbol["artifact"] == artifact and symbol["lines"][0] <= line <= symbol["lines"][1]
+    ]
+    return min(around)[2] if around else None

@@ -1,0 +1,86 @@
+"""What `cogworks doctor PATH` found out about a checkout."""
+
+from pydantic import Field
+
+from cogworks.domain_services.messages import TestCase, TestReport
+from cogworks.domain_services.preparing import Prepared
+from cogworks.github.diagnosis import Check
+from cogworks.settings import Baseline
+from cogworks.vocabulary import Value
+
+
+class Surroundings(Value):
+    """One service, and the environment that it makes."""
+
+    service: str
+    root: str = ""
+    """The folder that the service is for; empty: the whole repository."""
+    prepared: Prepared | None = None
+    """None: the service does not tell, or could not make it."""
+    problem: str = ""
+    """Why there is no environment, with what to do."""
+
+
+class SuiteRun(Value):
+    """One run of the whole suite."""
+
+    report: TestReport | None = None
+    """None: it could not be run."""
+    problem: str = ""
+    """Why, with what to do."""
+    seconds: float = 0.0
+
+
+class Checkup(Value):
+    """Everything that was found out."""
+
+    folder: str
+    state: str
+    """Which files were looked at, for people."""
+    uncommitted: int = 0
+    """So many paths differ from what is checked out."""
+    languages: Check
+    services: tuple[Surroundings, ...] = ()
+    suite: SuiteRun | None = None
+    """None: it was not run."""
+    baseline: Baseline = "require"
+    specs: str = "docs/specs"
+    dependency_changes: str = "ask"
+    problems: tuple[str, ...] = ()
+    """What is wrong with the configuration, each with what to do."""
+    notes: tuple[str, ...] = ()
+    proposal: str = ""
+    """A `services.toml` for a repository with several roots; empty: none is needed."""
+    seconds: float = Field(default=0.0, ge=0)
+
+    @property
+    def report(self) -> TestReport | None:
+        """Of the suite, where it was run."""
+        return self.suite.report if self.suite else None
+
+
+class Counted(Value):
+    """How the tests of a suite came out."""
+
+    passed: int = 0
+    failed: int = 0
+    """With those that could not be set up or taken down."""
+    skipped: int = 0
+    not_loaded: int = 0
+    """Files or folders of tests."""
+
+
+def counted(report: TestReport) -> Counted:
+    """The report in numbers."""
+    outcomes = [case.outcome for case in report.cases]
+    return Counted(
+        passed=outcomes.count("passed"),
+        failed=outcomes.count("failed") + outcomes.count("error"),
+        skipped=outcomes.count("skipped"),
+        not_loaded=len(report.collection_errors),
+    )
+
+
+def failing(report: TestReport) -> tuple[TestCase, ...]:
+    """The tests that did not pass, in the order of the report."""
+    return tuple(case for case in report.cases if case.outcome in ("failed", "error"))

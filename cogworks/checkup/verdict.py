@@ -1,0 +1,57 @@
+"""Whether a work item could go on in a checkout, and what has to be done where it could not."""
+
+from collections.abc import Iterator
+
+from cogworks.checkup.findings import Checkup
+from cogworks.domain_services.messages import TestReport
+from cogworks.nodes.baseline import refusal_of
+from cogworks.vocabulary import Value
+
+_NODE = "code_generation: "
+"""How the baseline check of an item begins what it says; here no node is at work."""
+NO_TESTS = (
+    "No test was found, so that nothing could show whether a change makes anything worse. If there are tests, name their "
+    'command: `command = "…"` under `[tests]` in `.cogworks/config.toml`. If there are none, say so there: '
+    '`baseline = "none"`; only the tests that come with a change count then.'
+)
+
+
+class ToDo(Value):
+    """One thing that keeps a work item from going on."""
+
+    what: str
+    remedy: str = ""
+    """Empty where `what` says it."""
+
+
+def things_to_do(found: Checkup) -> tuple[ToDo, ...]:
+    """What somebody has to do before a work item could go on; none: it could."""
+    return tuple(_each(found))
+
+
+def _each(found: Checkup) -> Iterator[ToDo]:
+    for problem in found.problems:
+        yield ToDo(what=problem)
+    if found.languages.status == "failed":
+        yield ToDo(what=found.languages.found, remedy=found.languages.remedy)
+    for each in found.services:
+        if each.problem:
+            place = f"{each.root}: " if each.root else ""
+            yield ToDo(what=f"{place}{each.problem}")
+    if found.suite is not None and found.suite.problem:
+        yield ToDo(what=found.suite.problem)
+    if (report := found.report) is not None:
+        yield from _of_the_suite(report, found)
+
+
+def _of_the_suite(report: TestReport, found: Checkup) -> Iterator[ToDo]:
+    """In the words of the check that an item makes before its first model call."""
+    if (refused := refusal_of(report, wanted=found.baseline)) is not None:
+        what, _, remedy = refused.reason.removeprefix(_NODE).partition("\n")
+        yield ToDo(what=what, remedy=remedy)
+    elif found.baseline != "none" and not report.collection_errors and not _ran(report):
+        yield ToDo(what=NO_TESTS)
+
+
+def _ran(report: TestReport) -> bool:
+    return any(case.outcome != "skipped" for case in report.cases)

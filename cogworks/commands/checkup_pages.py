@@ -1,0 +1,139 @@
+"""What `cogworks doctor PATH` shows: rows for people, one object for programs."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from cogworks.checkup.findings import Checkup, Surroundings, counted, failing
+from cogworks.checkup.outlook import outlook
+from cogworks.checkup.proposing import configuration_of
+from cogworks.checkup.verdict import things_to_do
+from cogworks.domain_services.messages import TestReport
+from cogworks.repair.unloaded import unloaded_of
+
+_LABEL = 14
+_MOST_NAMED = 10
+Row = tuple[str, Sequence[str]]
+
+
+def show(found: Checkup) -> None:
+    """Print it for people."""
+    for label, lines in rows(found):
+        for number, line in enumerate(lines):
+            click.echo(f"{label if number == 0 else '':<{_LABEL}} {line}".rstrip())
+    if block := configuration_of(found.services):
+        click.echo(f"\nWhat was guessed, for .cogworks/config.toml:\n\n{block}", nl=False)
+    if found.proposal:
+        click.echo(
+            f"\nSeveral projects and none at the top; for .cogworks/services.toml:\n\n{found.proposal}",
+            nl=False,
+        )
+
+
+def rows(found: Checkup) -> Iterator[Row]:
+    """Label and lines."""
+    yield "folder", [found.folder, found.state]
+    yield "languages", [found.languages.found]
+    for each in found.services:
+        yield from _of_service(each)
+    if found.suite is not None:
+        yield from _of_suite(found.suite.report, found.suite.seconds)
+    elif found.baseline == "none":
+        yield "tests", ['not run, as is configured: `[tests] baseline = "none"`']
+    if found.notes:
+        yield "notes", found.notes
+    yield (
+        "would",
+        [
+            f"A work item here would {line}." if n == 0 else f"It would {line}."
+            for n, line in enumerate(outlook(found))
+        ],
+    )
+    things = things_to_do(found)
+    for thing in things:
+        yield "TO DO", [*thing.what.splitlines(), *(f"-> {line}" for line in thing.remedy.splitlines())]
+    if not things:
+        yield "verdict", [f"A work item could go on here. Looked at in {found.seconds:g} s."]
+
+
+def _of_service(each: Surroundings) -> Iterator[Row]:
+    name = f"{each.service} ({each.root}/)" if each.root else each.service
+    yield "service", [name]
+    prepared = each.prepared
+    if prepared is None:
+        return
+    how = "was there before" if prepared.is_reused else "made now"
+    size = f", {prepared.disk_bytes / 1024**2:,.0f} MiB" if prepared.disk_bytes else ""
+    yield "environment", [prepared.described, f"{how}; making it took {prepared.seconds:.1f} s{size}"]
+    if prepared.choices:
+        yield "chosen", [_choice(each.what, each.source, each.why) for each in prepared.choices]
+    if prepared.command or prepared.runner:
+        yield (
+            "test command",
+            [" ".join(prepared.command) or "the service's own", f"runner: {prepared.runner or 'not told'}"],
+        )
+
+
+def _choice(what: str, source: str, why: str) -> str:
+    reason = f": {why}" if why else ""
+    return f"{what} ({source or 'by default'}{reason})"
+
+
+def _of_suite(report: TestReport | None, seconds: float) -> Iterator[Row]:
+    if report is None:
+        return
+    numbers = counted(report)
+    told = f"{numbers.passed} passed, {numbers.failed} failed, {numbers.skipped} skipped, {numbers.not_loaded} not loaded"
+    yield "tests", [f"{told} in {seconds:.1f} s", *report.commands]
+    if bad := failing(report):
+        yield "failing now", _first([case.id for case in bad])
+    if missing := unloaded_of(report.collection_errors):
+        yield "not loaded", _first([f"{each.name}: {each.why}" for each in missing])
+    if report.blocked:
+        yield "walls kept", _first(report.blocked)
+    if report.unprotected:
+        yield "not kept", _first(report.unprotected)
+
+
+def _first(lines: Sequence[str]) -> list[str]:
+    more = len(lines) - _MOST_NAMED
+    return [*lines[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
+
+
+def as_object(found: Checkup) -> dict[str, Any]:
+    """Everything, for `--json`."""
+    report, things = found.report, things_to_do(found)
+    return {
+        "outcome": "failed" if things else "succeeded",
+        "folder": found.folder,
+        "state": found.state,
+        "uncommitted": found.uncommitted,
+        "languages": found.languages.found,
+        "services": [each.model_dump(mode="json") for each in found.services],
+        "tests": None if report is None else _tests(report, found.suite.seconds if found.suite else 0.0),
+        "baseline": found.baseline,
+        "would": list(outlook(found)),
+        "to_do": [each.model_dump(mode="json") for each in things],
+        "notes": list(found.notes),
+        "configuration": configuration_of(found.services),
+        "services_toml": found.proposal,
+        "duration_s": found.seconds,
+    }
+
+
+def _tests(report: TestReport, seconds: float) -> dict[str, Any]:
+    return {
+        **counted(report).model_dump(),
+        "seconds": seconds,
+        "commands": list(report.commands),
+        "failing": [case.id for case in failing(report)],
+        "unloaded": [
+            each.model_dump(mode="json", include={"place", "reason", "at"})
+            for each in unloaded_of(report.collection_errors)
+        ],
+        "timed_out": report.timed_out,
+        "blocked": list(report.blocked),
+        "unprotected": list(report.unprotected),
+        "versions": report.versions,
+    }

@@ -1,0 +1,34 @@
+"""Says every two seconds what is going on, for whoever waits for one long thing."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+EVERY_S = 2.0
+
+
+def ticking(
+    say: Callable[[str], None], *, every_s: float = EVERY_S
+) -> Callable[[str, float], AbstractContextManager[None]]:
+    """A function whose blocks say at once what begins, then every so often how long it has taken, then when it ended."""
+
+    @contextmanager
+    def during(what: str, limit_s: float) -> Iterator[None]:
+        began_s, ended = time.monotonic(), threading.Event()
+
+        def tell() -> None:
+            while not ended.wait(every_s):
+                say(f"{what}: {time.monotonic() - began_s:.0f} s of at most {limit_s:.0f} s")
+
+        say(f"{what} (at most {limit_s:.0f} s)")
+        teller = threading.Thread(target=tell, daemon=True)
+        teller.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            teller.join()
+            say(f"{what}: ended after {time.monotonic() - began_s:.1f} s")
+
+    return during

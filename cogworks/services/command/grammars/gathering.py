@@ -1,0 +1,248 @@
+"""What a file of any known language says, read once from its bytes; the same bytes give the same facts."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from cogworks.services.command.grammars.declared import bases_in, header_of, parameters_of, shortened, text_of
+from cogworks.services.command.grammars.facts import (
+    FILE,
+    TYPES,
+    Call,
+    Definition,
+    FileFacts,
+    Imported,
+    Mistake,
+    Unreadable,
+)
+from cogworks.services.command.grammars.leading import Leads
+from cogworks.services.command.grammars.parsing import Match, Parsed, matches, parse
+from cogworks.services.command.grammars.spec import LanguageSpec, Visible
+from cogworks.services.command.grammars.stretches import Exported, Finder, Inside
+from cogworks.services.command.grammars.testing import is_test_by_form
+
+_DEFINES = "def."
+_DOUBTS = "doubt."
+_BEFORE_DOT = re.compile(rb"([\w$]*)[)\]}!?]*\s*(?:\?\.|\.|->|::)\s*$")
+_LOOK_BACK = 120
+_MAX_NAME = 200
+_MAX_LINE = 1_000
+_MAX_ARGUMENT_DEPTH = 5
+_ARGUMENTS = re.compile(r"<[^<>]*>")
+MAX_LISTED_MISTAKES = 5
+
+
+class _Stretch(NamedTuple):
+    """A definition or scope as the query found it."""
+
+    node: Node
+    kind: str
+    """Empty: a scope that is no definition."""
+    name: str
+    owner: tuple[str, ...]
+
+
+def gather(spec: LanguageSpec, data: bytes) -> FileFacts | Unreadable:
+    """The facts of one file.
+
+    Never raises: what is too long, no text, or nothing a language could be read from is `Unreadable`. A file with
+    mistakes gives what can be made out.
+    """
+    parsed = parse(spec, data)
+    if isinstance(parsed, Unreadable):
+        return parsed
+    return _Gatherer(spec, data, parsed, matches(spec, parsed)).facts()
+
+
+class _Gatherer:
+    def __init__(
+        self, spec: LanguageSpec, data: bytes, parsed: Parsed, found: Sequence[tuple[int, Match]]
+    ) -> None:
+        self._spec, self._data, self._mistakes = spec, data, parsed.mistakes
+        self._line_count = data.count(b"\n") + (not data.endswith(b"\n"))
+        self._nodes: dict[str, list[Node]] = {}
+        self._stretches = _stretches(spec, found, self._nodes)
+        self._leads = Leads(self._nodes.get("lead", ()), data)
+        self._definitions: list[Definition] = []
+        self._ends: list[tuple[int, int, int]] = []
+        """(start, end, place) of each definition, in the order of the file."""
+
+    def facts(self) -> FileFacts:
+        self._define()
+        doubts = [name.removeprefix(_DOUBTS) for name in self._nodes if name.startswith(_DOUBTS)]
+        package = [text_of(each) for each in self._nodes.get("package", ())[:1]]
+        return FileFacts(
+            language=self._spec.name,
+            line_count=max(1, self._line_count),
+            definitions=tuple(self._definitions),
+            calls=tuple(self._calls()),
+            imports=tuple(self._imports()),
+            mistakes=tuple(self._told_mistakes())[:MAX_LISTED_MISTAKES],
+            doubts=tuple(self._spec.doubts.get(each, each) for each in sorted(doubts)),
+            package="".join(package).strip(),
+        )
+
+    def _define(self) -> None:
+        around: list[tuple[int, int, tuple[str, ...]]] = []
+        """(end, place, names since that place) of what is open, the innermost last."""
+        bases = Inside(self._nodes.get("base", ()))
+        marks = Inside(self._nodes.get("mark", ()))
+        access = Inside(self._nodes.get("access", ()))
+        exported = self._exported()
+        for each in self._stretches:
+            start, end = each.node.start_byte, each.node.end_byte
+            while around and around[-1][0] <= start:
+                around.pop()
+            parent, names = (around[-1][1], around[-1][2]) if around else (FILE, ())
+            if not each.kind:
+                around.append((end, parent, (*names, *each.owner, each.name)))
+                continue
+            place = len(self._definitions)
+            own = Definition(
+                name=each.name,
+                kind=each.kind,
+                lines=self._lines(each.node),
+                line=each.node.start_point.row + 1,
+                parent=parent,
+                owner=(*names, *each.owner),
+            )
+            header = header_of(each.node, self._data)
+            word = access.last(self._start(parent), start)
+            self._definitions.append(
+                self._described(own, each.node, header, exported.holds(start, end, each.name), word)
+            )
+            self._ends.append((start, end, place))
+            around.append((end, place, ()))
+        self._attach(bases, marks)
+
+    def _start(self, place: int) -> int:
+        return 0 if place == FILE else self._ends[place][0]
+
+    def _described(
+        self, own: Definition, node: Node, header: str, is_exported: bool, word: str
+    ) -> Definition:
+        lead = self._leads.above(node)
+        around = "" if own.parent == FILE else self._definitions[own.parent].kind
+        visible = Visible(own.name, own.kind, header, is_exported, word, around)
+        parent_is_public = own.parent == FILE or self._definitions[own.parent].is_public
+        inside_code = around in ("function", "method", "test")
+        return own._replace(
+            is_public=parent_is_public and not inside_code and self._spec.is_public(visible),
+            is_test=own.kind == "test" or is_test_by_form(self._spec, own.name, own.kind, header, lead.text),
+            signature=shortened(header),
+            documentation=lead.documentation(self._spec.documentation),
+            parameters=parameters_of(node),
+            decorators=lead.attributes(),
+        )
+
+    def _attach(self, bases: Inside, marks: Inside) -> None:
+        for node in bases.nodes:
+            place = self._around(node.start_byte)
+            if place != FILE and self._definitions[place].kind in TYPES:
+                own = self._definitions[place]
+                self._definitions[place] = own._replace(bases=(*own.bases, *bases_in(node)))
+        for node in marks.nodes:
+            if (place := self._around(node.start_byte)) != FILE:
+                own = self._definitions[place]
+                self._definitions[place] = own._replace(
+                    decorators=(*own.decorators, shortened(text_of(node)))
+                )
+
+    def _around(self, at: int) -> int:
+        """The innermost definition at a byte."""
+        return self._finder.place(at)
+
+    @cached_property
+    def _finder(self) -> Finder:
+        return Finder(self._ends)  # Asked for only once all definitions are there.
+
+    def _lines(self, node: Node) -> tuple[int, int]:
+        first = self._leads.above(node).first_row
+        start = node.start_point.row if first is None else first
+        end = node.end_point
+        # A node that takes the end of its line with it ends in column 0 of the next.
+        last = end.row - (end.column == 0 and end.row > node.start_point.row)
+        limit = max(1, self._line_count)
+        return min(start + 1, limit), min(max(last, node.start_point.row) + 1, limit)
+
+    def _calls(self) -> Iterator[Call]:
+        for node in self._nodes.get("call", ()):
+            start = node.start_byte
+            before = _BEFORE_DOT.search(self._data, max(0, start - _LOOK_BACK), start)
+            receiver = before[1].decode(errors="replace").lstrip("$") if before else None
+            yield Call(node.start_point.row + 1, self._around(start), text_of(node)[:200], receiver)
+
+    def _imports(self) -> Iterator[Imported]:
+        for node in self._nodes.get("import", ()):
+            for module, name, alias in self._spec.imports(text_of(node)[:10_000]):
+                yield Imported(node.start_point.row + 1, module, name, alias)
+
+    def _told_mistakes(self) -> Iterator[Mistake]:
+        """Without those in lines that the grammar is known not to read."""
+        gaps = re.compile(self._spec.gaps, re.MULTILINE) if self._spec.gaps else None
+        for node in self._mistakes:
+            start = self._data.rfind(b"\n", 0, node.start_byte) + 1
+            line = self._data[start : node.end_byte + _LOOK_BACK][:_MAX_LINE].decode(errors="replace")
+            told = _mistake(node)
+            if gaps is None or not gaps.search(f"{line}\n{told.message}"):
+                yield told
+
+    def _exported(self) -> Exported:
+        nodes = self._nodes.get("exported", ())
+        return Exported(
+            sorted((each.start_byte, each.end_byte) for each in nodes),
+            frozenset(text_of(each) for each in nodes if each.child_count == 0),
+        )
+
+
+def _stretches(
+    spec: LanguageSpec, found: Sequence[tuple[int, Match]], others: dict[str, list[Node]]
+) -> list[_Stretch]:
+    """The definitions and scopes, outer ones first; every other capture goes to `others`."""
+    chosen: dict[tuple[int, int], tuple[int, _Stretch]] = {}
+    for pattern, captures in found:
+        kind = next((each for each in captures if each.startswith(_DEFINES) or each == "scope"), None)
+        for name, nodes in captures.items():
+            if name not in (kind, "name", "owner"):
+                others.setdefault(name, []).extend(nodes)
+        if kind is None:
+            continue
+        node = captures[kind][0]
+        names = [text_of(each) for each in captures.get("name", ())]
+        owner = tuple(part for each in captures.get("owner", ()) for part in _parts(text_of(each), spec))
+        is_sentence = kind == "def.test"
+        *outer, name = (
+            [" ".join("".join(names).split()).strip("`")]
+            if is_sentence
+            else [part for each in names for part in _parts(each, spec)] or [""]
+        )
+        if not name or (kind != "scope" and len(name) > _MAX_NAME):
+            continue
+        stretch = _Stretch(
+            node, kind.removeprefix(_DEFINES) if kind != "scope" else "", name, (*owner, *outer)
+        )
+        key = (node.start_byte, node.end_byte)
+        if key not in chosen or pattern < chosen[key][0]:
+            chosen[key] = (pattern, stretch)
+    return [chosen[key][1] for key in sorted(chosen, key=lambda each: (each[0], -each[1]))]
+
+
+def _parts(name: str, spec: LanguageSpec) -> list[str]:
+    """`a::b<T>` as a, b; texts that name tests stay as they are."""
+    plain = " ".join(name.split())
+    for _ in range(_MAX_ARGUMENT_DEPTH if plain[:1].isalpha() and "operator" not in plain else 0):
+        plain = _ARGUMENTS.sub("", plain)
+    is_qualified = spec.separator in plain and " " not in plain
+    return [each for each in plain.split(spec.separator) if each] if is_qualified else [plain.strip("\"'")]
+
+
+def _mistake(node: Node) -> Mistake:
+    if node.is_missing:
+        return Mistake(node.start_point.row + 1, f"{node.type!r} is missing")
+    first = shortened(text_of(node))[:60]
+    return Mistake(
+        node.start_point.row + 1, f"cannot be read from here on: {first!r}" if first else "cannot be read"
+    )

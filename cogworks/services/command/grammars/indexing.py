@@ -1,0 +1,98 @@
+"""The operation `index`: definitions, calls by name and imports."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from cogworks.domain_services.exploring import ExploreParams, SymbolKind
+from cogworks.domain_services.messages import Request, Response
+from cogworks.services.answers import outside
+from cogworks.services.command.grammars.code import Code
+from cogworks.services.command.grammars.facts import TYPES
+from cogworks.services.command.grammars.knowledge import Reads
+from cogworks.services.command.grammars.reading import code_of, told
+from cogworks.services.command.grammars.testing import is_test_file
+
+_KINDS: dict[str, SymbolKind] = {
+    "namespace": "module",
+    "module": "module",
+    "function": "function",
+    "macro": "function",
+    "test": "function",
+    "method": "method",
+    "property": "method",
+    "constant": "variable",
+    "variable": "variable",
+}
+
+
+def index(request: Request, folder: Path, machine: Reads) -> Response:
+    """The answer to a request whose repository is in `folder`."""
+    params = ExploreParams.model_validate(request.params)
+    if (refusal := outside(request, params.artifacts)) is not None:
+        return refusal
+    code = code_of(request, folder, machine, only=params.artifacts)
+    return told(request, code, index_of(code))
+
+
+def index_of(code: Code) -> dict[str, Any]:
+    """The fields of a `SymbolIndex`; plain mappings, for there may be a hundred thousand of them."""
+    return {
+        "symbols": [symbol for path in code.files for symbol in symbols_of(code, path)],
+        "calls": [call for path in code.files for call in _calls_of(code, path)],
+        "imports": [imported for path in code.files for imported in _imports_of(code, path)],
+        "unread": [each.model_dump(mode="json") for each in code.unread],
+    }
+
+
+def symbols_of(code: Code, path: str) -> list[dict[str, Any]]:
+    """The fields of the `Symbol`s of one file, in the order of their lines; the file itself first."""
+    facts, ids, module = code.files[path], code.ids[path], code.modules[path]
+    known = {module, *ids}
+    in_tests = is_test_file(code.spec(path), path)
+
+    def symbol(
+        name: str, kind: str, lines: tuple[int, int], parent: str | None, is_test: bool
+    ) -> dict[str, Any]:
+        told = {"id": name, "kind": kind, "artifact": path, "lines": lines, "parent": parent}
+        return {**told, "is_test": is_test or in_tests}
+
+    found = [symbol(module, "module", (1, facts.line_count), None, False)]
+    tested: set[int] = set()
+    for place, (name, each) in enumerate(zip(ids, facts.definitions, strict=True)):
+        around = ".".join((code.id_of(path, each.parent), *each.owner))
+        # The type of a method that stands outside of it may be in another file.
+        parent = around if around in known else code.id_of(path, each.parent)
+        if each.is_test or each.parent in tested:
+            tested.add(place)
+        found.append(symbol(name, kind_of(code, path, place), each.lines, parent, place in tested))
+    return found
+
+
+def kind_of(code: Code, path: str, place: int) -> SymbolKind:
+    """The kind of a definition in the words of the Extension API."""
+    definitions = code.files[path].definitions
+    own = definitions[place]
+    kind = _KINDS.get(own.kind, "class")
+    if kind == "function" and own.kind == "function":
+        owned = bool(own.owner) or (own.parent >= 0 and definitions[own.parent].kind in TYPES)
+        return "method" if owned else "function"
+    return kind
+
+
+def _calls_of(code: Code, path: str) -> Iterator[dict[str, Any]]:
+    for call in code.files[path].calls:
+        yield {"name": call.name, "caller": code.id_of(path, call.scope), "artifact": path, "line": call.line}
+
+
+def _imports_of(code: Code, path: str) -> Iterator[dict[str, Any]]:
+    for each in code.files[path].imports:
+        files = code.resolved(path, each)
+        yield {
+            "artifact": path,
+            "line": each.line,
+            # One file is named as its ids are; a package of many, and what comes from elsewhere, as it is written.
+            "module": code.modules[files[0]] if len(files) == 1 else each.module,
+            "name": each.name,
+            "alias": each.alias,
+        }

@@ -1,0 +1,88 @@
+"""What stands right above a definition and belongs to it: comments, attributes, decorators."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from cogworks.services.command.grammars.declared import shortened, text_of
+
+_MAX_CHARS = 4_000
+_MAX_BLANK = 40
+_MOST_BESIDE = 10
+_COMMENTS = ("//", "/*", "#", "--")
+
+
+class Lead(NamedTuple):
+    """The pieces above one definition, from the top down."""
+
+    pieces: tuple[str, ...] = ()
+    first_row: int | None = None
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "\n".join(self.pieces)[:_MAX_CHARS]
+
+    def documentation(self, signs: Sequence[str]) -> str:
+        """The comments among them that document, without their signs."""
+        told = [each for each in self.pieces if _is_comment(each) and each.startswith(tuple(signs))]
+        return "\n".join(_plain(each) for each in told).strip()[:_MAX_CHARS]
+
+    def attributes(self) -> tuple[str, ...]:
+        """The others, each on one line."""
+        return tuple(shortened(each) for each in self.pieces if not _is_comment(each))
+
+
+class Leads:
+    """All such pieces of a file, found by the row in which they end."""
+
+    def __init__(self, nodes: Sequence[Node], data: bytes) -> None:
+        self._data = data
+        self._by_last_row: dict[int, tuple[int, str]] = {}
+        self._by_end: dict[int, Node] = {}
+        for node in nodes:
+            first, last = node.start_point, node.end_point
+            row = last.row - (last.column == 0 and last.row > first.row)
+            if data[node.start_byte - first.column : node.start_byte].strip():
+                self._by_end[node.end_byte] = node
+                continue  # It stands behind other code.
+            start, text = self._by_last_row.get(row, (first.row, ""))
+            self._by_last_row[row] = (min(start, first.row), f"{text} {text_of(node)}".strip())
+
+    def above(self, node: Node) -> Lead:
+        """What stands above a node without an empty line between, and on its own line before it."""
+        pieces: list[str] = []
+        row = node.start_point.row
+        top: int | None = None
+        beside = self._beside(node)
+        same = self._by_last_row.get(row)
+        if same is not None and same[0] < row:
+            pieces.append(same[1])
+            top = row = same[0]
+        while (found := self._by_last_row.get(row - 1)) is not None:
+            row = top = found[0]
+            pieces.append(found[1])
+        return Lead((*reversed(pieces), *beside), top)
+
+    def _beside(self, node: Node) -> tuple[str, ...]:
+        """What stands on the same line before it: `{ #[test] fn f() {} }`."""
+        found: list[str] = []
+        at = node.start_byte
+        while len(found) < _MOST_BESIDE:
+            blank = self._data[max(0, at - _MAX_BLANK) : at]
+            at -= len(blank) - len(blank.rstrip(b" \t"))
+            if (before := self._by_end.get(at)) is None:
+                break
+            found.append(text_of(before))
+            at = before.start_byte
+        return tuple(reversed(found))
+
+
+def _is_comment(text: str) -> bool:
+    return text.startswith(_COMMENTS) and not text.startswith("#[")
+
+
+def _plain(comment: str) -> str:
+    text = comment.removeprefix("/**").removeprefix("/*").removesuffix("*/")
+    return "\n".join(line.strip().lstrip("/#*!").strip() for line in text.strip().splitlines())

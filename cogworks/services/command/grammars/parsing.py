@@ -1,0 +1,115 @@
+"""From bytes to a syntax tree and what a query finds in it, within limits that hold for any bytes."""
+
+import importlib
+import time
+from functools import cache
+from typing import NamedTuple
+
+from tree_sitter import Language, Node, Parser, Query, QueryCursor, QueryError, Tree
+
+from cogworks.services.command.grammars.facts import Unreadable
+from cogworks.services.command.grammars.spec import LanguageSpec
+
+MAX_BYTES = 2_000_000
+"""A longer file is hardly written by hand."""
+_START_S, _S_PER_MB = 0.6, 2.0
+"""Processor time for a parse: 20 times of what sources need."""
+# Small, for the text of every node is asked for by such pieces; views instead of copies would crash the binding.
+_CHUNK = 2_048
+MAX_DEPTH = 500
+"""What is nested deeper is passed over: the engine's cursors pay for every level above."""
+_MAX_UNCLOSED = 3_000
+"""Inside of nested type arguments that never end, parsers look at no clock for minutes."""
+_MAX_LOOSE = 2_000
+"""Pieces next to each other that the grammar can make nothing of; finding something among more takes their square."""
+
+Match = dict[str, list[Node]]
+
+
+class Parsed(NamedTuple):
+    """The tree of one file."""
+
+    tree: Tree
+    mistakes: tuple[Node, ...]
+    """Errors and missing pieces, the outermost first, in the order of the file; at most `MAX_MISTAKES`."""
+
+
+MAX_MISTAKES = 20
+
+
+def parse(spec: LanguageSpec, data: bytes) -> Parsed | Unreadable:
+    """The tree of a file, whatever its bytes are."""
+    if len(data) > MAX_BYTES:
+        return Unreadable(f"is longer than {MAX_BYTES} bytes")
+    if b"\0" in data:
+        return Unreadable("is no text: it holds NUL bytes")
+    if (unclosed := data.count(b"<") - data.count(b">")) > max(_MAX_UNCLOSED, len(data) // 100):
+        return Unreadable(f"opens {unclosed} brackets (<) that it never closes")
+    try:
+        grammar = language(spec)
+    except (ImportError, AttributeError, ValueError, OSError) as error:
+        return Unreadable(f"cannot be parsed: the grammar of {spec.name} is not installed properly ({error})")
+    until = time.thread_time() + _limit_s(data)
+    try:
+        tree = Parser(grammar).parse(
+            lambda at, _: data[at : at + _CHUNK], progress_callback=lambda _, __: time.thread_time() > until
+        )
+    except ValueError:
+        tree = None  # So the binding says that the callback stopped it.
+    if tree is None:
+        return Unreadable("takes too long to parse; it is hardly written by hand")
+    return _examined(tree)
+
+
+def matches(spec: LanguageSpec, parsed: Parsed) -> list[tuple[int, Match]]:
+    """What the language's query finds, as (number of the pattern, captures)."""
+    cursor = QueryCursor(_query(spec.grammar, spec.query), match_limit=65_536)
+    # A progress callback would crash the interpreter (tree-sitter 0.26); depth and loose pieces are limited instead.
+    cursor.set_max_start_depth(MAX_DEPTH)
+    return cursor.matches(parsed.tree.root_node)
+
+
+def check(spec: LanguageSpec) -> None:
+    """Raise `QueryError` where the query does not fit the grammar."""
+    _query(spec.grammar, spec.query)
+
+
+def language(spec: LanguageSpec) -> Language:
+    """The grammar of a language."""
+    return _language(spec.grammar)
+
+
+def _limit_s(data: bytes) -> float:
+    return _START_S + _S_PER_MB * len(data) / 1_000_000
+
+
+@cache
+def _language(grammar: str) -> Language:
+    module, _, function = grammar.partition(":")
+    return Language(getattr(importlib.import_module(module), function)())
+
+
+@cache
+def _query(grammar: str, text: str) -> Query:
+    try:
+        return Query(_language(grammar), text)
+    except QueryError as error:
+        raise QueryError(f"{grammar}: {error}") from error
+
+
+def _examined(tree: Tree) -> Parsed | Unreadable:
+    """The tree with its mistakes, without recursion; no tree where too much of it is loose."""
+    found: list[Node] = []
+    loose = 0
+    waiting = [tree.root_node]
+    while waiting:
+        node = waiting.pop()
+        if node.is_error or node.is_missing:
+            if len(found) < MAX_MISTAKES and not (found and node.start_byte < found[-1].end_byte):
+                found.append(node)
+            loose = max(loose, node.child_count)
+        if loose > _MAX_LOOSE:
+            return Unreadable("can hardly be read as its language at all")
+        if node.has_error:
+            waiting += [each for each in reversed(node.children) if each.has_error or each.is_missing]
+    return Parsed(tree, tuple(found))

@@ -1,0 +1,106 @@
+"""What has to be done before a work item could go on, and what one would do."""
+
+import pytest
+
+from cogworks.checkup.findings import Checkup, SuiteRun, Surroundings, counted
+from cogworks.checkup.outlook import outlook
+from cogworks.checkup.verdict import NO_TESTS, things_to_do
+from cogworks.domain_services.messages import TestCase, TestReport
+from cogworks.github.diagnosis import Check
+from cogworks.settings import Baseline
+
+KNOWN = Check(name="languages", status="ok", found="Python (100 %), known to python")
+
+
+def case(name: str, outcome: str) -> TestCase:
+    return TestCase.model_validate({"id": f"tests/test_a.py::{name}", "outcome": outcome})
+
+
+def checkup(report: TestReport | None, *, baseline: Baseline = "require") -> Checkup:
+    suite = None if report is None else SuiteRun(report=report)
+    return Checkup(folder="/repo", state="commit", languages=KNOWN, suite=suite, baseline=baseline)
+
+
+PASSED = TestReport(cases=(case("works", "passed"), case("fails", "failed"), case("errs", "error")))
+SKIPPED = TestReport(cases=(case("later", "skipped"),))
+UNLOADED = TestReport(
+    cases=(case("works", "passed"),),
+    collection_errors=("tests/test_b.py: E   No module named 'x'",),
+    remedies=("Declare x.",),
+)
+
+
+@pytest.mark.parametrize(
+    ("report", "baseline", "wanted"),
+    [
+        (PASSED, "require", []),
+        (None, "none", []),
+        (SKIPPED, "require", [NO_TESTS]),
+        (TestReport(cases=()), "allow-failing", [NO_TESTS]),
+        (UNLOADED, "allow-failing", []),
+        (TestReport(cases=(), timed_out=True), "require", ["the test suite did not finish in time"]),
+        (UNLOADED, "require", ["`tests/test_b.py` cannot be loaded: `No module named 'x'`."]),
+    ],
+    ids=["passes", "not-run", "all-skipped", "no-tests", "tolerated", "too-slow", "not-loaded"],
+)
+def test_a_suite_as_it_was_found_wants_this_done(
+    report: TestReport | None, baseline: Baseline, wanted: list[str]
+) -> None:
+    things = things_to_do(checkup(report, baseline=baseline))
+
+    assert [thing.what.startswith(words) for thing, words in zip(things, wanted, strict=True)] == [
+        True
+    ] * len(wanted)
+
+
+def test_the_remedy_of_the_service_comes_with_what_could_not_be_loaded() -> None:
+    (thing,) = things_to_do(checkup(UNLOADED))
+
+    assert thing.remedy.splitlines()[0] == "Declare x."
+    assert '`baseline = "allow-failing"`' in thing.remedy
+
+
+def test_every_kind_of_obstacle_is_named() -> None:
+    unknown = KNOWN.model_copy(update={"status": "failed", "found": "it is Zig", "remedy": "Add a service."})
+    found = checkup(None).model_copy(
+        update={
+            "problems": ("config.toml is malformed",),
+            "languages": unknown,
+            "services": (Surroundings(service="api", root="packages/api", problem="no index"),),
+            "suite": SuiteRun(problem="it hangs"),
+        }
+    )
+
+    assert [thing.what for thing in things_to_do(found)] == [
+        "config.toml is malformed",
+        "it is Zig",
+        "packages/api: no index",
+        "it hangs",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("baseline", "words"),
+    [
+        (
+            "require",
+            'run this suite on its base commit and go on to the model (`[tests] baseline = "require"`)',
+        ),
+        (
+            "allow-failing",
+            "run this suite on its base commit, name in every proof what cannot be loaded, and",
+        ),
+        ("none", "run no test of the base"),
+    ],
+)
+def test_what_an_item_would_do_first_depends_on_the_baseline(baseline: Baseline, words: str) -> None:
+    assert outlook(checkup(PASSED, baseline=baseline))[0].startswith(words)
+
+
+def test_where_something_has_to_be_done_nothing_would_be_paid() -> None:
+    assert outlook(checkup(UNLOADED))[0].startswith("stop before its first model call, with nothing paid")
+
+
+def test_tests_that_fail_already_are_counted_and_guard_nothing() -> None:
+    assert (counted(PASSED).passed, counted(PASSED).failed) == (1, 2)
+    assert "(1 of them; 2 failing already, known and never blamed on it)" in outlook(checkup(PASSED))[2]
