@@ -6,14 +6,15 @@ from cogworks.codebase.failures import GitFailed
 from cogworks.domain_services.messages import ErrorCode, Request
 from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, own, python_problem, suffices
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.manifest_files import base_problem, manifest_of
+from cogworks.services.python.manifest_files import base_problem, recipe_of
+from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.sandbox.walls import refusal
 
 
 def interpreter_for(request: Request, folder: Path, machine: Machine, *, limit_s: float) -> Interpreter:
     """With which Python code of the repository in `folder` is run for this request.
 
-    What has to be installed is read from the manifest of `repository.base`, never from what a change made of it.
+    What has to be installed is read from the files of `repository.base`, never from what a change made of them.
 
     Args:
         limit_s: how long making an environment may take.
@@ -21,23 +22,47 @@ def interpreter_for(request: Request, folder: Path, machine: Machine, *, limit_s
     Raises:
         NotBuilt: there is none, and the text says why.
     """
-    base = request.repository.base if request.repository else None
-    if (problem := base_problem(base)) is not None:
-        raise NotBuilt(problem, ErrorCode.INVALID_REQUEST)
+    if machine.environments is None:
+        _refuse_base(request)
+        return own()
+    recipe = asked_recipe(request, folder, machine)
+    return equipped_with(recipe, request, machine, limit_s=limit_s)
+
+
+def asked_recipe(request: Request, folder: Path, machine: Machine) -> Recipe:
+    """What the repository of a request asks for.
+
+    Raises:
+        NotBuilt: there is no such commit, or its files cannot be read.
+    """
+    base = _refuse_base(request)
+    repository = request.repository
+    settings, root = (repository.settings, repository.root) if repository else (None, "")
+    try:
+        return recipe_of(folder, base, search_path=machine.search_path, settings=settings, root=root)
+    except GitFailed as error:
+        text = f"the manifest of the repository cannot be read: {error}"
+        raise NotBuilt(text, ErrorCode.ARTIFACT_NOT_FOUND) from error
+
+
+def equipped_with(recipe: Recipe, request: Request, machine: Machine, *, limit_s: float) -> Interpreter:
+    """The Python for a recipe; the arguments and what is raised are those of `interpreter_for`."""
     if machine.environments is None:
         return own()
-    try:
-        manifest = manifest_of(folder, base, search_path=machine.search_path)
-    except GitFailed as error:
-        raise NotBuilt(
-            f"the manifest of the repository cannot be read: {error}", ErrorCode.ARTIFACT_NOT_FOUND
-        ) from error
-    if suffices(manifest.requirements):
-        return bare(manifest.left_out)
-    if (problem := python_problem(manifest.requires_python)) is not None:
+    if not recipe.hashed and suffices(recipe.requirements):
+        return bare(recipe.left_out)._replace(variables=recipe.variables)
+    if (problem := python_problem(recipe.requires_python)) is not None:
         raise NotBuilt(problem, ErrorCode.TOOL_NOT_FOUND)
     if request.caller.needs_walls and (reason := refusal(machine.walls)) is not None:
         raise NotBuilt(reason, ErrorCode.TOOL_NOT_FOUND)
-    return machine.environments.interpreter(
-        manifest, walls=machine.walls, search_path=machine.search_path, limit_s=limit_s
+    found = machine.environments.interpreter(
+        recipe, walls=machine.walls, search_path=machine.search_path, limit_s=limit_s
     )
+    return found._replace(variables={**found.variables, **recipe.variables})
+
+
+def _refuse_base(request: Request) -> str | None:
+    base = request.repository.base if request.repository else None
+    if (problem := base_problem(base)) is not None:
+        raise NotBuilt(problem, ErrorCode.INVALID_REQUEST)
+    return base

@@ -20,14 +20,15 @@ from packaging.utils import canonicalize_name
 from cogworks.codebase.places import Places
 from cogworks.services.python.installer import Installer, Requirements, Surroundings, found_installer
 from cogworks.services.python.interpreters import Interpreter, NotBuilt
-from cogworks.services.python.manifest import Manifest
+from cogworks.services.python.made_environment import READY as _READY
+from cogworks.services.python.made_environment import measured
+from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.sandbox.walls import Walls
 
 _RUNNER = "pytest>=8"
-_FORM = 1
+_FORM = 2
 """Of an environment; another number and all are made anew."""
 _NAME = re.compile(r"[0-9a-f]{40}")
-_READY = "ready.json"
 _UNUSED_DAYS = 30
 _PAUSE_S = 0.2
 
@@ -61,17 +62,15 @@ class Environments:
         note = f"; {installer.note}" if installer.note else ""
         return f"made by {installer.name} ({how}) and kept in {self._folder}{note}"
 
-    def interpreter(
-        self, manifest: Manifest, *, walls: Walls, search_path: str, limit_s: float
-    ) -> Interpreter:
-        """The Python of the environment that a manifest asks for; it is made if it is not there.
+    def interpreter(self, recipe: Recipe, *, walls: Walls, search_path: str, limit_s: float) -> Interpreter:
+        """The Python of the environment that a recipe asks for; it is made if it is not there.
 
         Raises:
             NotBuilt: it cannot be made, or another service takes too long over it.
             OSError: there is no writing in the directory.
         """
         installer = found_installer(search_path, may_build=self._may_build)
-        requirements = _requirements(manifest)
+        requirements = _requirements(recipe)
         place = self._folder / _key(requirements, installer)
         deadline = time.monotonic() + limit_s
         prefix = _ready(place)
@@ -86,7 +85,7 @@ class Environments:
         described = f"environment {place.name[:12]} of {len(requirements.wanted)} requirement(s), made by {installer.name}"
         programs = prefix / "bin"
         unprotected = () if walls.is_complete else ("reach the network while packages are installed",)
-        notes = (*manifest.left_out, *([installer.note] if installer.note else []))
+        notes = (*recipe.left_out, *([installer.note] if installer.note else []))
         return Interpreter(programs / "python", prefix, described, (programs,), notes, unprotected)
 
     def _made(
@@ -108,7 +107,8 @@ class Environments:
         with ExitStack() as stack:
             stack.callback(shutil.rmtree, place, ignore_errors=True)
             install(requirements, prefix, installer, surroundings)
-            _mark_ready(place, prefix, requirements, installer)
+            seconds = time.monotonic() - started_s
+            _mark_ready(place, prefix, requirements, installer, seconds=seconds)
             # It is there to stay.
             stack.pop_all()
         self._say(f"the environment {place.name[:12]} was made in {time.monotonic() - started_s:.1f} s")
@@ -137,10 +137,12 @@ class Environments:
                     shutil.rmtree(free, ignore_errors=True)
 
 
-def _requirements(manifest: Manifest) -> Requirements:
-    names = {canonicalize_name(Requirement(each).name) for each in manifest.requirements}
+def _requirements(recipe: Recipe) -> Requirements:
+    names = {canonicalize_name(Requirement(each).name) for each in recipe.requirements}
     brought = () if "pytest" in names else (_RUNNER,)
-    return Requirements((*manifest.requirements, *brought), manifest.constraints)
+    return Requirements(
+        (*recipe.requirements, *brought), (*recipe.constraints, *recipe.locked), recipe.hashed
+    )
 
 
 def _key(requirements: Requirements, installer: Installer) -> str:
@@ -149,6 +151,7 @@ def _key(requirements: Requirements, installer: Installer) -> str:
         "form": _FORM,
         "requirements": requirements.wanted,
         "constraints": requirements.constraints,
+        "hashed": requirements.hashed,
         "installer": installer.name,
         "built": installer.may_build,
         "python": [platform.python_version(), sysconfig.get_platform(), sys.base_prefix],
@@ -171,13 +174,16 @@ def _ready(place: Path) -> Path | None:
     return prefix
 
 
-def _mark_ready(place: Path, prefix: Path, requirements: Requirements, installer: Installer) -> None:
+def _mark_ready(
+    place: Path, prefix: Path, requirements: Requirements, installer: Installer, *, seconds: float
+) -> None:
     """Nothing before this counts: an installation that was killed leaves an environment without the mark."""
     told = {
         "environment": str(prefix.relative_to(place)),
         "requirements": requirements.wanted,
         "constraints": requirements.constraints,
         "installer": installer.name,
+        **measured(prefix, seconds),
     }
     fresh = place / f"{_READY}.new"
     with fresh.open("w", encoding="utf-8") as file:

@@ -46,11 +46,12 @@ def install(
     indexes = configured_indexes(surroundings.settings)
     gateway = Gateway(indexes)
     try:
-        ended = _installed(requirements, place, installer, surroundings, gateway)
+        for part in requirements.passes:
+            ended = _installed(part, place, installer, surroundings, gateway)
+            if ended.code != 0:
+                raise _not_built(requirements, ended, gateway.problems, installer)
     finally:
         gateway.close()
-    if ended.code != 0:
-        raise _not_built(requirements, ended, gateway.problems, installer)
 
 
 def configured_indexes(settings: Mapping[str, str]) -> Indexes:

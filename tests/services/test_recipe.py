@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
-from cogworks.services.python.manifest import Manifest, is_manifest, place_for_tests, read_manifest
+from cogworks.services.python.manifest_files import is_manifest
+from cogworks.services.python.recipe.reading import read_recipe
 
 
 @pytest.mark.parametrize(
