@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from cogworks.codebase.failures import GitFailed
-from cogworks.domain_services.messages import ErrorCode, Request
+from cogworks.domain_services.messages import ErrorCode, RepositorySettings, Request
 from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, own, python_problem, suffices
+from cogworks.services.python.kept_recipes import kept_recipe
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.manifest_files import base_problem, recipe_of
 from cogworks.services.python.recipe.result import Recipe
@@ -37,9 +38,15 @@ def asked_recipe(request: Request, folder: Path, machine: Machine) -> Recipe:
     """
     base = _refuse_base(request)
     repository = request.repository
-    settings, root = (repository.settings, repository.root) if repository else (None, "")
-    try:
+    settings, root = (repository.settings, repository.root) if repository else (RepositorySettings(), "")
+
+    def read() -> Recipe:
         return recipe_of(folder, base, search_path=machine.search_path, settings=settings, root=root)
+
+    try:
+        if base is None or machine.environments is None or not (folder / ".git").exists():
+            return read()
+        return kept_recipe(machine.environments.folder, base, root, settings, read)
     except GitFailed as error:
         text = f"the manifest of the repository cannot be read: {error}"
         raise NotBuilt(text, ErrorCode.ARTIFACT_NOT_FOUND) from error

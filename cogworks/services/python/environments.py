@@ -55,6 +55,11 @@ class Environments:
         self._say = say
         self._places = Places(self._folder)
 
+    @property
+    def folder(self) -> Path:
+        """Where they are kept."""
+        return self._folder
+
     def described(self, search_path: str) -> str:
         """What makes the environments and where they are, for people."""
         installer = found_installer(search_path, may_build=self._may_build)

@@ -57,10 +57,14 @@ def _named(files: Mapping[str, str], declared: Declared, choose: Callable[[list[
 def _guessed(files: Mapping[str, str]) -> Asked:
     """How tests run where nothing says it."""
     tests = test_files(files)
-    if not any(path.rsplit("/", 1)[-1] != "conftest.py" for path in tests):
-        sources = (text for path, text in files.items() if path.endswith(".py") and path not in tests)
-        return Asked(runner="pytest", command=_DOCTEST if any(">>> " in text for text in sources) else ())
-    text = "\n".join(tests.values())
+    text = "\n".join(files[path] for path in files if path in tests or path.endswith("/tests.py"))
     if "manage.py" in files and "django.test" in text and "pytest" not in text:
         return Asked(runner="django", command=("python", "manage.py", "test"))
-    return Asked(runner="pytest")
+    if any(path.rsplit("/", 1)[-1] != "conftest.py" for path in tests):
+        return Asked(runner="pytest")
+    # pytest finds no file of this name by itself.
+    if others := tuple(sorted(path for path in files if path.rsplit("/", 1)[-1] in ("tests.py", "test.py"))):
+        return Asked(runner="pytest", paths=others)
+    is_doctest = any("doctest" in each for path, each in files.items() if path not in tests)
+    has_examples = any(">>> " in each for path, each in files.items() if path.endswith(".py"))
+    return Asked(runner="pytest", command=_DOCTEST if is_doctest and has_examples else ())

@@ -145,4 +145,9 @@ def plugins_of_tests(tests: Mapping[str, str]) -> Iterator[Used]:
 
 def _parametrized(text: str) -> set[str]:
     found = re.findall(r"parametrize\(([^)]{0,300})", text)
-    return {name.strip() for each in found for words in re.findall(r"[\"']([^\"']*)", each) for name in words.split(",")}
+    return {
+        name.strip()
+        for each in found
+        for words in re.findall(r"[\"']([^\"']*)", each)
+        for name in words.split(",")
+    }

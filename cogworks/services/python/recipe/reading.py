@@ -25,7 +25,7 @@ from cogworks.services.python.recipe.pytest_settings import (
 from cogworks.services.python.recipe.requirement_files import BASE, purposes
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.recipe.setup_files import CFG, PY, setup_cfg_of, setup_py_of
-from cogworks.services.python.recipe.texts import canonical, table, toml
+from cogworks.services.python.recipe.texts import canonical, strings, table, toml
 
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 CONFIGURED = ".cogworks/config.toml [environment]"
@@ -58,9 +58,12 @@ def declared_by(files: Mapping[str, str]) -> Declared:
         others = others.with_more(setup_cfg_of(files[CFG]))
     if PY in files:
         others = others.with_more(setup_py_of(files[PY]))
-    if project and "dependencies" not in (project.get("dynamic") or ()):
+    dynamic = strings(project.get("dynamic"))
+    # Poetry and flit put a `setup.py` of their own making into what they publish.
+    is_told = bool(project) or bool(first.dependencies)
+    if is_told and "dependencies" not in dynamic:
         others = others._replace(dependencies=(), files=(), dynamic=())
-    if project and "optional-dependencies" not in (project.get("dynamic") or ()):
+    if is_told and "optional-dependencies" not in dynamic:
         others = others._replace(extras={})
     found = first.with_more(others)
     known = {

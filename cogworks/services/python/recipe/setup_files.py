@@ -76,7 +76,7 @@ def setup_py_of(text: str) -> Declared:
 def _declared_by(given: Mapping[str, Any], unknown: list[str]) -> Declared:
     extras: dict[str, Option] = {}
     for key, value in table(given, "extras_require").items():
-        if isinstance(key, str) and not key.startswith(":"):
+        if not key.startswith(":"):
             name = canonical(key.split(":")[0])
             extras[name] = option("extra", PY, name, _lines(value))
     return Declared(

@@ -179,7 +179,7 @@ def chosen(names: Sequence[str], python: str) -> str:
 
     def rank(name: str) -> tuple[bool, bool, bool, int]:
         factors = name.split("-")
-        odd = any(each in _ODD for each in factors)
+        odd = any(each in _ODD or each.startswith("no") for each in factors)
         for_tests = any(each in _FOR_TESTS or _PYTHON.fullmatch(each) or each == python for each in factors)
         return (not for_tests, odd, here.isdisjoint(factors), len(factors))
 
