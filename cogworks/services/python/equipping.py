@@ -57,7 +57,9 @@ def _runner(recipe: Recipe) -> Choice:
     words = " ".join(recipe.command)
     what = f"{recipe.runner} with `{words}`" if words else recipe.runner
     return Choice(
-        what=what, source="", why="it is how the repository itself runs its tests" if words else "the service's own way"
+        what=what,
+        source="",
+        why="it is how the repository itself runs its tests" if words else "the service's own way",
     )
 
 
