@@ -59,15 +59,14 @@ def deleting() -> dict[str, Any]:
 
 @contextmanager
 def item(directory: Path, *, config: str = "") -> Iterator[tuple[Scene, ModelServer]]:
-    """The sample item where one of the test files needs a package that nothing declares for cogworks."""
+    """The sample item where one of the test files needs a package that nothing declares."""
     with open_scene(directory) as scene, ModelServer() as server:
         text = text_of("bugfix")
         for path in sorted([*FOLDER.glob("prompts/*"), *FOLDER.glob("schemas/*")]):
             if path.stem.removesuffix(".md") in text or path.stem.startswith("_"):
                 scene.write(f".cogworks/{path.relative_to(FOLDER).as_posix()}", path.read_text("utf-8"))
         scene.write(".cogworks/pipeline.toml", text)
-        scene.write("tox.ini", "[testenv]\ndeps = pytest-only-in-tox\ncommands = pytest\n")
-        scene.write(UNLOADED, f"import only_in_tox\n{scene.file(UNLOADED)}")
+        scene.write(UNLOADED, f"import undeclared\n{scene.file(UNLOADED)}")
         scene.write(CONFIG, f"{scene.file(CONFIG)}\n{config}")
         scene.person.set_trigger()
         yield scene, server
@@ -83,7 +82,7 @@ def run(scene: Scene, server: ModelServer, *replies: Mapping[str, Any]) -> Ended
     return scene.cogworks("run", **model)
 
 
-FIRST = "Not proven for `tests/test_arithmetic.py`, which could not be loaded: `ModuleNotFoundError: No module named 'only_in_tox'`."
+FIRST = "Not proven for `tests/test_arithmetic.py`, which could not be loaded: `ModuleNotFoundError: No module named 'undeclared'`."
 
 
 def test_a_base_that_cannot_be_loaded_stops_code_generation_before_a_model_call(tmp_path: Path) -> None:
@@ -96,10 +95,10 @@ def test_a_base_that_cannot_be_loaded_stops_code_generation_before_a_model_call(
         assert (node, status) == ("code_generation", "failed")
         assert summary.splitlines()[0] == (
             "code_generation: `tests/test_arithmetic.py` cannot be loaded: `ModuleNotFoundError: No module named "
-            "'only_in_tox'` (at `tests/test_arithmetic.py:1`). This is so before any change. Tests that cannot be loaded "
+            "'undeclared'` (at `tests/test_arithmetic.py:1`). This is so before any change. Tests that cannot be loaded "
             "guard nothing, so the model was not asked."
         )
-        assert "under `test` of `[dependency-groups]` in pyproject.toml on the base branch" in summary
+        assert 'under `[environment]`: `packages = ["undeclared"]`' in summary
         assert summary in ended.out + ended.err
         assert summary.splitlines()[0] in comment_of(scene)
         assert scene.state()["visits"][-1]["spend"]["input_tokens"] == 0

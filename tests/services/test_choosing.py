@@ -246,6 +246,10 @@ def test_the_service_runs_tests_in_the_repository_s_environment(
         ("test_a.py::test_the_environment_cannot_be_changed", "passed"),
     ]
     assert [(each.artifact, each.severity, each.message) for each in answer.diagnostics[-1:]] == [
-        ("requirements.txt", Severity.WARNING, "requirements.txt, line 1: the option '-e' is not obeyed")
+        (
+            "requirements.txt",
+            Severity.WARNING,
+            "requirements.txt, line 1: '-e ./libs/x' is a project of its own or an address, and is not installed",
+        )
     ]
     assert caught.value.code is ErrorCode.TOOL_FAILED

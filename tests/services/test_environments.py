@@ -14,7 +14,7 @@ import pytest
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python.environments import Environments
 from cogworks.services.python.interpreters import Interpreter, NotBuilt
-from cogworks.services.python.manifest import Manifest
+from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.sandbox.walls import NO_WALLS, Walls
 from tests.limits import ENDS_WITHIN_S, Started
 from tests.services.package_server import PackageServer, serving, wheel
@@ -60,8 +60,8 @@ class Made:
     def of(
         self, *requirements: str, search_path: str = WITH_UV, walls: Walls = HERE, limit_s: float = 100.0
     ) -> Interpreter:
-        manifest = Manifest(requirements=requirements)
-        return self._environments.interpreter(manifest, walls=walls, search_path=search_path, limit_s=limit_s)
+        recipe = Recipe(requirements=requirements)
+        return self._environments.interpreter(recipe, walls=walls, search_path=search_path, limit_s=limit_s)
 
     @property
     def times_made(self) -> int:

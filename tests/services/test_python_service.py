@@ -246,10 +246,11 @@ def test_what_cannot_be_loaded_comes_with_what_can_be_done_about_it(
 
     declare, commit = report.remedies
     assert declare.startswith(
-        "Name the package that brings `not_there` under `dev` of `[dependency-groups]` in pyproject.toml on the base branch"
+        "Name the package that brings `not_there` in `.cogworks/config.toml` of the default branch: under `[environment]`: "
+        '`packages = ["not-there"]`.'
     )
     assert commit.startswith(
-        "Commit `shop._version` to the base branch: it belongs to this repository and is not in it"
+        "`shop._version` belongs to this repository and is not in it: where building the project generates it, "
     )
 
 

@@ -25,6 +25,7 @@ from cogworks.services.python.cloning import Clones, NoRepository
 from cogworks.services.python.covering import coverage
 from cogworks.services.python.dependency_graphing import dependency_graph
 from cogworks.services.python.depending import validate_deps
+from cogworks.services.python.equipping import prepare
 from cogworks.services.python.indexing import index
 from cogworks.services.python.instrumenting import instrument
 from cogworks.services.python.interfaces import extract_interfaces
@@ -55,6 +56,7 @@ METHODS: Mapping[str, Callable[[Request, Path, Machine], Response]] = MappingPro
         "coverage": coverage,
         "trace": trace,
         "instrument": instrument,
+        "prepare": prepare,
     }
 )
 """Who answers what; each is handed the request, the repository's directory and the machine, and may raise `OSError`,

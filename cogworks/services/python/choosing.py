@@ -5,12 +5,13 @@ from pathlib import Path
 
 from cogworks.codebase.failures import GitFailed
 from cogworks.domain_services.messages import ErrorCode, RepositorySettings, Request
+from cogworks.services.python.building.built import Built
 from cogworks.services.python.building.checkout import checkout_of
-from cogworks.services.python.building.project import project_of
 from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, own, python_problem, suffices
+from cogworks.services.python.kept_recipes import kept_recipe
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.manifest import read_manifest
-from cogworks.services.python.manifest_files import base_problem, files_of
+from cogworks.services.python.manifest_files import base_problem, recipe_of
+from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.roots import whole_of
 from cogworks.services.sandbox.walls import refusal
 
@@ -18,7 +19,7 @@ from cogworks.services.sandbox.walls import refusal
 def interpreter_for(request: Request, folder: Path, machine: Machine, *, limit_s: float) -> Interpreter:
     """With which Python code of the repository in `folder` is run for this request.
 
-    What has to be installed is read from the manifest of `repository.base`, never from what a change made of it.
+    What has to be installed is read from the files of `repository.base`, never from what a change made of them.
 
     Args:
         limit_s: how long making an environment may take.
@@ -26,41 +27,79 @@ def interpreter_for(request: Request, folder: Path, machine: Machine, *, limit_s
     Raises:
         NotBuilt: there is none, and the text says why.
     """
-    base, root = (request.repository.base, request.repository.root) if request.repository else (None, "")
-    if (problem := base_problem(base)) is not None:
-        raise NotBuilt(problem, ErrorCode.INVALID_REQUEST)
+    if machine.environments is None:
+        _refuse_base(request)
+        return own()
+    recipe = asked_recipe(request, folder, machine)
+    return equipped_with(recipe, request, folder, machine, limit_s=limit_s)
+
+
+def asked_recipe(request: Request, folder: Path, machine: Machine) -> Recipe:
+    """What the repository of a request asks for.
+
+    Raises:
+        NotBuilt: there is no such commit, or its files cannot be read.
+    """
+    base = _refuse_base(request)
+    repository = request.repository
+    settings, root = (repository.settings, repository.root) if repository else (RepositorySettings(), "")
+
+    def read() -> Recipe:
+        return recipe_of(folder, base, search_path=machine.search_path, settings=settings, root=root)
+
+    try:
+        if base is None or machine.environments is None or not (whole_of(folder, root) / ".git").exists():
+            return read()
+        return kept_recipe(machine.environments.folder, base, root, settings, read)
+    except GitFailed as error:
+        text = f"the manifest of the repository cannot be read: {error}"
+        raise NotBuilt(text, ErrorCode.ARTIFACT_NOT_FOUND) from error
+
+
+def equipped_with(
+    recipe: Recipe, request: Request, folder: Path, machine: Machine, *, limit_s: float
+) -> Interpreter:
+    """The Python for a recipe; the arguments and what is raised are those of `interpreter_for`."""
     if machine.environments is None:
         return own()
-    try:
-        files = files_of(folder, base, search_path=machine.search_path, root=root)
-    except GitFailed as error:
-        raise NotBuilt(
-            f"the manifest of the repository cannot be read: {error}", ErrorCode.ARTIFACT_NOT_FOUND
-        ) from error
-    manifest = read_manifest(files)
-    settings = request.repository.settings if request.repository else RepositorySettings()
-    project = None if settings.install == "never" else project_of(files)
-    if project is None and suffices(manifest.requirements):
-        return bare(manifest.left_out)
-    if (problem := python_problem(manifest.requires_python)) is not None:
+    if recipe.project is None and not recipe.hashed and suffices(recipe.requirements):
+        return bare(recipe.left_out)._replace(variables=recipe.variables)
+    if (problem := python_problem(recipe.requires_python)) is not None:
         raise NotBuilt(problem, ErrorCode.TOOL_NOT_FOUND)
     if request.caller.needs_walls and (reason := refusal(machine.walls)) is not None:
         raise NotBuilt(reason, ErrorCode.TOOL_NOT_FOUND)
     deadline = time.monotonic() + limit_s
+    built = _built(recipe, request, folder, machine, limit_s=limit_s)
+    if built is not None and recipe.dynamic:
+        # Only the build tells what such a project needs.
+        told = {*recipe.requirements, *built.dependencies(recipe.extras)}
+        recipe = recipe.model_copy(update={"requirements": tuple(sorted(told))})
+    left_s = max(deadline - time.monotonic(), 1.0)
     found = machine.environments.interpreter(
-        manifest, walls=machine.walls, search_path=machine.search_path, limit_s=limit_s
+        recipe, walls=machine.walls, search_path=machine.search_path, limit_s=left_s
     )
-    if project is None:
-        return found
+    found = found._replace(variables={**found.variables, **recipe.variables})
+    return found if built is None else built.added_to(found)
+
+
+def _built(
+    recipe: Recipe, request: Request, folder: Path, machine: Machine, *, limit_s: float
+) -> Built | None:
+    """What building the project comes to; None: there is nothing to build."""
+    if recipe.project is None or machine.environments is None:
+        return None
+    base, root = (request.repository.base, request.repository.root) if request.repository else (None, "")
     try:
         checkout = checkout_of(whole_of(folder, root), base, search_path=machine.search_path, root=root)
     except GitFailed as error:
         raise NotBuilt(f"the project cannot be checked out to be built: {error}") from error
-    return machine.environments.with_project(
-        found,
-        project,
-        checkout,
-        walls=machine.walls,
-        search_path=machine.search_path,
-        limit_s=max(deadline - time.monotonic(), 1.0),
+    return machine.environments.built(
+        recipe.project, checkout, walls=machine.walls, search_path=machine.search_path, limit_s=limit_s
     )
+
+
+def _refuse_base(request: Request) -> str | None:
+    base = request.repository.base if request.repository else None
+    if (problem := base_problem(base)) is not None:
+        raise NotBuilt(problem, ErrorCode.INVALID_REQUEST)
+    return base

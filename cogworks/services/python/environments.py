@@ -1,4 +1,4 @@
-"""The environments of repositories: each made once from the manifest of a base commit, kept, and never changed."""
+"""The environments of repositories: each made once from the recipe of a base commit, kept, and never changed."""
 
 import hashlib
 import json
@@ -13,16 +13,18 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from cogworks.services.python.building.built import Built, read_built
 from cogworks.services.python.building.checkout import Checkout
-from cogworks.services.python.building.project import Project
+from cogworks.services.python.building.project import Project, inputs_key
 from cogworks.services.python.installer import Installer, Requirements, Surroundings, found_installer
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.keeping import Kept
-from cogworks.services.python.manifest import Manifest
+from cogworks.services.python.made_environment import measured
+from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.sandbox.walls import Walls
 
 _RUNNER = "pytest>=8"
-_FORM = 1
+_FORM = 2
 """Of an environment; another number and all are made anew."""
 
 
@@ -47,28 +49,29 @@ class Environments:
         self._may_build = may_build
         self._say = say
         self._kept = Kept(self._folder, "environment")
-        self._projects = Kept(self._folder / "projects", "build")
+        self._builds = Kept(self._folder / "builds", "build")
+
+    @property
+    def folder(self) -> Path:
+        """Where they are kept."""
+        return self._folder
 
     def described(self, search_path: str) -> str:
         """What makes the environments and where they are, for people."""
         installer = found_installer(search_path, may_build=self._may_build)
-        how = "wheels; what comes as source alone is built behind complete walls"
-        if self._may_build:
-            how = "wheels, and packages built from source"
+        how = "wheels" if self._may_build else "wheels; behind complete walls"
         note = f"; {installer.note}" if installer.note else ""
-        return f"made by {installer.name} ({how}) and kept in {self._folder}{note}"
+        return f"made by {installer.name} ({how}, and packages built from source) and kept in {self._folder}{note}"
 
-    def interpreter(
-        self, manifest: Manifest, *, walls: Walls, search_path: str, limit_s: float
-    ) -> Interpreter:
-        """The Python of the environment that a manifest asks for; it is made if it is not there.
+    def interpreter(self, recipe: Recipe, *, walls: Walls, search_path: str, limit_s: float) -> Interpreter:
+        """The Python of the environment that a recipe asks for; it is made if it is not there.
 
         Raises:
             NotBuilt: it cannot be made, or another service takes too long over it.
             OSError: there is no writing in the directory.
         """
         installer = found_installer(search_path, may_build=self._may_build or walls.is_complete)
-        requirements = _requirements(manifest)
+        requirements = _requirements(recipe)
         key = _key(requirements, installer)
 
         def make(place: Path, left_s: float) -> Mapping[str, Any]:
@@ -81,38 +84,30 @@ class Environments:
         )
         programs = prefix / "bin"
         unprotected = () if walls.is_complete else ("reach the network while packages are installed",)
-        notes = (*manifest.left_out, *([installer.note] if installer.note else []))
+        notes = (*recipe.left_out, *([installer.note] if installer.note else []))
         return Interpreter(programs / "python", prefix, described, (programs,), notes, unprotected)
 
-    def with_project(
-        self,
-        interpreter: Interpreter,
-        project: Project,
-        checkout: Checkout,
-        *,
-        walls: Walls,
-        search_path: str,
-        limit_s: float,
-    ) -> Interpreter:
-        """The same, with what building the project adds; it is built if that was not done.
+    def built(
+        self, project: Project, checkout: Checkout, *, walls: Walls, search_path: str, limit_s: float
+    ) -> Built:
+        """What building a project comes to; it is built if that was not done.
 
         Raises:
             NotBuilt: it cannot be built, or another service takes too long over it.
             OSError: there is no writing in the directory.
         """
-        # Building imports much, and an environment is there far more often than it is made.
-        from cogworks.services.python.building.builds import Builder, build_key, equipped  # noqa: PLC0415
-
-        installer = found_installer(search_path, may_build=self._may_build)
-        key = build_key(project, checkout, interpreter)
-        builder = Builder(project, checkout, interpreter, installer, search_path, self._say)
+        version = checkout.version if project.looks_at_history else ""
+        key = inputs_key(project, checkout.blobs, f"{version} {json.dumps(_python())}")
 
         def make(place: Path, left_s: float) -> Mapping[str, Any]:
-            return builder.make(place, Surroundings(walls, left_s, self._settings, search_path))
+            # Slow to import, and seldom needed: a build is there far more often than it is made.
+            from cogworks.services.python.building.builds import Builder  # noqa: PLC0415
 
-        return equipped(
-            interpreter, self._projects.made(key, make, limit_s=limit_s), self._projects.noted(key)
-        )
+            installer = found_installer(search_path, may_build=True)
+            surroundings = Surroundings(walls, left_s, self._settings, search_path)
+            return Builder(project, checkout, installer, surroundings, self._say).make(place)
+
+        return read_built(self._builds.made(key, make, limit_s=limit_s), self._builds.noted(key))
 
     def _made(
         self, place: Path, requirements: Requirements, installer: Installer, surroundings: Surroundings
@@ -126,18 +121,22 @@ class Environments:
         from cogworks.services.python.installing import install  # noqa: PLC0415 - slow, and seldom needed
 
         install(requirements, place, installer, surroundings)
-        self._say(f"the environment {named} was made in {time.monotonic() - started_s:.1f} s")
+        seconds = time.monotonic() - started_s
+        self._say(f"the environment {named} was made in {seconds:.1f} s")
         return {
             "requirements": requirements.wanted,
             "constraints": requirements.constraints,
             "installer": installer.name,
+            **measured(place, seconds),
         }
 
 
-def _requirements(manifest: Manifest) -> Requirements:
-    names = {canonicalize_name(Requirement(each).name) for each in manifest.requirements}
+def _requirements(recipe: Recipe) -> Requirements:
+    names = {canonicalize_name(Requirement(each).name) for each in recipe.requirements}
     brought = () if "pytest" in names else (_RUNNER,)
-    return Requirements((*manifest.requirements, *brought), manifest.constraints)
+    return Requirements(
+        (*recipe.requirements, *brought), (*recipe.constraints, *recipe.locked), recipe.hashed
+    )
 
 
 def _key(requirements: Requirements, installer: Installer) -> str:
@@ -146,8 +145,13 @@ def _key(requirements: Requirements, installer: Installer) -> str:
         "form": _FORM,
         "requirements": requirements.wanted,
         "constraints": requirements.constraints,
+        "hashed": requirements.hashed,
         "installer": installer.name,
         "built": installer.may_build,
-        "python": [platform.python_version(), sysconfig.get_platform(), sys.base_prefix],
+        "python": _python(),
     }
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:40]
+
+
+def _python() -> list[str]:
+    return [platform.python_version(), sysconfig.get_platform(), sys.base_prefix]

@@ -58,7 +58,7 @@ def _imports(statements: Sequence[ast.stmt], *, is_optional: bool) -> Iterator[I
 
 def _below(statement: ast.stmt, *, is_optional: bool) -> Iterator[Imported]:
     """The imports within a statement; what follows a `try` that fails is as optional as what is tried."""
-    optional = is_optional or _is_guarded(statement)
+    optional = is_optional or is_guarded(statement)
     for _, value in ast.iter_fields(statement):
         for part in value if isinstance(value, list) else []:
             if isinstance(part, ast.stmt):
@@ -67,7 +67,8 @@ def _below(statement: ast.stmt, *, is_optional: bool) -> Iterator[Imported]:
                 yield from _imports(part.body, is_optional=optional)
 
 
-def _is_guarded(statement: ast.stmt) -> bool:
+def is_guarded(statement: ast.stmt) -> bool:
+    """Whether the code goes on where this fails, or only reads types there."""
     if isinstance(statement, ast.If):
         return "TYPE_CHECKING" in ast.dump(statement.test)
     if not isinstance(statement, ast.Try):

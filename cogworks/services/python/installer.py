@@ -19,6 +19,21 @@ class Requirements(NamedTuple):
 
     wanted: tuple[str, ...]
     constraints: tuple[str, ...] = ()
+    hashed: tuple[str, ...] = ()
+    """Those that come with hashes, each with its `--hash` options; installed first and by themselves, so that hashes are checked."""
+
+    @property
+    def passes(self) -> tuple["Requirements", ...]:
+        """What is installed one after another: pip checks hashes only where everything has one."""
+        if not self.hashed:
+            return (self,)
+        first = Requirements(self.hashed)
+        # Without its hash a pin still says which version is there already.
+        pins = tuple(each.split(" --hash")[0] for each in self.hashed)
+        return (
+            first,
+            Requirements(self.wanted, (*self.constraints, *(pin for pin in pins if "[" not in pin))),
+        )
 
 
 class Surroundings(NamedTuple):

@@ -31,6 +31,7 @@ _LIMITS = Limits(disk_bytes=4 * 1024**3, file_bytes=2 * 1024**3, disk_entries=40
 _PIP_LIMIT_S = 60.0
 _CPU_FACTOR = 4
 _CONFLICT = re.compile(r"The conflict is caused by:\n((?:[ \t]+\S.*\n)+)")
+_HASHES = re.compile(r"DO NOT MATCH THE HASHES[^\n]*\n((?:[ \t]+\S[^\n]*\n)+)")
 _TOLD_LINES = 6
 _TOLD_CHARS = 600
 
@@ -52,16 +53,16 @@ def install(
     gateway = Gateway(indexes)
     deadline = time.monotonic() + surroundings.limit_s
     try:
-        ended = _installed(requirements, place, installer, surroundings, gateway)
-        if installer.may_build and _failed_by_itself(ended, gateway):
-            left_s = max(deadline - time.monotonic(), 1.0)
-            ended = _installed_from_sources(
-                requirements, place, installer, surroundings._replace(limit_s=left_s), gateway
-            )
+        for part in requirements.passes:
+            ended = _installed(part, place, installer, surroundings, gateway)
+            if installer.may_build and _failed_by_itself(ended, gateway):
+                left_s = max(deadline - time.monotonic(), 1.0)
+                late = surroundings._replace(limit_s=left_s)
+                ended = _installed_from_sources(part, place, installer, late, gateway)
+            if ended.code != 0:
+                raise _not_built(requirements, ended, gateway.problems, installer)
     finally:
         gateway.close()
-    if ended.code != 0:
-        raise _not_built(requirements, ended, gateway.problems, installer)
 
 
 def _failed_by_itself(ended: Ended, gateway: Gateway) -> bool:
@@ -297,6 +298,9 @@ def complaint(output: str) -> str:
     if (conflict := _CONFLICT.search(output)) is not None:
         listed = "; ".join(line.strip() for line in conflict[1].splitlines())
         return f"these exclude each other: {listed[:_TOLD_CHARS]}."
+    if (hashes := _HASHES.search(output)) is not None:
+        listed = "; ".join(line.strip() for line in hashes[1].splitlines())
+        return f"hashes do not match: {listed[:_TOLD_CHARS]}."
     lines = [line.strip(" ×╰│├─▶╭") for line in output.splitlines()]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     told = errors or [

@@ -13,9 +13,9 @@ from typing import Any
 
 from cogworks.codebase.places import Places
 from cogworks.services.python.interpreters import NotBuilt
+from cogworks.services.python.made_environment import READY
 
 _KEY = re.compile(r"[0-9a-f]{40}")
-_READY = "ready.json"
 _CONTENT = "environment"
 _UNUSED_DAYS = 30
 _PAUSE_S = 0.2
@@ -35,7 +35,7 @@ class Kept:
     def ready(self, key: str) -> Path | None:
         """The finished folder under a key, None when there is none."""
         place = self._folder / key
-        mark = place / _READY
+        mark = place / READY
         try:
             content = place / str(json.loads(mark.read_text(encoding="utf-8"))[_CONTENT])
             if not content.is_dir():
@@ -49,7 +49,7 @@ class Kept:
     def noted(self, key: str) -> Mapping[str, Any]:
         """What `make` noted of a finished folder; empty when there is none."""
         try:
-            noted = json.loads((self._folder / key / _READY).read_text(encoding="utf-8"))
+            noted = json.loads((self._folder / key / READY).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         return noted if isinstance(noted, dict) else {}
@@ -79,11 +79,10 @@ class Kept:
             # A name nobody used before: a process that outlived its service may still be writing into the last one.
             # It stays where it is made, for its programs know their place.
             content = Path(tempfile.mkdtemp(prefix="made-", dir=place)) / _CONTENT
-            started_s = time.monotonic()
             with ExitStack() as stack:
                 stack.callback(shutil.rmtree, place, ignore_errors=True)
-                noted = make(content, max(deadline - started_s, 1.0))
-                _mark_ready(place, content, {**noted, "seconds": time.monotonic() - started_s})
+                noted = make(content, max(deadline - time.monotonic(), 1.0))
+                _mark_ready(place, content, noted)
                 # It is there to stay.
                 stack.pop_all()
         return content
@@ -105,7 +104,7 @@ class Kept:
     def _remove_unused(self) -> None:
         for place in sorted(each for each in self._folder.iterdir() if _KEY.fullmatch(each.name)):
             # Without the mark it is being made now, or was not made to its end.
-            seen = place / _READY if (place / _READY).exists() else place
+            seen = place / READY if (place / READY).exists() else place
             if time.time() - seen.stat().st_mtime > _UNUSED_DAYS * 86_400:
                 for free in self._places.each_free([place]):
                     shutil.rmtree(free, ignore_errors=True)
@@ -113,9 +112,9 @@ class Kept:
 
 def _mark_ready(place: Path, content: Path, noted: Mapping[str, Any]) -> None:
     """Nothing before this counts: what was killed while it was made has no mark."""
-    fresh = place / f"{_READY}.new"
+    fresh = place / f"{READY}.new"
     with fresh.open("w", encoding="utf-8") as file:
         json.dump({**noted, _CONTENT: str(content.relative_to(place))}, file, indent=2)
         file.flush()
         os.fsync(file.fileno())
-    fresh.rename(place / _READY)
+    fresh.rename(place / READY)

@@ -1,10 +1,10 @@
 """What a maintainer can do about tests that cannot be loaded."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from cogworks.services.python.manifest import place_for_tests
+from cogworks.services.python.distributions import Catalogue
 
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '(?P<name>[\w.]+)'")
 _MOST_NOTES = 5
@@ -13,17 +13,17 @@ _MOST_NOTES = 5
 def remedies(
     errors: Iterable[str],
     *,
-    files: Mapping[str, str],
     is_own: Callable[[str], bool],
     left_out: Sequence[str] = (),
+    packages: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """A sentence for each thing that can be mended; none where nothing is known.
 
     Args:
         errors: the collection errors of a run.
-        files: those that say what is installed: path -> text.
         is_own: whether a top-level module is one of the repository.
-        left_out: what of these files was not obeyed.
+        left_out: what was not obeyed.
+        packages: those that `[environment] packages` has already.
     """
     missing = {found[-1] for error in errors if (found := _MISSING.findall(error))}
     own = sorted(name for name in missing if is_own(name.split(".")[0]))
@@ -31,14 +31,14 @@ def remedies(
     told = []
     if foreign:
         told.append(
-            f"Name the package that brings {_listed(foreign)} under {place_for_tests(files)} on the base branch: cogworks "
-            "installs what stands there, and reads no tox.ini, noxfile or workflow."
+            f"Name the package that brings {_listed(foreign)} in `.cogworks/config.toml` of the default branch: under `[environment]`: "
+            f"`{_line(foreign, packages)}`. Or declare it where the project does, as a dependency, an extra or a group for its tests."
         )
         told += [f"This was not installed: {note}." for note in left_out[:_MOST_NOTES]]
     if own:
         told.append(
-            f"Commit {_listed(own)} to the base branch: it belongs to this repository and is not in it, and the project "
-            "is not built before its tests run."
+            f"{_listed(own)} belongs to this repository and is not in it: where building the project generates it, "
+            "declare in pyproject.toml how it is built (`[build-system]`); else commit it to the base branch."
         )
     return tuple(told)
 
@@ -46,6 +46,17 @@ def remedies(
 def is_module_of(folder: Path, name: str) -> bool:
     """Whether a top-level module or package lies in a repository, below `src` or not."""
     return any((root / name).is_dir() or (root / f"{name}.py").is_file() for root in (folder, folder / "src"))
+
+
+def _line(modules: Sequence[str], packages: Sequence[str]) -> str:
+    """The line of configuration that adds what usually brings them to what is configured."""
+    catalogue = Catalogue({})
+    names = [
+        min(catalogue.bringing(top) or {top.replace("_", "-")})
+        for top in (each.split(".")[0] for each in modules)
+    ]
+    listed = ", ".join(f'"{name}"' for name in dict.fromkeys((*packages, *names)))
+    return f"packages = [{listed}]"
 
 
 def _listed(names: Sequence[str]) -> str:

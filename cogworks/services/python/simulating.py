@@ -17,7 +17,6 @@ from cogworks.domain_services.messages import (
 from cogworks.services.python.choosing import interpreter_for
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.manifest_files import files_of
 from cogworks.services.python.remedies import is_module_of, remedies
 from cogworks.services.python.responses import blocking, found, refused
 from cogworks.services.python.testrun import Wanted, run_tests
@@ -36,21 +35,18 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     run = equipped(wanted(params), request, folder, machine)
     report = run_tests(folder, run, walls=machine.walls, search_path=machine.search_path)
     if report.collection_errors:
-        report = report.model_copy(update={"remedies": _remedies(report, request, folder, machine, run)})
+        report = report.model_copy(update={"remedies": _remedies(report, request, folder, run)})
     told = test_diagnostics(report) + left_out(run.interpreter)
     result, counts = report.model_dump(mode="json"), outcome_counts(report)
     return found(request, told, result, counts=counts, tools=report.versions)
 
 
-def _remedies(
-    report: TestReport, request: Request, folder: Path, machine: Machine, run: Wanted
-) -> tuple[str, ...]:
-    base, root = (request.repository.base, request.repository.root) if request.repository else (None, "")
+def _remedies(report: TestReport, request: Request, folder: Path, run: Wanted) -> tuple[str, ...]:
     return remedies(
         report.collection_errors,
-        files=files_of(folder, base, search_path=machine.search_path, root=root),
         is_own=lambda name: is_module_of(folder, name),
         left_out=run.interpreter.notes,
+        packages=request.repository.settings.packages if request.repository else (),
     )
 
 

@@ -1,27 +1,31 @@
 """Builds a project behind walls, and keeps of its wheel what a run of its tests needs besides the repository's own files."""
 
 import configparser
+import os
 import re
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from email.parser import HeaderParser
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cogworks.codebase.failures import GitFailed
 from cogworks.domain_services.messages import ErrorCode
+from cogworks.services.python.building.built import LAYER, PROGRAMS, SITE
 from cogworks.services.python.building.checkout import Checkout, lay_out
 from cogworks.services.python.building.complaints import build_complaint
 from cogworks.services.python.building.placing import placed
-from cogworks.services.python.building.project import Project, inputs_key
+from cogworks.services.python.building.project import Project
 from cogworks.services.python.building.wheel import MAX_BYTES, UnusableWheel, Wheel, read_wheel
 from cogworks.services.python.index_gateway import Gateway
 from cogworks.services.python.installer import Installer, Surroundings
 from cogworks.services.python.installing import Reach, configured_indexes, installers_room, run_installer
-from cogworks.services.python.interpreters import Interpreter, NotBuilt
+from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.sandbox.running import Ended
 
-_SITE, _LAYER, _PROGRAMS = "site", "layer", "bin"
-_COMPILED = (".so", ".pyd", ".dylib")
+_PYTHON = "#!/usr/bin/env python3"
+"""The environment's own: its folder of programs comes first on PATH."""
 _ENTRY = re.compile(r"(?P<module>[\w.]+)\s*(:\s*(?P<name>[\w.]+))?\s*(\[.*\])?")
 _PROGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _MODE = 0o755
@@ -34,12 +38,11 @@ class Builder(NamedTuple):
 
     project: Project
     checkout: Checkout
-    interpreter: Interpreter
     installer: Installer
-    search_path: str
+    surroundings: Surroundings
     say: Callable[[str], None]
 
-    def make(self, place: Path, surroundings: Surroundings) -> Mapping[str, Any]:
+    def make(self, place: Path) -> Mapping[str, Any]:
         """Build the project and lay out what is kept of it in a folder that does not exist yet; what is noted of it.
 
         Raises:
@@ -47,30 +50,31 @@ class Builder(NamedTuple):
         """
         started_s = time.monotonic()
         self.say(f"building the project with {self.project.backend}")
-        wheel = self._wheel(surroundings)
+        wheel = self._wheel()
         found = placed(wheel.modules, self.checkout.blobs)
-        for folder, files in ((_SITE, wheel.metadata), (_LAYER, found.made)):
+        for folder, files in ((SITE, wheel.metadata), (LAYER, found.made)):
             (place / folder).mkdir(parents=True)
             _write(place / folder, files)
-        (place / _PROGRAMS).mkdir()
-        _write_programs(place / _PROGRAMS, wheel, self.interpreter.python)
+        (place / PROGRAMS).mkdir()
+        _write_programs(place / PROGRAMS, wheel)
         self.say(
             f"the project was built in {time.monotonic() - started_s:.1f} s: {len(found.made)} file(s) made"
         )
         return {
             "sources": found.sources,
             "unplaced": found.unplaced,
-            "compiled": any(path.endswith(_COMPILED) for path in found.made),
+            "requires": _requires(wheel),
         }
 
-    def _wheel(self, surroundings: Surroundings) -> Wheel:
+    def _wheel(self) -> Wheel:
+        surroundings = self.surroundings
         gateway = Gateway(configured_indexes(surroundings.settings))
         try:
             with installers_room() as room:
                 source, target = room.home / "project", room.home / "wheel"
                 target.mkdir()
                 try:
-                    readable = lay_out(self.checkout, source, search_path=self.search_path)
+                    readable = lay_out(self.checkout, source, search_path=surroundings.search_path)
                 except GitFailed as error:
                     raise NotBuilt(f"the project cannot be checked out to be built: {error}") from error
                 ended = run_installer(
@@ -80,26 +84,23 @@ class Builder(NamedTuple):
                     surroundings,
                     Reach(
                         gateway,
-                        readable=(*self.interpreter.readable, *readable),
+                        readable=readable,
                         directory=source / self.checkout.root,
                         environment=self._environment(),
                     ),
                 )
-                return self._read(target, ended, gateway.problems, surroundings)
+                return self._read(target, ended, gateway.problems)
         finally:
             gateway.close()
 
     def _command(self, source: Path, target: Path) -> list[str]:
-        python = str(self.interpreter.python)
         if self.installer.name == "uv":
-            options = ["--wheel", "--no-config", "--no-python-downloads", f"--python={python}"]
+            options = ["--wheel", "--no-config", "--no-python-downloads", f"--python={sys.executable}"]
             return [self.installer.program, "build", *options, f"--out-dir={target}", str(source)]
         pip = [
             self.installer.program,
             "-m",
             "pip",
-            "--python",
-            python,
             "--no-input",
             "--disable-pip-version-check",
         ]
@@ -114,7 +115,7 @@ class Builder(NamedTuple):
 
     def _environment(self) -> dict[str, str]:
         told = {
-            "PATH": self.search_path,
+            "PATH": self.surroundings.search_path or os.defpath,
             # The clone belongs to whoever runs the service, the build to whoever is behind the walls.
             "GIT_CONFIG_COUNT": "1",
             "GIT_CONFIG_KEY_0": "safe.directory",
@@ -125,7 +126,7 @@ class Builder(NamedTuple):
             told |= dict.fromkeys(_PRETENDING, _PRETENDED)
         return told
 
-    def _read(self, target: Path, ended: Ended, problems: Sequence[str], surroundings: Surroundings) -> Wheel:
+    def _read(self, target: Path, ended: Ended, problems: Sequence[str]) -> Wheel:
         wheels = sorted(target.glob("*.whl"))
         wheels = [each for each in wheels if each.is_file() and not each.is_symlink()]
         if ended.code == 0 and len(wheels) == 1:
@@ -140,7 +141,7 @@ class Builder(NamedTuple):
             text = f"the package index could not be used to build the project: {listed}. Check pip's configuration and the network of this machine."
             raise NotBuilt(text, is_recoverable=True)
         if ended.timed_out:
-            text = f"building the project took longer than {surroundings.limit_s:.0f} s; raise the time limit of the operation, or {_WITHOUT}"
+            text = f"building the project took longer than {self.surroundings.limit_s:.0f} s; raise the time limit of the operation, or {_WITHOUT}"
             raise NotBuilt(text, ErrorCode.TIMEOUT)
         if ended.blocked:
             raise NotBuilt(f"building the project was ended: {'; '.join(ended.blocked)}. {_WITHOUT}")
@@ -150,28 +151,6 @@ class Builder(NamedTuple):
 _WITHOUT = 'Where its tests do without the build, `install = "never"` under `[environment]` in `.cogworks/config.toml` leaves it out.'
 
 
-def build_key(project: Project, checkout: Checkout, interpreter: Interpreter) -> str:
-    """A name for everything that decides what a build comes to."""
-    version = checkout.version if project.looks_at_history else ""
-    return inputs_key(project, checkout.blobs, f"{version} {interpreter.prefix}")
-
-
-def equipped(interpreter: Interpreter, built: Path, noted: Mapping[str, Any]) -> Interpreter:
-    """An interpreter with what a finished build left."""
-    sources = tuple(str(each) for each in noted.get("sources", ()))
-    notes = tuple(
-        f"the build puts {each!r} together from other folders; it is not on the path of the tests"
-        for each in noted.get("unplaced", ())
-    )
-    return interpreter._replace(
-        layers=(*interpreter.layers, built / _LAYER),
-        paths=(*interpreter.paths, built / _SITE),
-        sources=sources or None,
-        programs=(built / _PROGRAMS, *interpreter.programs),
-        notes=(*interpreter.notes, *notes),
-    )
-
-
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     for path, content in files.items():
         place = folder / path
@@ -179,20 +158,27 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
         place.write_bytes(content)
 
 
-def _write_programs(folder: Path, wheel: Wheel, python: Path) -> None:
+def _write_programs(folder: Path, wheel: Wheel) -> None:
     for name, target in _entry_points(wheel).items():
-        text = f"#!{python}\nimport sys\nfrom {target[0]} import {target[1].partition('.')[0]}\n\nsys.exit({target[1]}())\n"
+        text = f"{_PYTHON}\nimport sys\nfrom {target[0]} import {target[1].partition('.')[0]}\n\nsys.exit({target[1]}())\n"
         _write_program(folder / name, text.encode())
     for name, content in wheel.scripts.items():
         if _PROGRAM.fullmatch(name):
             first, _, rest = content.partition(b"\n")
             is_python = first.startswith(b"#!python")
-            _write_program(folder / name, f"#!{python}\n".encode() + rest if is_python else content)
+            _write_program(folder / name, f"{_PYTHON}\n".encode() + rest if is_python else content)
 
 
 def _write_program(place: Path, content: bytes) -> None:
     place.write_bytes(content)
     place.chmod(_MODE)
+
+
+def _requires(wheel: Wheel) -> list[str]:
+    """The dependencies that the metadata names."""
+    text = next((data for path, data in wheel.metadata.items() if path.endswith("/METADATA")), b"")
+    headers = HeaderParser().parsestr(text.decode(errors="replace"))
+    return [str(each) for each in headers.get_all("Requires-Dist", [])]
 
 
 def _entry_points(wheel: Wheel) -> dict[str, tuple[str, str]]:

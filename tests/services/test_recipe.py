@@ -1,11 +1,12 @@
-"""What the manifest of a repository asks for."""
+"""What the manifests of a repository ask for, by the names of their extras, groups and files."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
-from cogworks.services.python.manifest import Manifest, is_manifest, place_for_tests, read_manifest
+from cogworks.services.python.manifest_files import is_manifest
+from cogworks.services.python.recipe.reading import read_recipe
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ from cogworks.services.python.manifest import Manifest, is_manifest, place_for_t
             ("b>1", "c", "d"),
         ),
         (
-            {"requirements.txt": "# all\nb==1 \\\n  --hash=sha256:00 \\\n  --hash=sha256:11\n-r more.txt\n-e .[x]\n", "more.txt": "c\n-r requirements.txt\n"},
+            {"requirements.txt": "# all\nb==1 \\\n  --hash=sha256:00 \\\n  --hash=sha256:11\n-r more.txt\n-e .\n", "more.txt": "c\n-r requirements.txt\n"},
             ("b==1", "c"),
         ),
         (
@@ -51,9 +52,10 @@ from cogworks.services.python.manifest import Manifest, is_manifest, place_for_t
 def test_requirements_are_found_wherever_they_may_stand(
     files: dict[str, str], requirements: tuple[str, ...]
 ) -> None:
-    found = read_manifest(files)
+    found = read_recipe(files)
 
-    assert found == Manifest(requirements=requirements)
+    assert found.requirements == requirements
+    assert (found.constraints, found.left_out) == ((), ())
 
 
 def test_constraints_are_no_requirements() -> None:
@@ -63,9 +65,10 @@ def test_constraints_are_no_requirements() -> None:
         "deeper.txt": "d<4",
     }
 
-    found = read_manifest(files)
+    found = read_recipe(files)
 
-    assert found == Manifest(requirements=("b",), constraints=("b<2", "c<3", "d<4"))
+    assert found.requirements == ("b",)
+    assert found.constraints == ("b<2", "c<3", "d<4")
 
 
 @pytest.mark.parametrize(
@@ -74,42 +77,23 @@ def test_constraints_are_no_requirements() -> None:
         ({"pyproject.toml": "= ["}, "pyproject.toml is not TOML"),
         ({"pyproject.toml": '[project]\ndependencies = ["a b c"]\n'}, "pyproject.toml, dependencies: 'a b c' is no requirement"),
         ({"pyproject.toml": '[project]\ndynamic = ["dependencies"]\n'}, "only a build would tell them"),
-        ({"pyproject.toml": '[tool.poetry.dependencies]\na = "^1"\n'}, "[tool.poetry] is not read"),
+        ({"pyproject.toml": '[tool.poetry.dependencies]\na = "^x"\n'}, "'a' has a version that cannot be read"),
         ({"setup.cfg": "options]\n"}, "setup.cfg cannot be read"),
-        ({"setup.py": "import os"}, "setup.py would have to be run"),
+        ({"setup.py": "import os:"}, "setup.py is no Python that can be read"),
         ({"requirements.txt": "\n--index-url https://evil.example\n"}, "requirements.txt, line 2: the option '--index-url' is not obeyed"),
         ({"requirements.txt": "a @ git+https://evil.example/a\n"}, "names an address"),
         ({"requirements.txt": "./libs/a\n"}, "'./libs/a' is no requirement"),
         ({"requirements.txt": "-r ../outside.txt\n"}, "'../outside.txt' is not among the requirements files"),
-        ({"requirements.txt": "-e ./libs/a\n"}, "the option '-e' is not obeyed"),
+        ({"requirements.txt": "-e ./libs/a\n"}, "'-e ./libs/a' is a project of its own or an address"),
     ],
     ids=["toml", "requirement", "dynamic", "poetry", "cfg", "setup.py", "index", "address", "path", "outside", "editable"],
 )  # fmt: skip
 def test_what_is_left_out_is_named_with_its_place(files: dict[str, str], left_out: str) -> None:
-    found = read_manifest(files)
+    found = read_recipe(files)
 
     assert not found.requirements
     assert len(found.left_out) == 1
     assert left_out in found.left_out[0]
-
-
-@pytest.mark.parametrize(
-    ("files", "place"),
-    [
-        ({}, "requirements-test.txt"),
-        ({"pyproject.toml": "= ["}, "`test` of `[dependency-groups]` in pyproject.toml"),
-        ({"pyproject.toml": "[dependency-groups]\nTests = []\n"}, "`tests` of `[dependency-groups]` in pyproject.toml"),
-        ({"pyproject.toml": "[dependency-groups]\ndev = []\n[project.optional-dependencies]\ntest = []\n"}, "`test` of `[project.optional-dependencies]` in pyproject.toml"),
-        ({"pyproject.toml": "[dependency-groups]\ndev = []\n"}, "`dev` of `[dependency-groups]` in pyproject.toml"),
-        ({"pyproject.toml": "", "requirements/test.txt": "", "requirements.txt": ""}, "requirements/test.txt"),
-        ({"requirements-dev.txt": ""}, "requirements-dev.txt"),
-    ],
-    ids=["nothing", "broken", "group", "extra", "development", "file", "development-file"],
-)  # fmt: skip
-def test_one_more_package_for_the_tests_has_a_place_that_displaces_nothing(
-    files: dict[str, str], place: str
-) -> None:
-    assert place_for_tests(files) == place
 
 
 @pytest.mark.parametrize(
@@ -124,7 +108,7 @@ def test_one_more_package_for_the_tests_has_a_place_that_displaces_nothing(
     ids=["values", "tables", "lists", "entries", "groups"],
 )
 def test_a_manifest_of_the_wrong_shape_asks_for_nothing(text: str) -> None:
-    assert read_manifest({"pyproject.toml": text}) == Manifest()
+    assert read_recipe({"pyproject.toml": text}).requirements == ()
 
 
 def test_the_python_version_is_found_in_either_file() -> None:
@@ -133,13 +117,13 @@ def test_the_python_version_is_found_in_either_file() -> None:
         "setup.cfg": "[options]\npython_requires = >=2\n",
     }
 
-    assert read_manifest(in_project).requires_python == ">=3.9"
-    assert read_manifest({"setup.cfg": "[options]\npython_requires = >=2\n"}).requires_python == ">=2"
+    assert read_recipe(in_project).requires_python == ">=3.9"
+    assert read_recipe({"setup.cfg": "[options]\npython_requires = >=2\n"}).requires_python == ">=2"
 
 
 @given(st.text(alphabet="ab-=<>[];@:/.# \\\n'\"rce1,", max_size=60))
 def test_whatever_a_file_says_only_plain_requirements_come_out(text: str) -> None:
-    found = read_manifest({"requirements.txt": text, "a": "b"})
+    found = read_recipe({"requirements.txt": text, "a": "b"})
 
     for each in (*found.requirements, *found.constraints):
         assert "\n" not in each
@@ -155,6 +139,11 @@ def test_whatever_a_file_says_only_plain_requirements_come_out(text: str) -> Non
         ("setup.py", True),
         ("requirements.txt", True),
         ("requirements/test.txt", True),
+        ("tox.ini", True),
+        ("uv.lock", True),
+        (".github/workflows/ci.yml", True),
+        (".github/workflows/more/ci.yml", False),
+        ("tests/requirements.txt", True),
         ("docs/pyproject.toml", False),
         ("src/setup.py", False),
         ("a.py", False),

@@ -1,0 +1,59 @@
+"""What a finished build left, and what it adds to the Python that runs the tests."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from packaging.markers import UndefinedEnvironmentName
+from packaging.requirements import InvalidRequirement, Requirement
+
+from cogworks.services.python.interpreters import Interpreter
+
+SITE, LAYER, PROGRAMS = "site", "layer", "bin"
+"""Folders of a build: metadata, files that only the build makes, console programs."""
+
+
+class Built(NamedTuple):
+    """A finished build."""
+
+    folder: Path
+    sources: tuple[str, ...]
+    """Folders of the repository that its modules are imported from; none: nobody can tell."""
+    requires: tuple[str, ...] = ()
+    """What the metadata says of dependencies, extras as markers."""
+    unplaced: tuple[str, ...] = ()
+    """Modules whose sources lie nowhere below a folder of their name."""
+
+    def added_to(self, interpreter: Interpreter) -> Interpreter:
+        """The interpreter with what the build left."""
+        notes = tuple(
+            f"the build puts `{each}` together from other folders, so the tests cannot import it from their copy"
+            for each in self.unplaced
+        )
+        return interpreter._replace(
+            layers=(*interpreter.layers, self.folder / LAYER),
+            paths=(*interpreter.paths, self.folder / SITE),
+            sources=self.sources or None,
+            programs=(self.folder / PROGRAMS, *interpreter.programs),
+            notes=(*interpreter.notes, *notes),
+        )
+
+    def dependencies(self, extras: Iterable[str]) -> tuple[str, ...]:
+        """The requirements of the metadata that hold here, those of some extras included."""
+        return tuple(each for each in self.requires if _holds(each, ("", *extras)))
+
+
+def read_built(folder: Path, noted: Mapping[str, Any]) -> Built:
+    """A build from what was noted when it was made."""
+    sources, requires, unplaced = (
+        tuple(str(each) for each in noted.get(key, ())) for key in ("sources", "requires", "unplaced")
+    )
+    return Built(folder, sources, requires, unplaced)
+
+
+def _holds(text: str, extras: Iterable[str]) -> bool:
+    try:
+        marker = Requirement(text).marker
+        return marker is None or any(marker.evaluate({"extra": extra}) for extra in extras)
+    except (InvalidRequirement, UndefinedEnvironmentName):
+        return False

@@ -1,0 +1,68 @@
+"""The operation `prepare`: make the environment of a repository, and say how it came about."""
+
+import hashlib
+import json
+import time
+from pathlib import Path
+
+from cogworks.domain_services.messages import Request, Response
+from cogworks.domain_services.preparing import Choice, Prepared, PrepareParams
+from cogworks.services.python.choosing import asked_recipe, equipped_with
+from cogworks.services.python.interpreters import Interpreter
+from cogworks.services.python.machine import Machine
+from cogworks.services.python.made_environment import made_environment
+from cogworks.services.python.recipe.configuration import configuration
+from cogworks.services.python.recipe.result import Recipe
+from cogworks.services.python.responses import found
+from cogworks.services.python.simulating import left_out
+
+
+def prepare(request: Request, folder: Path, machine: Machine) -> Response:
+    """The answer to a request whose repository is in `folder`.
+
+    Raises:
+        NotBuilt: there is no environment, and the text says why.
+    """
+    params = PrepareParams.model_validate(request.params)
+    recipe = asked_recipe(request, folder, machine)
+    started = time.time()
+    interpreter = equipped_with(recipe, request, folder, machine, limit_s=params.timeout_s)
+    result = prepared(recipe, interpreter, started)
+    counts = {"requirements": len(recipe.requirements), "choices": len(result.choices)}
+    return found(request, left_out(interpreter), result.model_dump(mode="json"), counts=counts)
+
+
+def prepared(recipe: Recipe, interpreter: Interpreter, started: float) -> Prepared:
+    """What is told of an environment.
+
+    Args:
+        started: when it was asked for, in seconds since the epoch.
+    """
+    made = made_environment(interpreter.prefix)
+    return Prepared(
+        described=interpreter.described,
+        key=_key(made.key if made else f"{interpreter.python}", recipe),
+        choices=(*recipe.choices, _runner(recipe)),
+        command=recipe.command,
+        runner=recipe.runner,
+        configuration=configuration(recipe) if recipe.choices else "",
+        notes=tuple(dict.fromkeys((*interpreter.notes, *recipe.notes))),
+        is_reused=made is None or made.made_at < started,
+        seconds=made.seconds if made else 0.0,
+        disk_bytes=made.disk_bytes if made else 0,
+    )
+
+
+def _runner(recipe: Recipe) -> Choice:
+    words = " ".join(recipe.command)
+    what = f"{recipe.runner} with `{words}`" if words else recipe.runner
+    return Choice(
+        what=what,
+        source="",
+        why="it is how the repository itself runs its tests" if words else "the service's own way",
+    )
+
+
+def _key(environment: str, recipe: Recipe) -> str:
+    told = json.dumps([environment, sorted(recipe.variables.items())])
+    return hashlib.sha256(told.encode()).hexdigest()[:40]

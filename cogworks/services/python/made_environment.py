@@ -1,0 +1,46 @@
+"""What an environment that was made says of itself: its key, what making it took, and its size."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+READY = "ready.json"
+"""The file whose presence says that an environment is finished."""
+
+
+class MadeEnvironment(NamedTuple):
+    """As its maker wrote it down."""
+
+    key: str
+    seconds: float = 0.0
+    disk_bytes: int = 0
+    made_at: float = 0.0
+    """Seconds since the epoch."""
+
+
+def measured(prefix: Path, seconds: float) -> dict[str, float | int]:
+    """What is written down of an environment that was just made."""
+    return {"seconds": round(seconds, 3), "disk_bytes": _disk_bytes(prefix), "made_at": time.time()}
+
+
+def made_environment(prefix: Path) -> MadeEnvironment | None:
+    """The environment that has its packages here; None: nothing says that it was made."""
+    for place in list(prefix.parents)[:3]:
+        try:
+            told = json.loads((place / READY).read_text(encoding="utf-8"))
+            numbers = float(told["seconds"]), int(told["disk_bytes"]), float(told["made_at"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        return MadeEnvironment(place.name, *numbers)
+    return None
+
+
+def _disk_bytes(folder: Path) -> int:
+    """Of the files themselves; nothing that a link leads to."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            total += os.lstat(Path(place) / name).st_blocks * 512
+    return total

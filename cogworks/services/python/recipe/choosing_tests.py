@@ -1,0 +1,70 @@
+"""Which source says what the tests need: the first that says anything, in the order that docs/environments.md tells."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from cogworks.services.python.recipe.declared import Declared
+from cogworks.services.python.recipe.evidence import test_files
+from cogworks.services.python.recipe.hatch import hatch_asked
+from cogworks.services.python.recipe.nox import FILE as NOXFILE
+from cogworks.services.python.recipe.nox import nox_asked
+from cogworks.services.python.recipe.requirement_files import for_development, for_tests, purposes
+from cogworks.services.python.recipe.result import Asked
+from cogworks.services.python.recipe.tox import tox_asked
+from cogworks.services.python.recipe.workflows import workflows_asked
+
+BY_NAME = "its name"
+_DOCTEST = ("pytest", "--doctest-modules")
+
+
+def asked_by_tests(files: Mapping[str, str], declared: Declared, python: str) -> Asked:
+    """What they need of whichever source says it first, and how they run, of whichever says that first."""
+    found = list(_each(files, declared, python))
+    installs = next((each for each in found if each.installs), Asked())
+    runs = next((each for each in found if each.runner), None) or _guessed(files)
+    notes = tuple(note for each in found for note in each.notes)
+    return installs.model_copy(
+        update={**runs.running, "variables": {**runs.variables, **installs.variables}, "notes": notes}
+    )
+
+
+def _each(files: Mapping[str, str], declared: Declared, python: str) -> Iterator[Asked]:
+    sources: tuple[Callable[[], Asked | None], ...] = (
+        lambda: tox_asked(files, python),
+        lambda: nox_asked(files[NOXFILE]) if NOXFILE in files else None,
+        lambda: hatch_asked(files),
+        lambda: _named(files, declared, for_tests),
+        lambda: workflows_asked(files),
+        lambda: _named(files, declared, for_development),
+    )
+    for read in sources:
+        if (asked := read()) is not None:
+            yield asked
+
+
+def _named(files: Mapping[str, str], declared: Declared, choose: Callable[[list[str]], list[str]]) -> Asked:
+    """The extras, groups and files of certain names, all of them: each may hold a part."""
+    known = purposes(files)
+    wanted = set(choose([*declared.extras, *declared.groups, *known.values()]))
+    return Asked(
+        source=BY_NAME,
+        extras=tuple(name for name in sorted(declared.extras) if name in wanted),
+        groups=tuple(name for name in sorted(declared.groups) if name in wanted),
+        files=tuple(sorted(path for path, purpose in known.items() if purpose in wanted)),
+        requirements=tuple(line for _, line in declared.for_tests) if choose is for_tests else (),
+    )
+
+
+def _guessed(files: Mapping[str, str]) -> Asked:
+    """How tests run where nothing says it."""
+    tests = test_files(files)
+    text = "\n".join(files[path] for path in files if path in tests or path.endswith("/tests.py"))
+    if "manage.py" in files and "django.test" in text and "pytest" not in text:
+        return Asked(runner="django", command=("python", "manage.py", "test"))
+    if any(path.rsplit("/", 1)[-1] != "conftest.py" for path in tests):
+        return Asked(runner="pytest")
+    # pytest finds no file of this name by itself.
+    if others := tuple(sorted(path for path in files if path.rsplit("/", 1)[-1] in ("tests.py", "test.py"))):
+        return Asked(runner="pytest", paths=others)
+    is_doctest = any("doctest" in each for path, each in files.items() if path not in tests)
+    has_examples = any(">>> " in each for path, each in files.items() if path.endswith(".py"))
+    return Asked(runner="pytest", command=_DOCTEST if is_doctest and has_examples else ())

@@ -1,0 +1,294 @@
+"""What the command lines of a repository's own tools say: what they install, and how they run its tests."""
+
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from cogworks.services.python.recipe.result import Asked
+from cogworks.services.python.recipe.texts import canonical
+
+_TOOLS = frozenset(
+    ["pip", "setuptools", "wheel", "uv", "tox", "tox-gh-actions", "tox-gh", "tox-uv", "nox", "hatch", "poetry", "pdm", "pipenv",
+     "build", "twine", "virtualenv", "codecov", "coveralls", "pre-commit", "pipx", "hatchling", "invoke"]
+)  # fmt: skip
+"""What starts tests or publishes, and is nothing that tests need."""
+USUAL_GROUPS = ("dev", "test", "tests")
+"""What tools install without being asked to, where there is such a group."""
+_OWN = re.compile(r"(?:\./?|file:\.)?(?:\[(?P<extras>[^\]]*)\])?")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
+_ENDS = ("&&", "||", ";", "|", "&")
+_PIP_VALUES = ("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--timeout", "--progress-bar", "--upgrade-strategy",
+               "--python", "--cache-dir", "--prefer-binary", "--resolution", "--no-binary", "--only-binary", "-p", "--target", "--config-settings", "-C")  # fmt: skip
+_DROPPED = ("--cov", "--no-cov", "--junit", "--html", "--durations", "--color", "--tb", "--maxfail", "--numprocesses", "--dist", "--maxprocesses", "--codspeed",
+            "--benchmark", "--showlocals", "--verbose", "--quiet", "--exitfirst", "--cache-", "--last-failed", "--lf", "--ff", "--report", "--self-contained")  # fmt: skip
+"""Options of pytest that change what is reported or how fast, not what a test comes to."""
+_SHORT_DROPPED = re.compile(r"-(v+|q+|x|r\w*|l|n\d+|nauto|[vqx]+)")
+_WITH_VALUES = ("-n", "-r", "--cov", "--cov-report", "--cov-config", "--tb", "--durations", "--maxfail", "--color", "--numprocesses", "--dist", "--junitxml", "--junit-xml", "--html")  # fmt: skip
+_KEPT_VALUES = ("-m", "-k", "-p", "-W", "-c", "-o", "--ignore", "--deselect", "--ignore-glob", "--rootdir", "--import-mode", "--timeout", "--ds", "--pythonwarnings",
+                "--override-ini", "--doctest-glob", "--confcutdir", "--asyncio-mode")  # fmt: skip
+_UV_RUN_VALUES = ("--python", "-p", "--with", "--extra", "--group", "--with-requirements", "--directory", "--project", "--env-file", "--resolution", "--only-group", "--no-group", "--with-editable", "--index-url")  # fmt: skip
+
+
+def lines_of(script: str) -> Iterator[list[str]]:
+    """The commands of a shell script as words, as far as they can be told without running it."""
+    for line in script.replace("\\\n", " ").splitlines():
+        try:
+            lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;")
+            lexer.whitespace_split = True
+            words = list(lexer)
+        except ValueError:
+            continue
+        begun: list[str] = []
+        for word in (*words, ";"):
+            if word in _ENDS:
+                if begun:
+                    yield begun
+                begun = []
+            else:
+                begun.append(word)
+
+
+def bare(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """A command without what only sets variables before it, and these."""
+    rest, variables = list(words), dict[str, str]()
+    while rest and (
+        rest[0] in ("env", "sudo", "time", "exec", "command", "-", "!") or _VARIABLE.fullmatch(rest[0])
+    ):
+        if "=" in rest[0]:
+            name, _, value = rest[0].partition("=")
+            variables[name] = value
+        rest.pop(0)
+    if rest and rest[0].startswith("-") and len(rest[0]) > 1:
+        rest[0] = rest[0][1:]
+    return rest, variables
+
+
+def said(words: Sequence[str], *, folder: str = "") -> Asked:
+    """What one command says; nothing where it neither installs nor tests.
+
+    Args:
+        folder: in which it runs, from the root; what it names is taken from there.
+    """
+    rest, variables = bare(words)
+    if not rest:
+        return Asked()
+    found = _installed(rest, folder)
+    tests = tested(rest)
+    return (found.joined(tests) if tests.runner else found).model_copy(
+        update={"variables": {**found.variables, **(variables if tests.runner else {})}}
+    )
+
+
+def _installed(rest: list[str], folder: str) -> Asked:
+    if rest[:2] == ["uv", "run"]:
+        return _of_tool("uv", _until_command(rest[2:]))
+    if rest[:2] == ["uv", "pip"]:
+        rest = rest[1:]
+    name = posixpath.basename(rest[0])
+    if re.fullmatch(r"python[\d.]*", name) and rest[1:3] == ["-m", "pip"]:
+        rest, name = rest[2:], "pip"
+    if re.fullmatch(r"pip[\d.]*", name) and rest[1:2] == ["install"]:
+        return pip_said(rest[2:], folder)
+    if (name, *rest[1:2]) in (("uv", "sync"), ("poetry", "install"), ("pdm", "install"), ("pdm", "sync")):
+        found = _of_tool(name, rest[2:])
+        # These install the group for development without being asked to, and Poetry all that are not optional.
+        plain = not any(
+            word in rest for word in ("--no-dev", "--without", "--only", "--prod", "--production")
+        )
+        usual = USUAL_GROUPS if name == "poetry" else USUAL_GROUPS[:1]
+        return found.joined(Asked(groups=usual)) if plain else found
+    return Asked()
+
+
+def pip_said(words: Sequence[str], folder: str = "") -> Asked:
+    """What the arguments of `pip install` name."""
+    found = Asked()
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        option, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        if re.fullmatch(r"-[rc].+", word):
+            option, value = word[:2], word[2:]
+        if option in ("-r", "--requirement", "-c", "--constraint", "--group", "-e", "--editable", "--extra"):
+            value = value or (waiting.pop(0) if waiting else "")
+            found = found.joined(_named_by(option, value, folder))
+        elif option in _PIP_VALUES and not value:
+            del waiting[:1]
+        elif not word.startswith("-"):
+            found = found.joined(_named_by("", word, folder))
+    return found
+
+
+def _named_by(option: str, value: str, folder: str) -> Asked:
+    if not value or "$" in value or "{" in value:
+        return Asked()
+    if option in ("-r", "--requirement"):
+        return Asked(files=(_below(folder, value),))
+    if option in ("-c", "--constraint"):
+        return Asked(files=(f"-c {_below(folder, value)}",))
+    if option == "--group":
+        return Asked(groups=(canonical(value.rpartition(":")[2]),))
+    if option == "--extra":
+        return Asked(extras=(canonical(value),))
+    if (own := _OWN.fullmatch(value)) is not None:
+        return Asked(extras=_split(own["extras"] or ""))
+    try:
+        requirement = Requirement(value)
+    except InvalidRequirement:
+        return (
+            Asked()
+            if value.endswith((".whl", ".gz")) or "*" in value
+            else Asked(notes=(f"{value!r} is a path or an address, and is not installed",))
+        )
+    if canonical(requirement.name) in _TOOLS:
+        return Asked()
+    return Asked(requirements=(value,))
+
+
+def _below(folder: str, path: str) -> str:
+    return posixpath.normpath(posixpath.join(folder, path))
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(canonical(each) for each in re.split(r"[\s,]+", text) if each)
+
+
+def _of_tool(tool: str, words: Sequence[str]) -> Asked:
+    """The options of `uv sync`, `uv run`, `poetry install` and `pdm install`."""
+    extras, groups, requirements = list[str](), list[str](), list[str]()
+    flags = {"--all-extras": False, "--all-groups": False}
+    waiting = [part for word in words for part in (word.split("=", 1) if word.startswith("--") else [word])]
+    while waiting:
+        word = waiting.pop(0)
+        if word in flags:
+            flags[word] = True
+            continue
+        if word in ("--extra", "--extras", "-E"):
+            extras += _split(waiting.pop(0) if waiting else "")
+        elif word in ("--group", "-G", "--only-group", "--only"):
+            groups += _split(waiting.pop(0) if waiting else "")
+        elif word == "--with" and waiting:
+            value = waiting.pop(0)
+            if tool == "uv":
+                requirements += [each for each in value.split(",") if canonical(each) not in _TOOLS]
+            else:
+                groups += _split(value)
+    return Asked(
+        extras=tuple(each for each in extras if "$" not in each),
+        groups=tuple(each for each in groups if "$" not in each),
+        requirements=tuple(each for each in requirements if "$" not in each and "{" not in each),
+        every_extra=flags["--all-extras"],
+        every_group=flags["--all-groups"],
+    )
+
+
+def _until_command(words: Sequence[str]) -> list[str]:
+    """The options of `uv run` before the command that it runs."""
+    found, waiting = list[str](), list(words)
+    while waiting and waiting[0].startswith("-") and waiting[0] != "--":
+        found.append(waiting.pop(0))
+        if found[-1] in _UV_RUN_VALUES and waiting:
+            found.append(waiting.pop(0))
+    return found
+
+
+def tested(words: Sequence[str]) -> Asked:
+    """How a command runs tests; nothing where it runs none."""
+    rest = _unwrapped(list(words))
+    if not rest:
+        return Asked()
+    name = posixpath.basename(rest[0])
+    if name in ("pytest", "py.test"):
+        return pytest_said(rest[1:])
+    if re.fullmatch(r"python[\d.]*", name):
+        options = _interpreters(rest[1:])
+        module = rest[1 + len(options) :]
+        if module[:2] == ["-m", "pytest"]:
+            return pytest_said(module[2:])
+        if module[:2] in (["-m", "unittest"], ["-m", "doctest"]):
+            return Asked(runner=module[1], command=("python", *options, *module))
+        if module and posixpath.basename(module[0]) == "manage.py" and module[1:2] == ["test"]:
+            return Asked(runner="django", command=("python", *options, *module))
+        if module[:2] == ["setup.py", "test"]:
+            return Asked(runner="pytest")
+    if name == "django-admin" and rest[1:2] == ["test"]:
+        return Asked(runner="django", command=tuple(rest))
+    return Asked()
+
+
+def _interpreters(words: Sequence[str]) -> list[str]:
+    """The options of Python itself that stand before `-m` or a script."""
+    found, waiting = list[str](), list(words)
+    while waiting and waiting[0].startswith("-") and waiting[0] != "-m":
+        found.append(waiting.pop(0))
+        if found[-1] in ("-X", "-W") and waiting:
+            found.append(waiting.pop(0))
+    return found
+
+
+def _unwrapped(rest: list[str]) -> list[str]:
+    """Without `uv run`, `poetry run`, `coverage run` and their kind."""
+    while rest:
+        if rest[:2] == ["uv", "run"]:
+            rest = rest[2 + len(_until_command(rest[2:])) :]
+            rest = rest[1:] if rest[:1] == ["--"] else rest
+        elif rest[0] in ("poetry", "pdm", "pipenv", "rye") and rest[1:2] == ["run"]:
+            rest = rest[2:]
+        elif rest[0] in ("xvfb-run", "dbus-run-session", "--"):
+            rest = [word for word in rest[1:] if word not in ("-a", "--auto-servernum")]
+        elif (begun := _coverage_begins(rest)) is not None:
+            options = rest[begun:]
+            while options and options[0].startswith("-") and options[0] != "-m":
+                options.pop(0)
+            rest = ["python", *options]
+        else:
+            return rest
+    return rest
+
+
+def _coverage_begins(rest: list[str]) -> int | None:
+    if rest[:2] == ["coverage", "run"]:
+        return 2
+    if re.fullmatch(r"python[\d.]*", rest[0]) and rest[1:4] == ["-m", "coverage", "run"]:
+        return 4
+    return None
+
+
+def pytest_said(words: Sequence[str]) -> Asked:
+    """The options of pytest that change what a test comes to, and apart from them what is run."""
+    kept, paths, waiting = list[str](), list[str](), list(words)
+    while waiting:
+        word = waiting.pop(0)
+        if "$" in word or "{" in word:
+            continue
+        if word.startswith("-"):
+            name = word.split("=", 1)[0]
+            valued = name == word and waiting and (not waiting[0].startswith("-"))
+            value = [waiting.pop(0)] if valued and name in (*_WITH_VALUES, *_KEPT_VALUES) else []
+            if not _is_dropped(name) and not any("$" in each for each in value):
+                kept += [word, *value]
+        else:
+            paths.append(word.rstrip("/") or "/")
+    command = ("pytest", *kept) if kept else ()
+    return Asked(
+        runner="pytest", command=command, paths=tuple(path for path in paths if path not in (".", "./"))
+    )
+
+
+def _is_dropped(name: str) -> bool:
+    return (
+        name.startswith(_DROPPED)
+        or name in ("-n", "-r", "--", "-s")
+        or _SHORT_DROPPED.fullmatch(name) is not None
+    )
+
+
+def script_said(script: str, *, folder: str = "", variables: Mapping[str, str] | None = None) -> Asked:
+    """What all commands of a script say together."""
+    found = Asked(variables=dict(variables or {}))
+    for words in lines_of(script):
+        found = found.joined(said(words, folder=folder))
+    return found

@@ -1,0 +1,77 @@
+"""What a project declares of itself: its dependencies, and the extras and groups one may choose."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from cogworks.services.python.recipe.texts import canonical
+
+
+class Option(NamedTuple):
+    """An extra or a dependency group."""
+
+    place: str
+    """E.g. `pyproject.toml, extra 'dev'`."""
+    lines: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+    """Other groups that belong to it."""
+    files: tuple[str, ...] = ()
+    """Requirements files that its lines stand in."""
+    is_optional: bool = True
+    """Of a group: whether its tool installs it only when asked to."""
+
+
+class Declared(NamedTuple):
+    """Everything, by kinds; names are normal."""
+
+    name: str = ""
+    requires_python: str = ""
+    dependencies: tuple[tuple[str, str], ...] = ()
+    """Place and requirement."""
+    files: tuple[tuple[str, str], ...] = ()
+    """Place, and the requirements file that dependencies stand in."""
+    extras: Mapping[str, Option] = {}
+    groups: Mapping[str, Option] = {}
+    for_tests: tuple[tuple[str, str], ...] = ()
+    """Place and requirement of `tests_require`."""
+    is_built: bool = False
+    dynamic: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def with_more(self, other: "Declared") -> "Declared":
+        """What another file of the same project adds; of what both say, this one counts."""
+        return Declared(
+            name=self.name or other.name,
+            requires_python=self.requires_python or other.requires_python,
+            dependencies=(*self.dependencies, *other.dependencies),
+            files=(*self.files, *other.files),
+            extras=_both(self.extras, other.extras),
+            groups=_both(self.groups, other.groups),
+            for_tests=(*self.for_tests, *other.for_tests),
+            is_built=self.is_built or other.is_built,
+            dynamic=self.dynamic or other.dynamic,
+            left_out=(*self.left_out, *other.left_out),
+        )
+
+
+def option(kind: str, file: str, name: str, lines: tuple[str, ...], **more: object) -> Option:
+    """One with its usual place.
+
+    Args:
+        kind: `extra` or `dependency group`.
+    """
+    return Option(f"{file}, {kind} {name!r}", lines, **more)  # type: ignore[arg-type]
+
+
+def _both(first: Mapping[str, Option], second: Mapping[str, Option]) -> dict[str, Option]:
+    found = dict(first)
+    for name, other in second.items():
+        mine = found.get(name)
+        if mine is None:
+            found[name] = other
+        else:
+            found[name] = mine._replace(
+                lines=(*mine.lines, *other.lines),
+                files=(*mine.files, *other.files),
+                includes=(*mine.includes, *other.includes),
+            )
+    return {canonical(name): value for name, value in found.items()}

@@ -1,0 +1,153 @@
+"""Which plugins the repository's configuration of pytest and its tests use without anybody naming them."""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from cogworks.services.python.recipe.texts import ini, one_or_more, table, toml
+
+_OPTIONS = {
+    "--cov": "pytest-cov", "--no-cov": "pytest-cov", "-n": "pytest-xdist", "--numprocesses": "pytest-xdist", "--dist": "pytest-xdist", "--timeout": "pytest-timeout",
+    "--reruns": "pytest-rerunfailures", "--benchmark": "pytest-benchmark", "--random-order": "pytest-random-order",
+    "--randomly": "pytest-randomly", "--html": "pytest-html", "--mypy": "pytest-mypy", "--flake8": "pytest-flake8",
+    "--black": "pytest-black", "--ruff": "pytest-ruff", "--isort": "pytest-isort", "--snapshot": "syrupy", "--doctest-plus": "pytest-doctestplus",
+    "--instafail": "pytest-instafail", "--mpl": "pytest-mpl", "--nbval": "nbval", "--disable-socket": "pytest-socket",
+    "--allow-hosts": "pytest-socket", "--record-mode": "pytest-recording", "--block-network": "pytest-recording",
+    "--forked": "pytest-forked", "--memray": "pytest-memray", "--codspeed": "pytest-codspeed", "--testmon": "pytest-testmon",
+    "--ds": "pytest-django", "--reuse-db": "pytest-django", "--nomigrations": "pytest-django", "--no-migrations": "pytest-django",
+    "--create-db": "pytest-django", "--asyncio-mode": "pytest-asyncio", "--hypothesis": "hypothesis", "--pylint": "pytest-pylint",
+    "--picked": "pytest-picked", "--check-links": "pytest-check-links", "--jsonreport": "pytest-json-report", "--json-report": "pytest-json-report",
+    "--embed": "pytest-sphinx", "--remote-data": "pytest-remotedata", "--arraydiff": "pytest-arraydiff", "--cov-report": "pytest-cov", "--examples": "pytest-examples",
+    "--markdown-docs": "pytest-markdown-docs", "--subtests": "pytest-subtests", "--mypy-testing": "pytest-mypy-testing", "--spec": "pytest-spec", "--sw": "", "--typeguard-packages": "typeguard",
+    "--beartype-packages": "pytest-beartype", "--pspec": "pytest-pspec", "--tavern": "tavern", "--repeat": "pytest-repeat", "--count": "pytest-repeat",
+}  # fmt: skip
+_KEYS = {
+    "asyncio_mode": "pytest-asyncio", "asyncio_default_fixture_loop_scope": "pytest-asyncio", "asyncio_default_test_loop_scope": "pytest-asyncio",
+    "anyio_mode": "anyio", "timeout": "pytest-timeout", "timeout_method": "pytest-timeout", "django_settings_module": "pytest-django",
+    "django_find_project": "pytest-django", "env": "pytest-env", "env_files": "pytest-dotenv", "mock_use_standalone_module": "pytest-mock", "qt_api": "pytest-qt",
+    "doctest_plus": "pytest-doctestplus", "doctest_subpackage_requires": "pytest-doctestplus", "reruns": "pytest-rerunfailures", "pytester_example_dir": "", "trio_mode": "pytest-trio",
+    "remote_data_strict": "pytest-remotedata", "randomly_seed": "pytest-randomly", "mypy_testing_base": "pytest-mypy-plugins", "postgresql_host": "pytest-postgresql",
+}  # fmt: skip
+_MARKS = {
+    "asyncio": "pytest-asyncio", "django_db": "pytest-django", "flaky": "pytest-rerunfailures", "benchmark": "pytest-benchmark",
+    "timeout": "pytest-timeout", "vcr": "pytest-recording", "trio": "pytest-trio", "anyio": "anyio", "twisted": "pytest-twisted",
+    "httpx_mock": "pytest-httpx", "parametrize_with_cases": "pytest-cases", "order": "pytest-order", "dependency": "pytest-dependency",
+}  # fmt: skip
+_FIXTURES = {
+    "mocker": "pytest-mock", "benchmark": "pytest-benchmark", "httpx_mock": "pytest-httpx", "requests_mock": "requests-mock",
+    "snapshot": "syrupy", "freezer": "pytest-freezer", "httpserver": "pytest-httpserver", "httpbin": "pytest-httpbin", "aiohttp_client": "pytest-aiohttp",
+    "settings": "", "faker": "Faker", "datadir": "pytest-datadir", "shared_datadir": "pytest-datadir", "data_regression": "pytest-regressions",
+    "file_regression": "pytest-regressions", "qtbot": "pytest-qt", "fs": "pyfakefs", "subtests": "pytest-subtests", "responses": "", "testdir": "", "script_runner": "pytest-console-scripts",
+    "respx_mock": "respx", "time_machine": "time-machine", "live_server": "pytest-django", "event_loop": "pytest-asyncio",
+    "class_mocker": "pytest-mock", "module_mocker": "pytest-mock", "session_mocker": "pytest-mock", "image_regression": "pytest-regressions", "socket_enabled": "pytest-socket", "aioresponses": "",
+}  # fmt: skip
+_MARK = re.compile(r"\bmark\.(\w+)")
+_ARGUMENTS = re.compile(r"\bdef test\w*\(([^()]{0,2000})\)|\bdef (\w+)\(([^()]{0,2000})\)")
+_DEFINED = re.compile(
+    r"@(?:pytest\.|pytest_asyncio\.)?fixture\b[^\n]*\n(?:\s*@[^\n]*\n)*\s*(?:async )?def (\w+)|fixture\(name=[\"'](\w+)"
+)
+_SUBTESTS_CAME_WITH_PYTEST = "pytest-subtests"
+
+
+class Used(NamedTuple):
+    """A distribution that something uses, and what."""
+
+    distribution: str
+    source: str
+    why: str
+
+
+class Settings(NamedTuple):
+    """The file that pytest takes its configuration from, and what stands there."""
+
+    place: str = ""
+    options: Mapping[str, Any] = {}
+
+    @property
+    def addopts(self) -> list[str]:
+        """The options that are always given."""
+        given = self.options.get("addopts", "")
+        if isinstance(given, list):
+            return [str(each) for each in given]
+        try:
+            return shlex.split(str(given))
+        except ValueError:
+            return str(given).split()
+
+
+def pytest_settings(files: Mapping[str, str]) -> Settings:
+    """As pytest finds them."""
+    for name in ("pytest.toml", ".pytest.toml"):
+        if name in files:
+            return Settings(f"{name} [pytest]", table(toml(files[name])[0], "pytest"))
+    for name in ("pytest.ini", ".pytest.ini"):
+        if name in files:
+            return Settings(f"{name} [pytest]", ini(files[name])[0].get("pytest", {}))
+    tool = table(toml(files.get("pyproject.toml", ""))[0], "tool", "pytest")
+    if tool:
+        native = {key: value for key, value in tool.items() if key != "ini_options"}
+        where = "[tool.pytest.ini_options]" if "ini_options" in tool else "[tool.pytest]"
+        return Settings(f"pyproject.toml {where}", {**native, **table(tool, "ini_options")})
+    for name, section in (("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
+        if (found := ini(files.get(name, ""))[0].get(section)) is not None:
+            return Settings(f"{name} [{section}]", found)
+    return Settings()
+
+
+def plugins_used(settings: Settings, words: tuple[str, ...]) -> Iterator[Used]:
+    """By the options that are always given, those of the command, and the keys of the configuration."""
+    for word in settings.addopts:
+        if (name := _of_option(word)) is not None:
+            yield Used(name, settings.place, f"`addopts` has `{word[:40]}`")
+    for word in words:
+        if (name := _of_option(word)) is not None:
+            yield Used(name, "", f"the command of the tests has `{word[:40]}`")
+    for key in settings.options:
+        if name := _KEYS.get(key.lower(), ""):
+            yield Used(name, settings.place, f"`{key}` is set")
+    required = settings.options.get("required_plugins", "")
+    for line in one_or_more(required.split() if isinstance(required, str) else required):
+        yield Used(line, settings.place, "`required_plugins` names it")
+
+
+def _of_option(word: str) -> str | None:
+    name = word.split("=", 1)[0]
+    if re.fullmatch(r"-n\d+|-nauto|-nlogical", name):
+        return "pytest-xdist"
+    if name in _OPTIONS:
+        return _OPTIONS[name] or None
+    return next(
+        (
+            found
+            for known, found in _OPTIONS.items()
+            if known.startswith("--") and found and name.startswith(f"{known}-")
+        ),
+        None,
+    )
+
+
+def plugins_of_tests(tests: Mapping[str, str]) -> Iterator[Used]:
+    """By the marks and fixtures of test files that no file defines itself."""
+    defined = {name for text in tests.values() for pair in _DEFINED.findall(text) for name in pair if name}
+    seen: set[str] = set()
+    for path, text in sorted(tests.items()):
+        for mark in _MARK.findall(text):
+            if mark in _MARKS and mark not in seen:
+                seen.add(mark)
+                yield Used(_MARKS[mark], path, f"a test is marked with `{mark}`")
+        for of_test, _, _ in _ARGUMENTS.findall(text):
+            for name in re.findall(r"\b\w+\b(?=\s*(?:[,:=]|$))", of_test):
+                if _FIXTURES.get(name) and name not in seen | defined and name not in _parametrized(text):
+                    seen.add(name)
+                    yield Used(_FIXTURES[name], path, f"a test uses the fixture `{name}`")
+
+
+def _parametrized(text: str) -> set[str]:
+    found = re.findall(r"parametrize\(([^)]{0,300})", text)
+    return {
+        name.strip()
+        for each in found
+        for words in re.findall(r"[\"']([^\"']*)", each)
+        for name in words.split(",")
+    }

@@ -1,0 +1,290 @@
+"""Reads a repository's recipe from its texts; nothing of it is run."""
+
+import sys
+from collections.abc import Collection, Mapping
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from cogworks.domain_services.messages import RepositorySettings
+from cogworks.domain_services.preparing import Choice
+from cogworks.services.python.building.project import project_of
+from cogworks.services.python.distributions import Catalogue
+from cogworks.services.python.recipe.basket import Basket
+from cogworks.services.python.recipe.choosing_tests import BY_NAME, asked_by_tests
+from cogworks.services.python.recipe.commands import USUAL_GROUPS
+from cogworks.services.python.recipe.declared import Declared
+from cogworks.services.python.recipe.evidence import Foreign, foreign_imports, test_files
+from cogworks.services.python.recipe.locks import locked_versions
+from cogworks.services.python.recipe.members import Member, best, members_of
+from cogworks.services.python.recipe.pyproject import FILE, pyproject_of
+from cogworks.services.python.recipe.pytest_settings import (
+    Used,
+    plugins_of_tests,
+    plugins_used,
+    pytest_settings,
+)
+from cogworks.services.python.recipe.requirement_files import BASE, purposes
+from cogworks.services.python.recipe.result import Recipe
+from cogworks.services.python.recipe.setup_files import CFG, PY, setup_cfg_of, setup_py_of
+from cogworks.services.python.recipe.texts import canonical, strings, table, toml
+
+HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
+CONFIGURED = ".cogworks/config.toml [environment]"
+
+
+def read_recipe(
+    files: Mapping[str, str],
+    settings: RepositorySettings | None = None,
+    *,
+    python: str = HERE,
+    paths: Collection[str] = (),
+) -> Recipe:
+    """What is installed, with which Python, and how the tests run.
+
+    Args:
+        files: repository-relative path -> text, of every file that says what is installed, and of Python files.
+        settings: what the repository's configuration of cogworks says; it counts before everything else.
+        python: the version that tests run with, as `3.12`.
+        paths: every file of the repository, read or not.
+    """
+    return _Reading(files, settings or RepositorySettings(), python, paths).recipe()
+
+
+def declared_by(files: Mapping[str, str]) -> Declared:
+    """What the project declares of itself, of whichever file counts for its tools."""
+    first = pyproject_of(files[FILE]) if FILE in files else Declared()
+    project = table(toml(files.get(FILE, ""))[0], "project")
+    others = Declared()
+    if CFG in files:
+        others = others.with_more(setup_cfg_of(files[CFG]))
+    if PY in files:
+        others = others.with_more(setup_py_of(files[PY]))
+    dynamic = strings(project.get("dynamic"))
+    # Poetry and flit put a `setup.py` of their own making into what they publish.
+    is_told = bool(project) or bool(first.dependencies)
+    if is_told and "dependencies" not in dynamic:
+        others = others._replace(dependencies=(), files=(), dynamic=())
+    if is_told and "optional-dependencies" not in dynamic:
+        others = others._replace(extras={})
+    found = first.with_more(others)
+    known = {
+        *(["dependencies"] if others.dependencies or others.files else []),
+        *(["optional-dependencies"] if others.extras else []),
+    } - set(others.dynamic)
+    return found._replace(dynamic=tuple(each for each in found.dynamic if each not in known))
+
+
+class _Reading:
+    """One reading, in the order of its steps."""
+
+    def __init__(
+        self, files: Mapping[str, str], settings: RepositorySettings, python: str, paths: Collection[str]
+    ) -> None:
+        self._files = files
+        self._settings = settings
+        self._paths = paths
+        self._declared = declared_by(files)
+        self._basket = Basket(files, self._declared)
+        self._asked = asked_by_tests(files, self._declared, python)
+        self._choices: list[Choice] = []
+        self._notes: list[str] = []
+        self._packages: list[str] = []
+        self._taken_files: list[str] = []
+        self._catalogue = Catalogue({})
+
+    @property
+    def _is_all_said(self) -> bool:
+        settings = self._settings
+        return None not in (settings.extras, settings.groups, settings.requirements)
+
+    def recipe(self) -> Recipe:
+        """All of it."""
+        self._take_project()
+        self._take_asked()
+        if not self._is_all_said:
+            self._take_used()
+        return self._result()
+
+    def _take_project(self) -> None:
+        declared, basket = self._declared, self._basket
+        for place, line in declared.dependencies:
+            basket.take_line(place, line)
+        for place, path in declared.files:
+            basket.refer(place, path)
+        is_told = bool(declared.dependencies or declared.files)
+        of_tool = self._asked.source not in ("", BY_NAME)
+        # Where tests have a source of their own, what the project declares is all that its code needs.
+        if self._settings.requirements is None and not (is_told and of_tool):
+            for path in sorted(path for path, purpose in purposes(self._files).items() if purpose in BASE):
+                self._take_file(path, "", "a file of this name says what the code needs")
+
+    def _take_asked(self) -> None:
+        settings, asked, basket = self._settings, self._asked, self._basket
+        why = asked.why
+        for name in self._names(
+            settings.extras, (*asked.extras, *(self._declared.extras if asked.every_extra else ()))
+        ):
+            source = CONFIGURED if settings.extras is not None else self._source(f"extra {name!r}")
+            basket.take_extra(name, source)
+            self._choose(f"extra {name!r}", source, why)
+        for name in self._names(
+            settings.groups, (*asked.groups, *(self._declared.groups if asked.every_group else ()))
+        ):
+            # What its tool installs by itself is not there in every project.
+            if settings.groups is None and name in USUAL_GROUPS and name not in self._declared.groups:
+                continue
+            source = CONFIGURED if settings.groups is not None else self._source(f"group {name!r}")
+            basket.take_group(name, source)
+            self._choose(f"dependency group {name!r}", source, why)
+        for path in asked.files if settings.requirements is None else settings.requirements:
+            self._take_file(
+                path, CONFIGURED if settings.requirements is not None else self._source(path), why
+            )
+        if not self._is_all_said:
+            for line in asked.requirements:
+                self._take_package(line, self._source(line), why)
+        for line in settings.packages:
+            self._take_package(line, CONFIGURED, "")
+
+    def _names(self, said: tuple[str, ...] | None, found: tuple[str, ...]) -> list[str]:
+        return list(dict.fromkeys(canonical(each) for each in (found if said is None else said)))
+
+    def _source(self, what: str) -> str:
+        """Where something stands; by its name alone, in the file that declares it."""
+        asked = self._asked
+        if asked.source != BY_NAME:
+            return asked.source
+        declared = {**self._declared.extras, **self._declared.groups}
+        name = what.split("'")[1] if "'" in what else ""
+        return declared[name].place.split(",")[0] if name in declared else ""
+
+    def _take_file(self, named: str, source: str, why: str) -> None:
+        path = named.removeprefix("-c ").strip()
+        if named not in self._taken_files:
+            self._taken_files.append(named)
+            self._basket.refer(source or named, path, is_constraint=named.startswith("-c "))
+            if path in self._files:
+                self._choose(f"file {named}", source or path, why)
+
+    def _take_package(self, line: str, source: str, why: str) -> None:
+        before = len(self._basket.requirements)
+        self._basket.take_line(source, line)
+        if len(self._basket.requirements) > before:
+            self._packages.append(line)
+            self._choose(f"package {line}", source, why)
+
+    def _choose(self, what: str, source: str, why: str) -> None:
+        reason = why or ("its name says that it is for tests" if source != CONFIGURED else "it is configured")
+        self._choices.append(Choice(what=what, source=source, why=reason))
+
+    def _take_used(self) -> None:
+        """What the configuration of pytest and the test files use, and nothing has named yet."""
+        tests = test_files(self._files)
+        settings = pytest_settings(self._files)
+        if self._asked.runner == "pytest":
+            for used in (*plugins_used(settings, self._asked.command), *plugins_of_tests(tests)):
+                self._take_plugin(used)
+        python = {path: text for path, text in self._files.items() if path.endswith(".py")}
+        for each in foreign_imports(python, self._paths):
+            if not self._is_there(each):
+                self._take_import(each)
+
+    def _take_plugin(self, used: Used) -> None:
+        name = _name(used.distribution)
+        if not name or name in self._basket.reached or not self._is_wanted(name):
+            return
+        members = [each for each in self._members() if each.distribution == name]
+        line = best(members).line if members else used.distribution
+        self._take_package(line, used.source, used.why)
+
+    def _is_wanted(self, name: str) -> bool:
+        """A plugin of this project itself is on the path of its tests."""
+        return name != canonical(self._declared.name or "\0")
+
+    def _is_there(self, each: Foreign) -> bool:
+        reached = {*self._basket.reached, "pytest"}
+        return any(self._catalogue.may_bring(name, each.dotted) for name in reached) or each.module in (
+            "_pytest",
+            "py",
+        )
+
+    def _take_import(self, each: Foreign) -> None:
+        members = [
+            member
+            for member in self._members()
+            if self._catalogue.may_bring(member.distribution, each.dotted)
+        ]
+        exact = [
+            member
+            for member in members
+            if member.distribution in {canonical(each.module), *self._catalogue.bringing(each.module)}
+        ]
+        owners = {(member.kind, member.name) for member in exact or members}
+        why = f"`{each.place}` imports {each.module!r}, which only this declares"
+        if len(owners) == 1:
+            kind, name = next(iter(owners))
+            source = (exact or members)[0].place
+            if kind == "extra" and self._settings.extras is None:
+                self._basket.take_extra(name)
+                self._choose(f"extra {name!r}", source, why)
+            elif kind == "group" and self._settings.groups is None:
+                self._basket.take_group(name)
+                self._choose(f"dependency group {name!r}", source, why)
+            elif kind == "file" and self._settings.requirements is None:
+                self._take_file(name, source, why)
+        elif owners:
+            chosen = best(exact or members)
+            self._take_package(chosen.line, chosen.place, f"`{each.place}` imports {each.module!r}")
+        elif each.is_of_test and not self._declared.dynamic:
+            self._notes.append(
+                f"{each.place}: {each.module!r} is imported, and nothing that was read declares it; where it does not come with "
+                f"something else, name its package in `[environment] packages` of .cogworks/config.toml."
+            )
+
+    def _members(self) -> list[Member]:
+        return members_of(self._declared, self._files, set(self._taken_files))
+
+    def _result(self) -> Recipe:
+        settings, basket, declared, asked = self._settings, self._basket, self._declared, self._asked
+        locked = locked_versions(self._files, basket.requirements)
+        if locked.lines:
+            self._choose(
+                f"{len(locked.lines)} locked versions",
+                locked.source,
+                "a lock file says which versions were tried",
+            )
+        project = None if settings.install == "never" else project_of(self._files)
+        left_out = [*basket.left_out, *asked.notes, *locked.left_out]
+        if project is None:
+            left_out += [
+                f"{FILE if FILE in self._files else PY}: `{each}` is dynamic, and only a build would tell them"
+                for each in declared.dynamic
+            ]
+        return Recipe(
+            requirements=tuple(sorted(basket.requirements)),
+            constraints=tuple(sorted(basket.constraints)),
+            locked=locked.lines,
+            hashed=tuple(sorted(basket.hashed)),
+            requires_python=declared.requires_python,
+            python=settings.python,
+            project=project,
+            dynamic=declared.dynamic,
+            extras=tuple(sorted(basket.extras)),
+            groups=tuple(sorted(basket.groups)),
+            files=tuple(sorted(self._taken_files)),
+            packages=tuple(sorted(dict.fromkeys(self._packages))),
+            variables={**asked.variables, **settings.variables},
+            runner=asked.runner or "pytest",
+            command=asked.command,
+            paths=asked.paths,
+            choices=tuple(dict.fromkeys(self._choices)),
+            left_out=tuple(dict.fromkeys(left_out)),
+            notes=tuple(dict.fromkeys(self._notes)),
+        )
+
+
+def _name(line: str) -> str:
+    try:
+        return canonical(Requirement(line).name) if line else ""
+    except InvalidRequirement:
+        return ""

@@ -1,0 +1,100 @@
+"""What the texts of a repository come to: the recipe of its environment."""
+
+from pydantic import Field
+
+from cogworks.domain_services.preparing import Choice
+from cogworks.services.python.building.project import Project
+from cogworks.vocabulary import Value
+
+
+class Recipe(Value):
+    """What has to be installed and how tests run, in an order that does not depend on the order of the files."""
+
+    requirements: tuple[str, ...] = ()
+    """Names with versions and markers, no addresses and no paths."""
+    constraints: tuple[str, ...] = ()
+    locked: tuple[str, ...] = ()
+    """Constraints `name==version` of a lock file that contradict no requirement."""
+    hashed: tuple[str, ...] = ()
+    """Those requirements that come with hashes, each with its `--hash` options."""
+    requires_python: str = ""
+    python: str = ""
+    """The version that the repository's configuration of cogworks asks for."""
+    project: Project | None = None
+    """How the project is built, where it declares that and may be."""
+    dynamic: tuple[str, ...] = ()
+    """Fields of `[project]` that only a build tells."""
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    """Requirements files; one that only constrains stands after `-c `."""
+    packages: tuple[str, ...] = ()
+    """Requirements that stand in none of these."""
+    variables: dict[str, str] = Field(default_factory=dict)
+    runner: str = "pytest"
+    command: tuple[str, ...] = ()
+    """Words of the command that runs the tests; none: plain pytest."""
+    paths: tuple[str, ...] = ()
+    """Files and folders of the tests, where the repository's own command names them."""
+    choices: tuple[Choice, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """What could not be read or is not obeyed, each with its place."""
+    notes: tuple[str, ...] = ()
+    """What is doubtful, each a sentence; nothing that was said is missing because of it."""
+
+
+class Asked(Value):
+    """What one source says that tests need, and how they run."""
+
+    source: str = ""
+    """File, with its line or table."""
+    why: str = ""
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    """Requirements files; one that only constrains stands after `-c `."""
+    requirements: tuple[str, ...] = ()
+    variables: dict[str, str] = Field(default_factory=dict)
+    runner: str = ""
+    command: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    every_extra: bool = False
+    every_group: bool = False
+
+    @property
+    def installs(self) -> bool:
+        """Whether it says anything of what is installed."""
+        return bool(
+            self.extras
+            or self.groups
+            or self.files
+            or self.requirements
+            or self.every_extra
+            or self.every_group
+        )
+
+    def joined(self, other: "Asked") -> "Asked":
+        """Both; how tests run is what the first says of it."""
+        return self.model_copy(
+            update={
+                "extras": _each(self.extras, other.extras),
+                "groups": _each(self.groups, other.groups),
+                "files": _each(self.files, other.files),
+                "requirements": _each(self.requirements, other.requirements),
+                "notes": _each(self.notes, other.notes),
+                "variables": {**other.variables, **self.variables},
+                "every_extra": self.every_extra or other.every_extra,
+                "every_group": self.every_group or other.every_group,
+                **({} if self.runner else other.running),
+            }
+        )
+
+    @property
+    def running(self) -> dict[str, object]:
+        """How tests run."""
+        return {"runner": self.runner, "command": self.command, "paths": self.paths}
+
+
+def _each(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *second)))

@@ -1,0 +1,76 @@
+"""What the jobs of `.github/workflows` that run tests install before, and how they run them."""
+
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from cogworks.services.python.recipe.commands import script_said
+from cogworks.services.python.recipe.result import Asked
+from cogworks.services.python.recipe.texts import table
+
+FOLDER = ".github/workflows/"
+_MOST_CHARS = 200_000
+_LIKELY = ("test", "tests", "ci", "unit", "pytest", "python", "build", "main", "check")
+
+
+def workflows_asked(files: Mapping[str, str]) -> Asked | None:
+    """What the likeliest job with a command that runs tests says; None: there is none."""
+    found = [
+        (_rank(path, name), path, name, asked)
+        for path, text in sorted(files.items())
+        if path.startswith(FOLDER)
+        for name, asked in _jobs(text)
+        if asked.runner
+    ]
+    if not found:
+        return None
+    _, path, name, asked = min(found, key=lambda each: each[:3])
+    return asked.model_copy(
+        update={
+            "source": f"{path}, job {name!r}",
+            "why": "this job installs what it names and runs the tests",
+            "variables": {},
+        }
+    )
+
+
+def _rank(path: str, job: str) -> tuple[int, int]:
+    def likely(name: str) -> int:
+        words = name.lower().replace("_", "-").split("-")
+        return next((at for at, each in enumerate(_LIKELY) if each in words), len(_LIKELY))
+
+    return likely(job), likely(posixpath.splitext(posixpath.basename(path))[0])
+
+
+def _jobs(text: str) -> Iterator[tuple[str, Asked]]:
+    for name, job in table(_loaded(text), "jobs").items():
+        steps = job.get("steps") if isinstance(job, dict) else None
+        if isinstance(steps, list):
+            yield str(name), _of_steps(steps, table(job, "defaults", "run").get("working-directory"))
+
+
+def _of_steps(steps: Sequence[Any], default: Any) -> Asked:
+    found = Asked()
+    for step in steps:
+        script = step.get("run") if isinstance(step, dict) else None
+        if not isinstance(script, str):
+            continue
+        folder = step.get("working-directory", default)
+        asked = script_said(script, folder=folder if isinstance(folder, str) else "")
+        # A later step may install for something else than the tests.
+        found = found.joined(asked)
+        if found.runner:
+            break
+    return found
+
+
+def _loaded(text: str) -> Any:
+    """A document of YAML, or nothing: merged keys could make a small text very large."""
+    if len(text) > _MOST_CHARS or "<<" in text:
+        return {}
+    try:
+        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are the safe one
+    except (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError):
+        return {}

@@ -1,0 +1,556 @@
+"""The recipe from each way in which a repository may say what its tests need."""
+
+import tomllib
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+from cogworks.domain_services.messages import RepositorySettings
+from cogworks.services.python.recipe.configuration import configuration
+from cogworks.services.python.recipe.poetry import translated
+from cogworks.services.python.recipe.reading import read_recipe
+from cogworks.services.python.recipe.result import Recipe
+from cogworks.services.python.recipe.tox import expanded
+
+PROJECT = '[build-system]\nrequires = ["hatchling"]\n[project]\nname = "shop"\ndependencies = ["attrs"]\n'
+EXTRAS = "[project.optional-dependencies]\n"
+
+
+def recipe(files: Mapping[str, str], **settings: object) -> Recipe:
+    return read_recipe(files, RepositorySettings.model_validate(settings), python="3.12")
+
+
+TOX = """\
+[tox]
+envlist = lint, py{310,311,312}-django{42,50}-{cov,nocov}
+[base]
+deps =
+    pytest>=8
+[testenv]
+extras = test
+deps =
+    {[base]deps}
+    -r requirements/extra.txt
+    django42: Django>=4.2,<4.3
+    django50: Django>=5.0,<5.1
+    !cov: only-without-cov
+    cov: only-with-cov
+    py310: backport
+    black; python_version < "3"
+setenv =
+    SHOP_MODE = test
+    PYTHONPATH = src
+    django50: SHOP_DJANGO = 5
+commands =
+    cov: coverage run -m pytest {posargs:tests} --doctest-modules
+    !cov: pytest {posargs:tests} --doctest-modules -v -W error
+"""
+
+
+def test_tox_factors_are_resolved_for_a_plain_environment_of_this_python() -> None:
+    found = recipe(
+        {
+            "tox.ini": TOX,
+            "requirements/extra.txt": "moto\n",
+            "pyproject.toml": f'{PROJECT}{EXTRAS}test = ["hypothesis"]\n',
+        }
+    )
+
+    assert found.requirements == (
+        "Django<5.1,>=5.0", "attrs", 'black; python_version < "3"', "hypothesis", "moto", "only-without-cov", "pytest>=8",
+    )  # fmt: skip
+    assert (found.extras, found.files) == (("test",), ("requirements/extra.txt",))
+    assert found.variables == {"SHOP_MODE": "test", "SHOP_DJANGO": "5"}
+    assert found.command == ("pytest", "--doctest-modules", "-W", "error")
+    assert found.paths == ("tests",)
+    assert {each.source for each in found.choices} == {"tox.ini [testenv]"}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"pyproject.toml": '[tool.tox]\nenv_list = ["3.12", "lint"]\n[tool.tox.env_run_base]\ndeps = ["b"]\ndependency_groups = ["t"]\n'
+         'commands = [["pytest", "-W", "error", {replace = "posargs", default = ["tests"], extend = true}]]\n[dependency-groups]\nt = ["c"]\n'},
+        {"pyproject.toml": '[tool.tox]\nlegacy_tox_ini = """\n[testenv]\ndeps = b\ndependency_groups = t\ncommands = pytest -W error tests\n"""\n[dependency-groups]\nt = ["c"]\n'},
+        {"setup.cfg": "[tox:tox]\nenvlist = py312\n[testenv]\ndeps = b\ndependency_groups = t\ncommands = python -m pytest -W error tests\n", "pyproject.toml": '[dependency-groups]\nt = ["c"]\n'},
+        {"tox.ini": "[tox]\nenvlist = tests\n[testenv:tests]\ndeps = b\ndependency_groups = t\ncommands = {envpython} -X dev -m pytest -W error tests\n", "pyproject.toml": '[dependency-groups]\nt = ["c"]\n'},
+    ],
+    ids=["toml", "legacy", "setup.cfg", "tests"],
+)  # fmt: skip
+def test_tox_is_read_wherever_it_is_configured(files: dict[str, str]) -> None:
+    found = recipe(files)
+
+    assert found.requirements == ("b", "c")
+    assert (found.packages, found.groups, found.command) == (("b",), ("t",), ("pytest", "-W", "error"))
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("py{311,312}-{a,b}, lint", ["py311-a", "py311-b", "py312-a", "py312-b", "lint"]),
+        ("py3{9-11}\ndocs # why", ["py39", "py310", "py311", "docs"]),
+        ("py312{,-x}", ["py312", "py312-x"]),
+        ("{a,b}{c,d}{e,f}" * 12, None),
+    ],
+)
+def test_lists_of_tox_environments_are_expanded(text: str, names: list[str] | None) -> None:
+    found = expanded(text)
+
+    assert found == names if names is not None else len(found) <= 2_001
+
+
+NOX = """\
+import nox
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+BASE = ["pytest", "betamax>=0.9"]
+
+def install(session, *more):
+    session.install("-r", "requirements/nox.txt")
+
+@nox.session
+def lint(session):
+    session.install("ruff")
+
+@nox.session(python=["3.11", "3.12"], name="tests")
+@nox.parametrize("django", ["4.2", "5.0"])
+def unit(session: nox.Session, django: str) -> None:
+    session.install("-e", ".[extra]", *BASE)
+    session.install(f"django~={django}")
+    session.install(*nox.project.dependency_groups(PYPROJECT, "t"))
+    install(session)
+    session.run("coverage", "run", "-m", "pytest", "-p", "no:randomly", *session.posargs, env={"SHOP": "1"})
+"""
+
+
+def test_nox_is_read_as_a_syntax_tree() -> None:
+    text = f'{PROJECT}{EXTRAS}extra = ["redis"]\n[dependency-groups]\nt = ["time-machine"]\n'
+
+    found = recipe({"noxfile.py": NOX, "requirements/nox.txt": "faker", "pyproject.toml": text})
+
+    assert found.requirements == (
+        "attrs", "betamax>=0.9", "django~=5.0", "faker", "pytest", "redis", "time-machine",
+    )  # fmt: skip
+    assert (found.command, found.variables) == (("pytest", "-p", "no:randomly"), {"SHOP": "1"})
+    assert found.choices[0].source == "noxfile.py, line 14, session 'tests'"
+
+
+def test_a_noxfile_is_never_run() -> None:
+    hostile = "import os\nos.abort()\nimport nox\n@nox.session\ndef tests(session): session.install('b')\n"
+
+    assert recipe({"noxfile.py": hostile}).requirements == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("text", "requirements", "command"),
+    [
+        (
+            '[tool.hatch.envs.default]\ndependencies = ["pytest", "b"]\n[tool.hatch.envs.default.scripts]\ntest = "pytest -W error {args:tests}"\n',
+            ("attrs", "b", "pytest"),
+            ("pytest", "-W", "error"),
+        ),
+        (
+            ('[tool.hatch.envs.default]\ndependencies = ["a"]\n[tool.hatch.envs.test]\nextra-dependencies = ["b"]\nfeatures = ["x"]\n[[tool.hatch.envs.test.matrix]]\npython = ["3.12"]\n'
+            f'[tool.hatch.envs.test.scripts]\ncov = "pytest --cov"\ntest = ["cov"]\n{EXTRAS}x = ["c"]\n'),
+            ("a", "attrs", "b", "c", "pytest-cov"),
+            (),
+        ),
+        ('[tool.hatch.envs.hatch-test]\nextra-dependencies = ["b"]\n', ("attrs", "b", "pytest-mock"), ()),
+    ],
+    ids=["default", "matrix", "hatch-test"],
+)  # fmt: skip
+def test_hatch_says_what_tests_need(
+    text: str, requirements: tuple[str, ...], command: tuple[str, ...]
+) -> None:
+    found = recipe({"pyproject.toml": PROJECT + text})
+
+    # What only reports on the run is no part of the command, and its plugin no part of what the tests need.
+    assert set(found.requirements) - {"pytest-cov"} == set(requirements) - {"pytest-cov"}
+    assert found.command == command
+
+
+POETRY = """\
+[tool.poetry]
+name = "shop"
+[tool.poetry.dependencies]
+python = "^3.11"
+attrs = "^23.1"
+six = "*"
+redis = {version = "~5.0.1", optional = true, extras = ["hiredis"]}
+old = [{version = "1.2", python = "<3.12"}, {version = ">=2,<3", markers = "sys_platform == 'linux'"}]
+mine = {git = "https://evil.example/mine.git"}
+[tool.poetry.extras]
+cache = ["redis"]
+[tool.poetry.group.test.dependencies]
+pytest = "^8"
+[tool.poetry.group.docs]
+optional = true
+[tool.poetry.group.docs.dependencies]
+sphinx = "*"
+"""
+
+
+def test_poetry_s_versions_become_specifiers() -> None:
+    found = recipe({"pyproject.toml": POETRY, "tests/test_a.py": "import redis\n"})
+
+    assert found.requirements == (
+        "attrs<24,>=23.1", 'old<3,>=2; sys_platform == "linux"', 'old==1.2; python_full_version < "3.12"', "pytest<9,>=8",
+        "redis[hiredis]<5.1,>=5.0.1", "six",
+    )  # fmt: skip
+    assert (found.requires_python, found.extras, found.groups) == ("<4,>=3.11", ("cache",), ("test",))
+    assert "'mine' names an address or a path" in found.left_out[0]
+
+
+@pytest.mark.parametrize(
+    ("poetry", "specifier"),
+    [
+        ("^1.2.3", ">=1.2.3,<2"), ("^0.2.3", ">=0.2.3,<0.3"), ("^0.0.3", ">=0.0.3,<0.0.4"), ("^0.0", ">=0.0,<0.1"), ("^0", ">=0,<1"),
+        ("~1.2.3", ">=1.2.3,<1.3"), ("~1.2", ">=1.2,<1.3"), ("~1", ">=1,<2"), ("*", ""), ("1.2.*", "==1.2.*"), ("1.2.3", "==1.2.3"),
+        (">=1,<2", ">=1,<2"), (">=1 <2", ">=1,<2"), ("^1.2 || ^2.0", ">=1.2,<3"), ("~=1.4", "~=1.4"), ("!=1.3", "!=1.3"),
+    ],
+)  # fmt: skip
+def test_carets_and_tildes_mean_what_poetry_means(poetry: str, specifier: str) -> None:
+    assert SpecifierSet(translated(poetry)) == SpecifierSet(specifier)
+
+
+def test_pdm_and_uv_have_groups_of_their_own() -> None:
+    pdm = recipe(
+        {
+            "pyproject.toml": PROJECT
+            + '[tool.pdm.dev-dependencies]\ntest = ["b", "-e file:///x"]\nlint = ["c"]\n'
+        }
+    )
+    uv = recipe({"pyproject.toml": PROJECT + '[tool.uv]\ndev-dependencies = ["b"]\n'})
+
+    assert (pdm.requirements, pdm.groups) == (("attrs", "b"), ("test",))
+    assert (uv.requirements, uv.groups) == (("attrs", "b"), ("dev",))
+
+
+SETUP = """\
+import os
+from setuptools import setup
+BASE = ["attrs>=20", 'tomli; python_version < "3.11"']
+extras = {"redis": ["redis"], "test": ["pytest"]}
+extras["all"] = extras["redis"] + extras["test"]
+setup(name="shop", install_requires=BASE, extras_require=extras, tests_require=["mock"], python_requires=">=3.8", version=open("V").read())
+"""
+
+
+def test_the_literals_of_setup_py_are_read() -> None:
+    found = recipe({"setup.py": SETUP})
+
+    assert found.requirements == ("attrs>=20", "mock", "pytest", 'tomli; python_version < "3.11"')
+    assert (found.extras, found.requires_python, found.project, found.dynamic) == (
+        ("test",),
+        ">=3.8",
+        True,
+        (),
+    )
+
+
+def test_what_setup_py_computes_only_a_build_tells() -> None:
+    text = "from setuptools import setup\nsetup(name='shop', install_requires=open('r').read().split())\n"
+
+    assert recipe({"setup.py": text}).dynamic == ("dependencies",)
+    assert "only a build would tell" in recipe({"setup.py": text}, install="never").left_out[0]
+
+
+WORKFLOW = """\
+name: CI
+on: [push]
+jobs:
+  lint:
+    runs-on: ubuntu-latest
+    steps:
+      - run: pip install ruff && ruff check
+  test:
+    runs-on: ubuntu-latest
+    strategy: {{matrix: {{python: ["3.11", "3.12"]}}}}
+    steps:
+      - uses: actions/checkout@v4
+      - run: |
+          python -m pip install --upgrade pip
+          {install}
+      - name: Tests
+        run: {test}
+"""
+
+
+@pytest.mark.parametrize(
+    ("install", "test", "requirements", "command"),
+    [
+        ("pip install -e '.[ci]' pytest-xdist", "pytest -n auto tests", ("attrs", "b", "pytest-xdist"), ()),
+        ("uv sync --extra ci --group g --frozen", "uv run --frozen pytest -W error", ("attrs", "b", "c"), ("pytest", "-W", "error")),
+        ("poetry install --with g -E ci", "poetry run python -m unittest discover -s tests", ("attrs", "b", "c"), ("python", "-m", "unittest", "discover", "-s", "tests")),
+        ("pdm install -G g", "pdm run pytest", ("attrs", "c"), ()),
+        ("pip install . -r ci/deps.txt -c ci/limits.txt", "python manage.py test shop --keepdb", ("attrs", "d"), ("python", "manage.py", "test", "shop", "--keepdb")),
+        ("pip install --group g", "uv run --with moto --extra ci pytest", ("attrs", "b", "c", "moto"), ()),
+    ],
+    ids=["pip", "uv", "poetry", "pdm", "files", "uv-run"],
+)  # fmt: skip
+def test_a_job_of_a_workflow_says_what_it_installs(
+    install: str, test: str, requirements: tuple[str, ...], command: tuple[str, ...]
+) -> None:
+    files = {
+        "pyproject.toml": f'{PROJECT}{EXTRAS}ci = ["b"]\n[dependency-groups]\ng = ["c"]\n',
+        ".github/workflows/main.yml": WORKFLOW.format(install=install, test=test),
+        "ci/deps.txt": "d",
+        "ci/limits.txt": "d<3",
+    }
+
+    found = recipe(files)
+
+    assert found.requirements == requirements
+    assert found.command == command
+    assert found.choices[0].source == ".github/workflows/main.yml, job 'test'"
+    assert found.constraints == (("d<3",) if "limits" in install else ())
+
+
+def test_the_first_source_that_says_anything_counts() -> None:
+    files = {
+        "tox.ini": "[testenv]\ndeps = of-tox\ncommands = make test\n",
+        "noxfile.py": NOX,
+        "requirements-test.txt": "of-file",
+        "pyproject.toml": f'{PROJECT}[dependency-groups]\ntest = ["of-group"]\n',
+    }
+
+    assert recipe(files).requirements == ("attrs", "of-tox")
+    del files["tox.ini"], files["noxfile.py"]
+    assert recipe(files).requirements == ("attrs", "of-file", "of-group")
+
+
+def test_an_extra_that_only_the_tests_imports_name_is_chosen() -> None:
+    text = f'{PROJECT}{EXTRAS}web = ["flask>=3"]\ncache = ["redis"]\ndocs = ["sphinx"]\n'
+    files = {
+        "pyproject.toml": text,
+        "src/shop/__init__.py": "",
+        "src/shop/cached.py": "import redis\n",
+        "tests/conftest.py": "from flask import Flask\n",
+        "tests/test_a.py": "import pytest, lost\nfrom shop import cached\ntry:\n    import sphinx\nexcept ImportError:\n    sphinx = None\n",
+    }
+
+    found = recipe(files)
+
+    assert found.extras == ("cache", "web")
+    assert found.requirements == ("attrs", "flask>=3", "redis")
+    assert "tests/conftest.py, line 1` imports 'flask'" in found.choices[0].why
+    assert "'lost' is imported, and nothing" in found.notes[0]
+
+
+def test_what_several_extras_declare_is_taken_alone() -> None:
+    text = f'{PROJECT}{EXTRAS}all = ["redis>=4", "torch"]\nci = ["redis", "tensorflow"]\n'
+
+    found = recipe({"pyproject.toml": text, "tests/test_a.py": "import redis\n"})
+
+    assert (found.extras, found.packages) == ((), ("redis>=4",))
+
+
+@pytest.mark.parametrize(
+    ("files", "plugin"),
+    [
+        ({"pytest.ini": "[pytest]\naddopts = --cov=shop -n auto\n"}, ("pytest-cov", "pytest-xdist")),
+        ({"pyproject.toml": '[tool.pytest.ini_options]\nasyncio_mode = "auto"\ntimeout = 5\n'}, ("pytest-asyncio", "pytest-timeout")),
+        ({"pyproject.toml": '[tool.pytest]\naddopts = ["--timeout=4"]\n'}, ("pytest-timeout",)),
+        ({"setup.cfg": "[tool:pytest]\nDJANGO_SETTINGS_MODULE = shop.settings\n"}, ("pytest-django",)),
+        ({"tox.ini": "[pytest]\nrequired_plugins = pytest-mock>=3\n"}, ("pytest-mock>=3",)),
+        ({"tests/test_a.py": "import pytest\n@pytest.mark.asyncio\nasync def test_a(mocker): ...\n"}, ("pytest-asyncio", "pytest-mock")),
+        ({"tests/test_a.py": "import pytest\n@pytest.fixture\ndef mocker(): ...\ndef test_a(mocker): ...\n"}, ()),
+    ],
+    ids=["options", "keys", "native", "django", "required", "tests", "own-fixture"],
+)  # fmt: skip
+def test_plugins_that_are_used_and_not_named_are_added(
+    files: dict[str, str], plugin: tuple[str, ...]
+) -> None:
+    found = recipe(files)
+
+    assert found.packages == plugin
+    assert all(each.why for each in found.choices)
+
+
+def test_a_plugin_comes_with_the_version_that_is_declared_anywhere() -> None:
+    text = '[tool.pytest.ini_options]\nasyncio_mode = "auto"\n[dependency-groups]\ntest = []\nother = ["pytest-asyncio<1"]\n'
+
+    assert recipe({"pyproject.toml": text}).requirements == ("pytest-asyncio<1",)
+
+
+UV_LOCK = """\
+version = 1
+[[package]]
+name = "shop"
+version = "0"
+source = { editable = "." }
+[[package]]
+name = "attrs"
+version = "23.2.0"
+source = { registry = "https://pypi.org/simple" }
+[[package]]
+name = "numpy"
+version = "1.26.4"
+source = { registry = "https://pypi.org/simple" }
+resolution-markers = ["python_full_version < '3.12'"]
+[[package]]
+name = "numpy"
+version = "2.1.0"
+source = { registry = "https://pypi.org/simple" }
+resolution-markers = ["python_full_version >= '3.12'"]
+[[package]]
+name = "mine"
+version = "1"
+source = { git = "https://evil.example/mine" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "locked"),
+    [
+        ({"uv.lock": UV_LOCK}, ("attrs==23.2.0", 'numpy==1.26.4; python_full_version < "3.12"', 'numpy==2.1.0; python_full_version >= "3.12"')),
+        ({"poetry.lock": '[[package]]\nname = "Attrs"\nversion = "23.2.0"\n[[package]]\nname = "g"\nversion = "1"\n[package.source]\ntype = "git"\nurl = "x"\n'}, ("Attrs==23.2.0",)),
+        ({"pdm.lock": '[[package]]\nname = "attrs"\nversion = "23.2.0"\n[[package]]\nname = "p"\nversion = "1"\npath = "./p"\n'}, ("attrs==23.2.0",)),
+        ({"pylock.toml": 'lock-version = "1.0"\n[[packages]]\nname = "attrs"\nversion = "23.2.0"\nmarker = "python_version >= \'3\'"\n[[packages]]\nname = "d"\n[packages.directory]\npath = "."\n'}, ('attrs==23.2.0; python_version >= "3"',)),
+    ],
+    ids=["uv", "poetry", "pdm", "pylock"],
+)  # fmt: skip
+def test_locked_versions_win(files: dict[str, str], locked: tuple[str, ...]) -> None:
+    found = recipe({"pyproject.toml": PROJECT, **files})
+
+    assert (found.locked, found.left_out) == (locked, ())
+
+
+def test_a_lock_that_contradicts_the_manifest_gives_way_with_a_note() -> None:
+    found = recipe({"pyproject.toml": PROJECT.replace('"attrs"', '"attrs>=24"'), "uv.lock": UV_LOCK})
+
+    assert not [each for each in found.locked if each.startswith("attrs")]
+    assert found.left_out == (
+        "uv.lock: attrs ==23.2.0 contradicts 'attrs>=24', which counts; run 'uv lock' anew",
+    )
+
+
+def test_hashes_of_requirement_files_are_kept() -> None:
+    text = "b==1 \\\n    --hash=sha256:00 \\\n    --hash=sha256:11\nc==2 ; python_version > '3' --hash=sha256:22\n"
+
+    found = recipe({"requirements.txt": text})
+
+    assert found.requirements == ("b==1", 'c==2; python_version > "3"')
+    assert found.hashed == (
+        "b==1 --hash=sha256:00 --hash=sha256:11",
+        'c==2; python_version > "3" --hash=sha256:22',
+    )
+
+
+EVERYTHING = {
+    "tox.ini": TOX,
+    "requirements/extra.txt": "moto\n-c limits.txt\n",
+    "requirements/limits.txt": "moto<5",
+    "uv.lock": UV_LOCK,
+    "pytest.ini": "[pytest]\naddopts = -n 2\n",
+    "tests/test_a.py": "import redis\n",
+    "pyproject.toml": f'{PROJECT}{EXTRAS}test = ["hypothesis"]\ncache = ["redis"]\n',
+}
+WORKFLOW_ONLY = {
+    "pyproject.toml": PROJECT,
+    ".github/workflows/ci.yml": WORKFLOW.format(install="pip install -c limits.txt b .", test="pytest"),
+    "limits.txt": "b<2",
+}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [EVERYTHING, WORKFLOW_ONLY, {"noxfile.py": NOX, "pyproject.toml": PROJECT}, {"pyproject.toml": POETRY}, {"requirements.txt": "b", "requirements-dev.txt": "c"}],
+    ids=["everything", "workflow", "nox", "poetry", "files"],
+)  # fmt: skip
+def test_the_block_of_configuration_comes_to_the_same(files: dict[str, str]) -> None:
+    before = recipe(files)
+
+    block = tomllib.loads(configuration(before))
+    after = recipe(files, **block["environment"])
+
+    unlike = {"choices", "left_out", "notes"}
+    assert after.model_dump(exclude=unlike) == before.model_dump(exclude=unlike)
+
+
+@pytest.mark.parametrize(
+    ("said", "requirements"),
+    [
+        ({"extras": ["cache"]}, ("attrs", "of-group", "redis")),
+        ({"groups": ["lint"]}, ("attrs", "ruff")),
+        ({"groups": [], "extras": [], "requirements": []}, ("attrs",)),
+        ({"requirements": ["more.txt"], "groups": []}, ("attrs", "d")),
+        ({"packages": ["d>1"], "groups": []}, ("attrs", "d>1")),
+    ],
+    ids=["extras", "groups", "nothing", "requirements", "packages"],
+)
+def test_what_is_configured_counts_before_everything_else(
+    said: dict[str, object], requirements: tuple[str, ...]
+) -> None:
+    files = {
+        "pyproject.toml": f'{PROJECT}{EXTRAS}cache = ["redis"]\n[dependency-groups]\ntest = ["of-group"]\nlint = ["ruff"]\n',
+        "more.txt": "d",
+    }
+
+    assert recipe(files, **said).requirements == requirements
+
+
+def test_what_is_configured_and_not_there_is_named() -> None:
+    found = recipe({"pyproject.toml": PROJECT}, extras=["gone"], groups=["lost"], requirements=["no.txt"])
+
+    place = ".cogworks/config.toml [environment]"
+    assert found.left_out == (
+        f"{place}: the project has no extra 'gone'",
+        f"{place}: there is no dependency group 'lost'",
+        f"{place}: 'no.txt' is not among the requirements files that were read",
+    )
+
+
+@pytest.mark.parametrize(
+    ("files", "runner", "command"),
+    [
+        ({"manage.py": "", "shop/tests.py": "from django.test import TestCase\n"}, "django", ("python", "manage.py", "test")),
+        ({"shop.py": "def a():\n    '''\n    >>> a()\n    '''\n    import doctest\n"}, "pytest", ("pytest", "--doctest-modules")),
+        ({"shop.py": "'''>>> a()'''\n"}, "pytest", ()),
+        ({"tests/test_a.py": "import unittest\n"}, "pytest", ()),
+        ({"tox.ini": "[testenv]\ncommands = python -m unittest discover -s tests -v\n"}, "unittest", ("python", "-m", "unittest", "discover", "-s", "tests", "-v")),
+    ],
+    ids=["django", "doctest", "no-doctest", "plain", "unittest"],
+)  # fmt: skip
+def test_the_runner_is_found(files: dict[str, str], runner: str, command: tuple[str, ...]) -> None:
+    found = recipe(files)
+
+    assert (found.runner, found.command) == (runner, command)
+
+
+NAMES = st.sampled_from(
+    ["pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py", "hatch.toml", "uv.lock", "requirements.txt",
+     "requirements/test.txt", ".github/workflows/ci.yml", "pytest.ini", "tests/test_a.py"]
+)  # fmt: skip
+PIECES = st.sampled_from(
+    ["[testenv]\n", "[tox]\n", "deps = ", "envlist = ", "{", "}", "py{3,4}", "-r ", "-c ", "requirements.txt", "tox.ini", "\n", "[project]\n",
+     "dependencies = ", '["a"]', "[[package]]\n", "name = ", '"a"', "version = ", "1", "[tool.poetry.dependencies]\n", "[tool.tox]\n", "[tool.hatch.envs.default]\n",
+     "jobs:\n", "  a:\n    steps:\n", "      - run: ", "pytest", "pip install ", ".[a]", "{[testenv]deps}", "'", ":", "=", "import nox\n@nox.session\ndef tests(s):\n s.install(",
+     ")", "*", "^1", "||", "--hash=", "\\\n", "# x\n", "\x00", "\ud800", "é", "[dependency-groups]\n", "{include-group = 'a'}", "&a ", "*a", "- "]
+)  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(NAMES, st.lists(PIECES, max_size=30).map("".join), max_size=5))
+def test_whatever_the_files_say_a_recipe_of_plain_requirements_comes_out(files: dict[str, str]) -> None:
+    found = recipe(files)
+
+    for each in (*found.requirements, *found.constraints, *found.locked):
+        assert "\n" not in each
+        assert Requirement(each).url is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 20_000, "{" * 20_000, "a = " + "[" * 5_000, "(" * 20_000, "x = 'a'\n" + "x = x + x\n" * 200, "a: " + "[" * 5_000, "-" * 100_000, "\\\n" * 50_000],
+    ids=["lists", "tables", "nested", "calls", "doubling", "yaml", "dashes", "continued"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    ["pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py", "uv.lock", "requirements.txt", ".github/workflows/a.yml", "tests/test_a.py"],
+)  # fmt: skip
+def test_a_bomb_is_read_or_named(name: str, text: str) -> None:
+    assert recipe({name: text}).requirements == ()
