@@ -236,7 +236,10 @@ def test_the_service_runs_tests_in_the_repository_s_environment(
         ) as caught:
             client.simulate(Copy(tmp_path))
 
-    assert told == f"made by uv (wheels only) and kept in {kept}"
+    assert (
+        told
+        == f"made by uv (wheels; behind complete walls, also packages built from source) and kept in {kept}"
+    )
     assert isinstance(answer, Answer)
     assert answer.result.collection_errors == ()
     assert [(case.id, case.outcome) for case in answer.result.cases] == [

@@ -311,10 +311,14 @@ def test_what_is_built_from_source_reaches_the_index_and_nothing_else(
         source(links, places + BACKEND)
         settings = {"PIP_FIND_LINKS": str(links)}
         index = (tmp_path / "empty").as_uri()
-        with pytest.raises(NotBuilt, match="is built when the service is started with `--build-from-source`"):
-            Made(tmp_path / "wheels", index, settings=settings).of("nosy", search_path=search_path)
+        with pytest.raises(
+            NotBuilt, match="is built behind complete walls, which this machine does not have"
+        ):
+            Made(tmp_path / "wheels", index, settings=settings).of(
+                "nosy", search_path=search_path, walls=NO_WALLS
+            )
 
-        made = Made(tmp_path / "built", index, settings=settings, may_build=True)
+        made = Made(tmp_path / "built", index, settings=settings)
         nosy = made.of("nosy", search_path=search_path)
 
     assert printed(nosy, "import nosy; print(nosy.TRIED)") == "[False, False]"
@@ -335,5 +339,11 @@ def test_without_a_network_of_its_own_the_installer_gets_ours_and_that_is_said(
 def test_whoever_asks_is_told_what_makes_environments_and_where(tmp_path: Path) -> None:
     environments = Environments(tmp_path, settings={})
 
-    assert environments.described(WITHOUT_UV) == f"made by pip (wheels only) and kept in {tmp_path}"
-    assert environments.described(WITH_UV) == f"made by uv (wheels only) and kept in {tmp_path}"
+    assert (
+        environments.described(WITHOUT_UV)
+        == f"made by pip (wheels; behind complete walls, also packages built from source) and kept in {tmp_path}"
+    )
+    assert (
+        environments.described(WITH_UV)
+        == f"made by uv (wheels; behind complete walls, also packages built from source) and kept in {tmp_path}"
+    )

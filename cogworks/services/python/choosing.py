@@ -6,7 +6,7 @@ from pathlib import Path
 from cogworks.codebase.failures import GitFailed
 from cogworks.domain_services.messages import ErrorCode, RepositorySettings, Request
 from cogworks.services.python.building.built import Built
-from cogworks.services.python.building.checkout import checkout_of
+from cogworks.services.python.building.checkout import changed_natively, checkout_of
 from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, own, python_problem, suffices
 from cogworks.services.python.kept_recipes import kept_recipe
 from cogworks.services.python.machine import Machine
@@ -91,10 +91,17 @@ def _built(
     base, root = (request.repository.base, request.repository.root) if request.repository else (None, "")
     try:
         checkout = checkout_of(whole_of(folder, root), base, search_path=machine.search_path, root=root)
+        built = machine.environments.built(
+            recipe.project, checkout, walls=machine.walls, search_path=machine.search_path, limit_s=limit_s
+        )
+        # What a compiler made of the base says nothing of a change to what it read.
+        changed = changed_natively(checkout, search_path=machine.search_path) if built.is_compiled else None
     except GitFailed as error:
         raise NotBuilt(f"the project cannot be checked out to be built: {error}") from error
+    if changed is None:
+        return built
     return machine.environments.built(
-        recipe.project, checkout, walls=machine.walls, search_path=machine.search_path, limit_s=limit_s
+        recipe.project, changed, walls=machine.walls, search_path=machine.search_path, limit_s=limit_s
     )
 
 

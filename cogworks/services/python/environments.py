@@ -59,9 +59,11 @@ class Environments:
     def described(self, search_path: str) -> str:
         """What makes the environments and where they are, for people."""
         installer = found_installer(search_path, may_build=self._may_build)
-        how = "wheels" if self._may_build else "wheels; behind complete walls"
+        how = "wheels, and packages built from source"
+        if not self._may_build:
+            how = "wheels; behind complete walls, also packages built from source"
         note = f"; {installer.note}" if installer.note else ""
-        return f"made by {installer.name} ({how}, and packages built from source) and kept in {self._folder}{note}"
+        return f"made by {installer.name} ({how}) and kept in {self._folder}{note}"
 
     def interpreter(self, recipe: Recipe, *, walls: Walls, search_path: str, limit_s: float) -> Interpreter:
         """The Python of the environment that a recipe asks for; it is made if it is not there.

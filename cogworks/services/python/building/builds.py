@@ -24,6 +24,7 @@ from cogworks.services.python.installing import Reach, configured_indexes, insta
 from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.sandbox.running import Ended
 
+_COMPILED = (".so", ".pyd", ".dylib")
 _PYTHON = "#!/usr/bin/env python3"
 """The environment's own: its folder of programs comes first on PATH."""
 _ENTRY = re.compile(r"(?P<module>[\w.]+)\s*(:\s*(?P<name>[\w.]+))?\s*(\[.*\])?")
@@ -64,6 +65,7 @@ class Builder(NamedTuple):
             "sources": found.sources,
             "unplaced": found.unplaced,
             "requires": _requires(wheel),
+            "compiled": any(path.endswith(_COMPILED) for path in found.made),
         }
 
     def _wheel(self) -> Wheel:

@@ -23,6 +23,8 @@ class Built(NamedTuple):
     """What the metadata says of dependencies, extras as markers."""
     unplaced: tuple[str, ...] = ()
     """Modules whose sources lie nowhere below a folder of their name."""
+    is_compiled: bool = False
+    """Whether it holds what a compiler made, so that sources other than Python's count as well."""
 
     def added_to(self, interpreter: Interpreter) -> Interpreter:
         """The interpreter with what the build left."""
@@ -48,7 +50,7 @@ def read_built(folder: Path, noted: Mapping[str, Any]) -> Built:
     sources, requires, unplaced = (
         tuple(str(each) for each in noted.get(key, ())) for key in ("sources", "requires", "unplaced")
     )
-    return Built(folder, sources, requires, unplaced)
+    return Built(folder, sources, requires, unplaced, bool(noted.get("compiled")))
 
 
 def _holds(text: str, extras: Iterable[str]) -> bool:

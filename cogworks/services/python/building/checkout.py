@@ -15,6 +15,9 @@ _REGULAR = ("100644 ", "100755 ")
 _SKIPPED = frozenset(
     {".git", "__pycache__", ".venv", "venv", ".tox", ".nox", "node_modules", ".mypy_cache", ".pytest_cache"}
 )
+_NATIVE = (
+    ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".pyx", ".pxd", ".pxi", ".rs", ".f", ".f90", ".s", ".asm", ".cu", ".go", ".proto",
+)  # fmt: skip
 _MOST_HASHED_BYTES = 4 * 1024**2
 
 
@@ -58,6 +61,25 @@ def checkout_of(folder: Path, base: str | None, *, search_path: str, root: str =
     except GitFailed:
         version = ""
     return Checkout(folder, commit, blobs, version, root)
+
+
+def changed_natively(checkout: Checkout, *, search_path: str) -> Checkout | None:
+    """The files as they lie there, where a compiler would read others of them than in the commit; None: it would not.
+
+    Raises:
+        GitFailed: the repository is broken.
+    """
+    if not checkout.commit:
+        return None
+    git = _git(checkout.folder, search_path)
+    where = ["--", checkout.root or "."]
+    changed = git.run(
+        "diff", "--name-only", "-z", "--no-renames", checkout.commit, *where, cwd=checkout.folder
+    )
+    others = git.run("ls-files", "--others", "--exclude-standard", "-z", *where, cwd=checkout.folder)
+    if not any(path.endswith(_NATIVE) for path in (*changed.split("\0"), *others.split("\0"))):
+        return None
+    return checkout._replace(commit="", blobs=dict(_hashed(checkout.folder / checkout.root)))
 
 
 def lay_out(checkout: Checkout, place: Path, *, search_path: str) -> tuple[Path, ...]:

@@ -19,9 +19,6 @@ _VERSIONED = re.compile(r"scm|vcs|version|pbr|dunamai|hatch-cada|incremental")
 _TELLS_VERSION = frozenset(
     {"__init__.py", "_version.py", "version.py", "__about__.py", "__version__.py", "setup.py"}
 )
-_NATIVE = (
-    ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".pyx", ".pxd", ".pxi", ".rs", ".f", ".f90", ".s", ".asm", ".cu", ".go", ".proto",
-)  # fmt: skip
 _NEVER_BUILT = (".md", ".rst", ".po", ".mo", ".png", ".svg", ".jpg", ".gif", ".pdf")
 
 
@@ -32,6 +29,8 @@ class Project(Value):
     """As `build-backend` names it."""
     requires: tuple[str, ...] = ()
     """Build requirements."""
+    backend_path: tuple[str, ...] = ()
+    """Folders of the repository that the backend itself comes from."""
 
     @property
     def looks_at_history(self) -> bool:
@@ -54,10 +53,12 @@ def project_of(files: Mapping[str, str]) -> Project | None:
     if _says(tools, "poetry", "package-mode", is_=False) or _says(tools, "uv", "package", is_=False):
         return None
     if isinstance(system, dict):
-        requires = system.get("requires")
-        texts = [each for each in requires if isinstance(each, str)] if isinstance(requires, list) else []
         backend = system.get("build-backend")
-        return Project(backend=backend if isinstance(backend, str) else _SETUPTOOLS, requires=tuple(texts))
+        return Project(
+            backend=backend if isinstance(backend, str) else _SETUPTOOLS,
+            requires=_texts(system.get("requires")),
+            backend_path=_texts(system.get("backend-path")),
+        )
     if "setup.py" in files:
         return Project(backend=_SETUPTOOLS, requires=("setuptools",))
     return None
@@ -76,26 +77,28 @@ def inputs_key(project: Project, blobs: Mapping[str, str], version: str) -> str:
         "form": 1,
         "project": [project.backend, *project.requires],
         "paths": sorted(path for path in blobs if not path.endswith(_NEVER_BUILT)),
-        "contents": sorted((path, name) for path, name in blobs.items() if _decides(path)),
+        "contents": sorted((path, name) for path, name in blobs.items() if _decides(path, project)),
         "version": version,
     }
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:40]
 
 
-def native_inputs(blobs: Mapping[str, str]) -> dict[str, str]:
-    """Those of the files that a compiler reads."""
-    return {path: name for path, name in blobs.items() if path.endswith(_NATIVE)}
-
-
-def _decides(path: str) -> bool:
+def _decides(path: str, project: Project) -> bool:
+    if any(path.startswith(f"{posixpath.normpath(folder)}/") for folder in project.backend_path):
+        return True
     if path.endswith(_NEVER_BUILT) or path.startswith((".github/", "docs/", "tests/", "test/")):
         return False
-    return not path.endswith(".py") or posixpath.basename(path) in _TELLS_VERSION
+    # A `setup.py` may import what lies beside it.
+    return not path.endswith(".py") or "/" not in path or posixpath.basename(path) in _TELLS_VERSION
 
 
 def _says(tools: Any, tool: str, key: str, *, is_: bool) -> bool:
     table = tools.get(tool)
     return isinstance(table, dict) and table.get(key) is is_
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
 
 
 def _table(text: str) -> dict[str, Any]:

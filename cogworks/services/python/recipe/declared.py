@@ -33,7 +33,6 @@ class Declared(NamedTuple):
     groups: Mapping[str, Option] = {}
     for_tests: tuple[tuple[str, str], ...] = ()
     """Place and requirement of `tests_require`."""
-    is_built: bool = False
     dynamic: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -47,7 +46,6 @@ class Declared(NamedTuple):
             extras=_both(self.extras, other.extras),
             groups=_both(self.groups, other.groups),
             for_tests=(*self.for_tests, *other.for_tests),
-            is_built=self.is_built or other.is_built,
             dynamic=self.dynamic or other.dynamic,
             left_out=(*self.left_out, *other.left_out),
         )

@@ -25,7 +25,6 @@ def pyproject_of(text: str) -> Declared:
             for name, lines in named(table(project, "optional-dependencies")).items()
         },
         groups=_groups(data),
-        is_built=isinstance(data.get("build-system"), dict),
     )
     found = standard.with_more(_dynamic(data)).with_more(_flit(data))
     return found.with_more(poetry_of(table(data, "tool", "poetry"), beside_project=bool(project)))

@@ -61,7 +61,7 @@ def setup_py_of(text: str) -> Declared:
             warnings.simplefilter("ignore")
             tree = ast.parse(text[:_MOST_CHARS])
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return Declared(is_built=True, left_out=(f"{PY} is no Python that can be read: {str(error)[:200]}",))
+        return Declared(left_out=(f"{PY} is no Python that can be read: {str(error)[:200]}",))
     constants = constants_of(tree)
     given: dict[str, Any] = {}
     unknown: list[str] = []
@@ -87,7 +87,6 @@ def _declared_by(given: Mapping[str, Any], unknown: list[str]) -> Declared:
         ),
         extras=extras,
         for_tests=tuple((f"{PY}, tests_require", each) for each in _lines(given.get("tests_require"))),
-        is_built=True,
         dynamic=tuple(_FIELDS[each] for each in unknown if each in _FIELDS),
     )
 
