@@ -1,5 +1,6 @@
 """The operation `simulate`: run tests, one result for each."""
 
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,11 +15,14 @@ from cogworks.domain_services.messages import (
     TestCase,
     TestReport,
 )
-from cogworks.services.python.choosing import interpreter_for
+from cogworks.domain_services.testwords import pytest_begins
+from cogworks.services.python.choosing import asked_recipe, equipped_with, interpreter_for
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
+from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.remedies import is_module_of, remedies
 from cogworks.services.python.responses import blocking, found, refused
+from cogworks.services.python.runners import NotKept
 from cogworks.services.python.testrun import Wanted, run_tests
 from cogworks.services.sandbox.walls import Walls, refusal
 from cogworks.vocabulary import Severity
@@ -33,7 +37,7 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     if (no := refused_run(request, params.tests, params.environment, machine.walls)) is not None:
         return no
     run = equipped(wanted(params), request, folder, machine)
-    report = run_tests(folder, run, walls=machine.walls, search_path=machine.search_path)
+    report = _run(folder, run, params, machine)
     if report.collection_errors:
         report = report.model_copy(update={"remedies": _remedies(report, request, folder, run)})
     told = test_diagnostics(report) + left_out(run.interpreter)
@@ -85,11 +89,37 @@ def equipped(asked: Wanted, request: Request, folder: Path, machine: Machine) ->
         NotBuilt: it cannot be made.
     """
     started_s = time.monotonic()
-    interpreter = interpreter_for(request, folder, machine, limit_s=asked.timeout_s)
+    if machine.environments is None:
+        root = request.repository.root if request.repository else ""
+        found = interpreter_for(request, folder, machine, limit_s=asked.timeout_s)
+        return asked._replace(interpreter=found, root=root)
+    recipe = asked_recipe(request, folder, machine)
+    interpreter = equipped_with(recipe, request, folder, machine, limit_s=asked.timeout_s)
     # What making an environment took is no longer there for the tests.
     left_s = max(asked.timeout_s - (time.monotonic() - started_s), min(asked.timeout_s, 1.0))
     root = request.repository.root if request.repository else ""
-    return asked._replace(timeout_s=left_s, interpreter=interpreter, root=root)
+    run = asked._replace(timeout_s=left_s, interpreter=interpreter, root=root)
+    return run if asked.command else _in_its_own_way(run, recipe)
+
+
+def _in_its_own_way(run: Wanted, recipe: Recipe) -> Wanted:
+    """The run as the repository's own tools start it, where that is pytest."""
+    if recipe.runner != "pytest" or pytest_begins(recipe.command) is None:
+        return run
+    return run._replace(command=recipe.command, tests=run.tests or recipe.paths)
+
+
+def _run(folder: Path, run: Wanted, params: SimulateParams, machine: Machine) -> TestReport:
+    try:
+        return run_tests(folder, run, walls=machine.walls, search_path=machine.search_path)
+    except NotKept as error:
+        if params.command:
+            raise
+        # The options were found, not configured: what they say of this machine may be wrong.
+        plain = run._replace(command=(), tests=params.tests)
+        report = run_tests(folder, plain, walls=machine.walls, search_path=machine.search_path)
+        told = f"`{shlex.join(run.command)}`, which the repository's own tools run, was left for plain pytest: {error}"
+        return report.model_copy(update={"remedies": (told, *report.remedies)})
 
 
 def outcome_counts(report: TestReport) -> dict[str, int]:
