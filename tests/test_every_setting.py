@@ -53,6 +53,7 @@ SEEN_BY = {
     "DependencyConfig.changes": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "DependencyConfig.manifests": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "CodingConfig.memory": "nodes/test_remembering.py::test_what_became_of_earlier_visits_stands_in_the_header_of_the_log",
+    "EnvironmentConfig.python": "services/building/test_building.py::test_the_configured_python_is_the_one_or_none",
     "EnvironmentConfig.install": "services/building/test_building.py::test_what_is_configured_reaches_the_build",
     "EnvironmentConfig.extras": "services/test_recipe_sources.py::test_what_is_configured_counts_before_everything_else",
     "EnvironmentConfig.groups": "services/test_recipe_sources.py::test_what_is_configured_counts_before_everything_else",

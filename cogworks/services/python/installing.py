@@ -23,6 +23,7 @@ from cogworks.services.python.index_gateway import Door, Gateway
 from cogworks.services.python.installer import Installer, Requirements, Surroundings, bare_environment
 from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.python.package_index import Indexes, default_index, read_indexes
+from cogworks.services.python.pythons import Python, own_python
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.running import Confined, Ended, run
 
@@ -47,8 +48,7 @@ def install(
     Raises:
         NotBuilt: a package cannot be had, the index cannot be reached, or time or room ended.
     """
-    # Only the standard library runs here: no code of the repository, none of the packages.
-    venv.EnvBuilder(with_pip=False, symlinks=True).create(place)
+    _make_bare(place, surroundings.python or own_python())
     indexes = configured_indexes(surroundings.settings)
     gateway = Gateway(indexes)
     deadline = time.monotonic() + surroundings.limit_s
@@ -63,6 +63,26 @@ def install(
                 raise _not_built(requirements, ended, gateway.problems, installer)
     finally:
         gateway.close()
+
+
+def _make_bare(place: Path, python: Python) -> None:
+    """An environment without packages. Only the standard library runs here: no code of the repository, none of packages.
+
+    Raises:
+        NotBuilt: that Python cannot make one.
+    """
+    if python == own_python():
+        venv.EnvBuilder(with_pip=False, symlinks=True).create(place)
+        return
+    command = [str(python.program), "-I", "-m", "venv", "--without-pip", "--symlinks", str(place)]
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=_PIP_LIMIT_S)
+    except (subprocess.SubprocessError, OSError) as error:
+        said = (getattr(error, "stdout", "") or "").strip() or str(error)
+        raise NotBuilt(
+            f"{python.program} (Python {python.version}) makes no environment: {said[-_TOLD_CHARS:]} "
+            "Install its module `venv` (Debian: the package python3.X-venv), or take another Python of that version from PATH."
+        ) from error
 
 
 def _failed_by_itself(ended: Ended, gateway: Gateway) -> bool:
@@ -210,7 +230,7 @@ def run_installer(
             directory=reach.directory or room.home,
             environment={**_environment(room.home, room.temporary), **reach.environment},
             readable=[
-                *_own(installer),
+                *_own(installer, surroundings),
                 room.lists,
                 *map(Path, (*indexes.find_links, *indexes.constraints)),
                 *reach.readable,
@@ -248,9 +268,16 @@ def _installing(installer: Installer, place: Path) -> list[str]:
     ]
 
 
-def _own(installer: Installer) -> list[Path]:
+def _own(installer: Installer, surroundings: Surroundings) -> list[Path]:
     """The installer, and the Python that the environment is made of."""
-    prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.base_prefix).resolve()}
+    base = (surroundings.python or own_python()).base
+    prefixes = {
+        Path(sys.prefix),
+        Path(sys.base_prefix),
+        Path(sys.base_prefix).resolve(),
+        base,
+        base.resolve(),
+    }
     return [*sorted(prefixes), Path(sys.executable).resolve(), Path(installer.program).resolve(), _INSIDE]
 
 

@@ -188,6 +188,14 @@ def test_what_is_configured_reaches_the_build(site: Site) -> None:
     assert (interpreter.layers, site.times_built) == ((), 0)
 
 
+def test_the_configured_python_is_the_one_or_none(site: Site) -> None:
+    base = site.commit(FILES, tag="v1.2")
+    settings = repository_settings({"config.toml": '[environment]\npython = "2.99"\n'})
+
+    with pytest.raises(NotBuilt, match=r"the repository wants Python 2\.99, and this machine has"):
+        site.interpreter(base, **settings.model_dump())
+
+
 def test_pip_builds_where_there_is_no_uv(tmp_path: Path, index: str) -> None:
     site = Site(tmp_path / "shop", index, tmp_path / "kept", search_path=WITHOUT_UV)
 
