@@ -28,6 +28,7 @@ def open_panel(
     warn: Callable[[str], None],
     left_s: Callable[[], float | None] = lambda: None,
     test_command: Sequence[str] = (),
+    names: Sequence[str] = (),
 ) -> ServicePanel:
     """The domain services of a repository, each reached at the first question.
 
@@ -37,6 +38,7 @@ def open_panel(
         left_s: what is left of the visit's time; None: no limit.
         test_command: words of the command that tests are run with; none: what `[tests] command` says, else each service's
             own way.
+        names: of what lies at the repository's root, which tell of its languages; none: nobody knows.
 
     Raises:
         ConfigurationError: every problem of `services.toml` or `config.toml`.
@@ -54,7 +56,7 @@ def open_panel(
             is_primary=service.role == "primary",
             artifacts=service.artifacts,
         )
-        for service in services_of(environment, files)
+        for service in services_of(environment, files, names)
     ]
     return ServicePanel(members, warn=warn)
 
@@ -86,8 +88,10 @@ def configured_words(files: Mapping[str, str]) -> tuple[str, ...]:
         raise ConfigurationError(CONFIG_FILE, [f"`tests.command` is {tests.command!r}: {error}"]) from None
 
 
-def services_of(environment: Environment, files: Mapping[str, str]) -> tuple[ServiceConfig, ...]:
-    """What `services.toml` among the files says, or the file that the environment names.
+def services_of(
+    environment: Environment, files: Mapping[str, str], names: Sequence[str] = ()
+) -> tuple[ServiceConfig, ...]:
+    """What `services.toml` among the files says, or the file that the environment names; else what fits the names at the root.
 
     Raises:
         ConfigurationError: every problem of the file.
@@ -95,16 +99,24 @@ def services_of(environment: Environment, files: Mapping[str, str]) -> tuple[Ser
     """
     named = environment.services_config
     if not named:
-        return configured_services(
-            files.get("services.toml"), source=SERVICES_FILE, bundled=_bundled(environment)
+        found = configured_services(
+            files.get("services.toml"), source=SERVICES_FILE, bundled=_bundled(environment), names=names
         )
+        return tuple(_keeping(each, environment) for each in found)
     try:
         text = Path(named).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             f"COGWORKS_DOMAIN_SERVICES_CONFIG names {named!r}, which cannot be read: {error}"
         ) from error
-    return configured_services(text, source=named)
+    return tuple(_keeping(each, environment) for each in configured_services(text, source=named))
+
+
+def _keeping(service: ServiceConfig, environment: Environment) -> ServiceConfig:
+    """A service of commands with what it compiled kept for later steps; any other as it is."""
+    if service.kind != "command":
+        return service
+    return service.model_copy(update={"command": ("--environments", str(environments_folder(environment)))})
 
 
 def _bundled(environment: Environment) -> ServiceConfig:

@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError
 
+from cogworks.domain_services.languages import LANGUAGES
 from cogworks.domain_services.limits import Limits
 from cogworks.domain_services.operations import OPERATIONS
 from cogworks.errors import ConfigurationError
@@ -22,12 +24,38 @@ TOKEN_PREFIX = "COGWORKS_SERVICE_"  # noqa: S105 - the name of a variable, not a
 _FROM_HANDSHAKE = ("capabilities", "artifact_types", "interface_types", "domain")
 """The handshake says these; stale copies in the file are ignored."""
 _WAYS = ("command", "socket", "url")
+REPORTS = (
+    "junit", "tap", "go-json", "cargo", "libtest-json", "node-test", "jest-json", "vitest-json", "trx", "exit-code",
+)  # fmt: skip
+"""What a test command may write; `exit-code`: nothing that tells one test from another."""
+_OF_COMMANDS = ("language", "setup", "test", "test_one", "lint", "format", "report", "report_file")
+_PLACES = ("{test}", "{file}", "{folder}", "{name}")
+_LAUNCHED = (sys.executable, "-m", "cogworks", "service", "command", "--until-stdin-closes")
 
 
 class ServiceConfig(Value):
     """One `[[services]]` table."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")
+    kind: Literal["", "command"] = ""
+    """`command`: the bundled service of commands, which the next keys are for; else `command`, `socket` or `url` say
+    how the service is reached."""
+    language: str = ""
+    """Of `LANGUAGES`; empty: what the manifests tell of."""
+    setup: tuple[str, ...] = ()
+    """Lines for `sh` that run before the tests; none: as the manifests tell, and so for every next key."""
+    test: str = ""
+    """Runs the whole suite."""
+    test_one: str = ""
+    """Runs one test, with `{test}`, `{file}`, `{folder}` or `{name}`."""
+    lint: str = ""
+    """Prints `file:line: message`; `{files}` stands for the files."""
+    format: str = ""
+    """Rewrites `{files}` in place."""
+    report: str = ""
+    """Of `REPORTS`."""
+    report_file: str = ""
+    """Pattern of the reports; empty: standard output, or where `$COGWORKS_REPORT` says."""
     role: Literal["primary", "secondary"] = "primary"
     """Without a primary service the step stops; without a secondary one that check is left out with a warning."""
     command: tuple[str, ...] = ()
@@ -50,6 +78,11 @@ class ServiceConfig(Value):
     """Whether the service at `url` sees our files under the same paths, e.g. on a shared volume."""
 
     @property
+    def started(self) -> tuple[str, ...]:
+        """The words that start it; none: it runs already. For the service of commands `command` holds further options."""
+        return (*_LAUNCHED, *_options(self), *self.command) if self.kind == "command" else self.command
+
+    @property
     def limits(self) -> Limits:
         """Times and attempts for the client."""
         return Limits(methods=self.timeouts, attempts=self.attempts, breaker_failures=self.breaker_failures)
@@ -63,7 +96,17 @@ class ServiceConfig(Value):
     @property
     def way(self) -> str:
         """How it is reached, for people."""
-        return self.url or self.socket or " ".join(self.command)
+        return self.url or self.socket or " ".join(self.started)
+
+
+def _options(service: ServiceConfig) -> Iterator[str]:
+    """The options of `cogworks service command` that say what the keys say."""
+    for key in _OF_COMMANDS:
+        value = getattr(service, key)
+        for each in value if isinstance(value, tuple) else (value,):
+            if each:
+                # In one word: a line may begin with what would be taken for an option.
+                yield f"--{key.replace('_', '-')}={each}"
 
 
 def parse_services(text: str, *, source: str = SERVICES_FILE) -> tuple[ServiceConfig, ...]:
@@ -164,8 +207,8 @@ def _plain(table: dict[str, Any], place: str) -> tuple[dict[str, Any], list[str]
 
 def _problems(service: ServiceConfig, place: str) -> list[str]:
     ways = [way for way in _WAYS if getattr(service, way)]
-    problems = []
-    if len(ways) != 1:
+    problems = [*_commands_problems(service, place, ways)]
+    if len(ways) != 1 and not service.kind:
         found = " and ".join(f"`{way}`" for way in ways) or "none"
         problems.append(f"`{place}` wants exactly one of `command`, `socket` and `url`, found {found}")
     problems += _command_problems(service, place)
@@ -182,6 +225,23 @@ def _problems(service: ServiceConfig, place: str) -> list[str]:
                 f"`{place}.timeouts.{method}` is {limit_s}; want seconds, more than 0 and at most a day"
             )
     return problems
+
+
+def _commands_problems(service: ServiceConfig, place: str, ways: list[str]) -> Iterator[str]:
+    """What is wrong with the keys of the service of commands."""
+    if not service.kind:
+        for key in _OF_COMMANDS:
+            if getattr(service, key):
+                yield f'`{place}.{key}` is only for `kind = "command"`'
+        return
+    if ways:
+        yield f'`{place}.{ways[0]}` and `kind = "command"` exclude each other: cogworks starts that service itself'
+    if service.language and service.language not in LANGUAGES:
+        yield _unknown(f"{place}.language = ", service.language, tuple(LANGUAGES))
+    if service.report and service.report not in REPORTS:
+        yield _unknown(f"{place}.report = ", service.report, REPORTS)
+    if service.test_one and not any(each in service.test_one for each in _PLACES):
+        yield f"`{place}.test_one` is {service.test_one!r}; want one of {', '.join(_PLACES)} in it"
 
 
 def _command_problems(service: ServiceConfig, place: str) -> Iterator[str]:
