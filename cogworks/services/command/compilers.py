@@ -40,8 +40,12 @@ class Finding(NamedTuple):
 
 def findings_in(output: str) -> tuple[Finding, ...]:
     """Every place that is named with a sentence, in order, each once."""
-    lines = [plain(line) if "\x1b" in line else line for line in output.splitlines()[:_MAX_LINES]]
-    return tuple(dict.fromkeys(_found(lines)))
+    return tuple(dict.fromkeys(_found(plain_lines(output))))
+
+
+def plain_lines(output: str) -> list[str]:
+    """The first lines of what was printed, without colours."""
+    return [plain(line) if "\x1b" in line else line for line in output.splitlines()[:_MAX_LINES]]
 
 
 def errors_in(output: str) -> tuple[Problem, ...]:

@@ -11,7 +11,7 @@ from cogworks.domain_services.checking import SimulateParams
 from cogworks.domain_services.messages import EVERYTHING, Request, Response, TestCase, TestReport
 from cogworks.domain_services.testwords import with_tests
 from cogworks.services.command.answers import answered
-from cogworks.services.command.compilers import errors_in
+from cogworks.services.command.compilers import errors_in, plain_lines
 from cogworks.services.command.ground import (
     Ground,
     NotReady,
@@ -33,6 +33,9 @@ from cogworks.services.python.simulating import outcome_counts, refused_run, tes
 
 _TAIL_CHARS = 2_000
 _SHORTEST_S = 1.0
+_IN_ORDER = ("cargo", "libtest-json")
+_TOGETHER = ("rust", "java", "csharp", "c")
+"""Languages of which no test runs where one file does not compile."""
 
 
 class _Ran(NamedTuple):
@@ -132,7 +135,9 @@ def _run(
         left_s = seconds_left(deadline_s)
         if left_s <= 0:
             break
-        said = room.run(line, machine, timeout_s=left_s, environment=environment)
+        # Cargo names a program on one stream and its tests on the other.
+        joined = f"{{ {line}\n}} 2>&1" if recipe.report in _IN_ORDER else line
+        said = room.run(joined, machine, timeout_s=left_s, environment=environment)
         said_by.append(said)
         reports += _reports(recipe, room, said)
         if said.ended.timed_out:
@@ -247,16 +252,28 @@ def _errors(room: Room, ran: _Ran, asked: Sequence[Asked]) -> list[str]:
 
 
 def _silent(said: Said) -> Problem:
-    return Problem(
-        said.text.strip()[-_TAIL_CHARS:] or f"the test command ended with {said.ended.code} and said nothing"
-    )
+    """The last of what was printed, of Maven the lines that it marks."""
+    lines = plain_lines(said.text)
+    marked = [line for line in lines if line.startswith("[ERROR] ") and line[8:].strip()]
+    text = "\n".join((marked[:3] or lines[-12:]))[-_TAIL_CHARS:].strip()
+    return Problem(text or f"the test command ended with {said.ended.code} and said nothing")
 
 
 def _error(room: Room, placer: Placer, problem: Problem) -> str:
-    place = placer.path(problem.file) or placer.path(f"{_go_folder(room, problem.group)}{problem.file}")
-    line = f"line {problem.line}: " if place and problem.line else ""
-    where = room.ground.outward(place or EVERYTHING)
-    return f"{where}: {line}{_message(room, problem.message).strip()}"
+    """The place whose tests could not be loaded, then the place and the words of the problem."""
+    package = _go_folder(room, problem.group)
+    file = placer.path(problem.file) or placer.path(f"{package}{problem.file}")
+    said = _message(room, problem.message).strip()
+    language = room.ground.recipe.language
+    hidden = file
+    if language == "go":
+        hidden = (file.rpartition("/")[0] if file else package.rstrip("/")) or EVERYTHING
+    elif not file or language in _TOGETHER:
+        hidden = EVERYTHING
+    if not file:
+        return f"{room.ground.outward(hidden)}: {said}"
+    line = f":{problem.line}" if problem.line else ""
+    return f"{room.ground.outward(hidden)}: {room.ground.outward(file)}{line}: {said}"
 
 
 def _go_folder(room: Room, group: str) -> str:

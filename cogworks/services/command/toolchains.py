@@ -13,13 +13,14 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/nix/store", "/gnu/store"
 """Every command sees these."""
 _LOOKED_UP = ("/etc/maven", "/etc/gradle", "/etc/dotnet", "/etc/php", "/etc/ruby")
 _PACKAGES = (
-    (".m2/repository", ""),
+    (".m2/repository", "MAVEN_OPTS"),
     (".gradle/caches", ""),
     ("go/pkg/mod", "GOMODCACHE"),
     (".cargo/registry", ""),
     (".nuget/packages", "NUGET_PACKAGES"),
 )
-"""Below a home, what earlier installs left; packages and nothing that grants anything."""
+"""Below a home, what earlier installs left, and the variable that says where; packages and nothing that grants anything."""
+_PREFIXES = MappingProxyType({"MAVEN_OPTS": "-Dmaven.repo.local="})
 _GET = MappingProxyType(
     {
         "node": "install Node.js 20 or newer (https://nodejs.org, `actions/setup-node`)",
@@ -132,5 +133,5 @@ def _packages(home: Path) -> tuple[list[Path], dict[str, str]]:
         if place.is_dir() and not place.is_symlink():
             found.append(place)
             if variable:
-                variables[variable] = str(place)
+                variables[variable] = f"{_PREFIXES.get(variable, '')}{place}"
     return found, variables
