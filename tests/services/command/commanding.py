@@ -55,5 +55,9 @@ def outcomes(report: TestReport) -> dict[str, str]:
 
 def needs(*programs: str) -> pytest.MarkDecorator:
     """Passes over a test where a program is not on this machine."""
-    missing = [each for each in programs if shutil.which(each) is None or toolchain_of([each], os.environ["PATH"]).missing]
+    missing = [
+        each
+        for each in programs
+        if shutil.which(each) is None or toolchain_of([each], os.environ["PATH"]).missing
+    ]
     return pytest.mark.skipif(bool(missing), reason=f"not on this machine: {', '.join(missing)}")
