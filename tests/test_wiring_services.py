@@ -115,3 +115,57 @@ def test_no_service_but_the_bundled_one_learns_where_packages_come_from(
 
 def test_without_any_file_there_is_the_python_service() -> None:
     assert [service.name for service in services_of(NOTHING, {})] == ["python"]
+
+
+@pytest.mark.parametrize(
+    ("names", "services"),
+    [
+        (("pyproject.toml", "src"), [("python", "primary")]),
+        (("pyproject.toml", "Makefile"), [("python", "primary")]),
+        (("go.mod", "main.go"), [("command", "primary")]),
+        (("Makefile", "main.c"), [("command", "primary")]),
+        (("setup.py", "package.json"), [("python", "primary"), ("command", "secondary")]),
+        (("README.md",), [("python", "primary")]),
+    ],
+)
+def test_without_any_file_the_names_at_the_root_say_which_services_there_are(
+    names: tuple[str, ...], services: list[tuple[str, str]]
+) -> None:
+    assert [(each.name, each.role) for each in services_of(NOTHING, {}, names)] == services
+
+
+COMMANDS = """
+[[services]]
+name = "go"
+kind = "command"
+language = "go"
+setup = ["echo made > made"]
+test = "cat made && sh all.sh"
+test_one = "sh one.sh {file} {name}"
+lint = "cat {files}"
+format = "sed -i s/2/3/ {files}"
+report = "junit"
+report_file = "out/*.xml"
+"""
+
+
+def test_each_key_of_the_service_of_commands_is_obeyed(tmp_path: Path) -> None:
+    case = '<testsuite><testcase classname="a" name="%s" file="a.go"/></testsuite>'
+    (tmp_path / "all.sh").write_text(f"mkdir out; echo '{case % 'all'}' > out/a.xml\n")
+    (tmp_path / "one.sh").write_text(
+        f"mkdir out; echo '{case % '$2'}' > out/a.xml\n".replace("'", '"')
+        .replace('="', "='")
+        .replace('" name', "' name")
+        .replace('" file', "' file")
+        .replace('"/>', "'/>")
+    )
+    (tmp_path / "a.go").write_text("a.go:2: no\n")
+    (tmp_path / "b.rs").write_text("b.rs:2: no\n")
+    copy = Copy(tmp_path)
+
+    with open_panel({"services.toml": COMMANDS}, NOTHING, caller=Caller(), warn=print) as panel:
+        assert [case.id for case in panel.simulate(copy).cases] == ["a.go::all"]
+        assert [case.id for case in panel.simulate(copy, ["a.go::one"]).cases] == ["a.go::one"]
+        found = panel.validate(copy, ["a.go", "b.rs"])
+        assert [(each.artifact, each.line) for each in found] == [("a.go", 2)]
+        assert panel.normalised(copy, ["a.go"]) == {"a.go": "a.go:3: no\n"}

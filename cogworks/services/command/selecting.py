@@ -100,7 +100,9 @@ def _go_line(recipe: Recipe, folder: str, names: set[str]) -> str:
     return recipe.test.replace("./...", f"{chosen}{shlex.quote(folder)}")
 
 
-def _of_files(option: Callable[[Sequence[str]], str]) -> Callable[[Recipe, Sequence[Asked]], list[str] | None]:
+def _of_files(
+    option: Callable[[Sequence[str]], str],
+) -> Callable[[Recipe, Sequence[Asked]], list[str] | None]:
     """Runners that take files as their last words, and one pattern for names."""
 
     def lines(recipe: Recipe, tests: Sequence[Asked]) -> list[str]:
@@ -131,7 +133,7 @@ def _node(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
     if any(test.file.rpartition(".")[2] not in _JS for test in tests) or "--test" not in kept:
         return None
     files = sorted({test.file for test in tests})
-    return ["&&".join([*words[:-1], " ".join([*kept, *map(shlex.quote, files)])]).strip()]
+    return ["&& ".join([*words[:-1], " ".join([*kept, *map(shlex.quote, files)])]).strip()]
 
 
 _JS = ("js", "mjs", "cjs", "jsx", "ts", "tsx", "mts", "cts")

@@ -59,7 +59,7 @@ def test_maven_is_told_classes_and_methods() -> None:
     recipe = Recipe(runner="maven", test="mvn test")
     [line] = lines(recipe, "src/test/java/CartTest.java::adds", "src/test/java/CartTest.java::fails")
 
-    assert line.endswith("-Dtest=CartTest#adds+fails")
+    assert line.endswith("'-Dtest=CartTest#adds+fails'")
 
 
 def test_a_template_is_filled_in_one_pass_and_its_values_are_quoted() -> None:
