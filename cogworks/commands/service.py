@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from cogworks.domain_services.configuration import REPORTS
+from cogworks.domain_services.languages import REPORTS
 from cogworks.errors import UsageError
 
 if TYPE_CHECKING:

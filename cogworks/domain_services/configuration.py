@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError
 
-from cogworks.domain_services.languages import LANGUAGES
+from cogworks.domain_services.languages import LANGUAGES, REPORTS
 from cogworks.domain_services.limits import Limits
 from cogworks.domain_services.operations import OPERATIONS
 from cogworks.errors import ConfigurationError
@@ -24,10 +24,6 @@ TOKEN_PREFIX = "COGWORKS_SERVICE_"  # noqa: S105 - the name of a variable, not a
 _FROM_HANDSHAKE = ("capabilities", "artifact_types", "interface_types", "domain")
 """The handshake says these; stale copies in the file are ignored."""
 _WAYS = ("command", "socket", "url")
-REPORTS = (
-    "junit", "tap", "go-json", "cargo", "libtest-json", "node-test", "jest-json", "vitest-json", "trx", "exit-code",
-)  # fmt: skip
-"""What a test command may write; `exit-code`: nothing that tells one test from another."""
 _OF_COMMANDS = ("language", "setup", "test", "test_one", "lint", "format", "report", "report_file")
 _PLACES = ("{test}", "{file}", "{folder}", "{name}")
 _LAUNCHED = (sys.executable, "-m", "cogworks", "service", "command", "--until-stdin-closes")

@@ -37,6 +37,10 @@ LANGUAGES: Mapping[str, Language] = MappingProxyType(
     }
 )
 """By the name that `language` takes; in the order in which the root of a repository is looked at."""
+REPORTS = (
+    "junit", "tap", "go-json", "cargo", "libtest-json", "node-test", "jest-json", "vitest-json", "trx", "exit-code",
+)  # fmt: skip
+"""What a test command may write; `exit-code`: nothing that tells one test from another."""
 _PYTHON_MARKS = ("*.py", "pyproject.toml", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile")
 _WEAK_MARKS = ("Makefile", "Rakefile")
 """What a repository in any language may have."""

@@ -50,6 +50,27 @@ def recipe_of(texts: Texts, language: str = "") -> Recipe:
     )
 
 
+def with_line(recipe: Recipe, line: str) -> Recipe:
+    """The recipe with a test command of the user's, asked for the report that its runner is known to write."""
+    if recipe.language == "typescript":
+        own = _node_runner(line, {})
+    elif recipe.language == "go":
+        own = recipe._replace(test=re.sub(r"\bgo test\b(?! -json)", "go test -json", line))
+    else:
+        own = recipe._replace(test=line)
+    # Where nothing is known of the command, it has to tell of its tests as the repository's own does.
+    report = recipe.report if own.report == "exit-code" else own.report
+    return recipe._replace(
+        test=own.test,
+        test_one="",
+        runner=own.runner,
+        report=report,
+        report_file=own.report_file,
+        source="the test command",
+        notes=(),
+    )
+
+
 def wanted_texts(names: Sequence[str]) -> tuple[str, ...]:
     """Which of these files a recipe reads."""
     return tuple(
@@ -141,6 +162,7 @@ def _go(texts: Texts) -> Recipe:
 
 
 def _rust(texts: Texts) -> Recipe:
+    del texts
     return Recipe(
         language="rust",
         runner="cargo test",
@@ -236,6 +258,7 @@ def _ruby(texts: Texts) -> Recipe:
 
 
 def _php(texts: Texts) -> Recipe:
+    del texts
     return Recipe(
         language="php",
         runner="phpunit",

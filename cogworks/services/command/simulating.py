@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.domain_services.checking import SimulateParams
-from cogworks.domain_services.messages import EVERYTHING, Request, Response, TestCase, TestReport
+from cogworks.domain_services.messages import EVERYTHING, ErrorCode, Request, Response, TestCase, TestReport
 from cogworks.domain_services.testwords import with_tests
 from cogworks.services.command.answers import answered
 from cogworks.services.command.compilers import errors_in, plain_lines
@@ -24,11 +24,11 @@ from cogworks.services.command.ground import (
 from cogworks.services.command.machine import Machine
 from cogworks.services.command.placing import Placer, Sources
 from cogworks.services.command.provision import Provision, provided
-from cogworks.services.command.recipes import Recipe
+from cogworks.services.command.recipes import Recipe, with_line
 from cogworks.services.command.reports.cases import Parsed, Problem, plain
 from cogworks.services.command.reports.reading import read_all
 from cogworks.services.command.rooms import INSIDE, Room, Said, open_room, seconds_left
-from cogworks.services.command.selecting import Selected, Asked, parts_of, select
+from cogworks.services.command.selecting import Asked, Selected, parts_of, select
 from cogworks.services.python.simulating import outcome_counts, refused_run, test_diagnostics
 
 _TAIL_CHARS = 2_000
@@ -51,8 +51,10 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
         return no
     ground = ground_of(request, folder, machine)
     if params.command:
-        ground = ground._replace(recipe=by_words(ground.recipe, params.command))
+        line = shlex.join(with_tests(params.command, ()))
+        ground = ground._replace(recipe=with_line(ground.recipe, line))
     report = _report(request, ground, params, machine)
+    _refuse_silence(report, params.command)
     return answered(
         request,
         test_diagnostics(report),
@@ -62,12 +64,14 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     )
 
 
-def by_words(recipe: Recipe, words: Sequence[str]) -> Recipe:
-    """The recipe with the user's own command; a report is read from it only where its runner is the one that was found."""
-    line = shlex.join(with_tests(words, ()))
-    if recipe.test and shlex.split(recipe.test)[: len(words)] == list(words):
-        return recipe
-    return recipe._replace(test=line, test_one="", runner="command", report="exit-code", report_file="")
+def _refuse_silence(report: TestReport, words: Sequence[str]) -> None:
+    """Nothing, unless a command of the user's told of no test at all.
+
+    Raises:
+        NotReady: it cannot be believed.
+    """
+    if words and not (report.cases or report.collection_errors or report.timed_out):
+        raise NotReady(f"`{shlex.join(words)}` told of no test. {_CONFIGURE}", ErrorCode.INVALID_REQUEST)
 
 
 def _report(request: Request, ground: Ground, params: SimulateParams, machine: Machine) -> TestReport:
@@ -89,7 +93,7 @@ def _report(request: Request, ground: Ground, params: SimulateParams, machine: M
     with open_room(ground, provision, machine, key=_key(request, ground)) as room:
         ran = _run(room, provision, selected, params, machine)
         return _told(room, ran, kept, selected, machine).model_copy(
-            update={"collection_errors": (*errors, *_errors(room, ran, kept))}
+            update={"collection_errors": (*errors, *_errors(room, ran))}
         )
 
 
@@ -229,7 +233,7 @@ def _is_of(case: str, test: Asked, ground: Ground) -> bool:
     return file == asked or file.startswith(f"{asked}/") or asked == EVERYTHING
 
 
-def _errors(room: Room, ran: _Ran, asked: Sequence[Asked]) -> list[str]:
+def _errors(room: Room, ran: _Ran) -> list[str]:
     """What could not be loaded, each beginning with its place."""
     parsed = ran.parsed
     failed = [said for said in ran.said if said.ended.code not in (0, None)]
@@ -255,7 +259,7 @@ def _silent(said: Said) -> Problem:
     """The last of what was printed, of Maven the lines that it marks."""
     lines = plain_lines(said.text)
     marked = [line for line in lines if line.startswith("[ERROR] ") and line[8:].strip()]
-    text = "\n".join((marked[:3] or lines[-12:]))[-_TAIL_CHARS:].strip()
+    text = "\n".join(marked[:3] or lines[-12:])[-_TAIL_CHARS:].strip()
     return Problem(text or f"the test command ended with {said.ended.code} and said nothing")
 
 

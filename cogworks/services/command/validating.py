@@ -1,4 +1,4 @@
-"""The operation `validate`: what the configured linter says of files; what the grammar says is joined to it by `answering`."""
+"""The operation `validate`: what the configured linter says of files."""
 
 import re
 import shlex

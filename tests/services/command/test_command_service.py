@@ -53,5 +53,5 @@ def test_it_passes_the_conformance_suite(tmp_path: Path, monkeypatch: pytest.Mon
     done = CliRunner().invoke(cli, ["service", "conformance", "web", *sample, "--json"])
 
     told = json.loads(done.stdout)
-    assert [each for each in told["checks"] if each["status"] == "failed"] == []
+    assert [each for each in told["results"] if each["status"] == "failed"] == []
     assert done.exit_code == 0

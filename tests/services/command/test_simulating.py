@@ -200,3 +200,16 @@ def test_what_is_compiled_for_one_item_is_kept_for_it_alone(tmp_path: Path) -> N
     assert len(list((kept / "command").iterdir())) == 2
     assert report_of(repository, kept=kept).passed
     assert len(list((kept / "command").iterdir())) == 2
+
+
+@needs("node")
+def test_a_command_of_the_user_is_kept_and_one_that_runs_no_test_is_refused(tmp_path: Path) -> None:
+    repository = sample("javascript", tmp_path)
+    own = report_of(repository, command=["node", "--test", "--test-name-pattern=adds"])
+    error = ask("simulate", repository, command=["true"]).error
+
+    assert outcomes(own)["test/prices.test.js::total > adds up"] == "passed"
+    assert own.commands == ("node --test --test-name-pattern=adds",)
+    assert error is not None
+    assert error.code is ErrorCode.INVALID_REQUEST
+    assert "`true` told of no test" in error.message

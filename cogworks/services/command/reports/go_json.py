@@ -89,11 +89,8 @@ class _Reader:
             self._with_failures.add(package)
         told = {each.group for each in self._problems}
         for package in sorted(self._failed - self._with_failures - told):
-            words = (
-                "".join(self._said.get((package, ""), ())).strip()
-                or "the package failed without a failing test"
-            )
-            self._problems.append(Problem(text, group=package))
+            text = "".join(self._said.get((package, ""), ())).strip()
+            self._problems.append(Problem(text or "it failed without a failing test", group=package))
         broken = {each.group for each in self._problems if each.group} & self._failed
         kept = [each for each in self._problems if not self._failed or each.group in broken or not each.group]
         return bounded(self._cases, kept, is_cut=bool(self._open))

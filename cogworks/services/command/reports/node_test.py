@@ -10,7 +10,6 @@ from cogworks.services.command.reports.cases import (
     Problem,
     bounded,
     json_lines,
-    number,
     word,
 )
 
