@@ -25,7 +25,7 @@ FILES: tuple[type[BaseModel], ...] = (Config, Node, Edge, Settings, ServiceConfi
 `tests/coding/test_each_option.py`."""
 PATIENCE_S = 110
 NOT_WRITTEN = frozenset({"kind", "conditions", "condition"})
-"""Fields that no key stands for: `all`, `any` and `not` are the keys."""
+"""Fields of conditions that no key stands for: `all`, `any` and `not` are the keys."""
 SEEN_BY = {
     "LlmConfig.model": "test_wiring_fix.py::test_the_environment_names_the_model_before_everything_else",
     "LlmConfig.provider": "test_wiring_fix.py::test_the_provider_of_the_options_is_opened_and_without_a_key_nobody_is_asked",
@@ -180,7 +180,7 @@ def keys() -> dict[str, str]:
             inner = list(_models(field.annotation))
             waiting += inner
             is_table = bool(inner) and name not in ("prices", "rework")
-            if not is_table and name not in NOT_WRITTEN:
+            if not is_table and (name not in NOT_WRITTEN or model is ServiceConfig):
                 found[f"{model.__name__}.{name}"] = f"{model.__module__}:{model.__name__}.{name}"
     return found
 

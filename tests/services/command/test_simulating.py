@@ -213,3 +213,14 @@ def test_a_command_of_the_user_is_kept_and_one_that_runs_no_test_is_refused(tmp_
     assert error is not None
     assert error.code is ErrorCode.INVALID_REQUEST
     assert "`true` told of no test" in error.message
+
+
+@pytest.mark.slow
+@needs("mvn", "java")
+def test_a_project_of_maven_is_tested_with_the_packages_that_earlier_builds_left(tmp_path: Path) -> None:
+    report = report_of(sample("java", tmp_path))
+    if any("could not be resolved" in error for error in report.collection_errors):
+        pytest.skip("the plugins and JUnit that the sample names are not in ~/.m2/repository")
+
+    place = "src/test/java/shop/PricesTest.java"
+    assert outcomes(report) == {f"{place}::addsUp": "passed", f"{place}::Empty > isNothing": "passed"}
