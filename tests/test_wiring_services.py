@@ -121,10 +121,11 @@ def test_without_any_file_there_is_the_python_service() -> None:
     ("names", "services"),
     [
         (("pyproject.toml", "src"), [("python", "primary")]),
-        (("pyproject.toml", "Makefile"), [("python", "primary")]),
+        (("pyproject.toml", "Makefile", "speedups.c"), [("python", "primary")]),
         (("go.mod", "main.go"), [("command", "primary")]),
         (("Makefile", "main.c"), [("command", "primary")]),
         (("setup.py", "package.json"), [("python", "primary"), ("command", "secondary")]),
+        (("Makefile", "tests"), [("python", "primary")]),
         (("README.md",), [("python", "primary")]),
     ],
 )

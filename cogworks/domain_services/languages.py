@@ -42,8 +42,8 @@ REPORTS = (
 )  # fmt: skip
 """What a test command may write; `exit-code`: nothing that tells one test from another."""
 _PYTHON_MARKS = ("*.py", "pyproject.toml", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile")
-_WEAK_MARKS = ("Makefile", "Rakefile")
-"""What a repository in any language may have."""
+_WEAK_MARKS = {"Makefile": ("*.c", "*.cc", "*.cpp", "*.h", "configure*"), "Rakefile": ("*.rb", "*.gemspec")}
+"""What a repository in any language may have -> what has to lie beside it to tell of its own."""
 
 
 def languages_at(names: Sequence[str]) -> tuple[str, ...]:
@@ -73,5 +73,10 @@ def patterns_of(language: str = "") -> tuple[str, ...]:
 def told_at(names: Sequence[str]) -> tuple[bool, bool]:
     """Whether the names at a root tell of Python, and whether of a language of the service of commands."""
     python = any(fnmatchcase(name, mark) for mark in _PYTHON_MARKS for name in names)
-    strong = [name for name in names if name not in _WEAK_MARKS]
-    return python, bool(languages_at(strong) or (languages_at(names) and not python))
+    telling = [
+        name
+        for name in names
+        if name not in _WEAK_MARKS
+        or (not python and any(fnmatchcase(each, beside) for beside in _WEAK_MARKS[name] for each in names))
+    ]
+    return python, bool(languages_at(telling))

@@ -139,6 +139,8 @@ def test_a_report_is_read_where_the_configuration_says_and_one_that_is_missing_i
     assert outcomes(report_of(tmp_path, commands=commands)) == {"a.x::adds": "passed"}
     silent = report_of(tmp_path, commands=commands._replace(test="echo gone >&2; exit 2"))
     assert silent.collection_errors == (".: gone",)
+    lost = report_of(tmp_path, commands=commands._replace(test="true"))
+    assert lost.collection_errors == (".: the report of the tests cannot be read",)
 
 
 def test_one_test_is_run_by_its_own_command(tmp_path: Path) -> None:
@@ -174,6 +176,17 @@ def test_a_repository_without_a_test_command_has_no_tests_and_is_told_what_to_co
 
     assert (report.cases, report.collection_errors) == ((), ())
     assert any('kind = "command"' in remedy for remedy in report.remedies)
+
+
+def test_a_report_that_is_a_link_out_is_not_followed(tmp_path: Path) -> None:
+    laid_out(
+        tmp_path,
+        {"tests.sh": 'ln -sf /etc/passwd "$COGWORKS_REPORT"; ln -sf /etc/passwd "$COGWORKS_SAID/stdout"\n'},
+    )
+    report = report_of(tmp_path, commands=SHELL)
+
+    assert report.cases == ()
+    assert "root:" not in report.model_dump_json()
 
 
 def test_tests_have_no_network_and_see_no_home(tmp_path: Path) -> None:

@@ -28,5 +28,5 @@ def read_all(kind: str, reports: Sequence[bytes]) -> Parsed:
     return Parsed(
         tuple(case for each in found for case in each.cases),
         tuple(problem for each in found for problem in each.problems),
-        any(each.is_cut for each in found),
+        not found or any(each.is_cut for each in found),
     )
