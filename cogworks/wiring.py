@@ -321,7 +321,9 @@ def _service_for(order: SessionOrder, environment: Environment, say: Callable[[s
         sub_work_item_id=task.sub_item.number if task.sub_item else None,
         needs_walls=order.needs_walls(),
     )
-    return open_panel(order.files, environment, caller=caller, warn=say, left_s=order.left_s)
+    return open_panel(
+        order.files, environment, caller=caller, warn=say, left_s=order.left_s, names=order.root_names
+    )
 
 
 def _open_copy(

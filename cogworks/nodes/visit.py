@@ -83,6 +83,8 @@ class SessionOrder:
     """Has what was paid for and kept put into the ledger; raises as `check`."""
     needs_walls: Callable[[], bool]
     """Whether code of the repository may run only behind complete walls; may cost a request."""
+    root_names: tuple[str, ...] = ()
+    """Files and folders at the root of its default branch."""
 
 
 class Tracker(ReadsLogs, Protocol):
@@ -298,6 +300,7 @@ def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadli
             claimed.config,
             is_safety_critical=state.is_safety_critical or facts.is_safety_critical,
         ),
+        root_names=claimed.snapshot.repository.contents.root_names,
     )
 
 
