@@ -10,6 +10,7 @@ from cogworks.nodes.contract import Failed, Workspace
 from cogworks.nodes.suite import Scope
 from cogworks.repair.measure import file_of
 from cogworks.repair.proof import Guard
+from cogworks.repair.system_libraries import library_remedies
 from cogworks.repair.unloaded import MAX_NAMED, Unloaded, unloaded_of
 
 NO_TESTS = (
@@ -78,7 +79,8 @@ def refusal_of(
     if found.timed_out:
         return _too_slow(who)
     unloaded = _unloaded(found, own) if wanted == "require" else ()
-    return _not_loaded(unloaded, found.remedies, who) if unloaded else None
+    remedies = (*found.remedies, *library_remedies(found.collection_errors))
+    return _not_loaded(unloaded, remedies, who) if unloaded else None
 
 
 def has_no_tests(found: TestReport) -> bool:
