@@ -53,6 +53,7 @@ SEEN_BY = {
     "DependencyConfig.changes": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "DependencyConfig.manifests": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "CodingConfig.memory": "nodes/test_remembering.py::test_what_became_of_earlier_visits_stands_in_the_header_of_the_log",
+    "TestsConfig.timeout_s": "test_wiring_services.py::test_the_suite_may_take_as_long_as_the_repository_says",
     "TestsConfig.baseline": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "TestsConfig.writer": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "TestsConfig.warn_only": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",

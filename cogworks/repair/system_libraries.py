@@ -17,7 +17,8 @@ def library_remedies(errors: Iterable[str]) -> tuple[str, ...]:
     if not names:
         return ()
     listed = ", ".join(f"`{name}`" for name in names)
-    return (
+    told = (
         f"{listed} belongs to the system, not to the project: install the package that brings it on the machine that runs "
-        f"cogworks (Debian, Ubuntu: `apt-file search {names[0]}` names it), in a workflow in a step before it.",
+        f"cogworks (Debian, Ubuntu: `apt-file search {names[0]}` names it), in a workflow in a step before it."
     )
+    return (told,)

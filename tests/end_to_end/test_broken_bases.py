@@ -86,12 +86,19 @@ BASES = {
     ),
     "syntax_error": Broken(
         files={UNITS: before(UNITS, "def test_half(:")},
-        said=(f"`{UNITS}` cannot be loaded: `SyntaxError: invalid syntax`", "Mend it on the base branch."),
+        said=(
+            f"`{UNITS}` cannot be loaded: `SyntaxError: invalid syntax` (at `{UNITS}:1`)",
+            "Mend it on the base branch.",
+        ),
         mended={UNITS: sample_files()[UNITS]},
     ),
     "no_tests": Broken(
         files=dict.fromkeys(_TESTS),
-        said=("baseline: No test was found", '`baseline = "none"`', 'command: `command = "…"` under `[tests]`'),
+        said=(
+            "baseline: No test was found",
+            '`baseline = "none"`',
+            'command: `command = "…"` under `[tests]`',
+        ),
         mended={},
         mended_config='[tests]\nbaseline = "none"\n',
     ),

@@ -7,7 +7,9 @@ from cogworks.repair.system_libraries import library_remedies
 
 
 def test_a_library_that_cannot_be_opened_is_named_once() -> None:
-    error = "tests/test_a.py: ImportError: libfoo.so.1: cannot open shared object file: No such file or directory"
+    error = (
+        "tests/test_a.py: ImportError: libfoo.so.1: cannot open shared object file: No such file or directory"
+    )
 
     (told,) = library_remedies([error, error])
 
