@@ -176,3 +176,8 @@ def test_a_broken_base_ends_the_item_before_any_model_call_with_its_remedy(tmp_p
             assert [each["status"] for each in state["visits"]] == ["failed", "succeeded"]
             assert state["base"]["path"] == "visits/0002-intake/baseline.json"
             assert state["run_number"] == 1
+            line = state["base"]["line"]
+            assert f"  baseline: {line}" in mended.err
+            assert f"  baseline: {line}" in scene.cogworks("status").out
+            assert scene.cogworks("status", "--json").told["baseline"]["line"] == line
+            assert line in scene.cogworks("explain").out
