@@ -32,6 +32,7 @@ from cogworks.github.tokens import TokenSource
 from cogworks.github.writer import Writer
 from cogworks.ledger.store import LedgerStore
 from cogworks.llm.provider import Provider
+from cogworks.nodes.base_check import check_base
 from cogworks.nodes.contract import Asks, DomainService, NodeShell, Workspace
 from cogworks.nodes.registry import NODES
 from cogworks.nodes.timing import Patience
@@ -202,6 +203,7 @@ def open_shell(
                 ),
                 monotonic=_elapsed_s,
                 say=say,
+                check_base=check_base,
             ),
             tracker=tracker,
             ledger=lambda snapshot: LedgerStore(

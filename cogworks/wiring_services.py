@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cogworks.domain_services.client import Configured
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig
+from cogworks.domain_services.limits import TEST_METHODS
 from cogworks.domain_services.messages import Caller, RepositorySettings
 from cogworks.domain_services.opening import BUNDLED, configured_services, open_client
 from cogworks.domain_services.panel import Member, ServicePanel
@@ -44,10 +45,11 @@ def open_panel(
         ConfigurationError: every problem of `services.toml` or `config.toml`.
     """
     everywhere = Configured(repository_settings(files), tuple(test_command) or configured_words(files))
+    suite_s = parse_surroundings(files.get("config.toml", ""))[1].timeout_s
     members = [
         Member(
             client=open_client(
-                service,
+                _timed(service, suite_s),
                 environment=child_environment(),
                 caller=caller,
                 left_s=left_s,
@@ -60,6 +62,12 @@ def open_panel(
         for service in services_of(environment, files, names)
     ]
     return ServicePanel(members, warn=warn)
+
+
+def _timed(service: ServiceConfig, suite_s: float) -> ServiceConfig:
+    """A service whose runs of tests end when `[tests] timeout_s` says, where its own table says nothing of them."""
+    usual = dict.fromkeys(TEST_METHODS, suite_s)
+    return service.model_copy(update={"timeouts": {**usual, **service.timeouts}})
 
 
 def configured_for(service: ServiceConfig, everywhere: Configured, *, is_told: bool = False) -> Configured:

@@ -72,6 +72,19 @@ def test_times_and_patience_are_what_the_configuration_says(tmp_path: Path) -> N
     assert (service.limits.of("validate"), service.limits.breaker_failures) == (0.2, 9)
 
 
+@pytest.mark.parametrize(("own", "limit"), [("", "77.0"), ("timeouts = { simulate = 33 }\n", "33.0")])
+def test_the_suite_may_take_as_long_as_the_repository_says(tmp_path: Path, own: str, limit: str) -> None:
+    files = {
+        "services.toml": services(tmp_path, "tells-its-limit") + own,
+        "config.toml": "[tests]\ntimeout_s = 77\n",
+    }
+
+    with open_panel(files, NOTHING, caller=Caller(), warn=print) as panel:
+        report = panel.simulate(Copy(tmp_path))
+
+    assert report.commands == (f"for {limit} s",)
+
+
 def test_the_operator_s_own_file_wins(tmp_path: Path) -> None:
     own = tmp_path / "mine.toml"
     own.write_text(services(tmp_path, "crash"))

@@ -1,5 +1,6 @@
 """Chooses the Python for one request: the repository's own environment, or the service's where that does as well."""
 
+import os
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, o
 from cogworks.services.python.kept_recipes import kept_recipe
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.manifest_files import base_problem, recipe_of
+from cogworks.services.python.prepared import prepared_interpreter, refuse_setup
 from cogworks.services.python.pythons import Python, own_python, python_for
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.roots import whole_of
@@ -63,6 +65,10 @@ def equipped_with(
     """The Python for a recipe; the arguments and what is raised are those of `interpreter_for`."""
     if machine.environments is None:
         return own()
+    settings = request.repository.settings if request.repository else RepositorySettings()
+    refuse_setup(settings)
+    if settings.mode == "prepared":
+        return prepared_interpreter(settings, machine.search_path, os.environ.get("VIRTUAL_ENV", ""))
     python = python_for(recipe.requires_python, recipe.python, machine.search_path)
     is_bare = recipe.project is None and not recipe.hashed and suffices(recipe.requirements)
     if is_bare and python == own_python():

@@ -71,7 +71,7 @@ def others(search_path: str) -> tuple[Python, ...]:
     """The Pythons on PATH, and those of pyenv and uv, that run and are new enough; each version once."""
     found: dict[str, Python] = {}
     for program in _programs(search_path):
-        python = _asked(program)
+        python = asked_python(program)
         if python is not None and _numbers(python.version) >= _OLDEST:
             found.setdefault(python.version, python)
     return tuple(found.values())
@@ -89,7 +89,7 @@ def _programs(search_path: str) -> Iterator[Path]:
         yield from (folder / name for name in names if _PROGRAM.fullmatch(name))
 
 
-def _asked(program: Path) -> Python | None:
+def asked_python(program: Path) -> Python | None:
     """What a Python says of itself; None: it does not run (a version manager's stand-in, a broken installation)."""
     try:
         done = subprocess.run(
