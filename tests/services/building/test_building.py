@@ -89,6 +89,16 @@ class Site:
         self.machine = Machine(search_path, HERE, environments)
         self.folder = folder
 
+    @classmethod
+    def of_this_machine(cls, folder: Path, *, search_path: str = WITH_UV) -> "Site":
+        """With the packages of the index that this machine is configured for."""
+        names = ("PIP_", "SSL_", "HTTP", "PATH")
+        settings = {name: value for name, value in os.environ.items() if name.startswith(names)}
+        site = cls(folder / "shop", "", folder / "kept", search_path=search_path)
+        environments = Environments(folder / "kept", settings=settings, say=site.said.append)
+        site.machine = site.machine._replace(environments=environments)
+        return site
+
     def commit(self, files: dict[str, str], *, tag: str = "") -> str:
         if not (self.folder / ".git").exists():
             self.folder.mkdir(exist_ok=True)
@@ -308,11 +318,7 @@ REAL_FILES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", sorted(REAL))
 def test_real_backends_tell_the_version_by_the_tags(backend: str, tmp_path: Path) -> None:
-    site = Site(tmp_path / "shop", "", tmp_path / "kept")
-    settings = {
-        name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP", "PATH"))
-    }
-    site.machine = site.machine._replace(environments=Environments(tmp_path / "kept", settings=settings))
+    site = Site.of_this_machine(tmp_path)
     base = site.commit({**REAL_FILES, "pyproject.toml": REAL[backend]}, tag="v3.1")
 
     report = site.run(base)
@@ -335,11 +341,7 @@ def test_a_compiled_module_is_there_and_built_anew_when_its_source_changes(tmp_p
         "shop/fast.c": source % 7,
         "test_fast.py": "from shop import fast\n\n\ndef test_level():\n    assert fast.LEVEL == 7\n",
     }
-    settings = {
-        name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP", "PATH"))
-    }
-    site = Site(tmp_path / "shop", "", tmp_path / "kept")
-    site.machine = site.machine._replace(environments=Environments(tmp_path / "kept", settings=settings))
+    site = Site.of_this_machine(tmp_path)
 
     first = site.run(site.commit(files))
     base = site.commit({"README.md": "A shop\n"})

@@ -3,6 +3,8 @@
 The walls hold without it: it only says what ran into them, as far as this interpreter sees it.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import re

@@ -1,5 +1,7 @@
 """A pytest plugin that writes one JSON line per event of the run; imports nothing of cogworks."""
 
+from __future__ import annotations
+
 import json
 import os
 import sys

@@ -3,6 +3,8 @@
 Only the test's own thread is followed, from the test function on: not fixtures, other threads or processes.
 """
 
+from __future__ import annotations
+
 import inspect
 import json
 import os

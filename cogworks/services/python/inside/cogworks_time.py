@@ -3,6 +3,8 @@
 Timers of its own and signals that hardly anybody uses: SIGALRM belongs to the tests, and a thread would be seen by them.
 """
 
+from __future__ import annotations
+
 import ctypes
 import signal
 import struct
