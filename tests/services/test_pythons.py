@@ -61,9 +61,10 @@ def test_what_does_not_run_or_is_too_old_for_pip_is_none(path: str) -> None:
 @pytest.mark.parametrize(
     ("requires", "wanted", "asked", "install"),
     [
-        ("<3.9", "", "Python <3.9", "<3.9"),
         (">=3.20,<3.30", "", "Python >=3.20,<3.30", "3.20"),
-        ("", "3.8", "Python 3.8", "3.8"),
+        ("==3.20.7", "", "Python ==3.20.7", "3.20"),
+        ("", "3.20", "Python 3.20", "3.20"),
+        ("", "3.20.7", "Python 3.20.7", "3.20.7"),
     ],
 )
 def test_where_there_is_none_the_message_says_which_and_how_to_provide_it(
@@ -76,6 +77,20 @@ def test_where_there_is_none_the_message_says_which_and_how_to_provide_it(
         refused.value
     )
     assert f"`uv python install {install}`" in str(refused.value)
+
+
+@pytest.mark.parametrize(("requires", "wanted"), [("<3.9", ""), ("", "3.8"), (">=4", ""), ("", "newest")])
+def test_nobody_is_told_to_install_what_tests_are_not_run_with(path: str, requires: str, wanted: str) -> None:
+    with pytest.raises(
+        NotBuilt, match=r"tests are run with Python 3\.9 and later versions of Python 3 alone"
+    ) as no:
+        python_for(requires, wanted, path)
+
+    assert "uv python install" not in str(no.value)
+
+
+def test_what_is_configured_wins_over_what_the_project_says(path: str) -> None:
+    assert python_for("<3.70", "3.71", path).version == "3.71.4"
 
 
 OTHERS = {

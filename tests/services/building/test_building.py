@@ -200,9 +200,9 @@ def test_what_is_configured_reaches_the_build(site: Site) -> None:
 
 def test_the_configured_python_is_the_one_or_none(site: Site) -> None:
     base = site.commit(FILES, tag="v1.2")
-    settings = repository_settings({"config.toml": '[environment]\npython = "2.99"\n'})
+    settings = repository_settings({"config.toml": '[environment]\npython = "3.99"\n'})
 
-    with pytest.raises(NotBuilt, match=r"the repository wants Python 2\.99, and this machine has"):
+    with pytest.raises(NotBuilt, match=r"the repository wants Python 3\.99, and this machine has"):
         site.interpreter(base, **settings.model_dump())
 
 
