@@ -358,3 +358,29 @@ def test_a_compiled_module_is_there_and_built_anew_when_its_source_changes(tmp_p
         ).stdout
         == b""
     )
+
+
+def version_of(interpreter: Interpreter) -> str:
+    """What the build took for the version."""
+    (layer,) = interpreter.layers
+    return (layer / "src/shop/_version.py").read_text().strip()
+
+
+def test_a_clone_that_borrows_its_objects_tells_the_version(site: Site, tmp_path: Path) -> None:
+    base = site.commit({**FILES, "README.md": "Borrowed\n", "setup.cfg": "# borrowed\n"}, tag="v1.4")
+    for place, other in (("first", "shop"), ("second", "first")):
+        git(tmp_path, "clone", "--quiet", "--shared", str(tmp_path / other), str(tmp_path / place))
+    site.folder = tmp_path / "second"
+
+    assert version_of(site.interpreter(base)) == "VERSION = '1.4'"
+
+
+@pytest.mark.parametrize(("tag", "version"), [("v1.5", "1.5"), ("", "0")], ids=["a tag", "no tag"])
+def test_a_clone_without_its_history_is_built(site: Site, tmp_path: Path, tag: str, version: str) -> None:
+    site.commit({**FILES, "setup.cfg": f"# {tag}\n"}, tag="v1.0")
+    base = site.commit({"README.md": "Shallow\n"}, tag=tag)
+    url = site.folder.as_uri()
+    git(tmp_path, "clone", "--quiet", "--depth=1", url, str(tmp_path / "shallow"))
+    site.folder = tmp_path / "shallow"
+
+    assert version_of(site.interpreter(base)) == f"VERSION = '{version}'"
