@@ -6,7 +6,9 @@ import pytest
 
 from cogworks.domain_services.checking import SimulateParams
 from cogworks.domain_services.messages import TestCase, TestReport
+from cogworks.services.python.interpreters import bare
 from cogworks.services.python.needs import needs
+from cogworks.services.python.testrun import prepared
 from tests.services.asking import Copy, answered, laid_out
 
 
@@ -92,6 +94,9 @@ THERE = {
     "def test():\n    m = SharedMemory(create=True, size=10)\n    m.close()\n    m.unlink()\n"
     "    with multiprocessing.get_context('fork').Pool(1) as pool:\n        assert pool.map(abs, [-1]) == [1]\n",
     "a terminal": "import os, pty\n\ndef test():\n    one, two = pty.openpty()\n    assert os.isatty(two)\n",
+    "git with a user name": "import subprocess\n\ndef test(tmp_path):\n"
+    "    subprocess.run(['git', 'init', '-q'], cwd=tmp_path, check=True)\n"
+    "    subprocess.run(['git', 'commit', '-q', '--allow-empty', '-m', 'x'], cwd=tmp_path, check=True)\n",
     "a user name": "import getpass, os, pwd\n\ndef test():\n    assert pwd.getpwuid(os.getuid()).pw_name\n"
     "    assert getpass.getuser()\n",
 }
@@ -102,3 +107,16 @@ def test_it_is_there_for_the_tests(tmp_path: Path, need: str) -> None:
     report = ran(tmp_path, THERE[need])
 
     assert [(case.outcome, case.message) for case in report.cases] == [("passed", "")]
+
+
+def test_settings_of_git_that_a_setup_left_in_the_home_stay(tmp_path: Path) -> None:
+    made, outside = tmp_path / "made", tmp_path / "outside"
+    made.mkdir()
+    (made / ".gitconfig").symlink_to(outside)
+    folder = tmp_path / "run"
+    folder.mkdir()
+
+    places = prepared(folder, laid_out(tmp_path / "repository", {"a.py": ""}), bare()._replace(home=made))
+
+    assert (places.home / ".gitconfig").readlink() == outside
+    assert not outside.exists()
