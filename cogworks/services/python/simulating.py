@@ -19,6 +19,7 @@ from cogworks.domain_services.testwords import pytest_begins
 from cogworks.services.python.choosing import asked_recipe, equipped_with, interpreter_for
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
+from cogworks.services.python.needs import needs
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.remedies import is_module_of, remedies
 from cogworks.services.python.responses import blocking, found, refused
@@ -41,6 +42,8 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     report = _run(folder, run, params, machine)
     if report.collection_errors:
         report = report.model_copy(update={"remedies": _remedies(report, request, folder, run)})
+    if asked := needs(report):
+        report = report.model_copy(update={"remedies": (*report.remedies, *asked)})
     told = test_diagnostics(report) + left_out(run.interpreter)
     result, counts = report.model_dump(mode="json"), outcome_counts(report)
     return found(request, told, result, counts=counts, tools=report.versions)

@@ -8,6 +8,7 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -42,6 +43,8 @@ _SHORTEST_S = 0.01
 _OPTIONS = ("--maxfail=0", "--continue-on-collection-errors", "-q")
 _MOST_TOLD = 20
 """So many tests are named in a command; the cases name all of them."""
+_GIT_SETTINGS = "[user]\n\tname = Tests\n\temail = tests@example.invalid\n"
+"""Git commits nothing for somebody without a name."""
 _CPU_FACTOR = 4
 """Seconds of processor per second of time limit: a suite may use several processors."""
 
@@ -140,6 +143,9 @@ def prepared(folder: Path, repository: Path, interpreter: Interpreter, root: str
         shutil.copytree(interpreter.home, places.home, symlinks=True)
     for place in (places.home, places.temporary, places.scratch, places.told):
         place.mkdir(exist_ok=True)
+    # A link of that name may lead anywhere; this never opens what is there.
+    with suppress(FileExistsError), (places.home / ".gitconfig").open("x", encoding="utf-8") as settings:
+        settings.write(_GIT_SETTINGS)
     return places
 
 
