@@ -12,7 +12,8 @@ from cogworks.services.python.environments import Environments
 from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.python.pythons import others, own_python, python_for
 from cogworks.services.python.recipe.result import Recipe
-from cogworks.services.python.testrun import Wanted, run_tests
+from cogworks.services.python.testrun import run_tests
+from cogworks.services.python.wanted import Wanted
 from tests.services.asking import laid_out
 from tests.services.pythons import HERE, WITH_UV, WITHOUT_UV
 
