@@ -19,6 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from cogworks.domain_services.messages import ErrorCode
+from cogworks.services.python.building.complaints import missing_tools
 from cogworks.services.python.index_gateway import Door, Gateway
 from cogworks.services.python.installer import Installer, Requirements, Surroundings, bare_environment
 from cogworks.services.python.interpreters import NotBuilt
@@ -326,6 +327,8 @@ def _not_built(
     named = concerned(said, requirements.wanted)
     which = f"requirement(s) {', '.join(named)}" if named else "the requirements of the repository"
     remedy = "Correct the manifest on the base branch."
+    if told := missing_tools(ended.output):
+        remedy = told
     if _TOO_OLD in said:
         remedy = "Put uv on PATH of the service: it installs for each version."
     if not installer.may_build:
