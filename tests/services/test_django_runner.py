@@ -54,7 +54,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(LONG_RUN_ENDS_WITHIN_S)]
 
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
-    return Machine(os.environ["PATH"], HERE, Environments(tmp_path_factory.mktemp("made"), settings=os.environ))
+    return Machine(
+        os.environ["PATH"], HERE, Environments(tmp_path_factory.mktemp("made"), settings=os.environ)
+    )
 
 
 @pytest.fixture(scope="module")

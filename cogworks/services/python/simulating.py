@@ -20,6 +20,7 @@ from cogworks.services.python.machine import Machine
 from cogworks.services.python.remedies import is_module_of, remedies
 from cogworks.services.python.responses import blocking, found, refused
 from cogworks.services.python.testrun import run_tests
+from cogworks.services.python.translating import in_other_words
 from cogworks.services.python.wanted import Wanted
 from cogworks.services.sandbox.walls import Walls, refusal
 from cogworks.vocabulary import Severity
@@ -33,7 +34,8 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     params = SimulateParams.model_validate(request.params)
     if (no := refused_run(request, params.tests, params.environment, machine.walls)) is not None:
         return no
-    run = equipped(wanted(params), request, folder, machine)
+    asked = in_other_words(wanted(params), request, folder, machine.search_path)
+    run = equipped(asked, request, folder, machine)
     report = run_tests(folder, run, walls=machine.walls, search_path=machine.search_path)
     if report.collection_errors:
         report = report.model_copy(update={"remedies": _remedies(report, request, folder, run)})
