@@ -211,7 +211,7 @@ GUARDED = {
     "services/sandbox/probing.py": "asks for the platform first",
     "services/sandbox/reach.py": "arguments of bubblewrap, which only Linux has",
     "services/python/report.py": "asks for the platform",
-    "services/python/inside/cogworks_time.py": "asks for the platform",
+    "services/python/inside/cogworks_limit.py": "asks for the platform",
     "services/python/inside/cogworks_reach.py": "takes a missing /proc for an answer",
 }
 """Module that uses what only Linux has -> why that is safe elsewhere."""

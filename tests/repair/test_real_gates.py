@@ -14,7 +14,8 @@ from cogworks.repair.outcomes import Result, Terms
 from cogworks.repair.transaction import Bench, transact
 from cogworks.repair.violations import Reading, Step
 from cogworks.services.python.syntax import syntax_problems
-from cogworks.services.python.testrun import Wanted, run_tests
+from cogworks.services.python.testrun import run_tests
+from cogworks.services.python.wanted import Wanted
 from cogworks.services.sandbox.probing import strongest
 from cogworks.vocabulary import CommitOid, RunId
 from tests.codebase.repositories import git

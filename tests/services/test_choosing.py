@@ -17,7 +17,8 @@ from cogworks.services.python.choosing import interpreter_for
 from cogworks.services.python.environments import Environments
 from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, own, suffices
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.testrun import Wanted, run_tests
+from cogworks.services.python.testrun import run_tests
+from cogworks.services.python.wanted import Wanted
 from cogworks.services.sandbox.walls import NO_WALLS, Walls
 from cogworks.vocabulary import Severity
 from tests.codebase.repositories import git

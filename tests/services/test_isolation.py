@@ -21,7 +21,8 @@ from cogworks.domain_services.messages import (
 )
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.testrun import Wanted, run_tests
+from cogworks.services.python.testrun import run_tests
+from cogworks.services.python.wanted import Wanted
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.probing import strongest
 from cogworks.services.sandbox.walls import NO_WALLS, Walls
@@ -68,7 +69,7 @@ def test_stays():
 def test_is_harmless(tmp_path):
     (tmp_path / "mine").write_text("kept")
     open("/tmp/mine", "w").close()
-    assert os.listdir(os.environ["HOME"]) == []
+    assert os.listdir(os.environ["HOME"]) == [".gitconfig"]
 """
 
 

@@ -29,7 +29,8 @@ from cogworks.domain_services.messages import Diagnostic, ErrorCode, TestCase, T
 from cogworks.domain_services.operations import NORMALISE, OPERATIONS, REVIEW_RULES, VALIDATE_DEPS
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.testrun import Wanted, run_tests
+from cogworks.services.python.testrun import run_tests
+from cogworks.services.python.wanted import Wanted
 from cogworks.services.sandbox.probing import strongest
 from cogworks.services.sandbox.walls import NO_WALLS, Walls
 from cogworks.vocabulary import Severity

@@ -12,7 +12,8 @@ from cogworks.services.python.environments import Environments
 from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.python.pythons import others, own_python, python_for
 from cogworks.services.python.recipe.result import Recipe
-from cogworks.services.python.testrun import Wanted, run_tests
+from cogworks.services.python.testrun import run_tests
+from cogworks.services.python.wanted import Wanted
 from tests.services.asking import laid_out
 from tests.services.pythons import HERE, WITH_UV, WITHOUT_UV
 
@@ -61,9 +62,10 @@ def test_what_does_not_run_or_is_too_old_for_pip_is_none(path: str) -> None:
 @pytest.mark.parametrize(
     ("requires", "wanted", "asked", "install"),
     [
-        ("<3.9", "", "Python <3.9", "<3.9"),
         (">=3.20,<3.30", "", "Python >=3.20,<3.30", "3.20"),
-        ("", "3.8", "Python 3.8", "3.8"),
+        ("==3.20.7", "", "Python ==3.20.7", "3.20"),
+        ("", "3.20", "Python 3.20", "3.20"),
+        ("", "3.20.7", "Python 3.20.7", "3.20.7"),
     ],
 )
 def test_where_there_is_none_the_message_says_which_and_how_to_provide_it(
@@ -78,25 +80,52 @@ def test_where_there_is_none_the_message_says_which_and_how_to_provide_it(
     assert f"`uv python install {install}`" in str(refused.value)
 
 
-OTHER = next(
-    (each for each in others(WITH_UV) if each.version.split(".")[:2] != list(map(str, sys.version_info[:2]))),
-    None,
-)
+@pytest.mark.parametrize(("requires", "wanted"), [("<3.9", ""), ("", "3.8"), (">=4", ""), ("", "newest")])
+def test_nobody_is_told_to_install_what_tests_are_not_run_with(path: str, requires: str, wanted: str) -> None:
+    with pytest.raises(
+        NotBuilt, match=r"tests are run with Python 3\.9 and later versions of Python 3 alone"
+    ) as no:
+        python_for(requires, wanted, path)
+
+    assert "uv python install" not in str(no.value)
+
+
+def test_what_is_configured_wins_over_what_the_project_says(path: str) -> None:
+    assert python_for("<3.70", "3.71", path).version == "3.71.4"
+
+
+OTHERS = {
+    minor: each
+    for each in others(WITH_UV)
+    if (minor := each.version.rpartition(".")[0]) != f"3.{sys.version_info[1]}"
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("search_path", [WITH_UV, WITHOUT_UV], ids=["uv", "pip"])
-def test_tests_run_with_another_python_of_this_machine(search_path: str, tmp_path: Path) -> None:
-    if OTHER is None:
-        pytest.skip("this machine has one Python alone")
+@pytest.mark.skipif(not OTHERS, reason="this machine has one Python alone")
+@pytest.mark.parametrize("minor", sorted(OTHERS))
+def test_tests_run_with_each_other_python_of_this_machine(minor: str, tmp_path: Path) -> None:
+    assert outcomes(minor, WITH_UV, tmp_path) == [("test_it.py::test_it", "passed")]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not OTHERS, reason="this machine has one Python alone")
+def test_pip_makes_an_environment_of_another_python(tmp_path: Path) -> None:
+    newest = max(OTHERS, key=lambda minor: int(minor.partition(".")[2]))
+
+    assert outcomes(newest, WITHOUT_UV, tmp_path) == [("test_it.py::test_it", "passed")]
+
+
+def outcomes(minor: str, search_path: str, folder: Path) -> list[tuple[str, str]]:
+    """Of a test that wants to be run with that version."""
+    python = OTHERS[minor]
     kept = {
         name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP", "PATH"))
     }
-    environments = Environments(tmp_path / "kept", settings=kept)
-    found = environments.interpreter(Recipe(), OTHER, walls=HERE, search_path=search_path, limit_s=200.0)
-    tests = f"import sys\n\n\ndef test_it():\n    assert sys.version.startswith({OTHER.version!r})\n"
-    copy = laid_out(tmp_path / "copy", {"test_it.py": tests})
-
+    environments = Environments(folder / "kept", settings=kept)
+    found = environments.interpreter(Recipe(), python, walls=HERE, search_path=search_path, limit_s=200.0)
+    tests = f"import sys\n\n\ndef test_it():\n    assert sys.version.startswith({python.version!r})\n"
+    copy = laid_out(folder / "copy", {"test_it.py": tests})
     report = run_tests(copy, Wanted(interpreter=found), walls=HERE, search_path=search_path)
-
-    assert [(case.id, case.outcome) for case in report.cases] == [("test_it.py::test_it", "passed")]
+    assert report.collection_errors == ()
+    return [(case.id, case.outcome) for case in report.cases]

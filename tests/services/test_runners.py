@@ -121,7 +121,6 @@ def test_a_test_that_takes_its_process_with_it_costs_no_other(folder: Path) -> N
     ("command", "problem"),
     [
         (["./quiet-runner"], "has to run pytest with the variables PYTEST_ADDOPTS and PYTHONPATH"),
-        (["python", "-m", "unittest"], "reported no test: what it started was not pytest"),
         (["make", "unknown"], "No rule to make target"),
         (["make", "test"], "Say with `{tests}` where they belong, e.g. `make test ARGS={tests}`"),
         (["./all-of-them"], f"ran tests that were not asked for ({C_D}, {DEV}, {QUICK}): it does not hand on"),
@@ -131,7 +130,7 @@ def test_a_test_that_takes_its_process_with_it_costs_no_other(folder: Path) -> N
         (["pytest", "--version"], "reported no test; correct the command"),
     ],
     ids=[
-        "without our variables", "no pytest", "fails at once", "takes no ids", "ignores ids", "is not there",
+        "without our variables", "fails at once", "takes no ids", "ignores ids", "is not there",
         "wrong option", "isolated Python", "runs nothing",
     ],
 )  # fmt: skip

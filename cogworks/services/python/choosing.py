@@ -79,7 +79,7 @@ def equipped_with(
     built = _built(recipe, request, folder, machine, python, limit_s=limit_s)
     if built is not None and recipe.dynamic:
         # Only the build tells what such a project needs.
-        told = {*recipe.requirements, *built.dependencies(recipe.extras)}
+        told = {*recipe.requirements, *built.dependencies(recipe.extras, python.version)}
         recipe = recipe.model_copy(update={"requirements": tuple(sorted(told))})
     left_s = max(deadline - time.monotonic(), 1.0)
     found = machine.environments.interpreter(

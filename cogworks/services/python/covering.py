@@ -24,7 +24,8 @@ from cogworks.services.python.simulating import (
     wanted,
 )
 from cogworks.services.python.testfiles import is_test_file
-from cogworks.services.python.testrun import Observed, Plugin, observe_tests
+from cogworks.services.python.testrun import Observed, observe_tests
+from cogworks.services.python.wanted import Plugin
 
 _STRETCHES: TypeAdapter[dict[str, tuple[Lines, ...]]] = TypeAdapter(dict[str, tuple[Lines, ...]])
 _RAN = frozenset({"passed", "failed", "error"})

@@ -33,6 +33,7 @@ _PIP_LIMIT_S = 60.0
 _CPU_FACTOR = 4
 _CONFLICT = re.compile(r"The conflict is caused by:\n((?:[ \t]+\S.*\n)+)")
 _HASHES = re.compile(r"DO NOT MATCH THE HASHES[^\n]*\n((?:[ \t]+\S[^\n]*\n)+)")
+_TOO_OLD = "This version of pip does not support python"
 _TOLD_LINES = 6
 _TOLD_CHARS = 600
 
@@ -312,6 +313,8 @@ def _not_built(
     named = concerned(said, requirements.wanted)
     which = f"requirement(s) {', '.join(named)}" if named else "the requirements of the repository"
     remedy = "Correct the manifest on the base branch."
+    if _TOO_OLD in said:
+        remedy = "Put uv on PATH of the service: it installs for each version."
     if not installer.may_build:
         remedy += (
             " What comes only as source is built behind complete walls, which this machine does not have, or when the service "

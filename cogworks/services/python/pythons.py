@@ -19,6 +19,7 @@ from cogworks.services.python.interpreters import NotBuilt
 _PROGRAM = re.compile(r"python3\.\d{1,2}")
 _OLDEST = (3, 9)
 """Below it neither pip nor the reporters of test results run."""
+_NEWEST_MINOR, _MOST_PATCHES = 100, 40
 _TRIAL_S = 10.0
 _ASK = "import json, platform, sys; print(json.dumps([platform.python_version(), sys.base_prefix, sys.executable]))"
 _MANAGED = (".pyenv/versions/*/bin", ".local/share/uv/python/*/bin")
@@ -44,7 +45,7 @@ def python_for(requires: str, wanted: str, search_path: str) -> Python:
 
     Args:
         requires: what the project says (`requires-python`); nobody can keep what nobody can read.
-        wanted: a version such as `3.12` that the repository's configuration asks for; empty: any.
+        wanted: a version such as `3.12` that the repository's configuration asks for; it wins. Empty: any.
 
     Raises:
         NotBuilt: there is none; the text says which is wanted and how to provide it.
@@ -55,13 +56,15 @@ def python_for(requires: str, wanted: str, search_path: str) -> Python:
     suited = [each for each in others(search_path) if _suits(each.version, requires, wanted)]
     if suited:
         return max(suited, key=lambda each: _numbers(each.version))
-    asked = f"Python {wanted}" if wanted else f"Python {requires}"
+    asked = f"the repository wants Python {wanted or requires}"
+    if not (example := _example(requires, wanted)):
+        oldest = ".".join(map(str, _OLDEST))
+        text = f"{asked}, and tests are run with Python {oldest} and later versions of Python 3 alone."
+        raise NotBuilt(text, ErrorCode.TOOL_NOT_FOUND)
     here = ", ".join(dict.fromkeys([own.version, *(each.version for each in others(search_path))]))
-    example = wanted or _example(requires)
     raise NotBuilt(
-        f"the repository wants {asked}, and this machine has {here}. Put one on PATH, or install one with "
-        f"`uv python install {example}`; or start the service with another one: install cogworks there, and name that program "
-        "in `command` of `.cogworks/services.toml`.",
+        f"{asked}, and this machine has {here}. Put one on PATH, or install one with `uv python install {example}`; or start the "
+        "service with another one: install cogworks there, and name that program in `command` of `.cogworks/services.toml`.",
         ErrorCode.TOOL_NOT_FOUND,
     )
 
@@ -107,8 +110,8 @@ def asked_python(program: Path) -> Python | None:
 
 
 def _suits(version: str, requires: str, wanted: str) -> bool:
-    if wanted and f"{version}.".startswith(f"{wanted.removeprefix('python').strip()}.") is False:
-        return False
+    if wanted:
+        return f"{version}.".startswith(f"{wanted.removeprefix('python').strip()}.")
     try:
         return SpecifierSet(requires).contains(version, prereleases=True)
     except InvalidSpecifier:
@@ -119,7 +122,13 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(each) for each in re.findall(r"\d+", version)[:3])
 
 
-def _example(requires: str) -> str:
-    """A version that fits, for a command to paste."""
-    fitting = [f"3.{minor}" for minor in range(_OLDEST[1], 30) if _suits(f"3.{minor}.99", requires, "")]
-    return fitting[0] if fitting else requires
+def _example(requires: str, wanted: str) -> str:
+    """A version that fits, for a command to paste; empty: tests are run with none that does."""
+    fitting = (
+        (minor, patch)
+        for minor in range(_OLDEST[1], _NEWEST_MINOR)
+        for patch in range(_MOST_PATCHES)
+        if _suits(f"3.{minor}.{patch}", requires, wanted)
+    )
+    minor, _ = next(fitting, (None, None))
+    return "" if minor is None else wanted or f"3.{minor}"

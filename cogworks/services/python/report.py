@@ -286,11 +286,19 @@ def _complaint(records: Sequence[Mapping[str, Any]], ended: Ended, *, collected:
     """What went wrong with the run as a whole, None when the tests speak for themselves."""
     internal = [record["text"] for record in records if record["kind"] == "internal"]
     if internal:
-        return f"pytest failed itself:\n{internal[0]}"
+        return f"{_runner(records)} failed itself:\n{internal[0]}"
     finished = any(record["kind"] == "end" for record in records)
     if ended.timed_out or (finished and (ended.code in (0, 1, 5) or (ended.code == 2 and collected))):
         return None
-    return f"pytest ended early ({_end(ended)}):\n{ended.output}"
+    return f"{_runner(records)} ended early ({_end(ended)}):\n{ended.output}"
+
+
+def _runner(records: Sequence[Mapping[str, Any]]) -> str:
+    """Who ran the tests, as far as it said so."""
+    versions = _versions(records)
+    if "django" in versions:
+        return "Django's runner"
+    return "unittest" if versions and "pytest" not in versions else "pytest"
 
 
 def _end(ended: Ended) -> str:

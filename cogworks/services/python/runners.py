@@ -2,14 +2,17 @@
 
 import shlex
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
 
 from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.testwords import PLACE, pytest_begins, with_tests
 from cogworks.services.sandbox.running import Ended
 
+Runner = Literal["pytest", "unittest", "django", "foreign"]
 _PYTHON = ("python", "python3")
+_VALUED = ("-X", "-W")
+"""Options of Python whose value is a word of its own."""
 _MODE = 0o755
 _MOST_NAMED = 3
 _MOST_LINES = 12
@@ -21,9 +24,31 @@ class NotKept(Exception):
     """A test command that cannot be used; the text says why and what to do."""
 
 
+def runner_of(words: Sequence[str]) -> Runner:
+    """What a command starts; without words it is the service's own way, which is pytest.
+
+    `foreign` is whatever else may start pytest in the end: `make`, `tox`, a script.
+    """
+    if not words or pytest_begins(words) is not None:
+        return "pytest"
+    if words[0] == "django-admin":
+        return "django" if list(words[1:2]) == ["test"] else "foreign"
+    begin = _program_begins(words)
+    program = list(words[begin : begin + 3]) if begin else []
+    if program[:2] == ["-m", "unittest"]:
+        return "unittest"
+    is_managed = program[1:2] == ["test"] and PurePosixPath(program[0]).name == "manage.py"
+    return "django" if is_managed or program == ["-m", "django", "test"] else "foreign"
+
+
 def is_foreign(words: Sequence[str]) -> bool:
-    """Whether a command starts something else that shall run pytest; without words it is the service's own."""
-    return bool(words) and pytest_begins(words) is None
+    """Whether a command starts something else that shall run pytest."""
+    return runner_of(words) == "foreign"
+
+
+def reports_by_order(words: Sequence[str]) -> bool:
+    """Whether a command is started with a reporter of ours that is told in a file what is wanted."""
+    return runner_of(words) in ("unittest", "django")
 
 
 def started(python: Path, words: Sequence[str], own: Sequence[str], tests: Sequence[str]) -> list[str]:
@@ -33,13 +58,52 @@ def started(python: Path, words: Sequence[str], own: Sequence[str], tests: Seque
         python: of the repository; `python` and `pytest` at the beginning of the words are this one.
         own: what the service asks of pytest; comes after the user's options, so that it is what counts.
     """
+    runner = runner_of(words)
+    if runner == "foreign":
+        return with_tests(words, tests)
+    if runner == "unittest":
+        place = _program_begins(words)
+        return [str(python), *words[1:place], "-m", "cogworks_unittest", *_without_place(words[place + 2 :])]
+    if runner == "django":
+        program = ["-m", "django", *words[1:]] if words[0] == "django-admin" else list(words[1:])
+        return [str(python), *_without_place(program), "--testrunner=cogworks_django.Runner"]
     begin = pytest_begins(words)
-    if is_foreign(words) or begin is None:
-        return with_tests(words, tests) if words else [str(python), "-m", "pytest", *own, *tests]
+    if begin is None:
+        return [str(python), "-m", "pytest", *own, *tests]
     # Behind `--` pytest would take our options for files.
     options = [word for word in words[begin:] if word not in (PLACE, "--")]
     interpreter = words[1 : begin - 2] if words[0] in _PYTHON else ()
     return [str(python), *interpreter, "-m", "pytest", *options, *own, *tests]
+
+
+def _without_place(words: Sequence[str]) -> list[str]:
+    """Our reporters are told of the tests in another way."""
+    return [word for word in words if word != PLACE]
+
+
+def _program_begins(words: Sequence[str]) -> int:
+    """At which word that which Python runs begins, `-m` or a file; 0 where the command is no Python."""
+    if not words or words[0] not in _PYTHON:
+        return 0
+    place = 1
+    while place < len(words) and words[place].startswith("-") and words[place] != "-m":
+        place += 2 if words[place] in _VALUED else 1
+    return place
+
+
+def in_words(words: Sequence[str], tests: Sequence[str]) -> list[str]:
+    """The command for these tests as somebody would type it."""
+    runner = runner_of(words)
+    if runner not in ("unittest", "django") or not tests:
+        return with_tests(words, tests)
+    names = [
+        test.replace("::", ".").replace(".py.", ".").removesuffix(".py").replace("/", ".") for test in tests
+    ]
+    if runner == "unittest":
+        begin = _program_begins(words)
+        return [*words[:begin], "-m", "unittest", *names]
+    place = words.index("test") + 1
+    return [*words[:place], *names]
 
 
 def lay_out_programs(folder: Path, python: Path) -> Path:

@@ -19,11 +19,13 @@ from cogworks.domain_services.testwords import pytest_begins
 from cogworks.services.python.choosing import asked_recipe, equipped_with, interpreter_for
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
+from cogworks.services.python.needs import needs
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.remedies import is_module_of, remedies
 from cogworks.services.python.responses import blocking, found, refused
-from cogworks.services.python.runners import NotKept
-from cogworks.services.python.testrun import Wanted, run_tests
+from cogworks.services.python.runners import NotKept, is_foreign
+from cogworks.services.python.testrun import run_tests
+from cogworks.services.python.wanted import Wanted
 from cogworks.services.sandbox.walls import Walls, refusal
 from cogworks.vocabulary import Severity
 
@@ -40,6 +42,8 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     report = _run(folder, run, params, machine)
     if report.collection_errors:
         report = report.model_copy(update={"remedies": _remedies(report, request, folder, run)})
+    if asked := needs(report):
+        report = report.model_copy(update={"remedies": (*report.remedies, *asked)})
     told = test_diagnostics(report) + left_out(run.interpreter)
     result, counts = report.model_dump(mode="json"), outcome_counts(report)
     return found(request, told, result, counts=counts, tools=report.versions)
@@ -103,9 +107,11 @@ def equipped(asked: Wanted, request: Request, folder: Path, machine: Machine) ->
 
 
 def _in_its_own_way(run: Wanted, recipe: Recipe) -> Wanted:
-    """The run as the repository's own tools start it, where that is pytest."""
-    if recipe.runner != "pytest" or pytest_begins(recipe.command) is None:
+    """The run as the repository's own tools start it, where what they start is known here."""
+    if not recipe.command or is_foreign(recipe.command):
         return run
+    if pytest_begins(recipe.command) is None:
+        return run._replace(command=recipe.command)
     return run._replace(command=recipe.command, tests=run.tests or recipe.paths)
 
 

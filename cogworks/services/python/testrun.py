@@ -8,26 +8,28 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
 from cogworks.domain_services.messages import EVERYTHING, TestReport, hides
-from cogworks.domain_services.testwords import with_tests
-from cogworks.services.python.interpreters import Interpreter, bare
+from cogworks.services.python.interpreters import Interpreter
+from cogworks.services.python.ordering import FILE, VARIABLE, lay_out_order
 from cogworks.services.python.report import NEXT, may_go_on, read_records, read_run, shut_out
 from cogworks.services.python.roots import whole_of
 from cogworks.services.python.runners import (
     NotKept,
+    in_words,
     is_foreign,
     lay_out_programs,
     refuse_silence,
     refuse_strangers,
+    reports_by_order,
     started,
     without_the_runners_end,
 )
-from cogworks.services.sandbox.inside.order import Limits
+from cogworks.services.python.wanted import Wanted
 from cogworks.services.sandbox.reach import readable
 from cogworks.services.sandbox.running import Confined, Ended, NotStarted, run
 from cogworks.services.sandbox.walls import Walls
@@ -41,6 +43,8 @@ _SHORTEST_S = 0.01
 _OPTIONS = ("--maxfail=0", "--continue-on-collection-errors", "-q")
 _MOST_TOLD = 20
 """So many tests are named in a command; the cases name all of them."""
+_GIT_SETTINGS = "[user]\n\tname = Tests\n\temail = tests@example.invalid\n"
+"""Git commits nothing for somebody without a name."""
 _CPU_FACTOR = 4
 """Seconds of processor per second of time limit: a suite may use several processors."""
 
@@ -59,40 +63,7 @@ class Places(NamedTuple):
     told: Path
     """Holds the report; within reach only of commands that hand on no open file."""
     programs: Path
-    """Python and pytest by name, for commands that look for them."""
-
-
-class Plugin(NamedTuple):
-    """A pytest plugin of the directory `inside` that measures, which wants a process to itself."""
-
-    name: str
-    options: Sequence[str] = ()
-    readable: Sequence[Path] = ()
-
-
-class Wanted(NamedTuple):
-    """Which tests are run, and what they may use."""
-
-    tests: Sequence[str] = ()
-    """Test files or ids, relative to the repository; checked to stay inside by the caller. None: all."""
-    groups: Sequence[Sequence[str]] = ()
-    """The same tests in groups: none that comes after one with a failure is run. None: all are."""
-    root: str = ""
-    """Which folder of its repository is run; empty: the whole. All of the repository is there."""
-    timeout_s: float = 600.0
-    test_timeout_s: float = 300.0
-    """Of one test."""
-    limits: Limits = Limits()  # frozen
-    interpreter: Interpreter = bare()
-    seed: int | None = None
-    """Of their order; None: as collected."""
-    environment: Mapping[str, str] = MappingProxyType({})
-    """Variables on top of our own."""
-    plugins: Sequence[Plugin] = ()
-    command: Sequence[str] = ()
-    """Words of the user's own command; none: our own way."""
-    max_processes: int = 20
-    """So many may end in the middle of a test until the tests after it are not run any more."""
+    """Python and pytest by name, for commands that look for them; and what our own reporters are told."""
 
 
 class Observed(NamedTuple):
@@ -172,6 +143,9 @@ def prepared(folder: Path, repository: Path, interpreter: Interpreter, root: str
         shutil.copytree(interpreter.home, places.home, symlinks=True)
     for place in (places.home, places.temporary, places.scratch, places.told):
         place.mkdir(exist_ok=True)
+    # A link of that name may lead anywhere; this never opens what is there.
+    with suppress(FileExistsError), (places.home / ".gitconfig").open("x", encoding="utf-8") as settings:
+        settings.write(_GIT_SETTINGS)
     return places
 
 
@@ -254,6 +228,8 @@ def _ended(confined: Confined, walls: Walls, *, scratch: Path, report: BinaryIO,
 
 
 def _confined(places: Places, wanted: Wanted, report_fd: int, search_path: str) -> Confined:
+    if reports_by_order(wanted.command):
+        lay_out_order(places.programs, wanted, report_fd, _reach(places, wanted))
     return Confined(
         command=started(
             wanted.interpreter.python,
@@ -290,7 +266,8 @@ def _begin_next(report: BinaryIO) -> None:
 
 def _readable(places: Places, wanted: Wanted) -> tuple[Path, ...]:
     measuring = (path for plugin in wanted.plugins for path in plugin.readable)
-    programs = (places.programs,) if is_foreign(wanted.command) else ()
+    is_used = is_foreign(wanted.command) or reports_by_order(wanted.command)
+    programs = (places.programs,) if is_used else ()
     return (*wanted.interpreter.readable, _INSIDE, *programs, *measuring)
 
 
@@ -299,12 +276,16 @@ def _writable(places: Places, wanted: Wanted) -> tuple[Path, ...]:
     return (places.whole, places.home, places.temporary, *told)
 
 
-def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
-    """What is asked of pytest, however it is started."""
-    reach = {
+def _reach(places: Places, wanted: Wanted) -> dict[str, Sequence[str]]:
+    return {
         "readable": readable(map(str, _readable(places, wanted))),
         "writable": list(map(str, _writable(places, wanted))),
     }
+
+
+def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
+    """What is asked of pytest, however it is started."""
+    reach = _reach(places, wanted)
     pytest = [f"--rootdir={places.copy}", report]
     pytest += ["-p", "cogworks_report", "-p", "cogworks_time", "-p", "cogworks_reach"]
     if wanted.seed is not None:
@@ -323,7 +304,7 @@ def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
 def _told(words: Sequence[str], tests: Sequence[str]) -> str:
     """The command for people: what decides about outcomes, without what only serves the report or the walls."""
     shown, more = tests[:_MOST_TOLD], len(tests) - _MOST_TOLD
-    command = with_tests(words, shown) if words else ["python", "-m", "pytest", *_OPTIONS, *shown]
+    command = in_words(words, shown) if words else ["python", "-m", "pytest", *_OPTIONS, *shown]
     return f"{shlex.join(command)} … and {more} more" if more > 0 else shlex.join(command)
 
 
@@ -362,6 +343,8 @@ def _on_path(copy: Path, interpreter: Interpreter) -> tuple[Path, ...]:
 
 def _handed_on(places: Places, wanted: Wanted) -> dict[str, str]:
     """What tells pytest our options where somebody else starts it."""
+    if reports_by_order(wanted.command):
+        return {VARIABLE: str(places.programs / FILE)}
     if not is_foreign(wanted.command):
         return {}
     # Whoever starts pytest may hand on no open file; a variable most of them do.

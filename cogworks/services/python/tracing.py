@@ -19,7 +19,8 @@ from cogworks.services.python.simulating import (
     refused_run,
     test_diagnostics,
 )
-from cogworks.services.python.testrun import Plugin, Wanted, observe_tests
+from cogworks.services.python.testrun import observe_tests
+from cogworks.services.python.wanted import Plugin, Wanted
 
 
 def trace(request: Request, folder: Path, machine: Machine) -> Response:

@@ -1,5 +1,7 @@
 """A pytest plugin that keeps a measured run in one process and free of other measurements; imports nothing of cogworks."""
 
+from __future__ import annotations
+
 import pytest
 
 

@@ -1,5 +1,7 @@
 """A pytest plugin that runs tests in groups and stops after one in which a test failed; imports nothing of cogworks."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import pytest

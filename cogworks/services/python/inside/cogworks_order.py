@@ -1,5 +1,7 @@
 """A pytest plugin that shuffles the tests, the same way for the same seed; imports nothing of cogworks."""
 
+from __future__ import annotations
+
 import hashlib
 
 import pytest

@@ -3,6 +3,8 @@
 Only the test's own thread is followed, from the test function on: not fixtures, other threads or processes.
 """
 
+from __future__ import annotations
+
 import inspect
 import json
 import os
@@ -35,17 +37,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--cogworks-steps", metavar="JSON", help="what of the test is noted, and how much")
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     reporter = item.config.pluginmanager.get_plugin("cogworks-reporter")
     wish = item.config.getoption("--cogworks-steps")
     if reporter is None or wish is None:
-        return (yield)
+        yield
+        return
     notes = Notes(reporter, item, **json.loads(wish))
     before = sys.gettrace()
     sys.settrace(notes.entered)
     try:
-        return (yield)
+        yield
     finally:
         # The test may have taken the tracing for itself; then it is not known to the end.
         is_whole = sys.gettrace() == notes.entered and not notes.is_full
@@ -68,7 +71,10 @@ class Notes:
     ) -> None:
         self._reporter = reporter
         self._root = f"{item.config.rootpath}{os.sep}"
-        self._test = (str(item.path), getattr(item, "originalname", None) or item.name)
+        self._test = (
+            str(getattr(item, "path", item.fspath)),
+            getattr(item, "originalname", None) or item.name,
+        )
         self._artifacts = frozenset(artifacts)
         self._lines = lines
         self._left = max_events

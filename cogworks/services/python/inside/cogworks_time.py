@@ -1,25 +1,12 @@
-"""A pytest plugin that ends a test, or the loading of a file, at its time limit; imports nothing of cogworks.
+"""A pytest plugin that ends a test, or the loading of a file, at its time limit; imports nothing of cogworks."""
 
-Timers of its own and signals that hardly anybody uses: SIGALRM belongs to the tests, and a thread would be seen by them.
-"""
+from __future__ import annotations
 
-import ctypes
-import signal
-import struct
-import sys
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Generator
+from contextlib import AbstractContextManager
 
 import pytest
-
-_IS_LINUX = sys.platform == "linux"
-"""Elsewhere there are no such timers; the time limit of the whole run holds there."""
-_NUMBER = signal.SIGRTMIN + 11 if _IS_LINUX else 0
-_LAST_NUMBER = signal.SIGRTMIN + 12 if _IS_LINUX else 0
-"""Nobody handles it, so it ends the process: that of a test in C code, which sees no Python signal, or one that goes on."""
-_LONGEST_GRACE_S = 10.0
-_MONOTONIC = 1
+from cogworks_limit import IS_THERE, limited
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,53 +15,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, None, None]:
     limit_s = item.config.getoption("--cogworks-test-timeout")
-    if not (limit_s and _IS_LINUX):
-        return (yield)
-    with _limited(limit_s, f"over the time limit of one test, {limit_s:g} seconds"):
-        return (yield)
+    if not (limit_s and IS_THERE):
+        yield
+        return
+    with _failing(limit_s, f"over the time limit of one test, {limit_s:g} seconds"):
+        yield
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(
-    collector: pytest.Collector,
-) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, None, None]:
     limit_s = collector.config.getoption("--cogworks-test-timeout")
     # The session's own takes in those of all files.
-    if not (limit_s and _IS_LINUX) or isinstance(collector, pytest.Session):
-        return (yield)
-    with _limited(limit_s, f"not loaded within the time limit of one test, {limit_s:g} seconds"):
-        return (yield)
-
-
-@contextmanager
-def _limited(limit_s: float, reason: str) -> Iterator[None]:
-    def end(_number: int, _frame: FrameType | None) -> None:
-        pytest.fail(reason)
-
-    before = signal.signal(_NUMBER, end)
-    try:
-        # What a fixture has to tear down gets as long again, but not longer than this.
-        with _timer(_NUMBER, limit_s), _timer(_LAST_NUMBER, limit_s + min(limit_s, _LONGEST_GRACE_S)):
-            yield
-    finally:
-        signal.signal(_NUMBER, before)
-
-
-@contextmanager
-def _timer(number: int, seconds: float) -> Iterator[None]:
-    """The signal reaches this process after so many seconds, unless the block is over by then."""
-    library = ctypes.CDLL(None)
-    timer = ctypes.c_void_p()
-    # struct sigevent: value, signal, SIGEV_SIGNAL, and room for what this kind does not use.
-    event = ctypes.create_string_buffer(struct.pack("Pii48x", 0, number, 0))
-    library.timer_create(_MONOTONIC, event, ctypes.byref(timer))
-    whole, rest = divmod(seconds, 1)
-    spec = ctypes.create_string_buffer(struct.pack("llll", 0, 0, int(whole), int(rest * 1e9)))
-    library.timer_settime(timer, 0, spec, None)
-    try:
+    if not (limit_s and IS_THERE) or isinstance(collector, pytest.Session):
         yield
-    finally:
-        library.timer_delete(timer)
+        return
+    with _failing(limit_s, f"not loaded within the time limit of one test, {limit_s:g} seconds"):
+        yield
+
+
+def _failing(limit_s: float, reason: str) -> AbstractContextManager[None]:
+    return limited(limit_s, lambda: pytest.fail(reason))
