@@ -28,10 +28,23 @@ LANGUAGES: Mapping[str, Language] = MappingProxyType(
             ("*.java", "*.kt"), {"pom.xml": _MAVEN, "build.gradle": _GRADLE, "build.gradle.kts": _GRADLE}
         ),
         "csharp": Language(("*.cs",), {"*.sln": _DOTNET, "*.csproj": _DOTNET}),
-        "ruby": Language(("*.rb",), {"Gemfile": ("ruby",), "Rakefile": ("ruby",)}),
-        "php": Language(("*.php",), {"composer.json": ("php",)}),
+        "ruby": Language(("*.rb", "*.rake"), {"Gemfile": ("ruby",), "Rakefile": ("ruby",)}),
+        "php": Language(("*.php", "*.phtml"), {"composer.json": ("php",)}),
         "c": Language(
-            ("*.c", "*.h", "*.cc", "*.cpp", "*.cxx", "*.hpp", "*.hh"),
+            (
+                "*.c",
+                "*.h",
+                "*.cc",
+                "*.cpp",
+                "*.cxx",
+                "*.c++",
+                "*.hpp",
+                "*.hh",
+                "*.hxx",
+                "*.ipp",
+                "*.tpp",
+                "*.inl",
+            ),
             {"CMakeLists.txt": ("cmake", "ctest"), "Makefile": ("make",)},
         ),
     }

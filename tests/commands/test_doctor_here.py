@@ -18,6 +18,7 @@ from cogworks.nodes.baseline import refusal_of
 from tests.checkup import preparing_service
 from tests.limits import ENDS_WITHIN_S, Started
 from tests.services.asking import laid_out
+from tests.services.command.commanding import needs
 
 PASSES = {
     "shop.py": "TAX = 2\n",
@@ -237,6 +238,38 @@ def test_a_plain_folder_without_git_is_looked_at_as_a_whole(
     assert result.return_value == 0
     assert "a folder that git does not know" in result.stdout
     assert snapshot(folder) == before
+
+
+SCRIPTS = {
+    "package.json": '{"type": "module", "scripts": {"test": "node --test"}}',
+    "src/shop.js": "export const tax = 2;\n",
+    "test/shop.test.js": 'import { test } from "node:test";\ntest("works", () => {});\n',
+}
+MODULE = {
+    "go.mod": "module example.org/shop\n\ngo 1.19\n",
+    "shop.go": "package shop\n",
+    "shop_test.go": 'package shop\n\nimport "testing"\n\nfunc TestWorks(t *testing.T) {}\n',
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("files", "runner"),
+    [
+        pytest.param(SCRIPTS, "node:test", id="javascript", marks=needs("node")),
+        pytest.param(MODULE, "go test", id="go", marks=needs("go")),
+    ],
+)
+def test_a_checkout_in_another_language_is_asked_of_the_service_of_commands(
+    files: dict[str, str], runner: str, tmp_path: Path, environment: dict[str, str | None]
+) -> None:
+    result = doctor(environment, checkout(tmp_path / "repo", files), "--json")
+
+    found = told(result)
+    assert result.return_value == 0, found
+    [service] = found["services"]
+    assert (service["service"], service["prepared"]["runner"]) == ("command", runner)
+    assert (found["tests"]["passed"], found["tests"]["failed"]) == (1, 0)
 
 
 def test_a_folder_inside_a_checkout_stands_for_the_checkout(

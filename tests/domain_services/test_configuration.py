@@ -239,3 +239,20 @@ def test_what_is_wrong_with_commands_is_said(keys: str, problem: str) -> None:
         parse_services(f'[[services]]\nname = "go"\n{keys}\n')
 
     assert problem in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ('kind = "command"\ncommand = ["x"]', "`services[1].command` and `kind = \"command\"` exclude each other"),
+        ('kind = "command"\nurl = "http://localhost"', "`services[1].url` and `kind = \"command\"` exclude each other"),
+        ('kind = "python"\nlint = "x"', "`services[1].lint` is only for `kind = \"command\"`"),
+        ('command = ["x"]\nlint = "x"', "`services[1].lint` is only for `kind = \"command\"`"),
+    ],
+)  # fmt: skip
+def test_a_wrong_mix_of_kind_and_keys_is_one_problem(keys: str, problem: str) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        parse_services(f'[[services]]\nname = "go"\n{keys}\n')
+
+    assert "has 1 problem(s)" in str(error.value)
+    assert problem in str(error.value)

@@ -7,6 +7,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from cogworks.demo.facts import sample_files
+from cogworks.domain_services.exploring import ExploreParams
+from cogworks.domain_services.messages import Caller
+from cogworks.domain_services.operations import INDEX
+from cogworks.settings import read_environment
+from cogworks.wiring_services import open_panel
 from tests.end_to_end.scene import Scene, open_scene
 from tests.end_to_end.test_example_pipelines import FOLDER, PASSED, Stand, classified, output_of, text_of
 from tests.model_server import ModelServer, replied
@@ -76,6 +81,12 @@ RUST = Played(
     RUST_TEST,
     "leaves_out_what_is_below_zero",
 )
+
+
+class Place(NamedTuple):
+    """A working copy."""
+
+    path: Path
 
 
 def lay_out(scene: Scene, sample: str) -> None:
@@ -151,3 +162,16 @@ def test_an_issue_becomes_a_pull_request_whose_tests_passed_there_with_nothing_c
         assert handoff["red"] == {"collected": 1, "failed": 1, "passed": 0, "missing": []}
         [pull] = scene.seen()["pullRequests"]["nodes"]
         assert "No test that passed before fails, is skipped or is gone." in pull["body"]
+
+
+def test_the_index_of_a_repository_without_configuration_tells_its_symbols() -> None:
+    place = SAMPLES / "go"
+    names = tuple(each.name for each in place.iterdir())
+    with open_panel({}, read_environment({}), caller=Caller(), warn=print, names=names) as panel:
+        answers = panel.call(INDEX, Place(place), ExploreParams())
+
+    assert isinstance(answers, tuple)
+    [answer] = answers
+    kinds = {(each.id, each.kind) for each in answer.result.symbols}
+    assert ("prices.prices.Total", "function") in kinds
+    assert not answer.result.unread

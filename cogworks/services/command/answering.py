@@ -21,6 +21,7 @@ from cogworks.domain_services.messages import (
     compatible,
     frame,
 )
+from cogworks.services.answers import listed, refused
 from cogworks.services.command.grammars import answering as grammars
 from cogworks.services.command.ground import NotReady
 from cogworks.services.command.machine import Machine
@@ -29,7 +30,6 @@ from cogworks.services.command.preparing import prepare
 from cogworks.services.command.simulating import simulate
 from cogworks.services.command.validating import validate
 from cogworks.services.python.cloning import Clones, NoRepository
-from cogworks.services.python.responses import listed, refused
 
 METHODS: Mapping[str, Callable[[Request, Path, Machine], Response]] = MappingProxyType(
     {

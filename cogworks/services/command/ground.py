@@ -41,6 +41,12 @@ class Ground(NamedTuple):
         """The root itself."""
         return self.folder / self.root
 
+    @property
+    def source(self) -> str:
+        """Of the recipe, as a path of the repository."""
+        source = self.recipe.source
+        return source if not source or source.startswith(".cogworks/") else self.outward(source)
+
     def outward(self, path: str) -> str:
         """A path of the root as one of the repository."""
         if not self.root:
@@ -125,7 +131,7 @@ def refuse_missing(ground: Ground) -> None:
         remedies = "; ".join(dict.fromkeys(how_to_get(each) for each in missing))
         names = ", ".join(f"`{each}`" for each in missing)
         raise NotReady(
-            f"{ground.recipe.source or 'the test command'} asks for {names}, not on this machine's PATH: {remedies}.",
+            f"{ground.source or 'the test command'} asks for {names}, not on this machine's PATH: {remedies}.",
             ErrorCode.TOOL_NOT_FOUND,
         )
 

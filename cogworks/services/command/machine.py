@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
+from cogworks.domain_services.languages import patterns_of
 from cogworks.services.command.grammars.gathering import gather
 from cogworks.services.command.grammars.knowledge import Reading
 from cogworks.services.python.cloning import Clones
@@ -35,3 +36,8 @@ class Machine(NamedTuple):
     """Where repositories of other machines come from; None: there are none."""
     source_facts: Reading = gather
     """What a file says; the running service keeps it in memory."""
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """Of the names of the files that are answered for; none: those of every language."""
+        return patterns_of(self.commands.language) if self.commands.language else ()

@@ -6,14 +6,13 @@ from pathlib import Path
 from cogworks.codebase.confined import read_file
 from cogworks.domain_services.checking import Artifacts, Normalised, NormalisedFile
 from cogworks.domain_services.messages import Diagnostic, Request, Response
-from cogworks.services.command.answers import answered
+from cogworks.services.answers import answered, outside
 from cogworks.services.command.ground import Ground, ground_of
 from cogworks.services.command.machine import Machine
 from cogworks.services.command.provision import provided
 from cogworks.services.command.rooms import open_room
 from cogworks.services.command.validating import for_files, is_ours
 from cogworks.services.python.checked import left_out, told
-from cogworks.services.python.responses import outside
 from cogworks.services.python.syntax import missing
 from cogworks.vocabulary import Severity
 
@@ -40,7 +39,7 @@ def normalise(request: Request, folder: Path, machine: Machine) -> Response:
     ]
     result = Normalised(files=tuple(files)).model_dump(mode="json", exclude_none=True)
     counts = {"artifacts": len(files), "changed": len(texts)}
-    return answered(request, told([*problems, *doubts, *unsent]), result, counts=counts, tools=tools)
+    return answered(request, told([*problems, *doubts, *unsent]), result, counts=counts, versions=tools)
 
 
 def _formatted(

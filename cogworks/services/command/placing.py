@@ -2,10 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
+from cogworks.services.command.grammars.reported import ReportedTest, reported_tests
+from cogworks.services.command.ground import Ground, files_below, module_of, text_at
+from cogworks.services.command.machine import Machine
 from cogworks.services.command.reports.cases import Case
+from cogworks.services.command.rooms import Room
 
 UNKNOWN = "."
 """The place of a test whose file nobody knows: the root."""
@@ -24,6 +29,8 @@ class Sources(NamedTuple):
     """Absolute names of the root, as a report may write them."""
     module: str = ""
     """The path of a Go module."""
+    tests: Callable[[Sequence[str]], Iterable[ReportedTest]] = lambda _: ()
+    """The tests that some of the files hold, by the names that their runners report."""
 
 
 class Placer:
@@ -35,7 +42,7 @@ class Placer:
         self._by_end: dict[str, list[str]] = {}
         for file in sources.files:
             self._by_end.setdefault(file.rpartition("/")[2], []).append(file)
-        self._tests_of: dict[str, Mapping[str, str]] = {}
+        self._go_tests_of: dict[str, Mapping[str, str]] = {}
         self._class_files: dict[str, str] = {}
 
     def ids(self, cases: Iterable[Case]) -> list[tuple[str, Case]]:
@@ -56,6 +63,7 @@ class Placer:
             or self._of_go(case)
             or self._of_rust(case)
             or self._of_class(case.group)
+            or self._of_c_sharp(case)
         )
 
     def path(self, text: str) -> str:
@@ -88,18 +96,24 @@ class Placer:
         if not module or not (case.group == module or case.group.startswith(f"{module}/")):
             return ""
         folder = case.group[len(module) :].strip("/")
-        if folder not in self._tests_of:
-            self._tests_of[folder] = self._go_tests(folder)
-        return self._tests_of[folder].get(case.name.split("/")[0], "")
+        if folder not in self._go_tests_of:
+            self._go_tests_of[folder] = self._reported(_tests_of_package(self._sources.files, folder))
+        return self._go_tests_of[folder].get(f"{case.group}.{case.name.split('/')[0]}", "")
 
-    def _go_tests(self, folder: str) -> Mapping[str, str]:
+    def _of_c_sharp(self, case: Case) -> str:
+        """By its whole name: a file there may hold classes of any name."""
+        name = re.split(r"[\[(]", case.name, maxsplit=1)[0].removeprefix(f"{case.group}.")
+        return self._c_sharp_tests.get(f"{case.group.replace('+', '.')}.{name}", "") if case.group else ""
+
+    @cached_property
+    def _c_sharp_tests(self) -> Mapping[str, str]:
+        return self._reported([file for file in self._sources.files if file.endswith(".cs")])
+
+    def _reported(self, files: Sequence[str]) -> Mapping[str, str]:
+        """Name -> file; of two files with the same the first."""
         found: dict[str, str] = {}
-        for file in self._sources.files:
-            if file.rpartition("/")[0] == folder and file.endswith("_test.go"):
-                names = re.findall(
-                    r"(?m)^func ((?:Test|Example|Fuzz|Benchmark)\w*)\(", self._sources.read(file)
-                )
-                found |= dict.fromkeys(names, file)
+        for test in self._sources.tests(files) if files else ():
+            found.setdefault(test.name, test.artifact)
         return found
 
     def _of_rust(self, case: Case) -> str:
@@ -141,8 +155,34 @@ class Placer:
         return self._declaring(simple)
 
     def _declaring(self, simple: str) -> str:
+        """Of Kotlin, which no grammar here knows, the file that says so."""
         pattern = re.compile(rf"\bclass {re.escape(simple)}\b")
         for file in self._sources.files:
-            if file.endswith((".cs", ".kt")) and pattern.search(self._sources.read(file)):
+            if file.endswith(".kt") and pattern.search(self._sources.read(file)):
                 return file
         return ""
+
+
+def _tests_of_package(files: Sequence[str], folder: str) -> list[str]:
+    return [file for file in files if file.rpartition("/")[0] == folder and file.endswith("_test.go")]
+
+
+def placer_of(room: Room, machine: Machine) -> Placer:
+    """For the reports of what ran in a room."""
+    place = room.ground.place
+    return Placer(
+        Sources(
+            files=list(files_below(place)),
+            read=lambda path: text_at(place, path),
+            folders=(str(room.place), str(room.copy)),
+            module=module_of(place),
+            tests=lambda files: _tests_in(room.ground, files, machine),
+        )
+    )
+
+
+def _tests_in(ground: Ground, files: Sequence[str], machine: Machine) -> Iterator[ReportedTest]:
+    """What some files of the root hold, with paths of the root."""
+    asked = [ground.outward(file) for file in files]
+    for test in reported_tests(ground.folder, machine.source_facts, root=ground.root, only=asked):
+        yield test._replace(artifact=ground.inward(test.artifact) or test.artifact)

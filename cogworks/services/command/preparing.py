@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cogworks.domain_services.messages import Request, Response
 from cogworks.domain_services.preparing import Choice, Prepared, PrepareParams
-from cogworks.services.command.answers import answered
+from cogworks.services.answers import answered
 from cogworks.services.command.ground import Ground, NotReady, ground_of, refuse_missing, text_at
 from cogworks.services.command.machine import Machine
 from cogworks.services.command.provision import Provision, provided
@@ -39,9 +39,9 @@ def prepare(request: Request, folder: Path, machine: Machine) -> Response:
                 words = "\n".join(plain(room.without_places(said.text)).splitlines()[-12:])
                 raise NotReady(f"the setup `{line}` failed:\n{words}")
         versions = room.versions()
-    seconds = round(time.monotonic() - started_s, 3)
+    seconds = round(time.monotonic() - started_s, 3) if provision.before else 0.0
     result = _prepared(ground, provision, versions).model_copy(update={"seconds": seconds})
-    return answered(request, (), result.model_dump(mode="json"), counts={}, tools=versions)
+    return answered(request, (), result.model_dump(mode="json"), counts={}, versions=versions)
 
 
 def _prepared(ground: Ground, provision: Provision, versions: dict[str, str]) -> Prepared:
@@ -57,17 +57,19 @@ def _prepared(ground: Ground, provision: Provision, versions: dict[str, str]) ->
         runner=recipe.runner,
         configuration=_configuration(ground),
         notes=recipe.notes,
+        # Without setup everything was on this machine before; a setup runs anew in every copy.
+        is_reused=not provision.before,
     )
 
 
 def _choices(ground: Ground, provision: Provision) -> Iterator[Choice]:
     recipe = ground.recipe
     for line in provision.before:
-        yield Choice(what=f"setup `{line}`", source=recipe.source)
+        yield Choice(what=f"setup `{line}`", source=ground.source)
     for name in ("test", "lint", "format"):
         if line := getattr(recipe, name):
-            yield Choice(what=f"{name} `{line}`", source=recipe.source)
-    yield Choice(what=f"report `{recipe.report}`", source=recipe.source)
+            yield Choice(what=f"{name} `{line}`", source=ground.source)
+    yield Choice(what=f"report `{recipe.report}`", source=ground.source)
 
 
 def _configuration(ground: Ground) -> str:

@@ -10,19 +10,17 @@ from typing import NamedTuple
 from cogworks.domain_services.checking import SimulateParams
 from cogworks.domain_services.messages import EVERYTHING, ErrorCode, Request, Response, TestCase, TestReport
 from cogworks.domain_services.testwords import with_tests
-from cogworks.services.command.answers import answered
+from cogworks.services.answers import answered
 from cogworks.services.command.compilers import errors_in, plain_lines
 from cogworks.services.command.ground import (
     Ground,
     NotReady,
-    files_below,
     ground_of,
     module_of,
     refuse_missing,
-    text_at,
 )
 from cogworks.services.command.machine import Machine
-from cogworks.services.command.placing import Placer, Sources
+from cogworks.services.command.placing import Placer, placer_of
 from cogworks.services.command.provision import Provision, provided
 from cogworks.services.command.recipes import Recipe, with_line
 from cogworks.services.command.reports.cases import Parsed, Problem, plain
@@ -60,7 +58,7 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
         test_diagnostics(report),
         report.model_dump(mode="json"),
         counts=outcome_counts(report),
-        tools=report.versions,
+        versions=report.versions,
     )
 
 
@@ -93,7 +91,7 @@ def _report(request: Request, ground: Ground, params: SimulateParams, machine: M
     with open_room(ground, provision, machine, key=_key(request, ground)) as room:
         ran = _run(room, provision, selected, params, machine)
         return _told(room, ran, kept, selected, machine).model_copy(
-            update={"collection_errors": (*errors, *_errors(room, ran))}
+            update={"collection_errors": (*errors, *_errors(room, ran, machine))}
         )
 
 
@@ -181,7 +179,7 @@ def _reports(recipe: Recipe, room: Room, said: Said) -> list[bytes]:
 
 def _told(room: Room, ran: _Ran, asked: Sequence[Asked], selected: Selected, machine: Machine) -> TestReport:
     ground, recipe = room.ground, room.ground.recipe
-    cases = _by_exit(room, ran) if recipe.report == "exit-code" else _cases(room, ran)
+    cases = _by_exit(room, ran) if recipe.report == "exit-code" else _cases(room, ran, machine)
     kept = [case for case in cases if not asked or any(_is_of(case.id, test, ground) for test in asked)]
     commands = (*selected.lines, *([selected.note] if selected.note else []))
     return TestReport(
@@ -195,11 +193,11 @@ def _told(room: Room, ran: _Ran, asked: Sequence[Asked], selected: Selected, mac
     )
 
 
-def _cases(room: Room, ran: _Ran) -> list[TestCase]:
+def _cases(room: Room, ran: _Ran, machine: Machine) -> list[TestCase]:
     ground = room.ground
     return [
         TestCase(id=_id(ground, test), outcome=case.outcome, message=_message(room, case.message))
-        for test, case in _placer(room).ids(ran.parsed.cases)
+        for test, case in placer_of(room, machine).ids(ran.parsed.cases)
     ]
 
 
@@ -233,11 +231,11 @@ def _is_of(case: str, test: Asked, ground: Ground) -> bool:
     return file == asked or file.startswith(f"{asked}/") or asked == EVERYTHING
 
 
-def _errors(room: Room, ran: _Ran) -> list[str]:
+def _errors(room: Room, ran: _Ran, machine: Machine) -> list[str]:
     """What could not be loaded, each beginning with its place."""
     parsed = ran.parsed
     failed = [said for said in ran.said if said.ended.code not in (0, None)]
-    placer = _placer(room)
+    placer = placer_of(room, machine)
     found = list(parsed.problems)
     if not found and failed and not parsed.cases and room.ground.recipe.report != "exit-code":
         found = [each for said in failed for each in errors_in(said.text)] or [
@@ -283,15 +281,3 @@ def _error(room: Room, placer: Placer, problem: Problem) -> str:
 def _go_folder(room: Room, group: str) -> str:
     module = module_of(room.place)
     return f"{group[len(module) :].strip('/')}/".lstrip("/") if module and group.startswith(module) else ""
-
-
-def _placer(room: Room) -> Placer:
-    place = room.ground.place
-    return Placer(
-        Sources(
-            files=list(files_below(place)),
-            read=lambda path: text_at(place, path),
-            folders=(str(room.place), str(room.copy)),
-            module=module_of(place),
-        )
-    )

@@ -10,7 +10,7 @@ from cogworks.codebase.confined import read_file
 from cogworks.domain_services.checking import ToolRun, ValidateParams
 from cogworks.domain_services.languages import patterns_of
 from cogworks.domain_services.messages import Diagnostic, Request, Response
-from cogworks.services.command.answers import answered
+from cogworks.services.answers import answered, outside
 from cogworks.services.command.compilers import Finding, findings_in
 from cogworks.services.command.grammars.facts import FileFacts
 from cogworks.services.command.grammars.files import own
@@ -21,7 +21,6 @@ from cogworks.services.command.machine import Machine
 from cogworks.services.command.provision import provided
 from cogworks.services.command.rooms import open_room
 from cogworks.services.python.checked import Checked, skipped, told, tool_runs, versions
-from cogworks.services.python.responses import outside
 from cogworks.services.python.syntax import missing
 from cogworks.vocabulary import Severity
 
@@ -48,7 +47,7 @@ def validate(request: Request, folder: Path, machine: Machine) -> Response:
     parts = [*parsed, part]
     result = tool_runs(parts).model_dump(mode="json")
     findings = [finding for each in parts for finding in each.findings]
-    return answered(request, told([*problems, *findings]), result, counts=counts, tools=versions(parts))
+    return answered(request, told([*problems, *findings]), result, counts=counts, versions=versions(parts))
 
 
 def _parsed(folder: Path, paths: Sequence[str], interfaces: Sequence[str], machine: Machine) -> list[Checked]:
@@ -95,7 +94,7 @@ def _linted(request: Request, ground: Ground, paths: Sequence[str], machine: Mac
         kept = tuple(each for each in diagnostics if each.artifact in paths)
         if said.ended.code is None or (said.ended.code != 0 and not found):
             text = "it did not finish in time" if said.ended.timed_out else said.complaint.strip()[-500:]
-            return skipped(tool, text or f"it ended with {said.ended.code}", place=recipe.source)
+            return skipped(tool, text or f"it ended with {said.ended.code}", place=ground.source)
         version = next(iter(room.versions().values()), "")
     return Checked(run=ToolRun(tool=tool), version=version, findings=kept)
 

@@ -92,6 +92,29 @@ def test_what_was_chosen_is_told_with_the_configuration_that_says_the_same(tmp_p
     assert Prepared.model_validate(ask("prepare", tmp_path).result).key != first.key
 
 
+def test_what_is_there_without_setup_is_reused_and_what_a_setup_makes_is_made_each_time(
+    tmp_path: Path,
+) -> None:
+    laid_out(tmp_path, {"Makefile": "test:\n\ttrue\n", "a.c": ""})
+
+    def is_reused(setup: tuple[str, ...], mode: str = "made") -> list[bool]:
+        asked = {"commands": Commands(test="true", setup=setup), "settings": {"mode": mode}}
+        return [Prepared.model_validate(ask("prepare", tmp_path, **asked).result).is_reused for _ in range(2)]
+
+    assert is_reused(()) == [True, True]
+    assert is_reused(("touch made",)) == [False, False]
+    assert is_reused(("false",), mode="prepared") == [True, True]
+
+
+@needs("node")
+def test_the_choices_of_a_folder_name_the_manifest_by_its_path(tmp_path: Path) -> None:
+    laid_out(tmp_path, {"web/package.json": '{"scripts": {"test": "node --test"}}'})
+    found = Prepared.model_validate(ask("prepare", tmp_path, root="web").result)
+
+    assert {each.source for each in found.choices} == {"web/package.json, scripts.test"}
+    assert 'root = "web"' in found.configuration
+
+
 def test_preparing_names_the_program_that_is_missing(tmp_path: Path) -> None:
     error = ask("prepare", laid_out(tmp_path, {"Cargo.toml": ""}), path="/nowhere").error
 

@@ -7,8 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 from cogworks.cli import cli
-from cogworks.domain_services.languages import LANGUAGES
+from cogworks.domain_services.languages import LANGUAGES, patterns_of
+from cogworks.domain_services.messages import ErrorCode
+from cogworks.services.command import answering
 from cogworks.services.command.answering import METHODS
+from cogworks.services.command.grammars.languages.registry import PATTERNS
+from cogworks.services.command.machine import Commands
 from tests.services.asking import laid_out
 from tests.services.command.commanding import ask, needs
 
@@ -27,6 +31,35 @@ def test_its_handshake_names_methods_files_and_walls(tmp_path: Path) -> None:
         told["artifact_patterns"]
     )
     assert told["test_commands"] is True
+
+
+def test_every_file_that_a_grammar_reads_is_announced_so_that_it_is_asked_about() -> None:
+    assert set(PATTERNS) <= set(patterns_of())
+
+
+def test_a_language_that_is_named_narrows_what_is_announced_and_indexed(tmp_path: Path) -> None:
+    laid_out(tmp_path, {"a.go": "package a\n", "b.rs": "fn b() {}\n"})
+    go = Commands(language="go")
+
+    assert ask("handshake", tmp_path, commands=go).result["artifact_patterns"] == ["*.go"]
+    for asked in ({}, {"artifacts": ["a.go", "b.rs"]}):
+        symbols = ask("index", tmp_path, commands=go, **asked).result["symbols"]
+        assert {each["artifact"] for each in symbols} == {"a.go"}
+    whole = ask("index", tmp_path).result["symbols"]
+    assert {each["artifact"] for each in whole} == {"a.go", "b.rs"}
+
+
+def test_an_answer_longer_than_a_message_may_be_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laid_out(tmp_path, {"a.go": "package a\n" + "".join(f"func f{n}() {{}}\n" for n in range(50))})
+    monkeypatch.setattr(answering, "MAX_MESSAGE_BYTES", 2_000)
+
+    error = ask("index", tmp_path).error
+
+    assert error is not None
+    assert error.code is ErrorCode.TOOL_FAILED
+    assert "a message at most 2000" in error.message
 
 
 def test_its_help_has_an_example() -> None:

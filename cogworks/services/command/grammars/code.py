@@ -5,6 +5,7 @@ import posixpath
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
@@ -105,16 +106,19 @@ class Code:
         )
 
 
-def read_code(folder: Path, read: Reading, *, only: Sequence[str] = (), root: str = "") -> Code:
+def read_code(
+    folder: Path, read: Reading, *, only: Sequence[str] = (), root: str = "", patterns: Sequence[str] = ()
+) -> Code:
     """The code below a directory.
 
     Args:
         only: paths of the repository, as a request names them; none: all files of known languages that no tool made.
         root: only what is below this folder.
+        patterns: only files whose names fit one of these; none: all.
     """
     found = listing(folder, root)
-    asked = own(only) if only else found.paths
-    unread = {} if only else {path: why.reason for path, why in found.unread}
+    asked = [path for path in (own(only) if only else found.paths) if _fits(path, patterns)]
+    unread = {} if only else {path: why.reason for path, why in found.unread if _fits(path, patterns)}
     files: dict[str, FileFacts] = {}
     with _collector_at_rest():
         for path in asked:
@@ -126,6 +130,11 @@ def read_code(folder: Path, read: Reading, *, only: Sequence[str] = (), root: st
     told = {path: text(folder, path) for path in found.settings}
     settings = {path: each for path, each in told.items() if each is not None}
     return Code(files, unread, others=found.paths, settings=settings)
+
+
+def _fits(path: str, patterns: Sequence[str]) -> bool:
+    name = posixpath.basename(path)
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _facts(folder: Path, path: str, read: Reading) -> FileFacts | Unreadable:

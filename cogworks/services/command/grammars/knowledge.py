@@ -18,6 +18,10 @@ class Reads(Protocol):
     def source_facts(self) -> Reading:
         """What a file says: `gather`, or `Shelf().facts` for a process that answers more than once."""
 
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """Of the names of the files that are answered for; none: every file of a known language."""
+
 
 class Shelf:
     """Reads each file once, by its content."""

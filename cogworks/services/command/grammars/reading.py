@@ -14,7 +14,7 @@ from cogworks.services.command.grammars.knowledge import Reads
 def code_of(request: Request, folder: Path, machine: Reads, *, only: Sequence[str] = ()) -> Code:
     """The code a request is about, below the folder its repository names as root."""
     root = request.repository.root if request.repository else ""
-    return read_code(folder, machine.source_facts, only=only, root=root)
+    return read_code(folder, machine.source_facts, only=only, root=root, patterns=machine.patterns)
 
 
 def told(

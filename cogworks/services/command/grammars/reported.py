@@ -1,6 +1,6 @@
 """Under which names test runners report the tests of a repository, and in which files these are."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +20,9 @@ class ReportedTest(NamedTuple):
     """Repository-relative POSIX path."""
 
 
-def reported_tests(folder: Path, read: Reading = gather, *, root: str = "") -> tuple[ReportedTest, ...]:
+def reported_tests(
+    folder: Path, read: Reading = gather, *, root: str = "", only: Sequence[str] = ()
+) -> tuple[ReportedTest, ...]:
     r"""The tests below a directory by path and line, each under the name by which its usual runner reports it.
 
     Go `example.com/shop/cart.TestAdd` (import path, dot, function); Rust `cart::tests::adds` as libtest prints it, a test of
@@ -33,8 +35,9 @@ def reported_tests(folder: Path, read: Reading = gather, *, root: str = "") -> t
     Args:
         read: `Shelf().facts` where more than one question is asked.
         root: only what is below this folder of the repository.
+        only: paths of the files to look at; none: all.
     """
-    code = read_code(folder, read, root=root)
+    code = read_code(folder, read, root=root, only=only)
     return tuple(ReportedTest(name, path) for path in code.files for name in _names(code, path))
 
 

@@ -68,7 +68,7 @@ class LanguageSpec:
     test_names: str = ""
     """Expression for the names of functions that are tests in such a file; empty: names tell nothing."""
     test_sign: str = ""
-    """What the header of a test by name contains as well."""
+    """Expression for what the header of a test by name contains as well."""
     doubts: Mapping[str, str] = field(default_factory=dict)
     """Why -> in words for people."""
     is_exact: bool = True

@@ -21,4 +21,4 @@ def is_test_by_form(spec: LanguageSpec, name: str, kind: str, header: str, above
     text = f"{above}\n{header}"
     if any(mark in text for mark in spec.test_marks):
         return True
-    return bool(spec.test_names and re.match(spec.test_names, name) and spec.test_sign in header)
+    return bool(spec.test_names and re.match(spec.test_names, name) and re.search(spec.test_sign, header))

@@ -393,6 +393,7 @@ class Machine:
     """What operations are lent here."""
 
     source_facts: Reading = staticmethod(gather)
+    patterns = ()
 
 
 def repository(folder: Path, files: Mapping[str, str | bytes]) -> Path:

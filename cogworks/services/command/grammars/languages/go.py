@@ -42,5 +42,5 @@ GO = LanguageSpec(
     documentation=("//", "/*"),
     test_files=("*_test.go",),
     test_names=r"(?:Test|Benchmark|Fuzz|Example)(?![a-z])",
-    test_sign="*testing.",
+    test_sign=r"\*testing\.|^func Example\w*\(\)",
 )
