@@ -17,6 +17,7 @@ from cogworks.domain_services.messages import (
 from cogworks.services.python.choosing import interpreter_for
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
+from cogworks.services.python.needs_of_tests import needs
 from cogworks.services.python.remedies import is_module_of, remedies
 from cogworks.services.python.responses import blocking, found, refused
 from cogworks.services.python.testrun import run_tests
@@ -39,6 +40,7 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     report = run_tests(folder, run, walls=machine.walls, search_path=machine.search_path)
     if report.collection_errors:
         report = report.model_copy(update={"remedies": _remedies(report, request, folder, run)})
+    report = report.model_copy(update={"remedies": (*report.remedies, *needs(report))})
     told = test_diagnostics(report) + left_out(run.interpreter)
     result, counts = report.model_dump(mode="json"), outcome_counts(report)
     return found(request, told, result, counts=counts, tools=report.versions)

@@ -41,6 +41,8 @@ _MAX_REPORT_BYTES = 64 * 1024**2
 _SHORTEST_S = 0.01
 # One failure more or less must not hide the others, whatever the project's own options are.
 _OPTIONS = ("--maxfail=0", "--continue-on-collection-errors", "-q")
+_GIT_USER = "[user]\n\tname = Test\n\temail = test@localhost\n"
+"""Without one git makes no commit; a repository's own settings and variables go before it."""
 _MOST_TOLD = 20
 """So many tests are named in a command; the cases name all of them."""
 _CPU_FACTOR = 4
@@ -163,6 +165,9 @@ def prepared(folder: Path, repository: Path, interpreter: Interpreter, root: str
         shutil.copytree(interpreter.home, places.home, symlinks=True)
     for place in (places.home, places.temporary, places.scratch, places.told):
         place.mkdir(exist_ok=True)
+    settings = places.home / ".gitconfig"
+    if not os.path.lexists(settings):
+        settings.write_text(_GIT_USER, encoding="utf-8")
     return places
 
 
@@ -314,7 +319,8 @@ def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
     for plugin in wanted.plugins:
         pytest += ["-p", "cogworks_alone", "-p", plugin.name, *plugin.options]
     pytest += [f"--cogworks-test-timeout={wanted.test_timeout_s:g}", f"--cogworks-reach={json.dumps(reach)}"]
-    pytest += ["-p", "no:cacheprovider", f"--basetemp={places.temporary / 'pytest'}"]
+    # Switched off, the cache would take `--lf` and `--ff` with it, which a project's own options may have.
+    pytest += ["-o", f"cache_dir={places.temporary / 'cache'}", f"--basetemp={places.temporary / 'pytest'}"]
     return [*pytest, "--tb=short", "--color=no", *_OPTIONS]
 
 
