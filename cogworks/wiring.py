@@ -32,6 +32,7 @@ from cogworks.github.tokens import TokenSource
 from cogworks.github.writer import Writer
 from cogworks.ledger.store import LedgerStore
 from cogworks.llm.provider import Provider
+from cogworks.nodes.base_check import check_base
 from cogworks.nodes.contract import Asks, DomainService, NodeShell, Workspace
 from cogworks.nodes.registry import NODES
 from cogworks.nodes.timing import Patience
@@ -202,6 +203,7 @@ def open_shell(
                 ),
                 monotonic=_elapsed_s,
                 say=say,
+                check_base=check_base,
             ),
             tracker=tracker,
             ledger=lambda snapshot: LedgerStore(
@@ -321,7 +323,9 @@ def _service_for(order: SessionOrder, environment: Environment, say: Callable[[s
         sub_work_item_id=task.sub_item.number if task.sub_item else None,
         needs_walls=order.needs_walls(),
     )
-    return open_panel(order.files, environment, caller=caller, warn=say, left_s=order.left_s)
+    return open_panel(
+        order.files, environment, caller=caller, warn=say, left_s=order.left_s, names=order.root_names
+    )
 
 
 def _open_copy(

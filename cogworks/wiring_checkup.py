@@ -73,14 +73,17 @@ def look_at(folder: Path, environment: Environment, *, during: During) -> Checku
         files = own_files(looked.path)
         configuration = _configuration(files.get("config.toml"))
         paths = tuple(islice((path for path in walked(looked.path) if not path.endswith("/")), _MOST_FILES))
-        languages = _languages(paths, environment, files)
-        services = services_of(environment, files)
+        names = tuple(sorted({path.split("/", 1)[0] for path in paths}))
+        languages = _languages(paths, names, environment, files)
+        services = services_of(environment, files, names)
         tests = configuration.config.tests
         warnings: list[str] = []
         surroundings: Sequence[Surroundings] = ()
         suite: SuiteRun | None = None
         if languages.status != "failed":
-            with open_panel(files, environment, caller=Caller(node="doctor"), warn=warnings.append) as panel:
+            with open_panel(
+                files, environment, caller=Caller(node="doctor"), warn=warnings.append, names=names
+            ) as panel:
                 surroundings = _prepared(panel, looked, services, during)
                 warnings.clear()
                 if tests.baseline != "none" and not any(each.problem for each in surroundings):
@@ -143,11 +146,13 @@ def _configuration(text: str | None) -> _Configuration:
     return _Configuration(config, notes=() if has_model else (unnamed,))
 
 
-def _languages(paths: Sequence[str], environment: Environment, files: Mapping[str, str]) -> Check:
+def _languages(
+    paths: Sequence[str], names: Sequence[str], environment: Environment, files: Mapping[str, str]
+) -> Check:
     """As for a repository on GitHub, by the number of files."""
     counts = Counter(language for path in paths if (language := _LANGUAGE_OF.get(Path(path).suffix)))
-    roots = tuple(sorted({path.split("/", 1)[0] for path in paths}))
-    return languages_check(Contents(languages=dict(counts), root_names=roots), served(environment, files))
+    contents = Contents(languages=dict(counts), root_names=tuple(names))
+    return languages_check(contents, served(environment, files, names))
 
 
 def _prepared(

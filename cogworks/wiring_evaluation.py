@@ -297,7 +297,10 @@ def fresh_checkout(
         copy = clone_of(order.repository, order.instance, Path(folder).resolve(), say)
         files = own_files(copy.path)
         caller = Caller(node="evaluate")
-        with open_panel(files, environment, caller=caller, warn=say, test_command=order.words) as panel:
+        names = tuple(each.name for each in copy.path.iterdir())
+        with open_panel(
+            files, environment, caller=caller, warn=say, test_command=order.words, names=names
+        ) as panel:
             yield copy.path, copy.git, Consulted(copy, panel, suite=order.suite, warn=say)
 
 

@@ -177,17 +177,23 @@ def open_repair(
     with scratch_folder("cogworks-fix-") as folder:
         copy = clone_of(order.repository, order.instance, folder, say)
         files = own_files(copy.path)
+        names = tuple(each.name for each in copy.path.iterdir())
         with (
             _open_model(order, environment, files, provider) as asked,
             open_panel(
-                files, environment, caller=Caller(node="fix"), warn=say, test_command=order.words
+                files,
+                environment,
+                caller=Caller(node="fix"),
+                warn=say,
+                test_command=order.words,
+                names=names,
             ) as panel,
             ExitStack() as opened,
         ):
             if isinstance(asked, Unasked):
                 say(f"{asked.reason}\nWhat needs no model is done; nothing is changed.")
             tree = PatchTree(copy.path, copy.git, identity=COMMITTER)
-            site = Site(copy.path, copy.git, base=copy.start, folder=folder / "probes")
+            site = Site(copy.path, copy.git, base=copy.start, folder=folder / "probes", root_names=names)
             laboratory = opened.enter_context(
                 laboratory_of(site, tree, files, environment, warn=say, test_command=order.words)
             )

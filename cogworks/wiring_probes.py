@@ -44,6 +44,8 @@ class Site:
     """The commit whose manifests say what its tests need."""
     folder: Path
     """For worktrees, outside of the repository; may hold what killed processes left there."""
+    root_names: tuple[str, ...] = ()
+    """Files and folders at the repository's root, which tell of its languages."""
 
 
 class ProbeRoom:
@@ -191,6 +193,7 @@ def laboratory_of(
             warn=warn_once,
             left_s=seat_left_s,
             test_command=test_command,
+            names=site.root_names,
         )
 
     return ProbeLaboratory(site, tree, seated, left_s=left_s)
@@ -210,7 +213,8 @@ def laboratory_in(
     """
     # One folder for each repository: whoever removes a left worktree also has to forget it there.
     folder = Path(environment.work_dir) / "probes" / sha256(copy.remote_url)[:16]
-    site = Site(copy.path, copy.git, base=copy.base() or copy.head, folder=folder)
+    base = copy.base() or copy.head
+    site = Site(copy.path, copy.git, base=base, folder=folder, root_names=order.root_names)
     caller = PROBE.model_copy(
         update={"work_item_id": order.task.item.number, "needs_walls": order.needs_walls()}
     )

@@ -1,6 +1,6 @@
 """The part of the composition root that looks whether a run can begin: trials of this machine and of a repository."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from cogworks.codebase.failures import GitFailed
@@ -8,6 +8,8 @@ from cogworks.codebase.git import Git
 from cogworks.codebase.room import tried_room
 from cogworks.coding.governed import coding_policy
 from cogworks.credential_rules import PROXY_VARIABLES
+from cogworks.domain_services.configuration import ServiceConfig
+from cogworks.domain_services.languages import patterns_of, programs_for
 from cogworks.domain_services.opening import BUNDLED_PATTERNS, is_bundled
 from cogworks.errors import ConfigurationError, MachineUnfit, UsageError
 from cogworks.github import diagnosis
@@ -82,10 +84,11 @@ def repository_trials(
         return found.model_copy(update={"found": f"{found.found}; {config.llm.model} has a price"})
 
     def languages() -> Check:
-        known = served(environment, files)
+        services = _services(environment, files, contents.root_names)
         if not needs_services(pipelines):
             return Check(name="languages", status="ok", found="no node writes code")
-        return languages_check(contents, known)
+        known = _served_by(services)
+        return _without_programs(services, contents.root_names) or languages_check(contents, known)
 
     yield Trial("nodes", nodes, is_of_repository=True)
     yield Trial("model", model, is_of_repository=True)
@@ -118,24 +121,56 @@ def refuse_unusable_door(environment: Environment, provider: str) -> None:
         raise UsageError(str(error)) from error
 
 
-def served(environment: Environment, files: Mapping[str, str]) -> list[Served]:
+def served(environment: Environment, files: Mapping[str, str], names: Sequence[str]) -> list[Served]:
     """The services of a repository and the files they are asked about.
+
+    Args:
+        names: of what lies at the repository's root.
 
     Raises:
         ConfigurationError: every problem of `services.toml`.
         UsageError: the operator's own file has one.
     """
+    return _served_by(_services(environment, files, names))
+
+
+def _served_by(services: Sequence[ServiceConfig]) -> list[Served]:
+    return [Served(name=each.name, patterns=each.artifacts or _patterns_of(each)) for each in services]
+
+
+def _services(
+    environment: Environment, files: Mapping[str, str], names: Sequence[str]
+) -> tuple[ServiceConfig, ...]:
     try:
-        services = services_of(environment, files)
+        return services_of(environment, files, names)
     except ConfigurationError as error:
         if not environment.services_config:
             raise
         # The operator's own file, of which nobody in the repository knows.
         raise UsageError(str(error)) from error
-    return [
-        Served(name=each.name, patterns=each.artifacts or (BUNDLED_PATTERNS if is_bundled(each) else None))
-        for each in services
+
+
+def _without_programs(services: Sequence[ServiceConfig], names: Sequence[str]) -> Check | None:
+    """The refusal of a repository whose toolchain is not on this machine; None: nothing is known to be missing."""
+    from cogworks.services.command.toolchains import how_to_get, toolchain_of  # noqa: PLC0415 - few repositories need it
+
+    path = child_environment().get("PATH", "")
+    asking = [
+        each for each in services if each.kind == "command" and each.role == "primary" and not each.test
     ]
+    wanted = [program for each in asking for program in programs_for(names, each.language)]
+    missing = toolchain_of(wanted, path).missing if wanted else ()
+    if not missing:
+        return None
+    found = f"its tests are run by {', '.join(f'`{each}`' for each in missing)}, not on this machine's PATH"
+    remedy = "; ".join(dict.fromkeys(how_to_get(each) for each in missing))
+    return Check(name="languages", status="failed", found=found, remedy=f"{remedy[0].upper()}{remedy[1:]}.")
+
+
+def _patterns_of(service: ServiceConfig) -> tuple[str, ...] | None:
+    if service.kind == "command":
+        return patterns_of(service.language)
+    return BUNDLED_PATTERNS if is_bundled(service) else None
 
 
 def _git(environment: Environment) -> Check:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cogworks.domain_services.client import Configured
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig
+from cogworks.domain_services.limits import TEST_METHODS
 from cogworks.domain_services.messages import Caller, RepositorySettings
 from cogworks.domain_services.opening import BUNDLED, configured_services, open_client
 from cogworks.domain_services.panel import Member, ServicePanel
@@ -28,6 +29,7 @@ def open_panel(
     warn: Callable[[str], None],
     left_s: Callable[[], float | None] = lambda: None,
     test_command: Sequence[str] = (),
+    names: Sequence[str] = (),
 ) -> ServicePanel:
     """The domain services of a repository, each reached at the first question.
 
@@ -37,15 +39,17 @@ def open_panel(
         left_s: what is left of the visit's time; None: no limit.
         test_command: words of the command that tests are run with; none: what `[tests] command` says, else each service's
             own way.
+        names: of what lies at the repository's root, which tell of its languages; none: nobody knows.
 
     Raises:
         ConfigurationError: every problem of `services.toml` or `config.toml`.
     """
     everywhere = Configured(repository_settings(files), tuple(test_command) or configured_words(files))
+    suite_s = parse_surroundings(files.get("config.toml", ""))[1].timeout_s
     members = [
         Member(
             client=open_client(
-                service,
+                _timed(service, suite_s),
                 environment=child_environment(),
                 caller=caller,
                 left_s=left_s,
@@ -55,9 +59,15 @@ def open_panel(
             artifacts=service.artifacts,
             root=service.root,
         )
-        for service in services_of(environment, files)
+        for service in services_of(environment, files, names)
     ]
     return ServicePanel(members, warn=warn)
+
+
+def _timed(service: ServiceConfig, suite_s: float) -> ServiceConfig:
+    """A service whose runs of tests end when `[tests] timeout_s` says, where its own table says nothing of them."""
+    usual = dict.fromkeys(TEST_METHODS, suite_s)
+    return service.model_copy(update={"timeouts": {**usual, **service.timeouts}})
 
 
 def configured_for(service: ServiceConfig, everywhere: Configured, *, is_told: bool = False) -> Configured:
@@ -101,8 +111,10 @@ def configured_words(files: Mapping[str, str]) -> tuple[str, ...]:
         raise ConfigurationError(CONFIG_FILE, [f"`tests.command` is {tests.command!r}: {error}"]) from None
 
 
-def services_of(environment: Environment, files: Mapping[str, str]) -> tuple[ServiceConfig, ...]:
-    """What `services.toml` among the files says, or the file that the environment names.
+def services_of(
+    environment: Environment, files: Mapping[str, str], names: Sequence[str] = ()
+) -> tuple[ServiceConfig, ...]:
+    """What `services.toml` among the files says, or the file that the environment names; else what fits the names at the root.
 
     Raises:
         ConfigurationError: every problem of the file.
@@ -111,7 +123,7 @@ def services_of(environment: Environment, files: Mapping[str, str]) -> tuple[Ser
     named = environment.services_config
     if not named:
         found = configured_services(
-            files.get("services.toml"), source=SERVICES_FILE, bundled=_bundled(environment)
+            files.get("services.toml"), source=SERVICES_FILE, bundled=_bundled(environment), names=names
         )
         return tuple(_launched(each, environment) for each in found)
     try:
@@ -124,8 +136,14 @@ def services_of(environment: Environment, files: Mapping[str, str]) -> tuple[Ser
 
 
 def _launched(service: ServiceConfig, environment: Environment) -> ServiceConfig:
-    """A service of a bundled kind with the command that starts it."""
-    return service.model_copy(update={"command": _bundled(environment).command}) if service.kind else service
+    """A service of a bundled kind with what starts it, and with a place for what it keeps for later steps."""
+    if service.kind == "python":
+        return service.model_copy(update={"command": _bundled(environment).command})
+    if service.kind == "command":
+        return service.model_copy(
+            update={"command": ("--environments", str(environments_folder(environment)))}
+        )
+    return service
 
 
 def _bundled(environment: Environment) -> ServiceConfig:

@@ -47,6 +47,7 @@ from cogworks.ledger import store
 from cogworks.ledger.record import Change
 from cogworks.llm.gateway import PromptManifest, ReplyRecord
 from cogworks.llm.provider import ModelReply, Usage
+from cogworks.nodes.base_check import check_base
 from cogworks.nodes.considering import Wanted
 from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Reply, Succeeded
 from cogworks.nodes.reports import StepReport
@@ -101,6 +102,10 @@ class Runner:
     clock_s: float = 0.0
     """What its monotonic clock says."""
     is_dead: bool = False
+    service: ScriptedService | None = None
+    """Whom its nodes ask; where there is none, they find their lease lost."""
+    looks_at_the_base: bool = False
+    """Whether the base is looked at before the first model call, as outside of tests; the service has to be there."""
 
     def step(self, wanted: Wanted | None = None) -> StepReport:
         return take_step(self.shell(), ADDRESS, wanted or Wanted())
@@ -113,6 +118,7 @@ class Runner:
                 session=self._session,
                 monotonic=lambda: self.clock_s,
                 say=self.said.append,
+                **({"check_base": check_base} if self.looks_at_the_base else {}),
             ),
             tracker=self,
             ledger=lambda _: self,
@@ -259,7 +265,8 @@ class _Session:
 
     @property
     def shell(self) -> NodeShell:
-        return _NodeShell(_Model(self.runner, self.order), self.runner, self.order)
+        shell = _NodeShell(_Model(self.runner, self.order), self.runner, self.order)
+        return replace(shell, service=self.runner.service) if self.runner.service else shell
 
     def push(self, branch: BranchName, oid: CommitOid, expected: CommitOid | None) -> None:
         raise AssertionError("these nodes push nothing")
@@ -298,7 +305,9 @@ class _NodeShell:
         self.order.keep(name, text)
 
     def workspace(self) -> MemoryWorkspace:
-        return MemoryWorkspace({})
+        copy = MemoryWorkspace({})
+        copy.approve(self.runner.world.head, {})
+        return copy
 
 
 @dataclass

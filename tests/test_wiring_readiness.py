@@ -63,14 +63,38 @@ def test_a_model_of_this_machine_may_cost_nothing(environment: Environment) -> N
     assert (found.status, found.found) == ("ok", "recorded replies; no key is needed; my-model has a price")
 
 
-def test_a_repository_in_typescript_is_refused_until_a_service_knows_it(environment: Environment) -> None:
-    services = '[[services]]\nname = "web"\ncommand = ["web-service"]\nartifacts = ["*.ts", "*.tsx"]\n'
+ELIXIR = Contents(languages={"Elixir": 1000}, root_names=("mix.exs", "lib"))
 
-    with pytest.raises(
-        ConfigurationError, match=r"TypeScript \(100 %\) \(seen: package\.json, tsconfig\.json\)"
-    ):
-        refuse_unready(parse_config(CONFIG), {}, WEB, environment)
-    refuse_unready(parse_config(CONFIG), {"services.toml": services}, WEB, environment)
+
+def test_a_repository_in_a_language_that_nobody_knows_is_refused_until_a_service_does(
+    environment: Environment,
+) -> None:
+    services = '[[services]]\nname = "beam"\ncommand = ["beam-service"]\nartifacts = ["*.ex", "*.exs"]\n'
+
+    with pytest.raises(ConfigurationError, match=r"Elixir \(100 %\) \(seen: mix\.exs\)"):
+        refuse_unready(parse_config(CONFIG), {}, ELIXIR, environment)
+    refuse_unready(parse_config(CONFIG), {"services.toml": services}, ELIXIR, environment)
+
+
+def test_a_repository_in_typescript_is_known_where_node_is_and_else_the_program_is_named(
+    environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = tmp_path / "bin" / "node"
+    node.parent.mkdir()
+    node.write_text("#!/bin/sh\n")
+    monkeypatch.setenv("PATH", str(node.parent))
+    node.chmod(0o755)
+
+    known = of_repository(environment, CONFIG, {}, WEB)["languages"]
+    node.unlink()
+    refused = of_repository(environment, CONFIG, {}, WEB)["languages"]
+
+    assert (known.status, known.found) == ("ok", "TypeScript (100 %), known to command")
+    assert (refused.status, refused.found) == (
+        "failed",
+        "its tests are run by `node`, not on this machine's PATH",
+    )
+    assert refused.remedy.startswith("Install Node.js")
 
 
 def test_a_pipeline_whose_nodes_ask_no_service_needs_none(environment: Environment) -> None:

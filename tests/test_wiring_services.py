@@ -72,6 +72,19 @@ def test_times_and_patience_are_what_the_configuration_says(tmp_path: Path) -> N
     assert (service.limits.of("validate"), service.limits.breaker_failures) == (0.2, 9)
 
 
+@pytest.mark.parametrize(("own", "limit"), [("", "77.0"), ("timeouts = { simulate = 33 }\n", "33.0")])
+def test_the_suite_may_take_as_long_as_the_repository_says(tmp_path: Path, own: str, limit: str) -> None:
+    files = {
+        "services.toml": services(tmp_path, "tells-its-limit") + own,
+        "config.toml": "[tests]\ntimeout_s = 77\n",
+    }
+
+    with open_panel(files, NOTHING, caller=Caller(), warn=print) as panel:
+        report = panel.simulate(Copy(tmp_path))
+
+    assert report.commands == (f"for {limit} s",)
+
+
 def test_the_operator_s_own_file_wins(tmp_path: Path) -> None:
     own = tmp_path / "mine.toml"
     own.write_text(services(tmp_path, "crash"))
@@ -183,3 +196,58 @@ def test_a_service_is_told_what_its_own_table_says() -> None:
     assert (rest.settings.mode, tuple(rest.test_command), rest.root) == ("prepared", ("pytest", "-q"), "")
     assert (usual.settings, usual.root) == (everywhere.settings, "usual")
     assert tuple(told.test_command) == ("pytest", "-q")
+
+
+@pytest.mark.parametrize(
+    ("names", "services"),
+    [
+        (("pyproject.toml", "src"), [("python", "primary")]),
+        (("pyproject.toml", "Makefile", "speedups.c"), [("python", "primary")]),
+        (("go.mod", "main.go"), [("command", "primary")]),
+        (("Makefile", "main.c"), [("command", "primary")]),
+        (("setup.py", "package.json"), [("python", "primary"), ("command", "secondary")]),
+        (("Makefile", "tests"), [("python", "primary")]),
+        (("README.md",), [("python", "primary")]),
+    ],
+)
+def test_without_any_file_the_names_at_the_root_say_which_services_there_are(
+    names: tuple[str, ...], services: list[tuple[str, str]]
+) -> None:
+    assert [(each.name, each.role) for each in services_of(NOTHING, {}, names)] == services
+
+
+COMMANDS = """
+[[services]]
+name = "go"
+kind = "command"
+language = "go"
+setup = ["echo made > made"]
+test = "cat made && sh all.sh"
+test_one = "sh one.sh {file} {name}"
+lint = "cat {files}"
+format = "sed -i s/2/3/ {files}"
+report = "junit"
+report_file = "out/*.xml"
+"""
+
+
+def test_each_key_of_the_service_of_commands_is_obeyed(tmp_path: Path) -> None:
+    case = '<testsuite><testcase classname="a" name="%s" file="a.go"/></testsuite>'
+    (tmp_path / "all.sh").write_text(f"mkdir out; echo '{case % 'all'}' > out/a.xml\n")
+    (tmp_path / "one.sh").write_text(
+        f"mkdir out; echo '{case % '$2'}' > out/a.xml\n".replace("'", '"')
+        .replace('="', "='")
+        .replace('" name', "' name")
+        .replace('" file', "' file")
+        .replace('"/>', "'/>")
+    )
+    (tmp_path / "a.go").write_text("package a\n/*\na.go:2: no\n*/\n")
+    (tmp_path / "b.rs").write_text("/*\nb.rs:2: no\n*/\n")
+    copy = Copy(tmp_path)
+
+    with open_panel({"services.toml": COMMANDS}, NOTHING, caller=Caller(), warn=print) as panel:
+        assert [case.id for case in panel.simulate(copy).cases] == ["a.go::all"]
+        assert [case.id for case in panel.simulate(copy, ["a.go::one"]).cases] == ["a.go::one"]
+        found = panel.validate(copy, ["a.go", "b.rs"])
+        assert [(each.artifact, each.line) for each in found] == [("a.go", 2)]
+        assert panel.normalised(copy, ["a.go"]) == {"a.go": "package a\n/*\na.go:3: no\n*/\n"}

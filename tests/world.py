@@ -145,6 +145,8 @@ class World:
     paid: Counter[str] = field(default_factory=Counter)
     """Purpose -> how often the model was paid for it."""
     count: int = 100
+    head: CommitOid = field(default_factory=lambda: CommitOid("a" * 40))
+    """Of the default branch."""
 
     def __post_init__(self) -> None:
         self.set_label("cogworks:run", "e1")
@@ -250,7 +252,7 @@ class World:
                 name_with_owner=ADDRESS.repository,
                 viewer_permission="WRITE",
                 default_branch=MAIN,
-                head_oid=CommitOid("a" * 40),
+                head_oid=self.head,
                 config_files=config_files,
                 config_oid=hashlib.sha256(repr(sorted(config_files.items())).encode()).hexdigest()[:40],
                 label_ids={},

@@ -4,16 +4,11 @@ from collections.abc import Iterator
 
 from cogworks.checkup.findings import Checkup
 from cogworks.domain_services.messages import TestReport
-from cogworks.nodes.baseline import refusal_of
+from cogworks.nodes.baseline import NO_TESTS, has_no_tests, refusal_of
 from cogworks.vocabulary import Value
 
 _NODE = "code_generation: "
 """How the baseline check of an item begins what it says; here no node is at work."""
-NO_TESTS = (
-    "No test was found, so that nothing could show whether a change makes anything worse. If there are tests, name their "
-    'command: `command = "…"` under `[tests]` in `.cogworks/config.toml`. If there are none, say so there: '
-    '`baseline = "none"`; only the tests that come with a change count then.'
-)
 
 
 class ToDo(Value):
@@ -49,9 +44,5 @@ def _of_the_suite(report: TestReport, found: Checkup) -> Iterator[ToDo]:
     if (refused := refusal_of(report, wanted=found.baseline)) is not None:
         what, _, remedy = refused.reason.removeprefix(_NODE).partition("\n")
         yield ToDo(what=what, remedy=remedy)
-    elif found.baseline != "none" and not report.collection_errors and not _ran(report):
+    elif found.baseline != "none" and has_no_tests(report):
         yield ToDo(what=NO_TESTS)
-
-
-def _ran(report: TestReport) -> bool:
-    return any(case.outcome != "skipped" for case in report.cases)

@@ -13,6 +13,7 @@ from cogworks.codebase.changes import normalised, path_problem, protected_by
 from cogworks.coding.handoff import Convention, RedRun, Resolved, TestHandoff
 from cogworks.domain_services.messages import Diagnostic, TestReport, hides_any
 from cogworks.repair.measure import file_of
+from cogworks.repair.unloaded import unloaded_of
 from cogworks.vocabulary import Value
 
 MAX_CANDIDATES = 5
@@ -133,7 +134,7 @@ def tried(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
 def red_run(paths: Sequence[str], run: FirstRun) -> RedRun:
     """The figures of the tests on the tree without the change."""
     cases = [case for case in run.report.cases if file_of(case.id) in paths]
-    errors = (_still_to_be_written(error, run) for error in _errors_of(paths, run.report))
+    errors = (_still_to_be_written(error, run, paths) for error in _errors_of(paths, run.report))
     return RedRun(
         collected=len(cases),
         failed=sum(1 for case in cases if case.outcome in _BAD),
@@ -157,10 +158,23 @@ def missing_target(error: str, modules: Collection[str]) -> str:
     return last.group() if is_ours else ""
 
 
-def _still_to_be_written(error: str, run: FirstRun) -> str:
-    """What `missing_target` says, unless the tests that were there needed the same in vain: that is not for the coder."""
-    found = missing_target(error, run.modules)
-    return "" if any(found in known for known in run.before.collection_errors) else found
+def _still_to_be_written(error: str, run: FirstRun, paths: Sequence[str]) -> str:
+    """What `missing_target` says, if the suite could be loaded without these tests: else it is not for the coder.
+
+    Args:
+        paths: the files that hold the tests.
+    """
+    found, known = missing_target(error, run.modules), run.before.collection_errors
+    is_old = any(found in each for each in known)
+    # Of what lies in a folder that could not be loaded nobody knows what else is missing.
+    is_hidden = any(hides_any(each, paths) and file_of(each) not in paths for each in known)
+    return "" if is_old or is_hidden or (not run.before.cases and _is_of_old_code(error, paths)) else found
+
+
+def _is_of_old_code(error: str, paths: Sequence[str]) -> bool:
+    """Whether a module is missed by code that was there before the tests; where no test was, none can have loaded that code."""
+    at = next((each.at for each in unloaded_of([error])), "")
+    return "No module named" in error and bool(at) and at.rpartition(":")[0] not in paths
 
 
 def without_handed_over(report: TestReport, paths: Sequence[str]) -> TestReport:
@@ -218,7 +232,7 @@ def _errors_of(paths: Sequence[str], report: TestReport) -> list[str]:
 def _empty(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
     red = red_run(paths, run)
     errors = _errors_of(paths, run.report)
-    foreign = [error for error in errors if not _still_to_be_written(error, run)]
+    foreign = [error for error in errors if not _still_to_be_written(error, run, paths)]
     for error in foreign:
         message = f"{red.collected} tests collected: this cannot be loaded, and not because something is still to be written: {error}"
         yield GateProblem(code=GateCode.TEST_EMPTY, message=message, path=file_of(error))
@@ -232,7 +246,7 @@ def _empty(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
 
 def _not_red(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
     cases = [case for case in run.report.cases if file_of(case.id) in paths]
-    astray = [c for c in cases if c.outcome == "error" and not _still_to_be_written(c.message, run)]
+    astray = [c for c in cases if c.outcome == "error" and not _still_to_be_written(c.message, run, paths)]
     known = {case.id for case in run.before.cases if case.outcome in _BAD}
     for case in astray:
         if case.id not in known:

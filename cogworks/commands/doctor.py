@@ -88,7 +88,7 @@ def _of_machine(url: str | None, *, as_json: bool) -> int:
     found = _github(environment, url, meter)
     checks += [
         *found.checks,
-        *service_checks(environment, _service_files(url, found)),
+        *service_checks(environment, _service_files(url, found), _root_names(url, found)),
         *_work(environment, found),
     ]
     is_well = all(check.status != "failed" for check in checks)
@@ -133,6 +133,11 @@ def _work(environment: "Environment", found: "Examined") -> "list[Check]":
     if found.config is None or found.files is None:
         return examined([provider_trial(environment)])
     return examined(repository_trials(found.config, found.files, found.contents, environment))
+
+
+def _root_names(url: str | None, found: "Examined") -> Sequence[str]:
+    """What lies at the root of the repository, which tells of its languages."""
+    return found.contents.root_names if url else tuple(sorted(each.name for each in Path().iterdir()))
 
 
 def _service_files(url: str | None, found: "Examined") -> Mapping[str, str] | None:

@@ -58,7 +58,8 @@ def chosen_services(
 
     file = repository / SERVICES_FILE
     text = file.read_text(encoding="utf-8") if file.is_file() else None
-    services = services_of(environment, {} if text is None else {"services.toml": text})
+    names = sorted(each.name for each in repository.iterdir())
+    services = services_of(environment, {} if text is None else {"services.toml": text}, names)
     if name is None:
         return services
     found = tuple(service for service in services if service.name == name)

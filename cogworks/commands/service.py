@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from cogworks.domain_services.languages import REPORTS
 from cogworks.errors import UsageError
 
 if TYPE_CHECKING:
@@ -114,6 +115,76 @@ def python(
         raise UsageError(
             f"cannot listen at {place!r}: {error}. Give a free port, or a path in a directory of yours that does not "
             "exist yet and has fewer than 100 characters."
+        ) from error
+
+
+@service.command("command")
+@click.option(
+    "--socket",
+    "socket_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="Where to listen; only this user may connect.",
+)
+@click.option("--language", default="", help="Only this one, e.g. `go`; default: what the manifests tell of.")
+@click.option(
+    "--setup", multiple=True, metavar="LINE", help="Run in every copy before the tests (repeatable)."
+)
+@click.option("--test", default="", metavar="LINE", help="Runs the whole suite; default: from the manifests.")
+@click.option(
+    "--test-one", default="", metavar="LINE", help="Runs one test: {test}, {file}, {folder} or {name}."
+)
+@click.option(
+    "--lint", default="", metavar="LINE", help="Prints `file:line: message`; {files} for the files."
+)
+@click.option("--format", "formatter", default="", metavar="LINE", help="Rewrites {files} in place.")
+@click.option("--report", type=click.Choice(REPORTS), help="What the tests write; default: exit-code.")
+@click.option("--report-file", default="", metavar="PATTERN", help="Where; default: standard output.")
+@click.option(
+    "--environments",
+    "kept",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where what compilers keep outlives a run; default: it does not.",
+)
+@click.option("--until-stdin-closes", is_flag=True, help="End with the process that started this one.")
+def command(
+    socket_path: Path,
+    language: str,
+    setup: tuple[str, ...],
+    test: str,
+    test_one: str,
+    lint: str,
+    formatter: str,
+    report: str | None,
+    report_file: str,
+    kept: Path | None,
+    until_stdin_closes: bool,
+) -> None:
+    """Check and test repositories in any language by commands, until it is ended by SIGTERM.
+
+    \b
+    Example:
+      cogworks service command --socket /run/user/1000/go.sock --test "go test -json ./..." --report go-json
+    """
+    from cogworks.domain_services.languages import LANGUAGES
+    from cogworks.services.command.__main__ import run
+    from cogworks.services.command.machine import Commands
+
+    if language and language not in LANGUAGES:
+        raise UsageError(f"--language is {language!r}; known here: {', '.join(LANGUAGES)}")
+    commands = Commands(language, setup, test, test_one, lint, formatter, report or "", report_file)
+    try:
+        run(
+            socket_path,
+            commands=commands,
+            kept=kept,
+            until_stdin_closes=until_stdin_closes,
+            listening=lambda address: click.echo(f"listening at {address}"),
+        )
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen at {str(socket_path)!r}: {error}. Give a path in a directory of yours that does not exist yet "
+            "and has fewer than 100 characters."
         ) from error
 
 

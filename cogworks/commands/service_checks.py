@@ -1,6 +1,6 @@
 """What `cogworks doctor` says of the domain services: can their file be understood, and does each of them answer?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cogworks.commands.health import greeted
 from cogworks.domain_services.configuration import ServiceConfig
@@ -10,18 +10,21 @@ from cogworks.github.diagnosis import Check
 from cogworks.settings import Environment
 
 
-def service_checks(environment: Environment, files: Mapping[str, str] | None) -> list[Check]:
+def service_checks(
+    environment: Environment, files: Mapping[str, str] | None, names: Sequence[str] = ()
+) -> list[Check]:
     """One check for each service, which is started or reached as a step would do it.
 
     Args:
         files: of the repository below `.cogworks`; None: they are not known.
+        names: of what lies at its root; none: nobody knows.
     """
     from cogworks.wiring_services import services_of
 
     if files is None and not environment.services_config:
         return [diagnosis.skipped("services", "the repository's services.toml could not be read")]
     try:
-        services = services_of(environment, files or {})
+        services = services_of(environment, files or {}, names)
     except CogworksError as error:
         return [diagnosis.failed("services", error)]
     return [_check(service) for service in services]

@@ -10,6 +10,7 @@ from cogworks.commands.looking import AT_HELP, Look, look_at, moment_of
 if TYPE_CHECKING:
     from cogworks.nodes.considering import Considered
     from cogworks.pipeline.decision import Decision
+    from cogworks.pipeline.state import RunState
 
 
 @click.command("status")
@@ -89,6 +90,7 @@ def _as_object(seen: "Considered") -> dict[str, Any]:
         "pipeline": seen.pipeline.name,
         "graph_hash": seen.pipeline.graph_hash,
         "next": next_move(seen),
+        "baseline": baseline_of(state),
         "nodes": _nodes(seen),
         "waiting_for": [w.model_dump(mode="json") for w in waiting_for(state, seen.facts, seen.pipeline)],
         "pull_requests": [
@@ -107,6 +109,11 @@ def _as_object(seen: "Considered") -> dict[str, Any]:
         "budget_usd": max_cost_usd(seen.facts, seen.pipeline),
         "earlier_usd": state.earlier.spend.cost_usd,
     }
+
+
+def baseline_of(state: "RunState") -> dict[str, Any] | None:
+    """The base that the first model call was made on; None: no base has passed."""
+    return state.base.model_dump(mode="json") if state.base else None
 
 
 def _status(seen: "Considered") -> str:
@@ -154,6 +161,8 @@ def _print(seen: "Considered") -> None:
         click.echo(
             f"  pull request #{pull['number']} ({pull['slug']}): {pull['state']}  {pull['url']}".rstrip()
         )
+    if told["baseline"]:
+        click.echo(f"  baseline: {told['baseline']['line']} ({told['baseline']['oid'][:12]})")
     tokens = told["tokens"]
     lost = unconfirmed(seen.state.spent)
     click.echo(

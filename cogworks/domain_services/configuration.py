@@ -3,6 +3,7 @@
 import difflib
 import re
 import shlex
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError
 
+from cogworks.domain_services.languages import LANGUAGES, REPORTS
 from cogworks.domain_services.limits import Limits
 from cogworks.domain_services.operations import OPERATIONS
 from cogworks.environment_settings import EnvironmentConfig
@@ -24,6 +26,9 @@ TOKEN_PREFIX = "COGWORKS_SERVICE_"  # noqa: S105 - the name of a variable, not a
 _FROM_HANDSHAKE = ("capabilities", "artifact_types", "interface_types", "domain")
 """The handshake says these; stale copies in the file are ignored."""
 _WAYS = ("command", "socket", "url")
+_OF_COMMANDS = ("language", "setup", "test", "test_one", "lint", "format", "report", "report_file")
+_PLACES = ("{test}", "{file}", "{folder}", "{name}")
+_LAUNCHED = (sys.executable, "-m", "cogworks", "service", "command", "--until-stdin-closes")
 
 
 class ServiceTests(Value):
@@ -37,13 +42,30 @@ class ServiceConfig(Value):
     """One `[[services]]` table."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")
-    kind: Literal["", "python"] = ""
-    """`python`: the bundled Python service; else `command`, `socket` or `url` say how the service is reached."""
+    kind: Literal["", "python", "command"] = ""
+    """A bundled service: `python`, or `command`, which the keys from `language` to `report_file` are for; else `command`,
+    `socket` or `url` say how the service is reached."""
     root: str = ""
     """The folder that the service is for; empty: everything that no other service of its kind is for."""
     environment: EnvironmentConfig | None = None
     """As `[environment]` of `config.toml`, for this service alone; None: as it is there."""
     tests: ServiceTests = ServiceTests()
+    language: str = ""
+    """Of `LANGUAGES`; empty: what the manifests tell of."""
+    setup: tuple[str, ...] = ()
+    """Lines for `sh` that run before the tests; none: as the manifests tell, and so for every next key."""
+    test: str = ""
+    """Runs the whole suite."""
+    test_one: str = ""
+    """Runs one test, with `{test}`, `{file}`, `{folder}` or `{name}`."""
+    lint: str = ""
+    """Prints `file:line: message`; `{files}` stands for the files."""
+    format: str = ""
+    """Rewrites `{files}` in place."""
+    report: str = ""
+    """Of `REPORTS`."""
+    report_file: str = ""
+    """Pattern of the reports; empty: standard output, or where `$COGWORKS_REPORT` says."""
     role: Literal["primary", "secondary"] = "primary"
     """Without a primary service the step stops; without a secondary one that check is left out with a warning."""
     command: tuple[str, ...] = ()
@@ -66,6 +88,11 @@ class ServiceConfig(Value):
     """Whether the service at `url` sees our files under the same paths, e.g. on a shared volume."""
 
     @property
+    def started(self) -> tuple[str, ...]:
+        """The words that start it; none: it runs already. For the service of commands `command` holds further options."""
+        return (*_LAUNCHED, *_options(self), *self.command) if self.kind == "command" else self.command
+
+    @property
     def limits(self) -> Limits:
         """Times and attempts for the client."""
         return Limits(methods=self.timeouts, attempts=self.attempts, breaker_failures=self.breaker_failures)
@@ -79,7 +106,17 @@ class ServiceConfig(Value):
     @property
     def way(self) -> str:
         """How it is reached, for people."""
-        return self.url or self.socket or " ".join(self.command)
+        return self.url or self.socket or " ".join(self.started)
+
+
+def _options(service: ServiceConfig) -> Iterator[str]:
+    """The options of `cogworks service command` that say what the keys say."""
+    for key in _OF_COMMANDS:
+        value = getattr(service, key)
+        for each in value if isinstance(value, tuple) else (value,):
+            if each:
+                # In one word: a line may begin with what would be taken for an option.
+                yield f"--{key.replace('_', '-')}={each}"
 
 
 def parse_services(text: str, *, source: str = SERVICES_FILE) -> tuple[ServiceConfig, ...]:
@@ -180,7 +217,7 @@ def _plain(table: dict[str, Any], place: str) -> tuple[dict[str, Any], list[str]
 
 def _problems(service: ServiceConfig, place: str) -> list[str]:
     ways = [way for way in _WAYS if getattr(service, way)]
-    problems = []
+    problems = [*_commands_problems(service, place)]
     if ways and service.kind:
         problems.append(
             f'`{place}.{ways[0]}` and `kind = "{service.kind}"` exclude each other; remove one of them'
@@ -215,6 +252,21 @@ def _root_problems(service: ServiceConfig, place: str) -> Iterator[str]:
         shlex.split(service.tests.command)
     except ValueError as error:
         yield f"`{place}.tests.command` is {service.tests.command!r}: {error}"
+
+
+def _commands_problems(service: ServiceConfig, place: str) -> Iterator[str]:
+    """What is wrong with the keys of the service of commands."""
+    if service.kind != "command":
+        for key in _OF_COMMANDS:
+            if getattr(service, key):
+                yield f'`{place}.{key}` is only for `kind = "command"`'
+        return
+    if service.language and service.language not in LANGUAGES:
+        yield _unknown(f"{place}.language = ", service.language, tuple(LANGUAGES))
+    if service.report and service.report not in REPORTS:
+        yield _unknown(f"{place}.report = ", service.report, REPORTS)
+    if service.test_one and not any(each in service.test_one for each in _PLACES):
+        yield f"`{place}.test_one` is {service.test_one!r}; want one of {', '.join(_PLACES)} in it"
 
 
 def _command_problems(service: ServiceConfig, place: str) -> Iterator[str]:

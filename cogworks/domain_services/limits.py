@@ -14,9 +14,8 @@ from cogworks.domain_services.operations import (
 )
 from cogworks.vocabulary import Value
 
-_RUNS_TESTS = ("simulate", "coverage", "trace")
-
-
+TEST_METHODS = ("simulate", "coverage", "trace")
+"""The operations that run tests."""
 _SHORTEST_S = 0.01
 
 
@@ -53,7 +52,7 @@ class Limits(Value):
             return self.handshake_s
         if method == "prepare":
             return self.prepare_s
-        return self.simulate_s if method in _RUNS_TESTS else self.other_s
+        return self.simulate_s if method in TEST_METHODS else self.other_s
 
     def wait_s(self, method: str) -> float:
         """How long to wait for the answer."""
@@ -66,4 +65,4 @@ class Limits(Value):
 
 def runs_tests(method: str) -> bool:
     """Whether the operation carries a time limit of its own in its parameters."""
-    return method in _RUNS_TESTS and method in OPERATIONS
+    return method in TEST_METHODS and method in OPERATIONS

@@ -65,7 +65,7 @@ class TestReport(Message):
     versions: dict[str, str] = {}
     """Tool -> version of what ran them, as it said itself."""
     remedies: tuple[str, ...] = ()
-    """What a maintainer can do about what could not be loaded, a sentence each; empty: the service knows nothing."""
+    """What a maintainer can do about what could not be loaded or wanted more of the machine, a sentence each; empty: the service knows nothing."""
 
     @property
     def passed(self) -> bool:

@@ -8,6 +8,7 @@ from cogworks.credential_rules import Credential, first_credential
 from cogworks.domain_services.client import Configured, ServiceClient
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig, parse_services
 from cogworks.domain_services.failures import ServiceGone, ServiceRefused
+from cogworks.domain_services.languages import told_at
 from cogworks.domain_services.limits import within
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.over_http import HttpTransport
@@ -22,17 +23,37 @@ BUNDLED = ServiceConfig(
 """What a repository without `services.toml` gets."""
 BUNDLED_PATTERNS = ("*.py", "*.pyi")
 """The files it is asked about, as its handshake says; known here so that nobody has to start it to know."""
+COMMANDS = ServiceConfig(name="command", kind="command")
+"""What a repository without `services.toml` gets whose manifests tell of another language."""
+
+
+def bundled_for(names: Sequence[str], python: ServiceConfig = BUNDLED) -> tuple[ServiceConfig, ...]:
+    """The services of a repository that names none.
+
+    Args:
+        names: of the files and folders at its root; none: nobody knows.
+        python: the Python service.
+    """
+    has_python, has_other = told_at(names)
+    if has_python and has_other:
+        # A manifest of tools beside the code is no reason to stop where they are not installed.
+        return (python, COMMANDS.model_copy(update={"role": "secondary"}))
+    return (COMMANDS,) if has_other else (python,)
 
 
 def configured_services(
-    text: str | None, *, source: str = SERVICES_FILE, bundled: ServiceConfig = BUNDLED
+    text: str | None,
+    *,
+    source: str = SERVICES_FILE,
+    bundled: ServiceConfig = BUNDLED,
+    names: Sequence[str] = (),
 ) -> tuple[ServiceConfig, ...]:
-    """The services a `services.toml` names; without one the bundled Python service.
+    """The services a `services.toml` names; without one the bundled ones that fit the names at the repository's root.
 
     Raises:
         ConfigurationError: every problem of the file.
     """
-    return (bundled,) if text is None else parse_services(text, source=source)
+    return bundled_for(names, bundled) if text is None else parse_services(text, source=source)
 
 
 def open_client(
@@ -71,9 +92,9 @@ def open_transport(
         ServiceGone: it cannot be started.
         ServiceRefused: the token is not there.
     """
-    if service.command:
+    if service.started:
         return ServiceProcess(
-            service.command,
+            service.started,
             environment=environment,
             start_s=within(service.limits.start_s, left_s),
             # Anybody else's service has its own ways; what these variables hold may be secret.

@@ -33,6 +33,8 @@ class Operation(Generic[Params, Result]):
     """Whether `metadata.counts` must say how many artifacts were looked at (`artifacts`) and left out (`skipped`)."""
     is_extra: bool = False
     """Not among the operations every service may be expected to have; its absence only narrows what is known."""
+    is_missed: bool = True
+    """Whether people hear of it where no service has it: something was left out then."""
 
 
 HANDSHAKE = Operation(
@@ -67,6 +69,8 @@ PREPARE = Operation(
     "make the environment that tests run in, and tell what was chosen",
     PREPARE_LIMIT_S,
     is_extra=True,
+    # The environment comes about all the same, with the first run of tests.
+    is_missed=False,
 )
 VALIDATE_DEPS = Operation(
     "validate_deps",

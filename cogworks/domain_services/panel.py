@@ -185,7 +185,7 @@ class ServicePanel:
     def call(
         self, operation: Operation[Params, Result], workspace: HasPath, params: Params
     ) -> tuple[Answer[Result], ...] | NotOffered:
-        """The answers of all services that offer an operation; NotOffered, with a warning, when none does."""
+        """The answers of all services that offer an operation; NotOffered when none does, with a warning where that is missed."""
         answers: list[Answer[Result]] = []
         offering = self._offering(operation.method)
         for member in offering:
@@ -197,7 +197,7 @@ class ServicePanel:
         if answers:
             return tuple(answers)
         missing = self._not_offered(operation.method)
-        if not offering:
+        if not offering and operation.is_missed:
             self._leave_out(f"{operation.purpose}: left out, {missing}")
         return missing
 

@@ -1,6 +1,7 @@
 """One visit's lease, from the claim to the record: it is renewed, checkpointed and given up in one place."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from threading import RLock
 from typing import Protocol
 
@@ -46,6 +47,7 @@ class Keeper:
         self._lock = RLock()
         self._sequence = 0
         self._pending: dict[str, str] = {}
+        self._learned: tuple[Callable[[RunState], RunState], ...] = ()
         self._lost = ""
         self._stop_reason = ""
         self.state = state
@@ -91,6 +93,11 @@ class Keeper:
         """Have files committed with the next move of the ledger, in place of earlier ones of the same path."""
         with self._lock:
             self._pending.update(files)
+
+    def learn(self, change: Callable[[RunState], RunState]) -> None:
+        """Have a change of the state committed with the next move of the ledger; made again on whatever is read anew."""
+        with self._lock:
+            self._learned = (*self._learned, change)
 
     def checkpoint(self, *, stop_labels: frozenset[str] = frozenset()) -> None:
         """Renew the lease; what was paid for since the last time goes into the same commit.
@@ -151,7 +158,7 @@ class Keeper:
         for _ in range(MAX_RECORD_TRIES):
             # A new number for every try: after a lost answer the message tells whether this very try moved the branch.
             self._sequence += 1
-            after = transition(self.state)
+            after = transition(reduce(lambda state, change: change(state), self._learned, self.state))
             content = {**self._pending, **files(after)}
             change = change_for(
                 after,
@@ -170,7 +177,7 @@ class Keeper:
                     # Giving the visit back is what a stop asks for.
                     self.check()
                 continue
-            self.state, self.tip = after, commit.oid
+            self.state, self.tip, self._learned = after, commit.oid, ()
             return commit
         raise LostRace(
             f"the ledger moved {MAX_RECORD_TRIES} times while {self.lease.node} was being recorded; run it again."

@@ -10,8 +10,14 @@ from cogworks.nodes.contract import Failed, Workspace
 from cogworks.nodes.suite import Scope
 from cogworks.repair.measure import file_of
 from cogworks.repair.proof import Guard
+from cogworks.repair.system_libraries import library_remedies
 from cogworks.repair.unloaded import MAX_NAMED, Unloaded, unloaded_of
 
+NO_TESTS = (
+    "No test was found, so that nothing could show whether a change makes anything worse. If there are tests, name their "
+    'command: `command = "…"` under `[tests]` in `.cogworks/config.toml`. If there are none, say so there: '
+    '`baseline = "none"`; only the tests that come with a change count then.'
+)
 _ELSEWHERE = (
     'Or let the work go on without these tests: `baseline = "allow-failing"` under `[tests]` in '
     "`.cogworks/config.toml`; every proof then begins with what it could not run."
@@ -61,38 +67,47 @@ class Baseline:
         return refusal_of(found, wanted=self.wanted, own=self.own)
 
 
-def refusal_of(found: TestReport, *, wanted: str, own: Collection[str] = ()) -> Failed | None:
+def refusal_of(
+    found: TestReport, *, wanted: str, own: Collection[str] = (), who: str = "code_generation"
+) -> Failed | None:
     """Why nobody is asked for a change where a suite was found like this; None where it is what is wanted.
 
     Args:
         wanted, own: as `Baseline` has them.
+        who: begins the reason.
     """
     if found.timed_out:
-        return _too_slow()
+        return _too_slow(who)
     unloaded = _unloaded(found, own) if wanted == "require" else ()
-    return _not_loaded(unloaded, found.remedies) if unloaded else None
+    remedies = (*found.remedies, *library_remedies(found.collection_errors))
+    return _not_loaded(unloaded, remedies, who) if unloaded else None
+
+
+def has_no_tests(found: TestReport) -> bool:
+    """Whether nothing was there to run: no test that was not skipped, and nothing that could not be loaded."""
+    return not found.collection_errors and all(case.outcome == "skipped" for case in found.cases)
 
 
 def _unloaded(found: TestReport, own: Collection[str]) -> tuple[Unloaded, ...]:
     return tuple(each for each in unloaded_of(found.collection_errors) if each.place not in own)
 
 
-def _too_slow() -> Failed:
+def _too_slow(who: str) -> Failed:
     return Failed(
-        reason="code_generation: the test suite did not finish in time before anything was changed. "
-        "Make it faster or raise the service's time limit, then remove the trigger label and set it again.",
+        reason=f"{who}: the test suite did not finish in time before anything was changed. Make it faster or raise "
+        "`timeout_s` under `[tests]` in `.cogworks/config.toml`, then remove the trigger label and set it again.",
         category="service_failed",
     )
 
 
-def _not_loaded(found: Sequence[Unloaded], remedies: Sequence[str]) -> Failed:
+def _not_loaded(found: Sequence[Unloaded], remedies: Sequence[str], who: str) -> Failed:
     more = f"; and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
     listed = "; ".join(f"{each.name} cannot be loaded: {each.why}" for each in found[:MAX_NAMED])
     found_so = (
         "This is so before any change. Tests that cannot be loaded guard nothing, so the model was not asked."
     )
     told = [
-        f"code_generation: {listed}{more}. {found_so}",
+        f"{who}: {listed}{more}. {found_so}",
         *(remedies or ("Mend it on the base branch.",)),
         f"Then remove the trigger label and set it again. {_ELSEWHERE}",
     ]

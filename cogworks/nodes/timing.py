@@ -75,6 +75,13 @@ class Deadline:
         """Stop counting: the node is done, and what follows has limits of its own."""
         self._is_lifted = True
 
+    @contextmanager
+    def not_yet(self) -> Iterator[None]:
+        """The time begins behind the block: what is done inside has limits of its own."""
+        self._is_lifted = True
+        yield
+        self._is_lifted, self._started_s = False, self._monotonic()
+
     def reason(self, last_words: str = "") -> str:
         """Why the visit failed, for people."""
         heard = f" It was waiting for this: {last_words[:MAX_LAST_WORDS]}" if last_words else ""

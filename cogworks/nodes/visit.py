@@ -36,7 +36,7 @@ from cogworks.nodes.timing import Deadline, outcome_within
 from cogworks.nodes.trust import needs_walls
 from cogworks.pipeline.edge_audit import edges_line
 from cogworks.pipeline.graph import Node, Pipeline
-from cogworks.pipeline.limits import overdrawn, session_budget
+from cogworks.pipeline.limits import calls_model, overdrawn, session_budget
 from cogworks.pipeline.people import AskedCall
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import Facts
@@ -83,6 +83,8 @@ class SessionOrder:
     """Has what was paid for and kept put into the ledger; raises as `check`."""
     needs_walls: Callable[[], bool]
     """Whether code of the repository may run only behind complete walls; may cost a request."""
+    root_names: tuple[str, ...] = ()
+    """Files and folders at the root of its default branch."""
 
 
 class Tracker(ReadsLogs, Protocol):
@@ -108,6 +110,8 @@ class VisitShell:
     session: Callable[[SessionOrder], AbstractContextManager[Session]]
     monotonic: Callable[[], float]
     say: Callable[[str], None]
+    check_base: Callable[[Claimed, NodeShell], Failed | None] = lambda *_: None
+    """Why nothing may be paid for on the base as it is; asked before each visit that calls a model."""
 
 
 @dataclass(frozen=True)
@@ -298,12 +302,18 @@ def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadli
             claimed.config,
             is_safety_critical=state.is_safety_critical or facts.is_safety_critical,
         ),
+        root_names=claimed.snapshot.repository.contents.root_names,
     )
 
 
 def _outcome(
     shell: VisitShell, claimed: Claimed, node: Node, session: Session, deadline: Deadline
 ) -> Outcome:
+    if calls_model(claimed.move.instance, claimed.pipeline):
+        with deadline.not_yet():
+            refused = shell.check_base(claimed, session.shell)
+        if refused is not None:
+            return refused
     if is_routing(claimed.move.instance):
         # A question without an answer in time has one all the same: its fallback.
         return routing_procedure(claimed.pipeline, claimed.config.llm.model)(claimed.task, session.shell)

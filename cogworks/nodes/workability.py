@@ -58,14 +58,21 @@ def refuse_unworkable(
 
 def needs_services(pipelines: PipelineConfiguration) -> bool:
     """Whether every pipeline has a node that asks a domain service; where one can do without, an item may choose that."""
-    return all(
-        any(
-            (node.prompt is None and node.id in SERVED)
-            or node.method == "domain_service"
-            or node.validation == "domain-service"
-            for node in pipeline.nodes
-        )
-        for pipeline in pipelines.pipelines.values()
+    return all(map(asks_services, pipelines.pipelines.values()))
+
+
+def runs_tests(pipeline: Pipeline) -> bool:
+    """Whether a pipeline has a node that cannot do without a service that runs tests."""
+    return any(node.prompt is None and node.id == "code_generation" for node in pipeline.nodes)
+
+
+def asks_services(pipeline: Pipeline) -> bool:
+    """Whether a pipeline has a node that asks a domain service."""
+    return any(
+        (node.prompt is None and node.id in SERVED)
+        or node.method == "domain_service"
+        or node.validation == "domain-service"
+        for node in pipeline.nodes
     )
 
 

@@ -136,6 +136,8 @@ def _facts(state: RunState, facts: Facts, pipeline: Pipeline) -> Iterable[Fact]:
         name="graph",
         value=f"{pipeline.graph_hash[:12]}, {'as' if same else 'not as'} when the run began",
     )
+    if state.base is not None:
+        yield Fact(name="baseline", value=f"{state.base.line} (commit {state.base.oid[:12]})")
     spent = state.spent
     reserved = f", {state.reserved_usd:.4f} reserved" if state.leases else ""
     yield Fact(

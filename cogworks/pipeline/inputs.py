@@ -179,6 +179,7 @@ def restarted(state: RunState, fresh: RunState) -> RunState:
             "owed": state.owed,
             "identities": state.identities,
             "asked_by": state.asked_by,
+            "base": state.base,
             "earlier": EarlierRuns(
                 last_index=state.next_index() - 1,
                 revision=state.earlier.revision + len(state.visits) + 1,

@@ -10,6 +10,7 @@ from cogworks.pipeline.elements import ConditionAnswer
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.graph import SubItem as ScheduledItem
 from cogworks.pipeline.graph_hashes import GraphHash
+from cogworks.pipeline.known_base import KnownBase
 from cogworks.pipeline.people import (
     INPUTS_NODE,
     Approval,
@@ -222,6 +223,8 @@ class RunState(Value):
     """Why no node could be claimed yet; None once one was."""
     heads: Mapping[SubItemKey, CommitOid] = Field(default_factory=dict)
     """Head of each sub-work-item's branch that its newest visit made or judged."""
+    base: KnownBase | None = None
+    """What the first model call was made on; None: no base has passed, or the run began before bases were looked at."""
 
     @property
     def spent(self) -> Spend:

@@ -11,6 +11,8 @@ _MAX_REASON_CHARS = 200
 _MARK = re.compile(r"E\s+")
 """How pytest marks the lines that say what went wrong."""
 _FRAME = re.compile(r"^(?P<at>[^\s:<]+:\d+): in ", re.MULTILINE)
+_UNREADABLE = re.compile(r'^E\s+File "(?P<file>[^"\n<]+)", line (?P<line>\d+)$', re.MULTILINE)
+"""A file that cannot even be read as code is no frame yet."""
 
 
 class Unloaded(Value):
@@ -82,7 +84,7 @@ def _understood(error: str) -> Unloaded:
     if not separator or "\n" in place:
         # What went wrong with the run as a whole names no place.
         place, text = EVERYTHING, error
-    frames = _FRAME.findall(text)
+    frames = [*_FRAME.findall(text), *(f"{file}:{line}" for file, line in _UNREADABLE.findall(text))]
     at = next((frame for frame in reversed(frames) if not frame.startswith(("<", "/"))), "")
     return Unloaded(place=place, reason=_last_line(text), at=at)
 

@@ -276,6 +276,27 @@ def test_what_the_tests_that_were_there_miss_too_is_not_still_to_be_written() ->
     assert red_run((PATH,), run).missing == ()
 
 
+def test_a_module_that_code_without_tests_misses_is_not_still_to_be_written() -> None:
+    missed = "E   ModuleNotFoundError: No module named 'adder._version'"
+    old_code = f"{PATH}: {PATH}:1: in <module>\nadder/__init__.py:2: in <module>\n{missed}"
+    new_test = f"{PATH}: {PATH}:1: in <module>\n{missed}"
+    loaded = TestReport(cases=(TestCase(id="tests/test_old.py::test_old", outcome="passed"),))
+
+    assert codes(first(ran(errors=[old_code]))) == ["TEST_EMPTY"]
+    assert codes(first(ran(errors=[new_test]))) == []
+    # What loaded without the new tests is sound; the module is one that only they ask for.
+    assert codes(first(ran(errors=[old_code]), before=loaded)) == []
+
+
+@pytest.mark.parametrize("place", [".", "tests"])
+def test_where_a_folder_could_not_be_loaded_before_nothing_in_it_is_still_to_be_written(place: str) -> None:
+    before = TestReport(cases=(), collection_errors=(f"{place}: E   ZeroDivisionError: division by zero",))
+
+    found = first(ran(errors=[NO_NAME]), before=before)
+
+    assert codes(found) == (["TEST_EMPTY"] if PATH.startswith("tests/") or place == "." else [])
+
+
 def test_failures_of_what_is_handed_over_are_no_known_failures() -> None:
     other = TestCase(id="tests/test_old.py::test_old", outcome="failed")
     before = ran(("test_a", "failed"), ("test_b", "passed"), errors=[NO_NAME, "tests/test_x.py: E   boom"])

@@ -19,15 +19,14 @@ KEY = {"ANTHROPIC_API_KEY": "sk-secret"}
 
 
 WEB = {
-    "package.json": "{}\n",
-    "tsconfig.json": "{}\n",
-    "src/add.ts": "export const add = (a: number, b: number) => a - b;\n",
+    "Package.swift": "// swift-tools-version: 5.9\n",
+    "Sources/add.swift": "func add(a: Int, b: Int) -> Int { a - b }\n",
     ".cogworks/config.toml": '[llm]\nmodel = "claude-sonnet-5-5"\n',
 }
 
 
 def with_web(directory: Path) -> Path:
-    """With octo/web, a repository in TypeScript."""
+    """With octo/web, a repository in Swift."""
     tree = directory.parent / "web-files"
     for path, text in WEB.items():
         file = tree / path
@@ -120,7 +119,7 @@ def test_a_language_without_a_service_is_found_here_and_told_to_whoever_sets_the
     assert (examined.return_value, checks(examined)["languages"]) == (1, "failed")
     told = [json.loads(each.stdout) for each in refused]
     assert [(each.return_value, each.stdout != "") for each in refused] == [(2, True)] * 2
-    assert "written in TypeScript (100 %) (seen: package.json, tsconfig.json)" in told[0]["message"]
+    assert "written in Swift (100 %) (seen: Package.swift)" in told[0]["message"]
     assert (told[1]["requests"], told[1]["cost_usd"]) == ({"graphql": 1, "rest": 0, "git": 0}, 0.0)
     assert len(comments) == 1
     assert told[0]["message"] in comments[0]["body"]

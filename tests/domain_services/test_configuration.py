@@ -214,3 +214,28 @@ def test_what_a_table_says_of_its_folder_and_kind_is_checked(line: str, problem:
         parse_services(f'[[services]]\nname = "a"\ncommand = ["x"]\n{line}\n')
 
     assert problem in str(caught.value)
+
+
+def test_the_service_of_commands_is_started_with_what_is_configured() -> None:
+    text = '[[services]]\nname = "go"\nkind = "command"\ntest = "--all"\nsetup = ["a b", "c"]\n'
+    [service] = parse_services(text)
+
+    assert service.started[-3:] == ("--setup=a b", "--setup=c", "--test=--all")
+    assert service.started[1:5] == ("-m", "cogworks", "service", "command")
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ('command = ["x"]\ntest = "make"', '`services[1].test` is only for `kind = "command"`'),
+        ('kind = "command"\ncommand = ["x"]', "exclude each other"),
+        ('kind = "command"\nlanguage = "typescrip"', "did you mean `typescript`?"),
+        ('kind = "command"\nreport = "junits"', "did you mean `junit`?"),
+        ('kind = "command"\ntest_one = "make one"', "want one of {test}, {file}, {folder}, {name} in it"),
+    ],
+)
+def test_what_is_wrong_with_commands_is_said(keys: str, problem: str) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        parse_services(f'[[services]]\nname = "go"\n{keys}\n')
+
+    assert problem in str(error.value)

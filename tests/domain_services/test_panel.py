@@ -14,8 +14,9 @@ from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.exploring import ExploreParams
 from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.limits import Limits
-from cogworks.domain_services.operations import ALL, INDEX, NORMALISE
+from cogworks.domain_services.operations import ALL, INDEX, NORMALISE, PREPARE
 from cogworks.domain_services.panel import Member, ServicePanel
+from cogworks.domain_services.preparing import PrepareParams
 
 SCRIPT = Path(__file__).parent / "broken" / "service.py"
 
@@ -150,7 +151,16 @@ def test_what_the_tests_met_of_their_walls_is_told_of_every_service(tmp_path: Pa
     assert (report.blocked, report.unprotected) == (("t: tried to read /key",), ("reach the network",))
 
 
-OPTIONAL = [each for each in ALL if each.method not in ("handshake", "validate", "simulate")]
+OPTIONAL = [
+    each for each in ALL if each.method not in ("handshake", "validate", "simulate") and each.is_missed
+]
+
+
+def test_an_environment_that_comes_about_by_itself_is_not_missed(tmp_path: Path) -> None:
+    with panel(tmp_path, ("no-simulate", "primary")) as one:
+        assert isinstance(one.panel.call(PREPARE, one.copy, PrepareParams()), NotOffered)
+
+    assert one.panel.warnings == ()
 
 
 def test_every_optional_operation_that_nobody_offers_is_named_once(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ pytestmark = [
 
 CONFIG = ".cogworks/config.toml"
 UNLOADED = "tests/test_arithmetic.py"
+FIRST_NODE = "intake"
 ARITHMETIC = "src/hourglass/arithmetic.py"
 INIT = "src/hourglass/__init__.py"
 
@@ -85,16 +86,16 @@ def run(scene: Scene, server: ModelServer, *replies: Mapping[str, Any]) -> Ended
 FIRST = "Not proven for `tests/test_arithmetic.py`, which could not be loaded: `ModuleNotFoundError: No module named 'undeclared'`."
 
 
-def test_a_base_that_cannot_be_loaded_stops_code_generation_before_a_model_call(tmp_path: Path) -> None:
+def test_a_base_that_cannot_be_loaded_stops_the_item_before_its_first_model_call(tmp_path: Path) -> None:
     with item(tmp_path) as (scene, server):
-        ended = run(scene, server, classified(), SPECIFICATION, PLAN, written(HOURS), deleting())
+        ended = run(scene, server)
 
         assert ended.code == 1
-        assert len(server.seen) == 3
-        *_, (node, _, _, status, summary) = scene.visits()
-        assert (node, status) == ("code_generation", "failed")
+        assert server.seen == []
+        [(node, _, _, status, summary)] = scene.visits()
+        assert (node, status) == (FIRST_NODE, "failed")
         assert summary.splitlines()[0] == (
-            "code_generation: `tests/test_arithmetic.py` cannot be loaded: `ModuleNotFoundError: No module named "
+            "baseline: `tests/test_arithmetic.py` cannot be loaded: `ModuleNotFoundError: No module named "
             "'undeclared'` (at `tests/test_arithmetic.py:1`). This is so before any change. Tests that cannot be loaded "
             "guard nothing, so the model was not asked."
         )
@@ -107,7 +108,8 @@ def test_a_base_that_cannot_be_loaded_stops_code_generation_before_a_model_call(
         scene.write(UNLOADED, sample_files()[UNLOADED])
         scene.repository.get_issue(1).remove_from_labels(TRIGGER)
         scene.person.set_trigger()
-        mended = run(scene, server, written(HOURS), IMPLEMENTED, PASSED, PASSED, PASSED)
+        replies = (classified(), SPECIFICATION, PLAN, written(HOURS), IMPLEMENTED, PASSED, PASSED, PASSED)
+        mended = run(scene, server, *replies)
 
         assert mended.code == 0, mended.err
         [pull] = scene.seen()["pullRequests"]["nodes"]

@@ -4,7 +4,7 @@ import base64
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import tomli_w
@@ -185,28 +185,6 @@ def test_a_changed_pipeline_is_restored_or_the_item_restarted(
 
     assert "Restore `.cogworks/pipeline.toml`, or comment `/cogworks restart`" in stopped.message
     assert configured.step().node == node
-
-
-def test_a_service_that_is_given_more_time_has_it_in_the_next_step(item: Item) -> None:
-    told = list[str]()
-
-    def slow(task: NodeTask, shell: NodeShell) -> Outcome:
-        # What a session of the real program opens its services from.
-        told.append(cast("Any", shell).order.files.get("services.toml", ""))
-        if len(told) > 1:
-            return NODES[NodeId("spec")](task, shell)
-        return Failed(reason="Make it faster or raise the service's time limit.", category="service_failed")
-
-    item.nodes = {**NODES, NodeId("spec"): slow}
-    item.step()
-    text = "[timeouts]\nsimulate = 900\n"
-    content = base64.b64encode(text.encode()).decode()
-    made = item.ask("PUT", "contents/.cogworks/services.toml", message="x", content=content)
-    set_again(item)
-
-    assert item.step().node == "spec"
-    assert told == ["", text]
-    item.ask("DELETE", "contents/.cogworks/services.toml", message="x", sha=made["content"]["sha"])
 
 
 def test_a_raised_time_limit_and_a_retry_go_on_with_the_same_run(configured: Item) -> None:

@@ -41,6 +41,16 @@ def test_what_is_left_shrinks_to_nothing_and_no_further() -> None:
     assert (limit.left_s(), limit.is_over) == (0.0, True)
 
 
+def test_the_time_begins_behind_what_has_limits_of_its_own() -> None:
+    clock = Clock()
+    limit = deadline(clock, timeout_seconds=10)
+    with limit.not_yet():
+        clock.now_s += 400
+        assert limit.left_s() is None
+    clock.now_s += 4
+    assert limit.left_s() == 6
+
+
 def test_a_node_that_is_late_has_failed_and_the_limit_is_named() -> None:
     clock = Clock()
 

@@ -89,7 +89,7 @@ def test_tests_and_their_fixtures_are_reported_when_they_are_asked_for(tmp_path:
 def test_what_takes_the_measuring_away_costs_one_test_its_lines_and_no_other(tmp_path: Path) -> None:
     files = {
         "a.py": "def one():\n    return 1\n",
-        "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-p xdist -n 2'\nfilterwarnings = ['error']\n",
+        "pyproject.toml": "[tool.pytest.ini_options]\nfilterwarnings = ['error']\n",
         "test_a.py": (
             "import os, sys\n"
             "import a\n"
@@ -107,7 +107,10 @@ def test_what_takes_the_measuring_away_costs_one_test_its_lines_and_no_other(tmp
         ),
     }
 
-    found = covered(repository(tmp_path, files), CoverageParams())
+    # Not as a setting of the repository, for which an environment with the plugin would be made.
+    params = CoverageParams(environment={"PYTEST_ADDOPTS": "-p xdist -n 2"})
+
+    found = covered(repository(tmp_path, files), params)
 
     assert found == {
         "test_before": {"a.py": ((2, 2),)},

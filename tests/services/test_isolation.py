@@ -69,7 +69,7 @@ def test_stays():
 def test_is_harmless(tmp_path):
     (tmp_path / "mine").write_text("kept")
     open("/tmp/mine", "w").close()
-    assert os.listdir(os.environ["HOME"]) == []
+    assert os.listdir(os.environ["HOME"]) == [".gitconfig"]
 """
 
 

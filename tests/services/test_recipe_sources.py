@@ -554,3 +554,15 @@ def test_whatever_the_files_say_a_recipe_of_plain_requirements_comes_out(files: 
 )  # fmt: skip
 def test_a_bomb_is_read_or_named(name: str, text: str) -> None:
     assert recipe({name: text}).requirements == ()
+
+
+def test_of_two_environments_of_tox_the_one_that_runs_tests_counts() -> None:
+    found = recipe(
+        {
+            "tox.ini": "[tox]\nenvlist = py{311,312}-{unit,docs}\n[testenv]\ndeps =\n    unit: pytest\n    unit-!docs: attrs\n"
+            "    docs: sphinx\ncommands =\n    unit: pytest checks {posargs}\n    docs: sphinx-build docs out\n"
+        }
+    )
+
+    assert set(found.requirements) == {"attrs", "pytest"}
+    assert found.paths == ("checks",)

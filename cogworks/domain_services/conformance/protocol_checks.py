@@ -85,7 +85,7 @@ def wrong_version(exam: Exam) -> Iterator[Finding]:
 def wrong_parameters(exam: Exam) -> Iterator[Finding]:
     """Parameters of the wrong type are refused for every announced method."""
     for method in _announced(exam):
-        wrong = dict.fromkeys(("artifacts", "tests", "seeds", "test"), 7)
+        wrong = {**dict.fromkeys(("artifacts", "tests", "seeds", "test"), 7), "timeout_s": "soon"}
         yield from _wants_error(exam, exam.request(method, wrong), ErrorCode.INVALID_REQUEST)
 
 

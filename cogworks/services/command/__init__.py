@@ -1,1 +1,1 @@
-"""The domain service of every language but Python: commands of the repository, and grammars."""
+"""The service of commands: every language that is known by its commands, its report format and its grammar."""

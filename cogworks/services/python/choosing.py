@@ -1,5 +1,6 @@
 """Chooses the Python for one request: the repository's own environment, or the service's where that does as well."""
 
+import os
 import time
 from pathlib import Path
 
@@ -7,10 +8,12 @@ from cogworks.codebase.failures import GitFailed
 from cogworks.domain_services.messages import ErrorCode, RepositorySettings, Request
 from cogworks.services.python.building.built import Built
 from cogworks.services.python.building.checkout import changed_natively, checkout_of
-from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, own, python_problem, suffices
+from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, own, suffices
 from cogworks.services.python.kept_recipes import kept_recipe
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.manifest_files import base_problem, recipe_of
+from cogworks.services.python.prepared import prepared_interpreter, refuse_setup
+from cogworks.services.python.pythons import Python, own_python, python_for
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.roots import whole_of
 from cogworks.services.sandbox.walls import refusal
@@ -62,28 +65,32 @@ def equipped_with(
     """The Python for a recipe; the arguments and what is raised are those of `interpreter_for`."""
     if machine.environments is None:
         return own()
-    if recipe.project is None and not recipe.hashed and suffices(recipe.requirements):
+    settings = request.repository.settings if request.repository else RepositorySettings()
+    refuse_setup(settings)
+    if settings.mode == "prepared":
+        return prepared_interpreter(settings, machine.search_path, os.environ.get("VIRTUAL_ENV", ""))
+    python = python_for(recipe.requires_python, recipe.python, machine.search_path)
+    is_bare = recipe.project is None and not recipe.hashed and suffices(recipe.requirements)
+    if is_bare and python == own_python():
         return bare(recipe.left_out)._replace(variables=recipe.variables)
-    if (problem := python_problem(recipe.requires_python)) is not None:
-        raise NotBuilt(problem, ErrorCode.TOOL_NOT_FOUND)
     if request.caller.needs_walls and (reason := refusal(machine.walls)) is not None:
         raise NotBuilt(reason, ErrorCode.TOOL_NOT_FOUND)
     deadline = time.monotonic() + limit_s
-    built = _built(recipe, request, folder, machine, limit_s=limit_s)
+    built = _built(recipe, request, folder, machine, python, limit_s=limit_s)
     if built is not None and recipe.dynamic:
         # Only the build tells what such a project needs.
-        told = {*recipe.requirements, *built.dependencies(recipe.extras)}
+        told = {*recipe.requirements, *built.dependencies(recipe.extras, python.version)}
         recipe = recipe.model_copy(update={"requirements": tuple(sorted(told))})
     left_s = max(deadline - time.monotonic(), 1.0)
     found = machine.environments.interpreter(
-        recipe, walls=machine.walls, search_path=machine.search_path, limit_s=left_s
+        recipe, python, walls=machine.walls, search_path=machine.search_path, limit_s=left_s
     )
     found = found._replace(variables={**found.variables, **recipe.variables})
     return found if built is None else built.added_to(found)
 
 
 def _built(
-    recipe: Recipe, request: Request, folder: Path, machine: Machine, *, limit_s: float
+    recipe: Recipe, request: Request, folder: Path, machine: Machine, python: Python, *, limit_s: float
 ) -> Built | None:
     """What building the project comes to; None: there is nothing to build."""
     if recipe.project is None or machine.environments is None:
@@ -92,7 +99,12 @@ def _built(
     try:
         checkout = checkout_of(whole_of(folder, root), base, search_path=machine.search_path, root=root)
         built = machine.environments.built(
-            recipe.project, checkout, walls=machine.walls, search_path=machine.search_path, limit_s=limit_s
+            recipe.project,
+            checkout,
+            python,
+            walls=machine.walls,
+            search_path=machine.search_path,
+            limit_s=limit_s,
         )
         # What a compiler made of the base says nothing of a change to what it read.
         changed = changed_natively(checkout, search_path=machine.search_path) if built.is_compiled else None
@@ -101,7 +113,7 @@ def _built(
     if changed is None:
         return built
     return machine.environments.built(
-        recipe.project, changed, walls=machine.walls, search_path=machine.search_path, limit_s=limit_s
+        recipe.project, changed, python, walls=machine.walls, search_path=machine.search_path, limit_s=limit_s
     )
 
 

@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import platform
-import sys
 import sysconfig
 import time
 from collections.abc import Callable, Mapping
@@ -20,6 +18,7 @@ from cogworks.services.python.installer import Installer, Requirements, Surround
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.keeping import Kept
 from cogworks.services.python.made_environment import measured
+from cogworks.services.python.pythons import Python, own_python
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.sandbox.walls import Walls
 
@@ -65,8 +64,13 @@ class Environments:
         note = f"; {installer.note}" if installer.note else ""
         return f"made by {installer.name} ({how}) and kept in {self._folder}{note}"
 
-    def interpreter(self, recipe: Recipe, *, walls: Walls, search_path: str, limit_s: float) -> Interpreter:
+    def interpreter(
+        self, recipe: Recipe, python: Python | None = None, *, walls: Walls, search_path: str, limit_s: float
+    ) -> Interpreter:
         """The Python of the environment that a recipe asks for; it is made if it is not there.
+
+        Args:
+            python: which it is made of; None: the service's own.
 
         Raises:
             NotBuilt: it cannot be made, or another service takes too long over it.
@@ -74,10 +78,11 @@ class Environments:
         """
         installer = found_installer(search_path, may_build=self._may_build or walls.is_complete)
         requirements = _requirements(recipe)
-        key = _key(requirements, installer)
+        python = python or own_python()
+        key = _key(requirements, installer, python)
 
         def make(place: Path, left_s: float) -> Mapping[str, Any]:
-            surroundings = Surroundings(walls, left_s, self._settings, search_path)
+            surroundings = Surroundings(walls, left_s, self._settings, search_path, python)
             return self._made(place, requirements, installer, surroundings)
 
         prefix = self._kept.made(key, make, limit_s=limit_s)
@@ -87,10 +92,19 @@ class Environments:
         programs = prefix / "bin"
         unprotected = () if walls.is_complete else ("reach the network while packages are installed",)
         notes = (*recipe.left_out, *([installer.note] if installer.note else []))
-        return Interpreter(programs / "python", prefix, described, (programs,), notes, unprotected)
+        return Interpreter(
+            programs / "python", prefix, described, (programs,), notes, unprotected, base=python.base
+        )
 
     def built(
-        self, project: Project, checkout: Checkout, *, walls: Walls, search_path: str, limit_s: float
+        self,
+        project: Project,
+        checkout: Checkout,
+        python: Python,
+        *,
+        walls: Walls,
+        search_path: str,
+        limit_s: float,
     ) -> Built:
         """What building a project comes to; it is built if that was not done.
 
@@ -99,14 +113,14 @@ class Environments:
             OSError: there is no writing in the directory.
         """
         version = checkout.version if project.looks_at_history else ""
-        key = inputs_key(project, checkout.blobs, f"{version} {json.dumps(_python())}")
+        key = inputs_key(project, checkout.blobs, f"{version} {json.dumps(_told(python))}")
 
         def make(place: Path, left_s: float) -> Mapping[str, Any]:
             # Slow to import, and seldom needed: a build is there far more often than it is made.
             from cogworks.services.python.building.builds import Builder  # noqa: PLC0415
 
             installer = found_installer(search_path, may_build=True)
-            surroundings = Surroundings(walls, left_s, self._settings, search_path)
+            surroundings = Surroundings(walls, left_s, self._settings, search_path, python)
             return Builder(project, checkout, installer, surroundings, self._say).make(place)
 
         return read_built(self._builds.made(key, make, limit_s=limit_s), self._builds.noted(key))
@@ -141,7 +155,7 @@ def _requirements(recipe: Recipe) -> Requirements:
     )
 
 
-def _key(requirements: Requirements, installer: Installer) -> str:
+def _key(requirements: Requirements, installer: Installer, python: Python) -> str:
     """A name for everything that decides what is in an environment."""
     told = {
         "form": _FORM,
@@ -150,10 +164,10 @@ def _key(requirements: Requirements, installer: Installer) -> str:
         "hashed": requirements.hashed,
         "installer": installer.name,
         "built": installer.may_build,
-        "python": _python(),
+        "python": _told(python),
     }
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:40]
 
 
-def _python() -> list[str]:
-    return [platform.python_version(), sysconfig.get_platform(), sys.base_prefix]
+def _told(python: Python) -> list[str]:
+    return [python.version, sysconfig.get_platform(), str(python.base)]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from cogworks.services.python.pythons import Python
 from cogworks.services.sandbox.walls import Walls
 
 _TRIAL_S = 20.0
@@ -45,6 +46,8 @@ class Surroundings(NamedTuple):
     """Environment of pip where it only tells its configuration; may hold credentials of an index."""
     search_path: str = ""
     """PATH of what is built from source: where compilers are. Empty: the system's."""
+    python: Python | None = None
+    """Which an environment is made of; None: the service's own."""
 
 
 class Installer(NamedTuple):

@@ -23,6 +23,7 @@ from cogworks.services.python.index_gateway import Door, Gateway
 from cogworks.services.python.installer import Installer, Requirements, Surroundings, bare_environment
 from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.python.package_index import Indexes, default_index, read_indexes
+from cogworks.services.python.pythons import Python, own_python
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.running import Confined, Ended, run
 
@@ -32,6 +33,7 @@ _PIP_LIMIT_S = 60.0
 _CPU_FACTOR = 4
 _CONFLICT = re.compile(r"The conflict is caused by:\n((?:[ \t]+\S.*\n)+)")
 _HASHES = re.compile(r"DO NOT MATCH THE HASHES[^\n]*\n((?:[ \t]+\S[^\n]*\n)+)")
+_TOO_OLD = "This version of pip does not support python"
 _TOLD_LINES = 6
 _TOLD_CHARS = 600
 
@@ -47,8 +49,7 @@ def install(
     Raises:
         NotBuilt: a package cannot be had, the index cannot be reached, or time or room ended.
     """
-    # Only the standard library runs here: no code of the repository, none of the packages.
-    venv.EnvBuilder(with_pip=False, symlinks=True).create(place)
+    _make_bare(place, surroundings.python or own_python())
     indexes = configured_indexes(surroundings.settings)
     gateway = Gateway(indexes)
     deadline = time.monotonic() + surroundings.limit_s
@@ -63,6 +64,26 @@ def install(
                 raise _not_built(requirements, ended, gateway.problems, installer)
     finally:
         gateway.close()
+
+
+def _make_bare(place: Path, python: Python) -> None:
+    """An environment without packages. Only the standard library runs here: no code of the repository, none of packages.
+
+    Raises:
+        NotBuilt: that Python cannot make one.
+    """
+    if python == own_python():
+        venv.EnvBuilder(with_pip=False, symlinks=True).create(place)
+        return
+    command = [str(python.program), "-I", "-m", "venv", "--without-pip", "--symlinks", str(place)]
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=_PIP_LIMIT_S)
+    except (subprocess.SubprocessError, OSError) as error:
+        said = (getattr(error, "stdout", "") or "").strip() or str(error)
+        raise NotBuilt(
+            f"{python.program} (Python {python.version}) makes no environment: {said[-_TOLD_CHARS:]} "
+            "Install its module `venv` (Debian: the package python3.X-venv), or take another Python of that version from PATH."
+        ) from error
 
 
 def _failed_by_itself(ended: Ended, gateway: Gateway) -> bool:
@@ -210,7 +231,7 @@ def run_installer(
             directory=reach.directory or room.home,
             environment={**_environment(room.home, room.temporary), **reach.environment},
             readable=[
-                *_own(installer),
+                *_own(installer, surroundings),
                 room.lists,
                 *map(Path, (*indexes.find_links, *indexes.constraints)),
                 *reach.readable,
@@ -248,9 +269,16 @@ def _installing(installer: Installer, place: Path) -> list[str]:
     ]
 
 
-def _own(installer: Installer) -> list[Path]:
+def _own(installer: Installer, surroundings: Surroundings) -> list[Path]:
     """The installer, and the Python that the environment is made of."""
-    prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.base_prefix).resolve()}
+    base = (surroundings.python or own_python()).base
+    prefixes = {
+        Path(sys.prefix),
+        Path(sys.base_prefix),
+        Path(sys.base_prefix).resolve(),
+        base,
+        base.resolve(),
+    }
     return [*sorted(prefixes), Path(sys.executable).resolve(), Path(installer.program).resolve(), _INSIDE]
 
 
@@ -285,6 +313,8 @@ def _not_built(
     named = concerned(said, requirements.wanted)
     which = f"requirement(s) {', '.join(named)}" if named else "the requirements of the repository"
     remedy = "Correct the manifest on the base branch."
+    if _TOO_OLD in said:
+        remedy = "Put uv on PATH of the service: it installs for each version."
     if not installer.may_build:
         remedy += (
             " What comes only as source is built behind complete walls, which this machine does not have, or when the service "

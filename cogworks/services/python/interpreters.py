@@ -1,6 +1,5 @@
 """With which Python, and which packages, code of a repository is run."""
 
-import platform
 import sys
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -9,7 +8,6 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from packaging.requirements import Requirement
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
 from cogworks.domain_services.messages import ErrorCode
@@ -49,14 +47,17 @@ class Interpreter(NamedTuple):
     home: Path | None = None
     """A folder that every run gets a copy of as its home: what a setup left there; None: an empty one."""
 
+    base: Path = Path(sys.base_prefix)
+    """Where the standard library is that the environment was made with."""
+
     variables: Mapping[str, str] = MappingProxyType({})
     """For every run, below what the request itself sets."""
 
     @property
     def readable(self) -> tuple[Path, ...]:
         """What a command behind walls must see to run it; not where it was installed from."""
-        bases = {Path(sys.base_prefix), Path(sys.base_prefix).resolve()}
-        # Every environment is made of this Python. A link in it is not asked, for packages may have put it there.
+        # Known before anything was installed. A link in an environment is not asked, for packages may have put it there.
+        bases = {self.base, self.base.resolve()}
         own = (Path(sys.executable).resolve(), *self.programs, *self.layers, *self.paths)
         return (*sorted({self.prefix, *bases}), *own)
 
@@ -85,22 +86,6 @@ def bare(notes: Iterable[str] = ()) -> Interpreter:
 def suffices(requirements: Iterable[str]) -> bool:
     """Whether our own interpreter has all of them: none, or nothing but what it is known to have."""
     return all(_is_here(Requirement(text)) for text in requirements)
-
-
-def python_problem(requires_python: str) -> str | None:
-    """Why this version of Python does not do, None when it does."""
-    try:
-        wanted = SpecifierSet(requires_python)
-    except InvalidSpecifier:
-        # Nobody can keep what nobody can read; the installer says so where it matters.
-        return None
-    here = platform.python_version()
-    if wanted.contains(here, prereleases=True):
-        return None
-    return (
-        f"the repository wants Python {requires_python}, and this service runs Python {here}. Start it with another one: "
-        "install cogworks there, and name that program in `command` of `.cogworks/services.toml`."
-    )
 
 
 def _is_here(requirement: Requirement) -> bool:

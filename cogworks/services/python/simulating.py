@@ -1,5 +1,6 @@
 """The operation `simulate`: run tests, one result for each."""
 
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,12 +15,15 @@ from cogworks.domain_services.messages import (
     TestCase,
     TestReport,
 )
-from cogworks.services.python.choosing import interpreter_for
+from cogworks.domain_services.testwords import pytest_begins
+from cogworks.services.python.choosing import asked_recipe, equipped_with, interpreter_for
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
-from cogworks.services.python.needs_of_tests import needs
+from cogworks.services.python.needs import needs
+from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.remedies import is_module_of, remedies
 from cogworks.services.python.responses import blocking, found, refused
+from cogworks.services.python.runners import NotKept, is_foreign
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.translating import in_other_words
 from cogworks.services.python.wanted import Wanted
@@ -37,10 +41,11 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
         return no
     asked = in_other_words(wanted(params), request, folder, machine.search_path)
     run = equipped(asked, request, folder, machine)
-    report = run_tests(folder, run, walls=machine.walls, search_path=machine.search_path)
+    report = _run(folder, run, params, machine)
     if report.collection_errors:
         report = report.model_copy(update={"remedies": _remedies(report, request, folder, run)})
-    report = report.model_copy(update={"remedies": (*report.remedies, *needs(report))})
+    if missing := needs(report):
+        report = report.model_copy(update={"remedies": (*report.remedies, *missing)})
     told = test_diagnostics(report) + left_out(run.interpreter)
     result, counts = report.model_dump(mode="json"), outcome_counts(report)
     return found(request, told, result, counts=counts, tools=report.versions)
@@ -90,11 +95,39 @@ def equipped(asked: Wanted, request: Request, folder: Path, machine: Machine) ->
         NotBuilt: it cannot be made.
     """
     started_s = time.monotonic()
-    interpreter = interpreter_for(request, folder, machine, limit_s=asked.timeout_s)
+    if machine.environments is None:
+        root = request.repository.root if request.repository else ""
+        found = interpreter_for(request, folder, machine, limit_s=asked.timeout_s)
+        return asked._replace(interpreter=found, root=root)
+    recipe = asked_recipe(request, folder, machine)
+    interpreter = equipped_with(recipe, request, folder, machine, limit_s=asked.timeout_s)
     # What making an environment took is no longer there for the tests.
     left_s = max(asked.timeout_s - (time.monotonic() - started_s), min(asked.timeout_s, 1.0))
     root = request.repository.root if request.repository else ""
-    return asked._replace(timeout_s=left_s, interpreter=interpreter, root=root)
+    run = asked._replace(timeout_s=left_s, interpreter=interpreter, root=root)
+    return run if asked.command else _in_its_own_way(run, recipe)
+
+
+def _in_its_own_way(run: Wanted, recipe: Recipe) -> Wanted:
+    """The run as the repository's own tools start it, where what they start is known here."""
+    if not recipe.command or is_foreign(recipe.command):
+        return run
+    if pytest_begins(recipe.command) is None:
+        return run._replace(command=recipe.command)
+    return run._replace(command=recipe.command, tests=run.tests or recipe.paths)
+
+
+def _run(folder: Path, run: Wanted, params: SimulateParams, machine: Machine) -> TestReport:
+    try:
+        return run_tests(folder, run, walls=machine.walls, search_path=machine.search_path)
+    except NotKept as error:
+        if params.command:
+            raise
+        # The options were found, not configured: what they say of this machine may be wrong.
+        plain = run._replace(command=(), tests=params.tests)
+        report = run_tests(folder, plain, walls=machine.walls, search_path=machine.search_path)
+        told = f"`{shlex.join(run.command)}`, which the repository's own tools run, was left for plain pytest: {error}"
+        return report.model_copy(update={"remedies": (told, *report.remedies)})
 
 
 def outcome_counts(report: TestReport) -> dict[str, int]:

@@ -8,6 +8,7 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -41,10 +42,10 @@ _MAX_REPORT_BYTES = 64 * 1024**2
 _SHORTEST_S = 0.01
 # One failure more or less must not hide the others, whatever the project's own options are.
 _OPTIONS = ("--maxfail=0", "--continue-on-collection-errors", "-q")
-_GIT_USER = "[user]\n\tname = Test\n\temail = test@localhost\n"
-"""Without one git makes no commit; a repository's own settings and variables go before it."""
 _MOST_TOLD = 20
 """So many tests are named in a command; the cases name all of them."""
+_GIT_SETTINGS = "[user]\n\tname = Tests\n\temail = tests@example.invalid\n"
+"""Git commits nothing for somebody without a name."""
 _CPU_FACTOR = 4
 """Seconds of processor per second of time limit: a suite may use several processors."""
 
@@ -165,9 +166,9 @@ def prepared(folder: Path, repository: Path, interpreter: Interpreter, root: str
         shutil.copytree(interpreter.home, places.home, symlinks=True)
     for place in (places.home, places.temporary, places.scratch, places.told):
         place.mkdir(exist_ok=True)
-    settings = places.home / ".gitconfig"
-    if not os.path.lexists(settings):
-        settings.write_text(_GIT_USER, encoding="utf-8")
+    # A link of that name may lead anywhere; this never opens what is there.
+    with suppress(FileExistsError), (places.home / ".gitconfig").open("x", encoding="utf-8") as settings:
+        settings.write(_GIT_SETTINGS)
     return places
 
 

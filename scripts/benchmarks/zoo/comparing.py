@@ -58,7 +58,7 @@ def compared(animal: Animal, own: OwnRun, here: OurRun) -> Compared:
         only_here=tuple(sorted(ours.keys() - theirs.keys())),
         unloaded=here.unloaded,
         refusal=here.refusal,
-        problem=own.problem,
+        problem=own.problem or ("" if theirs else "its own run loaded no test"),
         cold_s=here.cold_s,
         warm_s=here.warm_s,
         disk_bytes=here.disk_bytes,

@@ -124,6 +124,8 @@ class Service:
         if self.behaviour == "partial" and request["method"] == "simulate":
             return encoded(refusal(request, "unsupported_method"))
         response = judged(request, blind=self.behaviour == "blind")
+        if self.behaviour == "tells-its-limit" and "timeout_s" in request["params"]:
+            response["result"] = PASSED | {"commands": [f"for {request['params']['timeout_s']} s"]}
         if self.behaviour == "ignores-contracts":
             response["constraint_results"] = []
         line = encoded(response | CHANGES.get(self.behaviour, {}))

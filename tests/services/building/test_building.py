@@ -90,6 +90,16 @@ class Site:
         self.machine = Machine(search_path, HERE, environments)
         self.folder = folder
 
+    @classmethod
+    def of_this_machine(cls, folder: Path, *, search_path: str = WITH_UV) -> "Site":
+        """With the packages of the index that this machine is configured for."""
+        names = ("PIP_", "SSL_", "HTTP", "PATH")
+        settings = {name: value for name, value in os.environ.items() if name.startswith(names)}
+        site = cls(folder / "shop", "", folder / "kept", search_path=search_path)
+        environments = Environments(folder / "kept", settings=settings, say=site.said.append)
+        site.machine = site.machine._replace(environments=environments)
+        return site
+
     def commit(self, files: dict[str, str], *, tag: str = "") -> str:
         if not (self.folder / ".git").exists():
             self.folder.mkdir(exist_ok=True)
@@ -187,6 +197,14 @@ def test_what_is_configured_reaches_the_build(site: Site) -> None:
     interpreter = site.interpreter(base, **repository_settings(files).model_dump())
 
     assert (interpreter.layers, site.times_built) == ((), 0)
+
+
+def test_the_configured_python_is_the_one_or_none(site: Site) -> None:
+    base = site.commit(FILES, tag="v1.2")
+    settings = repository_settings({"config.toml": '[environment]\npython = "3.99"\n'})
+
+    with pytest.raises(NotBuilt, match=r"the repository wants Python 3\.99, and this machine has"):
+        site.interpreter(base, **settings.model_dump())
 
 
 def test_pip_builds_where_there_is_no_uv(tmp_path: Path, index: str) -> None:
@@ -301,11 +319,7 @@ REAL_FILES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", sorted(REAL))
 def test_real_backends_tell_the_version_by_the_tags(backend: str, tmp_path: Path) -> None:
-    site = Site(tmp_path / "shop", "", tmp_path / "kept")
-    settings = {
-        name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP", "PATH"))
-    }
-    site.machine = site.machine._replace(environments=Environments(tmp_path / "kept", settings=settings))
+    site = Site.of_this_machine(tmp_path)
     base = site.commit({**REAL_FILES, "pyproject.toml": REAL[backend]}, tag="v3.1")
 
     report = site.run(base)
@@ -328,11 +342,7 @@ def test_a_compiled_module_is_there_and_built_anew_when_its_source_changes(tmp_p
         "shop/fast.c": source % 7,
         "test_fast.py": "from shop import fast\n\n\ndef test_level():\n    assert fast.LEVEL == 7\n",
     }
-    settings = {
-        name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP", "PATH"))
-    }
-    site = Site(tmp_path / "shop", "", tmp_path / "kept")
-    site.machine = site.machine._replace(environments=Environments(tmp_path / "kept", settings=settings))
+    site = Site.of_this_machine(tmp_path)
 
     first = site.run(site.commit(files))
     base = site.commit({"README.md": "A shop\n"})

@@ -20,7 +20,7 @@ def validate(request: Request, folder: Path, machine: Reads) -> Response:
     if (refusal := outside(request, params.artifacts)) is not None:
         return refusal
     ours = own(params.artifacts)
-    facts = {path: _facts(folder.resolve(), path, machine.source_facts) for path in ours}
+    facts = {path: facts_of(folder.resolve(), path, machine.source_facts) for path in ours}
     read = {path: each for path, each in facts.items() if isinstance(each, FileFacts)}
     problems = [each for path, found in facts.items() for each in problems_of(path, found)]
     problems += absent(params.interfaces, read)
@@ -80,7 +80,8 @@ def _plain(name: str) -> str:
     return name.strip(".")
 
 
-def _facts(root: Path, path: str, read: Reading) -> FileFacts | Unreadable:
+def facts_of(root: Path, path: str, read: Reading) -> FileFacts | Unreadable:
+    """What a file of a known language says, or why it is not read."""
     data, spec = contents(root, path), language_of(path)
     return (
         read(spec, data)

@@ -3,7 +3,6 @@
 import configparser
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from email.parser import HeaderParser
@@ -22,6 +21,7 @@ from cogworks.services.python.index_gateway import Gateway
 from cogworks.services.python.installer import Installer, Surroundings
 from cogworks.services.python.installing import Reach, configured_indexes, installers_room, run_installer
 from cogworks.services.python.interpreters import NotBuilt
+from cogworks.services.python.pythons import own_python
 from cogworks.services.sandbox.running import Ended
 
 _COMPILED = (".so", ".pyd", ".dylib")
@@ -97,12 +97,13 @@ class Builder(NamedTuple):
 
     def _command(self, source: Path, target: Path) -> list[str]:
         if self.installer.name == "uv":
-            options = ["--wheel", "--no-config", "--no-python-downloads", f"--python={sys.executable}"]
+            options = ["--wheel", "--no-config", "--no-python-downloads", f"--python={self._python}"]
             return [self.installer.program, "build", *options, f"--out-dir={target}", str(source)]
         pip = [
             self.installer.program,
             "-m",
             "pip",
+            f"--python={self._python}",
             "--no-input",
             "--disable-pip-version-check",
         ]
@@ -114,6 +115,10 @@ class Builder(NamedTuple):
             f"--wheel-dir={target}",
         ]
         return [*pip, "wheel", *options, str(source)]
+
+    @property
+    def _python(self) -> Path:
+        return (self.surroundings.python or own_python()).program
 
     def _environment(self) -> dict[str, str]:
         told = {

@@ -40,9 +40,13 @@ class Built(NamedTuple):
             notes=(*interpreter.notes, *notes),
         )
 
-    def dependencies(self, extras: Iterable[str]) -> tuple[str, ...]:
-        """The requirements of the metadata that hold here, those of some extras included."""
-        return tuple(each for each in self.requires if _holds(each, ("", *extras)))
+    def dependencies(self, extras: Iterable[str], python: str) -> tuple[str, ...]:
+        """The requirements of the metadata that hold for a version of Python, those of some extras included.
+
+        They come without what they hold under: an installer knows nothing of the extras of this project.
+        """
+        asked = ("", *extras)
+        return tuple(each for text in self.requires if (each := _held(text, asked, python)))
 
 
 def read_built(folder: Path, noted: Mapping[str, Any]) -> Built:
@@ -53,9 +57,13 @@ def read_built(folder: Path, noted: Mapping[str, Any]) -> Built:
     return Built(folder, sources, requires, unplaced, bool(noted.get("compiled")))
 
 
-def _holds(text: str, extras: Iterable[str]) -> bool:
+def _held(text: str, extras: Iterable[str], python: str) -> str:
+    """A requirement without its marker; empty: it does not hold."""
+    here = {"python_version": ".".join(python.split(".")[:2]), "python_full_version": python}
     try:
-        marker = Requirement(text).marker
-        return marker is None or any(marker.evaluate({"extra": extra}) for extra in extras)
+        requirement = Requirement(text)
+        marker, requirement.marker = requirement.marker, None
+        holds = marker is None or any(marker.evaluate({**here, "extra": extra}) for extra in extras)
     except (InvalidRequirement, UndefinedEnvironmentName):
-        return False
+        return ""
+    return str(requirement) if holds else ""

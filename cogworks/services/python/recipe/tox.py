@@ -113,17 +113,28 @@ def _of_ini(text: str, place: str, python: str) -> Asked | None:
     sections = {
         name: options for name, options in data.items() if name == "testenv" or name.startswith("testenv:")
     }
-    environment = chosen([*listed, *(_name(each) for each in sections if ":" in each)], python)
+    names = [*listed, *(_name(each) for each in sections if ":" in each)]
+    each_found = [_asked_by(name, sections, data, place, python) for name in candidates(names, python)]
+    found = [each for each in each_found if each is not None]
+    # Of environments that stand next to each other one may build the documentation.
+    return next((each for each in found if each.runner), found[0] if found else None)
+
+
+def _asked_by(
+    environment: str,
+    sections: Mapping[str, Mapping[str, str]],
+    data: Mapping[str, Mapping[str, str]],
+    place: str,
+    python: str,
+) -> Asked | None:
     section = next(
         (each for each in sections if ":" in each and environment in expanded(each.split(":", 1)[1])),
         "testenv",
     )
     if section == "testenv" and "testenv" not in data:
         return None
-    factors = {*environment.split("-"), *_factors(python)}
-    reading = _Ini(data, factors)
-    options = {**data.get("testenv", {}), **sections.get(section, {})}
-    found = reading.asked(options)
+    reading = _Ini(data, {*environment.split("-"), *_factors(python)})
+    found = reading.asked({**data.get("testenv", {}), **sections.get(section, {})})
     return found.model_copy(
         update={"source": f"{place} [{section}]", "why": f"tox's environment {environment!r} runs the tests"}
     )
@@ -175,6 +186,11 @@ def _parts(text: str) -> list[str]:
 
 def chosen(names: Sequence[str], python: str) -> str:
     """The environment whose tests are run, of those that there are."""
+    return candidates(names, python)[0]
+
+
+def candidates(names: Sequence[str], python: str) -> list[str]:
+    """The environments whose tests may be the ones that are run, the likeliest first; at least one."""
     here = {f"py{python.replace('.', '')}", f"py{python}", python}
 
     def rank(name: str) -> tuple[bool, bool, bool, int]:
@@ -185,13 +201,7 @@ def chosen(names: Sequence[str], python: str) -> str:
 
     ranked = sorted(dict.fromkeys(names), key=rank)
     best = [name for name in ranked if rank(name) == rank(ranked[0])]
-    found = best[-1] if best and not rank(best[0])[0] else "py"
-    # Of other versions of Python only what stands beside them counts.
-    parts = [
-        f"py{python.replace('.', '')}" if re.fullmatch(r"py[\d.]+", each) else each
-        for each in found.split("-")
-    ]
-    return found if not here.isdisjoint(found.split("-")) or found in names else "-".join(parts)
+    return best[::-1] if best and not rank(best[0])[0] else ["py"]
 
 
 def _factors(python: str) -> set[str]:

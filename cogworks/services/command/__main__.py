@@ -1,0 +1,36 @@
+"""The process of the service of commands: `cogworks service command --socket PATH`."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from cogworks.services.command.answering import CommandService
+from cogworks.services.command.grammars.knowledge import Shelf
+from cogworks.services.command.machine import Commands, Machine
+from cogworks.services.python.cloning import Clones
+from cogworks.services.sandbox.probing import strongest
+from cogworks.services.serving import end_with_standard_input, serve
+from cogworks.stopping import left_by_signal
+
+
+def run(
+    socket: Path,
+    *,
+    commands: Commands,
+    kept: Path | None = None,
+    until_stdin_closes: bool,
+    listening: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Serve until SIGTERM, or until standard input closes; a test run that is under way ends with the process.
+
+    Args:
+        kept: where what compilers keep outlives a run; None: nothing does.
+        listening: is told the address as soon as callers are let in.
+    """
+    with left_by_signal():
+        if until_stdin_closes:
+            end_with_standard_input()
+        search_path = os.environ.get("PATH", os.defpath)
+        with Clones((), token=None, environment=os.environ) as clones:
+            machine = Machine(search_path, strongest(search_path), commands, kept, clones, Shelf().facts)
+            serve(CommandService(machine).answer, socket_path=socket, listening=listening)

@@ -1,0 +1,168 @@
+"""The ground a request stands on: its root, its files, and the recipe that configuration and manifests make."""
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from cogworks.codebase.changes import path_problem
+from cogworks.codebase.confined import read_file
+from cogworks.domain_services.messages import ErrorCode, Request
+from cogworks.services.command.machine import Commands, Machine
+from cogworks.services.command.recipes import Recipe, recipe_of, wanted_texts
+from cogworks.services.command.toolchains import Toolchain, how_to_get, toolchain_of
+
+MAX_FILES = 200_000
+_MAX_TEXT_BYTES = 4 * 1024**2
+_LEFT_OUT = frozenset({".git", "node_modules", "target", "vendor", ".cogworks-build"})
+
+
+class NotReady(Exception):
+    """What the request wants cannot be run; the text says why and what to do."""
+
+    def __init__(self, message: str, code: ErrorCode = ErrorCode.TOOL_FAILED) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Ground(NamedTuple):
+    """One root of a repository, as a request means it."""
+
+    folder: Path
+    """The repository."""
+    root: str
+    """The folder of the service, relative to the repository; empty: the whole."""
+    recipe: Recipe
+    toolchain: Toolchain
+
+    @property
+    def place(self) -> Path:
+        """The root itself."""
+        return self.folder / self.root
+
+    def outward(self, path: str) -> str:
+        """A path of the root as one of the repository."""
+        if not self.root:
+            return path
+        return self.root if path == "." else f"{self.root}/{path}"
+
+    def inward(self, path: str) -> str | None:
+        """A path of the repository as one of the root; None: it lies elsewhere."""
+        if not self.root or path == self.root:
+            return path if not self.root else "."
+        return path.removeprefix(f"{self.root}/") if path.startswith(f"{self.root}/") else None
+
+
+def ground_of(request: Request, folder: Path, machine: Machine) -> Ground:
+    """The ground of a request.
+
+    Raises:
+        NotReady: its root is no folder of the repository.
+    """
+    root = request.repository.root.strip("/") if request.repository else ""
+    place = folder.resolve() / root
+    if root and (path_problem(root) or place.resolve() != place or not place.is_dir()):
+        raise NotReady(
+            f"`root` is {root!r}, which is no folder of the repository; correct it in `.cogworks/services.toml`",
+            ErrorCode.INVALID_REQUEST,
+        )
+    recipe = with_commands(_found(place, machine.commands.language), machine.commands)
+    return Ground(folder.resolve(), root, recipe, toolchain_of(recipe.programs, machine.search_path))
+
+
+def _found(place: Path, language: str) -> Recipe:
+    names = sorted(each.name for each in place.iterdir())
+    texts = dict.fromkeys(names, "") | {name: text_at(place, name) for name in wanted_texts(names)}
+    return recipe_of(texts, language)
+
+
+def with_commands(recipe: Recipe, commands: Commands) -> Recipe:
+    """What was found, with what is configured in its place."""
+    own = {
+        name: value
+        for name in ("setup", "test", "test_one", "lint", "format", "report", "report_file")
+        if (value := getattr(commands, name))
+    }
+    if commands.test:
+        # Another command writes another report, and is started by other programs.
+        own = {
+            "report": "exit-code",
+            "report_file": "",
+            "test_one": "",
+            "runner": "command",
+            "notes": (),
+            **own,
+        }
+        own["source"] = ".cogworks/services.toml"
+        own["programs"] = _programs(recipe, commands)
+    return recipe._replace(**own)
+
+
+def _programs(recipe: Recipe, commands: Commands) -> tuple[str, ...]:
+    try:
+        words = shlex.split(commands.test)
+    except ValueError:
+        return recipe.programs
+    first = words[0] if words else ""
+    is_plain = first.replace("-", "").replace("_", "").isalnum() and first not in (
+        "sh",
+        "cd",
+        "set",
+        "export",
+    )
+    return tuple(dict.fromkeys([*recipe.programs, *([first] if is_plain else [])]))
+
+
+def refuse_missing(ground: Ground) -> None:
+    """Nothing, unless a program of the recipe is not on this machine.
+
+    Raises:
+        NotReady: it names the programs and how to get them.
+    """
+    missing = ground.toolchain.missing
+    if missing:
+        remedies = "; ".join(dict.fromkeys(how_to_get(each) for each in missing))
+        names = ", ".join(f"`{each}`" for each in missing)
+        raise NotReady(
+            f"{ground.recipe.source or 'the test command'} asks for {names}, not on this machine's PATH: {remedies}.",
+            ErrorCode.TOOL_NOT_FOUND,
+        )
+
+
+def files_below(place: Path) -> Iterator[str]:
+    """The files of a root, relative to it, without packages and what builds leave."""
+    count = 0
+    for folder, names, files in os.walk(place):
+        names[:] = sorted(name for name in names if name not in _LEFT_OUT)
+        for name in sorted(files):
+            count += 1
+            if count > MAX_FILES:
+                return
+            yield (Path(folder) / name).relative_to(place).as_posix()
+
+
+def text_at(place: Path, path: str) -> str:
+    """The text of a file of a root; empty where there is none, or too much of it."""
+    try:
+        file = read_file(place, path)
+    except OSError:
+        return ""
+    return (
+        ""
+        if file is None or len(file.data) > _MAX_TEXT_BYTES
+        else file.data.decode("utf-8", errors="replace")
+    )
+
+
+def module_of(place: Path) -> str:
+    """The path of the Go module at a root; empty where there is none."""
+    lines = text_at(place, "go.mod").splitlines()
+    return next(
+        (
+            line.split()[1].strip('"')
+            for line in lines
+            if line.startswith("module ") and len(line.split()) > 1
+        ),
+        "",
+    )

@@ -1,0 +1,298 @@
+"""How the tests of a repository are run, found from its manifests; a pure rule from texts to commands."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from cogworks.domain_services.languages import languages_at
+
+REPORT = "$COGWORKS_REPORT"
+"""Stands in a command for the file that the report belongs into."""
+
+
+class Recipe(NamedTuple):
+    """The commands of one root; each is a line for `sh` that starts there."""
+
+    language: str = ""
+    runner: str = ""
+    """What runs the tests, e.g. `jest`; empty: nothing is known."""
+    test: str = ""
+    test_one: str = ""
+    """With `{test}`, `{file}`, `{folder}` or `{name}`; empty: the runner's own way, else the whole suite."""
+    report: str = "exit-code"
+    report_file: str = ""
+    """Pattern of the reports below the root; empty: standard output, or `REPORT` where the command names it."""
+    setup: tuple[str, ...] = ()
+    lint: str = ""
+    format: str = ""
+    programs: tuple[str, ...] = ()
+    """What has to be on this machine."""
+    source: str = ""
+    """The manifest, and key, that says so."""
+    notes: tuple[str, ...] = ()
+
+
+Texts = Mapping[str, str]
+"""Name at the root -> text of it, empty for a file that nobody reads."""
+
+
+def recipe_of(texts: Texts, language: str = "") -> Recipe:
+    """The recipe of a root; one without `test` where no test command is found, with a note that says why."""
+    found = [language] if language else [*languages_at(tuple(texts))]
+    recipes = [_RULES[each](texts) for each in found if each in _RULES]
+    for recipe in recipes:
+        if recipe.test:
+            return recipe
+    return (
+        recipes[0] if recipes else Recipe(notes=("no manifest here tells of a language this service knows",))
+    )
+
+
+def with_line(recipe: Recipe, line: str) -> Recipe:
+    """The recipe with a test command of the user's, asked for the report that its runner is known to write."""
+    if recipe.language == "typescript":
+        own = _node_runner(line, {})
+    elif recipe.language == "go":
+        own = recipe._replace(test=re.sub(r"\bgo test\b(?! -json)", "go test -json", line))
+    else:
+        own = recipe._replace(test=line)
+    # Where nothing is known of the command, it has to tell of its tests as the repository's own does.
+    report = recipe.report if own.report == "exit-code" else own.report
+    return recipe._replace(
+        test=own.test,
+        test_one="",
+        runner=own.runner,
+        report=report,
+        report_file=own.report_file,
+        source="the test command",
+        notes=(),
+    )
+
+
+def wanted_texts(names: Sequence[str]) -> tuple[str, ...]:
+    """Which of these files a recipe reads."""
+    return tuple(
+        name
+        for name in names
+        if name in ("package.json", "Makefile", "Gemfile", "composer.json", "Cargo.toml")
+    )
+
+
+def _typescript(texts: Texts) -> Recipe:
+    manifest = _json(texts.get("package.json", ""))
+    scripts = _strings(manifest.get("scripts"))
+    script = scripts.get("test", "")
+    if "no test specified" in script:
+        script = ""
+    packages = {**_strings(manifest.get("dependencies")), **_strings(manifest.get("devDependencies"))}
+    before = [scripts["pretest"]] if script and "pretest" in scripts else []
+    setup = _node_setup(texts) if packages else ()
+    recipe = _node_runner(script, packages)._replace(
+        language="typescript",
+        setup=setup,
+        lint="eslint --format unix {files}" if "eslint" in packages else "",
+        format="prettier --write {files}" if "prettier" in packages else "",
+        programs=("node",),
+    )
+    if before and recipe.test:
+        recipe = recipe._replace(test=" && ".join([*before, recipe.test]))
+    return recipe
+
+
+def _node_runner(script: str, packages: Mapping[str, str]) -> Recipe:
+    source = "package.json, scripts.test" if script else "package.json, devDependencies"
+    last = re.split(r"&&|;|\|\|", script)[-1].strip()
+    before = script[: len(script) - len(last)] if last else ""
+    for name, made in _NODE_RUNNERS.items():
+        if re.search(rf"(?:^|[\s/]){name}(?:\s|$)", last) or (not script and name in packages):
+            recipe = made(last if script else name)
+            return recipe._replace(test=before + recipe.test, source=source)
+    if re.search(r"\s--test(?:\s|=|$)", last) or last in ("node --test", "tsx --test"):
+        return Recipe(runner="node:test", test=script, report="node-test", source=source)
+    if script:
+        return Recipe(runner="script", test=script, source=source)
+    note = "package.json names neither a script `test` nor a runner of tests that is known"
+    return Recipe(notes=(note,), source="package.json")
+
+
+def _jest(line: str) -> Recipe:
+    return Recipe(runner="jest", test=f"{line} --json --outputFile={REPORT}", report="jest-json")
+
+
+def _vitest(line: str) -> Recipe:
+    run = line if re.search(r"\srun\b|--run\b", line) else f"{line} --run"
+    return Recipe(runner="vitest", test=f"{run} --reporter=json --outputFile={REPORT}", report="vitest-json")
+
+
+def _mocha(line: str) -> Recipe:
+    return Recipe(
+        runner="mocha", test=f"{line} --reporter xunit --reporter-option output={REPORT}", report="junit"
+    )
+
+
+_NODE_RUNNERS: Mapping[str, Callable[[str], Recipe]] = {"vitest": _vitest, "jest": _jest, "mocha": _mocha}
+
+
+def _node_setup(texts: Texts) -> tuple[str, ...]:
+    for lock, command in (
+        ("pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
+        ("yarn.lock", "yarn install --frozen-lockfile"),
+        ("package-lock.json", "npm ci"),
+        ("npm-shrinkwrap.json", "npm ci"),
+    ):
+        if lock in texts:
+            return (command,)
+    return ("npm install",)
+
+
+def _go(texts: Texts) -> Recipe:
+    return Recipe(
+        language="go",
+        runner="go test",
+        test="go test -json ./...",
+        report="go-json",
+        setup=("go mod download",) if "go.sum" in texts else (),
+        lint="go vet ./...",
+        format="gofmt -w {files}",
+        programs=("go",),
+        source="go.mod",
+    )
+
+
+def _rust(texts: Texts) -> Recipe:
+    del texts
+    return Recipe(
+        language="rust",
+        runner="cargo test",
+        test="cargo test --offline --no-fail-fast --workspace",
+        report="cargo",
+        setup=("cargo fetch",),
+        format="rustfmt {files}",
+        programs=("cargo", "rustc"),
+        source="Cargo.toml",
+    )
+
+
+def _java(texts: Texts) -> Recipe:
+    if "pom.xml" in texts:
+        return Recipe(
+            language="java",
+            runner="maven",
+            test="mvn -B -o -fae test",
+            report="junit",
+            report_file="**/target/surefire-reports/TEST-*.xml",
+            setup=("mvn -B test-compile",),
+            programs=("mvn", "java"),
+            source="pom.xml",
+        )
+    program = "sh ./gradlew" if "gradlew" in texts else "gradle"
+    return Recipe(
+        language="java",
+        runner="gradle",
+        test=f"{program} test --offline --continue --console=plain",
+        report="junit",
+        report_file="**/build/test-results/test/*.xml",
+        setup=(f"{program} testClasses",),
+        programs=("java",) if "gradlew" in texts else ("gradle", "java"),
+        source="build.gradle" if "build.gradle" in texts else "build.gradle.kts",
+    )
+
+
+def _c(texts: Texts) -> Recipe:
+    if "CMakeLists.txt" in texts:
+        build = "cmake -S . -B .cogworks-build && cmake --build .cogworks-build"
+        return Recipe(
+            language="c",
+            runner="ctest",
+            test=f"{build} && ctest --test-dir .cogworks-build --output-on-failure --output-junit {REPORT}",
+            report="junit",
+            programs=("cmake", "ctest"),
+            source="CMakeLists.txt",
+        )
+    targets = re.findall(r"(?m)^(test|check)\s{0,8}:(?!=)", texts.get("Makefile", ""))
+    if not targets:
+        return Recipe(
+            language="c", notes=("the Makefile has neither a target `test` nor `check`",), source="Makefile"
+        )
+    target = "test" if "test" in targets else "check"
+    return Recipe(
+        language="c",
+        runner="make",
+        test=f"make {target}",
+        programs=("make",),
+        source=f"Makefile, target {target}",
+    )
+
+
+def _csharp(texts: Texts) -> Recipe:
+    return Recipe(
+        language="csharp",
+        runner="dotnet test",
+        test="dotnet test --no-restore --logger 'trx;LogFilePrefix=cogworks'",
+        report="trx",
+        report_file="**/TestResults/cogworks*.trx",
+        setup=("dotnet restore",),
+        programs=("dotnet",),
+        source=next((name for name in texts if name.endswith((".sln", ".csproj"))), ""),
+    )
+
+
+def _ruby(texts: Texts) -> Recipe:
+    gems = texts.get("Gemfile", "")
+    bundled = "bundle exec " if "Gemfile" in texts else ""
+    recipe = Recipe(
+        language="ruby",
+        setup=("bundle install",) if bundled else (),
+        programs=("ruby",),
+        source="Gemfile" if bundled else "Rakefile",
+    )
+    if "rspec_junit_formatter" in gems:
+        test = f"{bundled}rspec --format RspecJunitFormatter --out {REPORT}"
+        return recipe._replace(runner="rspec", test=test, report="junit")
+    if re.search(r"['\"]rspec['\"]", gems):
+        note = "rspec tells single tests by `rspec_junit_formatter`; without that gem the suite is one test"
+        return recipe._replace(runner="rspec", test=f"{bundled}rspec", notes=(note,))
+    return recipe._replace(runner="rake", test=f"{bundled}rake test" if "Rakefile" in texts else "")
+
+
+def _php(texts: Texts) -> Recipe:
+    del texts
+    return Recipe(
+        language="php",
+        runner="phpunit",
+        test=f"vendor/bin/phpunit --log-junit {REPORT}",
+        report="junit",
+        setup=("composer install --no-interaction",),
+        programs=("php",),
+        source="composer.json",
+    )
+
+
+_RULES: Mapping[str, Callable[[Texts], Recipe]] = MappingProxyType(
+    {
+        "typescript": _typescript,
+        "go": _go,
+        "rust": _rust,
+        "java": _java,
+        "csharp": _csharp,
+        "ruby": _ruby,
+        "php": _php,
+        "c": _c,
+    }
+)
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _strings(value: Any) -> dict[str, str]:
+    return (
+        {key: each for key, each in value.items() if isinstance(each, str)} if isinstance(value, dict) else {}
+    )

@@ -1,0 +1,121 @@
+"""The text of `cargo test`, and the JSON lines of libtest."""
+
+import re
+from typing import Any
+
+from cogworks.services.command.reports.cases import (
+    Case,
+    Outcome,
+    Parsed,
+    Problem,
+    bounded,
+    json_lines,
+    text_of,
+    word,
+)
+
+_RUNNING = re.compile(
+    r"^\s*Running (?:unittests )?(\S{1,300}\.rs) \((?:\S{0,400}/)?([^\s/]{1,200})-\w{1,32}(?:\.exe)?\)"
+)
+_DOCTESTS = re.compile(r"^\s*Doc-tests (\S{1,200})")
+_TEST = re.compile(r"^test (.{1,500}?)(?: - should panic)? \.\.\. (ok|FAILED|ignored|bench:)(.{0,300})$")
+_BEGUN = re.compile(r"^test (.{1,500}?)(?: - should panic)? \.\.\. ")
+_END = re.compile(r"^(ok|FAILED|ignored)$")
+_OUTPUT = re.compile(r"^---- (.{1,500}?) (?:stdout|stderr) ----$")
+_DOCTEST = re.compile(r"^(\S{1,300}\.rs) - (.{1,300})$")
+_ERROR = re.compile(r"^error(?:\[E\d{1,5}\])?: (.{1,1000})$")
+_ARROW = re.compile(r"^\s*--> ([^\s:]{1,300}):(\d{1,7}):\d{1,7}$")
+_OUTCOMES: dict[str, Outcome] = {"ok": "passed", "FAILED": "failed", "ignored": "skipped", "bench:": "passed"}
+_EVENTS: dict[str, Outcome] = {"ok": "passed", "failed": "failed", "ignored": "skipped", "timeout": "error"}
+_SUMMARIES = (
+    "could not compile",
+    "aborting due to",
+    "test failed, to rerun",
+    "doctest failed",
+    "targets failed",
+)
+
+
+def parse(data: bytes) -> Parsed:
+    """One case for each test of each program; what the compiler refuses is a problem."""
+    reader = _Reader()
+    for line in text_of(data).splitlines():
+        reader.line(line)
+    return reader.parsed()
+
+
+def parse_json(data: bytes) -> Parsed:
+    """The same from `--format json`; lines between are read as text, for they name the program."""
+    reader = _Reader()
+    for line in json_lines(data):
+        if isinstance(line, dict):
+            reader.event(line)
+        else:
+            reader.line(line)
+    return reader.parsed()
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._cases: list[Case] = []
+        self._problems: list[Problem] = []
+        self._program = ""
+        self._pending = ""
+        """A test whose end stands on a later line, because it printed something."""
+        self._error = ""
+        self._shown: str | None = None
+        self._output: dict[tuple[str, str], list[str]] = {}
+
+    def line(self, line: str) -> None:
+        if found := _RUNNING.match(line):
+            self._begin(f"{found[2]}:{found[1]}")
+        elif _DOCTESTS.match(line):
+            self._begin("")
+        elif found := _OUTPUT.match(line):
+            self._shown = found[1]
+        elif line in ("failures:", "successes:") or line.startswith("test result: "):
+            self._shown = None
+        elif self._shown is not None:
+            self._output.setdefault((self._program, self._shown), []).append(line)
+        else:
+            self._test(line)
+
+    def event(self, event: dict[str, Any]) -> None:
+        name, kind = word(event.get("name")), word(event.get("event"))
+        if event.get("type") == "test" and kind in _EVENTS:
+            message = word(event.get("stdout")) or word(event.get("message"))
+            self._add(name, _EVENTS[kind], message)
+
+    def _begin(self, program: str) -> None:
+        self._program, self._shown, self._pending = program, None, ""
+
+    def _test(self, line: str) -> None:
+        if found := _TEST.match(line):
+            self._add(found[1], _OUTCOMES[found[2]], found[3].strip(" ,") if found[2] == "ignored" else "")
+        elif found := _BEGUN.match(line):
+            self._pending = found[1]
+        elif self._pending and (found := _END.match(line.strip())):
+            self._add(self._pending, _OUTCOMES[found[1]], "")
+        elif found := _ERROR.match(line):
+            is_summary = any(each in line for each in _SUMMARIES)
+            self._error = "" if is_summary else found[1]
+        elif self._error and (found := _ARROW.match(line)):
+            self._problems.append(Problem(self._error, file=found[1], line=int(found[2])))
+            self._error = ""
+
+    def _add(self, name: str, outcome: Outcome, message: str) -> None:
+        found = _DOCTEST.match(name)
+        file = found[1] if found else ""
+        self._cases.append(Case(name, outcome, message, file=file, group=self._program))
+        self._pending = ""
+
+    def parsed(self) -> Parsed:
+        cases = [
+            case._replace(message=case.message or "\n".join(self._output.get((case.group, case.name), ())))
+            if case.outcome in ("failed", "error")
+            else case
+            for case in self._cases
+        ]
+        if self._pending:
+            cases.append(Case(self._pending, "error", "it did not come to its end", group=self._program))
+        return bounded(cases, self._problems, is_cut=bool(self._pending))

@@ -1,0 +1,53 @@
+"""The JSON of Jest and of Vitest, which is the same but for details."""
+
+import re
+from typing import Any
+
+from cogworks.services.command.reports.cases import (
+    Case,
+    Outcome,
+    Parsed,
+    Problem,
+    bounded,
+    listing,
+    mapping,
+    read_json,
+    word,
+)
+
+_OUTCOMES: dict[str, Outcome] = {
+    "passed": "passed",
+    "failed": "failed",
+    "pending": "skipped",
+    "skipped": "skipped",
+    "todo": "skipped",
+    "disabled": "skipped",
+}
+_PLACE = re.compile(r"[:(](\d{1,7}):\d{1,7}\)?")
+
+
+def parse(data: bytes) -> Parsed:
+    """The cases of every file; a file without any that failed could not be loaded."""
+    report = read_json(data)
+    if not isinstance(report, dict) or not isinstance(report.get("testResults"), list):
+        return Parsed(is_cut=True)
+    cases: list[Case] = []
+    problems: list[Problem] = []
+    for each in listing(report["testResults"]):
+        file = mapping(each)
+        name = word(file.get("name")) or word(file.get("testFilePath"))
+        found = [_case(mapping(test), name) for test in listing(file.get("assertionResults"))]
+        cases += found
+        if not found and file.get("status") == "failed":
+            message = word(file.get("message")) or "the file could not be loaded"
+            line = _PLACE.search(message[:4000])
+            problems.append(Problem(message, file=name, line=int(line[1]) if line else None))
+    return bounded(cases, problems)
+
+
+def _case(test: dict[str, Any], file: str) -> Case:
+    suites = [word(each) for each in listing(test.get("ancestorTitles")) if word(each)]
+    title = word(test.get("title")) or word(test.get("fullName"))
+    messages = [word(each) for each in listing(test.get("failureMessages"))]
+    outcome = _OUTCOMES.get(word(test.get("status")), "error")
+    return Case(" > ".join([*suites, title]), outcome, "\n".join(messages), file=file)

@@ -1,0 +1,32 @@
+"""Which module reads which format."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from cogworks.services.command.reports import cargo, go_json, jest_json, junit, node_test, tap, trx
+from cogworks.services.command.reports.cases import Parsed
+
+READERS: Mapping[str, Callable[[bytes], Parsed]] = MappingProxyType(
+    {
+        "junit": junit.parse,
+        "tap": tap.parse,
+        "go-json": go_json.parse,
+        "cargo": cargo.parse,
+        "libtest-json": cargo.parse_json,
+        "node-test": node_test.parse,
+        "jest-json": jest_json.parse,
+        "vitest-json": jest_json.parse,
+        "trx": trx.parse,
+    }
+)
+"""By format; `exit-code` has no report."""
+
+
+def read_all(kind: str, reports: Sequence[bytes]) -> Parsed:
+    """What several reports of a run say together."""
+    found = [READERS[kind](report) for report in reports]
+    return Parsed(
+        tuple(case for each in found for case in each.cases),
+        tuple(problem for each in found for problem in each.problems),
+        not found or any(each.is_cut for each in found),
+    )

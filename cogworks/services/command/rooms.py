@@ -1,0 +1,223 @@
+"""Runs the commands of a root on a copy of its repository, behind walls, and keeps what they wrote and printed."""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import NamedTuple
+
+from cogworks.codebase.confined import read_file
+from cogworks.services.command.ground import Ground
+from cogworks.services.command.machine import Machine
+from cogworks.services.command.provision import Provision
+from cogworks.services.command.reports.cases import MAX_REPORT_BYTES
+from cogworks.services.command.toolchains import version_in, version_line
+from cogworks.services.sandbox.inside.order import Limits
+from cogworks.services.sandbox.running import Confined, Ended, run
+
+INSIDE = Path(__file__).with_name("inside")
+_SAID = ("stdout", "stderr")
+_SCRIPT = 'eval "$COGWORKS_ASK"; exec /bin/sh -c "$1" >> "$COGWORKS_SAID/stdout" 2>> "$COGWORKS_SAID/stderr"'
+_MOST_REPORTS = 5_000
+_CPU_FACTOR = 4
+# V8 and the JVM reserve far more address space than they ever use; what counts is memory.
+_LIMITS = Limits(address_bytes=512 * 1024**3, disk_bytes=8 * 1024**3, disk_entries=400_000)
+_LEFT_OUT = shutil.ignore_patterns(".git")
+
+
+class Said(NamedTuple):
+    """How one line came to its end."""
+
+    ended: Ended
+    output: str
+    """Of standard output."""
+    complaint: str
+    """Of standard error."""
+    report: bytes | None
+    """What it wrote where `COGWORKS_REPORT` points; None: nothing."""
+
+    @property
+    def text(self) -> str:
+        """Everything it printed."""
+        return f"{self.output}\n{self.complaint}"
+
+
+class Room:
+    """A copy of a repository and what its commands may write; nothing of it is left afterwards."""
+
+    def __init__(self, folder: Path, ground: Ground, provision: Provision, kept: Path) -> None:
+        self.copy = folder / "copy"
+        self.ground = ground
+        self._provision = provision
+        self._kept = kept
+        self._home, self._temporary, self._said, self._outside = (
+            folder / name for name in ("home", "tmp", "said", "outside")
+        )
+        for place in (self._home, self._temporary, self._said, self._outside):
+            place.mkdir()
+        shutil.copytree(ground.folder, self.copy, symlinks=True, ignore=_LEFT_OUT)
+        for layer in provision.layers:
+            shutil.copytree(layer, self.copy, symlinks=True, dirs_exist_ok=True)
+
+    @property
+    def place(self) -> Path:
+        """Where commands start."""
+        return self.copy / self.ground.root
+
+    @property
+    def report_path(self) -> Path:
+        """Where `COGWORKS_REPORT` points."""
+        return self._said / "report"
+
+    def run(
+        self, line: str, machine: Machine, *, timeout_s: float, environment: Mapping[str, str] | None = None
+    ) -> Said:
+        """Run one line to its end or to that of its time.
+
+        Raises:
+            NotStarted: the walls could not be built.
+        """
+        for name in (*_SAID, "report"):
+            (self._said / name).unlink(missing_ok=True)
+        scratch = Path(tempfile.mkdtemp(dir=self._outside))
+        seconds = max(timeout_s, 0.1)
+        confined = Confined(
+            command=["/bin/sh", "-c", _SCRIPT, "sh", line],
+            directory=self.place,
+            environment={**self._environment(machine), **(environment or {})},
+            readable=(*self.ground.toolchain.readable, INSIDE),
+            writable=(self.copy, self._home, self._temporary, self._said, self._kept),
+            timeout_s=seconds,
+            limits=Limits(**{**vars(_LIMITS), "cpu_s": int(seconds * _CPU_FACTOR) + 1}),
+        )
+        ended = run(confined, machine.walls, scratch=scratch)
+        output, complaint = (self._read(name) for name in _SAID)
+        return Said(
+            ended, output.decode(errors="replace"), complaint.decode(errors="replace"), self._report()
+        )
+
+    def versions(self) -> dict[str, str]:
+        """What the programs of the recipe said of themselves in the last run."""
+        found = {
+            program: version_in(self._read(program).decode(errors="replace")) for program in self._asked()
+        }
+        return {program: version for program, version in found.items() if version}
+
+    def reports(self, pattern: str) -> Iterator[bytes]:
+        """The files below the root that fit, newest runs' alone: a copy begins without any that the repository ignores."""
+        count = 0
+        for folder, names, files in os.walk(self.place):
+            names[:] = sorted(name for name in names if name not in ("node_modules", ".git"))
+            for name in sorted(files):
+                path = (Path(folder) / name).relative_to(self.place).as_posix()
+                if count < _MOST_REPORTS and (
+                    fnmatchcase(path, pattern) or fnmatchcase(f"/{path}", f"/{pattern}".replace("/**/", "/*"))
+                ):
+                    count += 1
+                    with suppress(OSError):
+                        file = read_file(self.copy, self.ground.outward(path))
+                        if file is not None:
+                            yield file.data[:MAX_REPORT_BYTES]
+
+    def without_places(self, text: str) -> str:
+        """A text without the names of directories that differ from run to run."""
+        for place, name in (
+            (self.place, ""),
+            (self.copy, ""),
+            (self._temporary, "<tmp>/"),
+            (self._home, "<home>/"),
+        ):
+            text = (
+                text.replace(f"file://{place}/", name)
+                .replace(f"{place}/", name)
+                .replace(str(place), name or ".")
+            )
+        return text
+
+    def _report(self) -> bytes | None:
+        file = read_file(self._said, "report")
+        return None if file is None else file.data[:MAX_REPORT_BYTES]
+
+    def _read(self, name: str) -> bytes:
+        file = read_file(self._said, name)
+        return b"" if file is None else file.data[:MAX_REPORT_BYTES]
+
+    def _asked(self) -> Sequence[str]:
+        # Maven and the like take a second each to say theirs.
+        return [
+            each for each in self.ground.recipe.programs if each not in ("mvn", "gradle", "dotnet", "ctest")
+        ]
+
+    def _environment(self, machine: Machine) -> dict[str, str]:
+        ask = [f'{version_line(each)} > "$COGWORKS_SAID/{each}" 2>&1' for each in self._asked()]
+        folders = [str(self.place / "node_modules/.bin"), *self.ground.toolchain.folders, machine.search_path]
+        return {
+            "PATH": os.pathsep.join(folders),
+            "HOME": str(self._home),
+            "TMPDIR": str(self._temporary),
+            "LC_ALL": "C.UTF-8",
+            "TZ": "UTC",
+            "CI": "true",
+            "NO_COLOR": "1",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "COGWORKS_ASK": "; ".join(ask),
+            "COGWORKS_SAID": str(self._said),
+            "COGWORKS_REPORT": str(self._said / "report"),
+            **_OFFLINE,
+            **_kept_below(self._kept),
+            **self.ground.toolchain.variables,
+            **dict(self._provision.variables),
+        }
+
+
+_OFFLINE = {
+    "GOFLAGS": "-mod=mod",
+    "GOPROXY": "off",
+    "GOTOOLCHAIN": "local",
+    "GONOSUMDB": "*",
+    "GOTELEMETRY": "off",
+    "CARGO_NET_OFFLINE": "true",
+    "CARGO_TERM_COLOR": "never",
+    "RUST_BACKTRACE": "0",
+    "npm_config_offline": "true",
+    "npm_config_update_notifier": "false",
+    "npm_config_fund": "false",
+    "npm_config_audit": "false",
+    "DOTNET_CLI_TELEMETRY_OPTOUT": "1",
+    "DOTNET_NOLOGO": "1",
+}
+
+
+def _kept_below(folder: Path) -> dict[str, str]:
+    return {
+        "GOCACHE": str(folder / "go-build"),
+        "CARGO_HOME": str(folder / "cargo"),
+        "CARGO_TARGET_DIR": str(folder / "target"),
+        "npm_config_cache": str(folder / "npm"),
+    }
+
+
+@contextmanager
+def open_room(ground: Ground, provision: Provision, machine: Machine, *, key: str = "") -> Iterator[Room]:
+    """A room for the length of a `with` block.
+
+    Args:
+        key: whose compiled files are used and kept; empty: nobody's.
+    """
+    with tempfile.TemporaryDirectory(prefix="cogworks-command-", ignore_cleanup_errors=True) as name:
+        folder = Path(name).resolve()
+        kept = (
+            folder / "kept" if machine.kept is None or not key else machine.kept.resolve() / "command" / key
+        )
+        kept.mkdir(parents=True, exist_ok=True)
+        room = Room(folder, ground, provision, kept)
+        yield room
+
+
+def seconds_left(deadline_s: float) -> float:
+    """What is left until a moment of the monotonic clock."""
+    return deadline_s - time.monotonic()

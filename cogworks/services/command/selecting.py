@@ -1,0 +1,188 @@
+"""Which commands run some tests, and what has to be run besides because the runner cannot select."""
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from cogworks.services.command.recipes import Recipe
+
+MOST_ONE_BY_ONE = 20
+"""More tests than these are not run by `test_one`, one process for each."""
+_UNKNOWN = "."
+
+
+class Selected(NamedTuple):
+    """The lines that run at least the tests that were asked for."""
+
+    lines: tuple[str, ...]
+    note: str = ""
+    """What else runs, in words; empty: nothing to speak of."""
+
+
+class Asked(NamedTuple):
+    """An id in its parts, relative to the root of the service."""
+
+    file: str
+    name: str = ""
+    """Empty: all tests of the file, or of the folder."""
+
+
+def parts_of(test: str) -> Asked:
+    """An id, or the path of a file or folder, in its parts."""
+    file, _, name = test.partition("::")
+    return Asked(file, name)
+
+
+def select(recipe: Recipe, tests: Sequence[Asked]) -> Selected:
+    """The commands for these tests; none at all: the whole suite."""
+    if not tests:
+        return Selected((recipe.test,))
+    if recipe.test_one:
+        return _by_template(recipe, tests)
+    rule = _RULES.get(recipe.runner)
+    lines = rule(recipe, tests) if rule and not any(test.file == _UNKNOWN for test in tests) else None
+    if lines is None:
+        return Selected(
+            (recipe.test,),
+            f"{recipe.runner or 'the test command'} cannot select tests here: the whole suite ran",
+        )
+    return Selected(tuple(lines))
+
+
+def _by_template(recipe: Recipe, tests: Sequence[Asked]) -> Selected:
+    template = recipe.test_one
+    lines = tuple(dict.fromkeys(_filled(template, test) for test in tests))
+    needs_name = "{name}" in template or "{test}" in template
+    if len(lines) > MOST_ONE_BY_ONE:
+        return Selected(
+            (recipe.test,), f"{len(lines)} runs by `test_one` would be needed: the whole suite ran"
+        )
+    if needs_name and any(not test.name for test in tests):
+        return Selected(
+            (recipe.test,),
+            "`test_one` names single tests and a whole file was asked for: the whole suite ran",
+        )
+    note = (
+        ""
+        if needs_name or not any(test.name for test in tests)
+        else "`test_one` names no test: whole files ran"
+    )
+    return Selected(lines, note)
+
+
+def _filled(template: str, test: Asked) -> str:
+    folder = test.file.rpartition("/")[0]
+    values = {
+        "test": f"{test.file}::{test.name}",
+        "file": test.file,
+        "folder": f"./{folder}" if folder else ".",
+        "name": test.name,
+    }
+    # In one pass: what a name holds is no place of its own.
+    return re.sub(r"\{(test|file|folder|name)\}", lambda found: shlex.quote(values[found[1]]), template)
+
+
+def _go(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
+    folders: dict[str, set[str]] = {}
+    for test in tests:
+        if not test.file.endswith(".go"):
+            return None
+        folder = test.file.rpartition("/")[0]
+        folders.setdefault(f"./{folder}" if folder else ".", set()).add(test.name.split("/")[0])
+    return [_go_line(recipe, folder, names) for folder, names in folders.items()]
+
+
+def _go_line(recipe: Recipe, folder: str, names: set[str]) -> str:
+    chosen = (
+        "" if "" in names else f"-run {shlex.quote('^(' + '|'.join(sorted(map(re.escape, names))) + ')$')} "
+    )
+    return recipe.test.replace("./...", f"{chosen}{shlex.quote(folder)}")
+
+
+def _of_files(
+    option: Callable[[Sequence[str]], str],
+) -> Callable[[Recipe, Sequence[Asked]], list[str] | None]:
+    """Runners that take files as their last words, and one pattern for names."""
+
+    def lines(recipe: Recipe, tests: Sequence[Asked]) -> list[str]:
+        files = sorted({test.file for test in tests})
+        names = sorted({test.name for test in tests})
+        chosen = [] if "" in names else [option([name.split(" > ")[-1] for name in names])]
+        return [" ".join([recipe.test, *chosen, *map(shlex.quote, files)])]
+
+    return lines
+
+
+def _named(option: str) -> Callable[[Sequence[str]], str]:
+    def chosen(names: Sequence[str]) -> str:
+        pattern = "|".join(re.escape(name) for name in names)
+        return f"{option} {shlex.quote(pattern)}"
+
+    return chosen
+
+
+def _node(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
+    """Without the script's own files: `node --test` would run those as well."""
+    words = recipe.test.rsplit("&&", 1)
+    kept = [
+        word
+        for word in words[-1].split()
+        if not re.search(r"[*/]|\.[cm]?[jt]sx?$", word) or word.startswith("-")
+    ]
+    if any(test.file.rpartition(".")[2] not in _JS for test in tests) or "--test" not in kept:
+        return None
+    files = sorted({test.file for test in tests})
+    return ["&& ".join([*words[:-1], " ".join([*kept, *map(shlex.quote, files)])]).strip()]
+
+
+_JS = ("js", "mjs", "cjs", "jsx", "ts", "tsx", "mts", "cts")
+
+
+def _cargo(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
+    names = sorted({test.name for test in tests})
+    if "" in names or any(" - " in name for name in names):
+        return None
+    return [f"{recipe.test} -- --exact {shlex.join(names)}"]
+
+
+def _maven(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
+    classes: dict[str, set[str]] = {}
+    for test in tests:
+        if "." not in test.file:
+            return None
+        method = re.split(r"[\[({ ]", test.name.split(" > ")[-1])[0]
+        classes.setdefault(test.file.rpartition("/")[2].rpartition(".")[0], set()).add(
+            "" if " > " in test.name else method
+        )
+    chosen = ",".join(
+        name if "" in methods else f"{name}#{'+'.join(sorted(methods))}" for name, methods in classes.items()
+    )
+    quiet = "-DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false"
+    return [f"{recipe.test} {quiet} {shlex.quote(f'-Dtest={chosen}')}"]
+
+
+def _gradle(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
+    names = sorted({test.file.rpartition("/")[2].rpartition(".")[0] for test in tests})
+    return (
+        None
+        if "" in names
+        else [" ".join([recipe.test, *(f"--tests {shlex.quote('*' + name)}" for name in names)])]
+    )
+
+
+def _files_only(recipe: Recipe, tests: Sequence[Asked]) -> list[str]:
+    return [" ".join([recipe.test, *(shlex.quote(file) for file in sorted({test.file for test in tests}))])]
+
+
+_RULES: Mapping[str, Callable[[Recipe, Sequence[Asked]], list[str] | None]] = {
+    "go test": _go,
+    "jest": _of_files(_named("-t")),
+    "vitest": _of_files(_named("-t")),
+    "mocha": _of_files(_named("--grep")),
+    "node:test": _node,
+    "cargo test": _cargo,
+    "maven": _maven,
+    "gradle": _gradle,
+    "rspec": _files_only,
+}

@@ -1,0 +1,297 @@
+"""The operation `simulate`: run tests by the commands of the root, one result for each."""
+
+import hashlib
+import shlex
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from cogworks.domain_services.checking import SimulateParams
+from cogworks.domain_services.messages import EVERYTHING, ErrorCode, Request, Response, TestCase, TestReport
+from cogworks.domain_services.testwords import with_tests
+from cogworks.services.command.answers import answered
+from cogworks.services.command.compilers import errors_in, plain_lines
+from cogworks.services.command.ground import (
+    Ground,
+    NotReady,
+    files_below,
+    ground_of,
+    module_of,
+    refuse_missing,
+    text_at,
+)
+from cogworks.services.command.machine import Machine
+from cogworks.services.command.placing import Placer, Sources
+from cogworks.services.command.provision import Provision, provided
+from cogworks.services.command.recipes import Recipe, with_line
+from cogworks.services.command.reports.cases import Parsed, Problem, plain
+from cogworks.services.command.reports.reading import read_all
+from cogworks.services.command.rooms import INSIDE, Room, Said, open_room, seconds_left
+from cogworks.services.command.selecting import Asked, Selected, parts_of, select
+from cogworks.services.python.simulating import outcome_counts, refused_run, test_diagnostics
+
+_TAIL_CHARS = 2_000
+_SHORTEST_S = 1.0
+_IN_ORDER = ("cargo", "libtest-json")
+_TOGETHER = ("rust", "java", "csharp", "c")
+"""Languages of which no test runs where one file does not compile."""
+
+
+class _Ran(NamedTuple):
+    said: tuple[Said, ...]
+    parsed: Parsed
+    timed_out: bool
+
+
+def simulate(request: Request, folder: Path, machine: Machine) -> Response:
+    """The answer to a request whose repository is in `folder`."""
+    params = SimulateParams.model_validate(request.params)
+    if (no := refused_run(request, params.tests, params.environment, machine.walls)) is not None:
+        return no
+    ground = ground_of(request, folder, machine)
+    if params.command:
+        line = shlex.join(with_tests(params.command, ()))
+        ground = ground._replace(recipe=with_line(ground.recipe, line))
+    report = _report(request, ground, params, machine)
+    _refuse_silence(report, params.command)
+    return answered(
+        request,
+        test_diagnostics(report),
+        report.model_dump(mode="json"),
+        counts=outcome_counts(report),
+        tools=report.versions,
+    )
+
+
+def _refuse_silence(report: TestReport, words: Sequence[str]) -> None:
+    """Nothing, unless a command of the user's told of no test at all.
+
+    Raises:
+        NotReady: it cannot be believed.
+    """
+    if words and not (report.cases or report.collection_errors or report.timed_out):
+        raise NotReady(f"`{shlex.join(words)}` told of no test. {_CONFIGURE}", ErrorCode.INVALID_REQUEST)
+
+
+def _report(request: Request, ground: Ground, params: SimulateParams, machine: Machine) -> TestReport:
+    recipe = ground.recipe
+    if not recipe.test:
+        return TestReport(cases=(), remedies=(*recipe.notes, _CONFIGURE))
+    refuse_missing(ground)
+    asked, strangers = _asked(ground, params.tests)
+    lost = [test for test in asked if not (ground.place / test.file).exists()]
+    kept = [test for test in asked if test not in lost]
+    errors = [f"{ground.outward(test.file)}: there is no such test file in the working copy" for test in lost]
+    errors += [
+        f"{test}: it lies outside of {ground.root!r}, the folder of this service" for test in strangers
+    ]
+    if params.tests and not kept:
+        return TestReport(cases=(), collection_errors=tuple(errors))
+    selected = select(recipe, kept)
+    provision = provided(request, ground)
+    with open_room(ground, provision, machine, key=_key(request, ground)) as room:
+        ran = _run(room, provision, selected, params, machine)
+        return _told(room, ran, kept, selected, machine).model_copy(
+            update={"collection_errors": (*errors, *_errors(room, ran))}
+        )
+
+
+_CONFIGURE = (
+    'Name the command in `.cogworks/services.toml`: `[[services]]`, `name = "tests"`, `kind = "command"`, `test = "…"` and, '
+    "where it writes one, `report`."
+)
+
+
+def _asked(ground: Ground, tests: Sequence[str]) -> tuple[list[Asked], list[str]]:
+    asked, strangers = [], []
+    for text in tests:
+        outer = parts_of(text)
+        inner = ground.inward(outer.file.rstrip("/") or EVERYTHING)
+        if inner is None:
+            strangers.append(text)
+        else:
+            asked.append(outer._replace(file=inner))
+    return asked, strangers
+
+
+def _key(request: Request, ground: Ground) -> str:
+    """Whose compiled files these are: of one item on one base. What one item left there, no other one is built with."""
+    caller, repository = request.caller, request.repository
+    if caller.work_item_id is None or repository is None or not repository.base or caller.needs_walls:
+        return ""
+    whose = (str(caller.work_item_id), repository.base, ground.root, ground.recipe.language)
+    return hashlib.sha256("\0".join(whose).encode()).hexdigest()[:24]
+
+
+def _run(
+    room: Room, provision: Provision, selected: Selected, params: SimulateParams, machine: Machine
+) -> _Ran:
+    deadline_s = time.monotonic() + params.timeout_s
+    recipe = room.ground.recipe
+    for line in provision.before:
+        said = room.run(line, machine, timeout_s=max(seconds_left(deadline_s), _SHORTEST_S))
+        if said.ended.code != 0:
+            raise NotReady(_setup_failed(line, room.without_places(said.text)))
+    environment = {**_reporter(recipe, room), **params.environment}
+    said_by, reports = [], []
+    for line in selected.lines:
+        left_s = seconds_left(deadline_s)
+        if left_s <= 0:
+            break
+        # Cargo names a program on one stream and its tests on the other.
+        joined = f"{{ {line}\n}} 2>&1" if recipe.report in _IN_ORDER else line
+        said = room.run(joined, machine, timeout_s=left_s, environment=environment)
+        said_by.append(said)
+        reports += _reports(recipe, room, said)
+        if said.ended.timed_out:
+            break
+    timed_out = len(said_by) < len(selected.lines) or any(said.ended.timed_out for said in said_by)
+    if recipe.report == "exit-code":
+        return _Ran(tuple(said_by), Parsed(), timed_out)
+    return _Ran(tuple(said_by), read_all(recipe.report, reports), timed_out)
+
+
+def _setup_failed(line: str, output: str) -> str:
+    last = "\n".join(plain(output).splitlines()[-12:])
+    return (
+        f"the setup `{line}` failed, so no test ran:\n{last}\n"
+        'It has no network. Install beforehand and say `environment = "prepared"` in `.cogworks/config.toml`, or name another '
+        "`setup` in `.cogworks/services.toml`."
+    )
+
+
+def _reporter(recipe: Recipe, room: Room) -> dict[str, str]:
+    if recipe.report != "node-test":
+        return {}
+    # Through a variable, for a script of the repository starts node.
+    options = f"--test-reporter={INSIDE / 'report.mjs'} --test-reporter-destination={room.report_path}"
+    return {"NODE_OPTIONS": options}
+
+
+def _reports(recipe: Recipe, room: Room, said: Said) -> list[bytes]:
+    if recipe.report_file:
+        return list(room.reports(recipe.report_file))
+    if said.report is not None:
+        return [said.report]
+    if recipe.report in ("go-json", "cargo", "libtest-json"):
+        return [said.text.encode()]
+    return [said.output.encode()] if recipe.report in ("tap", "node-test") else []
+
+
+def _told(room: Room, ran: _Ran, asked: Sequence[Asked], selected: Selected, machine: Machine) -> TestReport:
+    ground, recipe = room.ground, room.ground.recipe
+    cases = _by_exit(room, ran) if recipe.report == "exit-code" else _cases(room, ran)
+    kept = [case for case in cases if not asked or any(_is_of(case.id, test, ground) for test in asked)]
+    commands = (*selected.lines, *([selected.note] if selected.note else []))
+    return TestReport(
+        cases=tuple(kept if recipe.report != "exit-code" else cases),
+        timed_out=ran.timed_out,
+        blocked=tuple(dict.fromkeys(text for said in ran.said for text in said.ended.blocked)),
+        unprotected=machine.walls.unprotected,
+        commands=tuple(room.without_places(command) for command in commands),
+        versions=room.versions(),
+        remedies=recipe.notes,
+    )
+
+
+def _cases(room: Room, ran: _Ran) -> list[TestCase]:
+    ground = room.ground
+    return [
+        TestCase(id=_id(ground, test), outcome=case.outcome, message=_message(room, case.message))
+        for test, case in _placer(room).ids(ran.parsed.cases)
+    ]
+
+
+def _message(room: Room, text: str) -> str:
+    return room.without_places(text)
+
+
+def _id(ground: Ground, test: str) -> str:
+    file, _, name = test.partition("::")
+    return f"{ground.outward(file)}::{name}"
+
+
+def _by_exit(room: Room, ran: _Ran) -> list[TestCase]:
+    """One case for each line that ran: whether it ended with 0."""
+    return [
+        TestCase(
+            id=f"{room.ground.outward(EVERYTHING)}::{room.ground.recipe.test}",
+            outcome="passed" if said.ended.code == 0 else "failed",
+            message="" if said.ended.code == 0 else _message(room, said.text.strip()[-_TAIL_CHARS:]),
+        )
+        for said in ran.said[:1]
+        if not said.ended.timed_out
+    ]
+
+
+def _is_of(case: str, test: Asked, ground: Ground) -> bool:
+    file, _, name = case.partition("::")
+    asked = ground.outward(test.file)
+    if test.name:
+        return file == asked and (name == test.name or name.startswith((f"{test.name}/", f"{test.name} > ")))
+    return file == asked or file.startswith(f"{asked}/") or asked == EVERYTHING
+
+
+def _errors(room: Room, ran: _Ran) -> list[str]:
+    """What could not be loaded, each beginning with its place."""
+    parsed = ran.parsed
+    failed = [said for said in ran.said if said.ended.code not in (0, None)]
+    placer = _placer(room)
+    found = list(parsed.problems)
+    if not found and failed and not parsed.cases and room.ground.recipe.report != "exit-code":
+        found = [each for said in failed for each in errors_in(said.text)] or [
+            _silent(said) for said in failed
+        ]
+    errors = [_error(room, placer, each) for each in found]
+    if (
+        not errors
+        and not parsed.cases
+        and not ran.timed_out
+        and room.ground.recipe.report != "exit-code"
+        and parsed.is_cut
+    ):
+        errors.append(f"{room.ground.outward(EVERYTHING)}: the report of the tests cannot be read")
+    return list(dict.fromkeys(errors))[:200]
+
+
+def _silent(said: Said) -> Problem:
+    """The last of what was printed, of Maven the lines that it marks."""
+    lines = plain_lines(said.text)
+    marked = [line for line in lines if line.startswith("[ERROR] ") and line[8:].strip()]
+    text = "\n".join(marked[:3] or lines[-12:])[-_TAIL_CHARS:].strip()
+    return Problem(text or f"the test command ended with {said.ended.code} and said nothing")
+
+
+def _error(room: Room, placer: Placer, problem: Problem) -> str:
+    """The place whose tests could not be loaded, then the place and the words of the problem."""
+    package = _go_folder(room, problem.group)
+    file = placer.path(problem.file) or placer.path(f"{package}{problem.file}")
+    said = _message(room, problem.message).strip()
+    language = room.ground.recipe.language
+    hidden = file
+    if language == "go":
+        hidden = (file.rpartition("/")[0] if file else package.rstrip("/")) or EVERYTHING
+    elif not file or language in _TOGETHER:
+        hidden = EVERYTHING
+    if not file:
+        return f"{room.ground.outward(hidden)}: {said}"
+    line = f":{problem.line}" if problem.line else ""
+    return f"{room.ground.outward(hidden)}: {room.ground.outward(file)}{line}: {said}"
+
+
+def _go_folder(room: Room, group: str) -> str:
+    module = module_of(room.place)
+    return f"{group[len(module) :].strip('/')}/".lstrip("/") if module and group.startswith(module) else ""
+
+
+def _placer(room: Room) -> Placer:
+    place = room.ground.place
+    return Placer(
+        Sources(
+            files=list(files_below(place)),
+            read=lambda path: text_at(place, path),
+            folders=(str(room.place), str(room.copy)),
+            module=module_of(place),
+        )
+    )

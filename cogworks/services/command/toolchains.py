@@ -1,0 +1,137 @@
+"""Where the programs of a language really live, and what of this machine a command must see to use them."""
+
+import os
+import pwd
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/nix/store", "/gnu/store")
+"""Every command sees these."""
+_LOOKED_UP = ("/etc/maven", "/etc/gradle", "/etc/dotnet", "/etc/php", "/etc/ruby")
+_PACKAGES = (
+    (".m2/repository", "MAVEN_OPTS"),
+    (".gradle/caches", ""),
+    ("go/pkg/mod", "GOMODCACHE"),
+    (".cargo/registry", ""),
+    (".nuget/packages", "NUGET_PACKAGES"),
+)
+"""Below a home, what earlier installs left, and the variable that says where; packages and nothing that grants anything."""
+_PREFIXES = MappingProxyType({"MAVEN_OPTS": "-Dmaven.repo.local="})
+_GET = MappingProxyType(
+    {
+        "node": "install Node.js 20 or newer (https://nodejs.org, `actions/setup-node`)",
+        "npm": "install Node.js with npm (https://nodejs.org, `actions/setup-node`)",
+        "go": "install Go (https://go.dev/dl, `actions/setup-go`, `apt install golang-go`)",
+        "cargo": "install Rust (https://rustup.rs, `apt install cargo`)",
+        "rustc": "install Rust (https://rustup.rs, `apt install rustc`)",
+        "java": "install a JDK (`actions/setup-java`, `apt install default-jdk-headless`)",
+        "mvn": "install Maven (`apt install maven`)",
+        "gradle": "install Gradle, or commit its wrapper `gradlew`",
+        "dotnet": "install the .NET SDK (https://dot.net, `actions/setup-dotnet`)",
+        "ruby": "install Ruby (`ruby/setup-ruby`, `apt install ruby-full`)",
+        "php": "install PHP (`shivammathur/setup-php`, `apt install php-cli`)",
+        "make": "install make (`apt install make`)",
+        "cmake": "install CMake (`apt install cmake`)",
+        "ctest": "install CMake (`apt install cmake`)",
+    }
+)
+_VERSIONS = MappingProxyType(
+    {"go": "go version", "java": "java -version", "ruby": "ruby --version", "make": "make --version"}
+)
+
+
+class Toolchain(NamedTuple):
+    """The programs of a recipe on this machine."""
+
+    folders: tuple[str, ...] = ()
+    """To put before PATH."""
+    readable: tuple[Path, ...] = ()
+    """What a command must see besides the system's programs."""
+    missing: tuple[str, ...] = ()
+    """Programs that are not here."""
+    variables: Mapping[str, str] = MappingProxyType({})
+
+
+def toolchain_of(programs: Sequence[str], search_path: str, *, home: Path | None = None) -> Toolchain:
+    """Where these programs are.
+
+    Args:
+        home: whose packages are used; None: of the user this process runs as.
+    """
+    own = home or Path(pwd.getpwuid(os.getuid()).pw_dir)
+    folders: dict[str, None] = {}
+    readable: dict[Path, None] = {}
+    missing = []
+    for program in programs:
+        found = shutil.which(program, path=search_path)
+        if found is None:
+            missing.append(program)
+            continue
+        place = _real(program, Path(found))
+        if not _is_system(place):
+            folders[str(place.parent)] = None
+            readable[_installation(place, own)] = None
+    settings = [Path(each) for each in _LOOKED_UP if Path(each).is_dir()]
+    settings += sorted(Path("/etc").glob("java-*")) if "java" in programs else []
+    packages, variables = _packages(own)
+    kept = (*readable, *settings, *packages)
+    return Toolchain(tuple(folders), kept, tuple(missing), MappingProxyType(variables))
+
+
+def how_to_get(program: str) -> str:
+    """What to do where a program is missing."""
+    return _GET.get(program, f"install `{program}`, so that it is on PATH")
+
+
+def version_line(program: str) -> str:
+    """The command by which a program says its version."""
+    return _VERSIONS.get(program, f"{program} --version")
+
+
+def version_in(text: str) -> str:
+    """The version among what a program says; empty where there is none."""
+    found = re.search(r"\d{1,5}(?:\.\d{1,8}){1,3}\S{0,20}", text[:400])
+    return found[0].strip("\"',;()") if found else ""
+
+
+def _is_system(place: Path) -> bool:
+    return any(place.is_relative_to(each) for each in _SYSTEM)
+
+
+def _real(program: str, found: Path) -> Path:
+    """The program itself, behind links and behind what rustup puts in its place."""
+    place = found.resolve()
+    if place.name != "rustup":
+        return place
+    home = Path(os.environ.get("RUSTUP_HOME") or found.parents[2] / ".rustup")
+    toolchains = home / "toolchains"
+    try:
+        wanted = re.search(
+            r'default_toolchain = "([\w.-]{1,80})"', (home / "settings.toml").read_text("utf-8")
+        )
+    except OSError:
+        wanted = None
+    names = sorted(toolchains.iterdir()) if toolchains.is_dir() else []
+    chosen = [each for each in names if wanted and each.name.startswith(wanted[1])] or names
+    return chosen[0].resolve() / "bin" / program if chosen else place
+
+
+def _installation(place: Path, home: Path) -> Path:
+    """The folder that a program came in; never a home, nor anything above one."""
+    root = place.parents[1] if place.parent.name == "bin" else place.parent
+    return place.parent if home.is_relative_to(root) or len(root.parts) < 3 else root
+
+
+def _packages(home: Path) -> tuple[list[Path], dict[str, str]]:
+    found, variables = [], {}
+    for name, variable in _PACKAGES:
+        place = home / name
+        if place.is_dir() and not place.is_symlink():
+            found.append(place)
+            if variable:
+                variables[variable] = f"{_PREFIXES.get(variable, '')}{place}"
+    return found, variables

@@ -1,0 +1,134 @@
+"""The Pythons of this machine: the service's own, and those that a repository may want instead."""
+
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from cogworks.domain_services.messages import ErrorCode
+from cogworks.services.python.interpreters import NotBuilt
+
+_PROGRAM = re.compile(r"python3\.\d{1,2}")
+_OLDEST = (3, 9)
+"""Below it neither pip nor the reporters of test results run."""
+_NEWEST_MINOR, _MOST_PATCHES = 100, 40
+_TRIAL_S = 10.0
+_ASK = "import json, platform, sys; print(json.dumps([platform.python_version(), sys.base_prefix, sys.executable]))"
+_MANAGED = (".pyenv/versions/*/bin", ".local/share/uv/python/*/bin")
+"""Below the home of whoever runs the service: where pyenv and uv keep Pythons."""
+
+
+class Python(NamedTuple):
+    """A Python that environments can be made of."""
+
+    program: Path
+    version: str
+    base: Path
+    """Where its standard library is."""
+
+
+def own_python() -> Python:
+    """The one that the service runs with."""
+    return Python(Path(sys.executable), platform.python_version(), Path(sys.base_prefix))
+
+
+def python_for(requires: str, wanted: str, search_path: str) -> Python:
+    """The service's own where it will do, else the newest of this machine that does.
+
+    Args:
+        requires: what the project says (`requires-python`); nobody can keep what nobody can read.
+        wanted: a version such as `3.12` that the repository's configuration asks for; it wins. Empty: any.
+
+    Raises:
+        NotBuilt: there is none; the text says which is wanted and how to provide it.
+    """
+    own = own_python()
+    if _suits(own.version, requires, wanted):
+        return own
+    suited = [each for each in others(search_path) if _suits(each.version, requires, wanted)]
+    if suited:
+        return max(suited, key=lambda each: _numbers(each.version))
+    asked = f"the repository wants Python {wanted or requires}"
+    if not (example := _example(requires, wanted)):
+        oldest = ".".join(map(str, _OLDEST))
+        text = f"{asked}, and tests are run with Python {oldest} and later versions of Python 3 alone."
+        raise NotBuilt(text, ErrorCode.TOOL_NOT_FOUND)
+    here = ", ".join(dict.fromkeys([own.version, *(each.version for each in others(search_path))]))
+    raise NotBuilt(
+        f"{asked}, and this machine has {here}. Put one on PATH, or install one with `uv python install {example}`; or start the "
+        "service with another one: install cogworks there, and name that program in `command` of `.cogworks/services.toml`.",
+        ErrorCode.TOOL_NOT_FOUND,
+    )
+
+
+@cache
+def others(search_path: str) -> tuple[Python, ...]:
+    """The Pythons on PATH, and those of pyenv and uv, that run and are new enough; each version once."""
+    found: dict[str, Python] = {}
+    for program in _programs(search_path):
+        python = asked_python(program)
+        if python is not None and _numbers(python.version) >= _OLDEST:
+            found.setdefault(python.version, python)
+    return tuple(found.values())
+
+
+def _programs(search_path: str) -> Iterator[Path]:
+    home = Path.home()
+    folders = [Path(each) for each in search_path.split(os.pathsep) if each]
+    folders += [place for pattern in _MANAGED for place in sorted(home.glob(pattern))]
+    for folder in folders:
+        try:
+            names = sorted(entry.name for entry in os.scandir(folder))
+        except OSError:
+            continue
+        yield from (folder / name for name in names if _PROGRAM.fullmatch(name))
+
+
+def asked_python(program: Path) -> Python | None:
+    """What a Python says of itself; None: it does not run (a version manager's stand-in, a broken installation)."""
+    try:
+        done = subprocess.run(
+            [program, "-I", "-c", _ASK],
+            env={"PATH": os.defpath, "HOME": os.devnull},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+            timeout=_TRIAL_S,
+        )
+        version, base, real = json.loads(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+    return Python(Path(real), str(version), Path(base))
+
+
+def _suits(version: str, requires: str, wanted: str) -> bool:
+    if wanted:
+        return f"{version}.".startswith(f"{wanted.removeprefix('python').strip()}.")
+    try:
+        return SpecifierSet(requires).contains(version, prereleases=True)
+    except InvalidSpecifier:
+        return True
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(each) for each in re.findall(r"\d+", version)[:3])
+
+
+def _example(requires: str, wanted: str) -> str:
+    """A version that fits, for a command to paste; empty: tests are run with none that does."""
+    fitting = (
+        (minor, patch)
+        for minor in range(_OLDEST[1], _NEWEST_MINOR)
+        for patch in range(_MOST_PATCHES)
+        if _suits(f"3.{minor}.{patch}", requires, wanted)
+    )
+    minor, _ = next(fitting, (None, None))
+    return "" if minor is None else wanted or f"3.{minor}"

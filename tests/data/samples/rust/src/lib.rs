@@ -1,0 +1,3 @@
+//! Computes what a cart costs.
+
+pub mod prices;

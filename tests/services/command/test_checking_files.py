@@ -1,0 +1,100 @@
+"""`validate`, `normalise` and `prepare` of the service of commands."""
+
+from pathlib import Path
+
+import pytest
+
+from cogworks.domain_services.messages import ErrorCode
+from cogworks.domain_services.preparing import Prepared
+from cogworks.services.command.compilers import Finding, findings_in
+from cogworks.services.command.machine import Commands
+from tests.services.asking import laid_out
+from tests.services.command.commanding import ask, needs
+
+LINT = Commands(lint="cat {files} >&2; exit 1")
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        (
+            "src/a.ts:3:7: Missing semicolon [Error/semi]",
+            Finding("src/a.ts", 3, "Missing semicolon [Error/semi]"),
+        ),
+        ("vet: ./a.go:3:7: undefined: y", Finding("./a.go", 3, "undefined: y", is_error=True)),
+        ("a.c:4:2: error: expected ';'", Finding("a.c", 4, "error: expected ';'", is_error=True)),
+        ("a.c:4:2: warning: unused", Finding("a.c", 4, "warning: unused")),
+        ("src/a.ts(3,5): error TS2322: no", Finding("src/a.ts", 3, "error TS2322: no", is_error=True)),
+        (
+            "[ERROR] src/A.java:[12,5] cannot find symbol",
+            Finding("src/A.java", 12, "cannot find symbol", is_error=True),
+        ),
+    ],
+)
+def test_each_form_of_a_place_is_read(line: str, wanted: Finding) -> None:
+    assert findings_in(f"noise\n{line}\nmore noise\n") == (wanted,)
+
+
+def test_what_the_configured_linter_prints_becomes_diagnostics_of_the_files_asked_about(
+    tmp_path: Path,
+) -> None:
+    laid_out(tmp_path, {"a.go": "package a\n/*\na.go:3:1: error: no\nb.go:1:1: other\n*/\n", "b.go": ""})
+    response = ask("validate", tmp_path, commands=LINT, artifacts=["a.go", "README.md"])
+
+    [found] = response.diagnostics
+    assert (found.artifact, found.location.line, found.severity) == ("a.go", 3, "blocking")
+    assert response.metadata.counts == {"artifacts": 1, "skipped": 1}
+
+
+def test_a_file_that_is_not_there_blocks_and_a_linter_that_fails_is_said_to_be_left_out(
+    tmp_path: Path,
+) -> None:
+    laid_out(tmp_path, {"a.go": "x"})
+    gone = ask("validate", tmp_path, commands=LINT, artifacts=["b.go"])
+    failing = ask("validate", tmp_path, commands=Commands(lint="./nothing"), artifacts=["a.go"])
+
+    assert gone.status == "failure"
+    assert failing.result["tools"][-1]["status"] == "skipped"
+
+
+def test_the_configured_formatter_s_text_is_sent_and_nothing_is_written(tmp_path: Path) -> None:
+    laid_out(tmp_path, {"a.go": "a\n", "b.go": "b\n"})
+    response = ask(
+        "normalise", tmp_path, commands=Commands(format="sed -i s/a/A/ {files}"), artifacts=["a.go", "b.go"]
+    )
+
+    assert response.result["files"] == [
+        {"artifact": "a.go", "changed": True, "content": "A\n"},
+        {"artifact": "b.go", "changed": False},
+    ]
+    assert (tmp_path / "a.go").read_text() == "a\n"
+
+
+def test_a_language_that_is_named_narrows_the_files(tmp_path: Path) -> None:
+    laid_out(tmp_path, {"a.go": "// a.go:1: no\n", "b.rs": "/*\nb.rs:1: no\n*/\n"})
+    response = ask("validate", tmp_path, commands=LINT._replace(language="rust"), artifacts=["a.go", "b.rs"])
+
+    assert [each.artifact for each in response.diagnostics] == ["b.rs"]
+
+
+@needs("node")
+def test_what_was_chosen_is_told_with_the_configuration_that_says_the_same(tmp_path: Path) -> None:
+    laid_out(tmp_path, {"package.json": '{"scripts": {"test": "node --test"}}'})
+    first = Prepared.model_validate(ask("prepare", tmp_path).result)
+
+    assert first.runner == "node:test"
+    assert ("test `node --test`", "package.json, scripts.test") in [
+        (each.what, each.source) for each in first.choices
+    ]
+    assert 'kind = "command"' in first.configuration
+    assert Prepared.model_validate(ask("prepare", tmp_path).result).key == first.key
+    laid_out(tmp_path, {"package-lock.json": "{}"})
+    assert Prepared.model_validate(ask("prepare", tmp_path).result).key != first.key
+
+
+def test_preparing_names_the_program_that_is_missing(tmp_path: Path) -> None:
+    error = ask("prepare", laid_out(tmp_path, {"Cargo.toml": ""}), path="/nowhere").error
+
+    assert error is not None
+    assert error.code is ErrorCode.TOOL_NOT_FOUND
+    assert "https://rustup.rs" in error.message

@@ -1,0 +1,88 @@
+"""Which commands the manifests of a repository make."""
+
+import json
+
+import pytest
+
+from cogworks.services.command.recipes import Recipe, recipe_of
+
+
+def of_package(script: str | None = None, *, names: tuple[str, ...] = (), **packages: str) -> Recipe:
+    manifest = {"scripts": {"test": script} if script else {}, "devDependencies": packages}
+    return recipe_of({"package.json": json.dumps(manifest), **dict.fromkeys(names, "")})
+
+
+@pytest.mark.parametrize(
+    ("script", "test", "report"),
+    [
+        ("node --test", "node --test", "node-test"),
+        ("tsx --test src/*.test.ts", "tsx --test src/*.test.ts", "node-test"),
+        ("jest --ci", "jest --ci --json --outputFile=$COGWORKS_REPORT", "jest-json"),
+        ("vitest", "vitest --run --reporter=json --outputFile=$COGWORKS_REPORT", "vitest-json"),
+        (
+            "tsc && vitest run",
+            "tsc && vitest run --reporter=json --outputFile=$COGWORKS_REPORT",
+            "vitest-json",
+        ),
+        ("mocha", "mocha --reporter xunit --reporter-option output=$COGWORKS_REPORT", "junit"),
+        ("./check.sh", "./check.sh", "exit-code"),
+    ],
+)
+def test_the_script_of_a_package_says_what_runs_its_tests(script: str, test: str, report: str) -> None:
+    recipe = of_package(script)
+
+    assert (recipe.test, recipe.report) == (test, report)
+    assert recipe.source == "package.json, scripts.test"
+
+
+def test_without_a_script_the_runner_among_the_packages_is_taken_and_without_that_it_is_said() -> None:
+    assert of_package(vitest="^1").runner == "vitest"
+    nothing = of_package('echo "Error: no test specified" && exit 1')
+    assert (nothing.test, len(nothing.notes)) == ("", 1)
+
+
+@pytest.mark.parametrize(
+    ("lock", "setup"),
+    [
+        ("pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
+        ("yarn.lock", "yarn install --frozen-lockfile"),
+        ("package-lock.json", "npm ci"),
+    ],
+)
+def test_the_lock_file_says_what_installs(lock: str, setup: str) -> None:
+    assert of_package("jest", names=(lock,), jest="^29").setup == (setup,)
+
+
+@pytest.mark.parametrize(
+    ("texts", "runner", "report"),
+    [
+        ({"go.mod": "module x"}, "go test", "go-json"),
+        ({"Cargo.toml": ""}, "cargo test", "cargo"),
+        ({"pom.xml": ""}, "maven", "junit"),
+        ({"build.gradle.kts": "", "gradlew": ""}, "gradle", "junit"),
+        ({"CMakeLists.txt": ""}, "ctest", "junit"),
+        ({"Makefile": "all:\n\ttrue\ntest: all\n\t./t\n"}, "make", "exit-code"),
+        ({"Shop.sln": ""}, "dotnet test", "trx"),
+        ({"Gemfile": "gem 'rspec'\ngem 'rspec_junit_formatter'\n"}, "rspec", "junit"),
+        ({"composer.json": "{}"}, "phpunit", "junit"),
+    ],
+)
+def test_each_manifest_has_its_runner(texts: dict[str, str], runner: str, report: str) -> None:
+    recipe = recipe_of(texts)
+
+    assert (recipe.runner, recipe.report) == (runner, report)
+    assert recipe.test
+
+
+def test_a_makefile_without_tests_and_a_package_that_is_no_json_are_told() -> None:
+    assert recipe_of({"Makefile": "all:\n\ttrue\n"}).notes == (
+        "the Makefile has neither a target `test` nor `check`",
+    )
+    assert not recipe_of({"package.json": "{"}).test
+
+
+def test_of_two_manifests_the_one_with_tests_counts_unless_a_language_is_named() -> None:
+    both = {"package.json": "{}", "Makefile": "test:\n"}
+
+    assert recipe_of(both).runner == "make"
+    assert recipe_of(both, "typescript").runner == ""

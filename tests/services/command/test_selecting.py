@@ -1,0 +1,76 @@
+"""Which commands run some tests."""
+
+import pytest
+
+from cogworks.services.command.recipes import Recipe, recipe_of
+from cogworks.services.command.selecting import MOST_ONE_BY_ONE, parts_of, select
+
+GO = recipe_of({"go.mod": ""})
+OWN = Recipe(runner="command", test="./all", test_one="./one {file} {name}")
+
+
+def lines(recipe: Recipe, *tests: str) -> tuple[str, ...]:
+    return select(recipe, [parts_of(test) for test in tests]).lines
+
+
+def test_without_tests_the_whole_suite_runs() -> None:
+    assert lines(GO) == ("go test -json ./...",)
+
+
+@pytest.mark.parametrize(
+    ("runner", "recipe", "wanted"),
+    [
+        ("go", GO, "go test -json -run '^(a\\ b)$' ./t"),
+        ("jest", Recipe(runner="jest", test="jest"), "jest -t 'a\\ b' t/x.go"),
+        ("node", Recipe(runner="node:test", test="node --test"), None),
+        ("cargo", Recipe(runner="cargo test", test="cargo test"), "cargo test -- --exact 'a b'"),
+        ("own", OWN, "./one t/x.go 'a b'"),
+        ("other", Recipe(runner="make", test="make test"), None),
+    ],
+)
+def test_each_runner_selects_in_its_way_or_runs_everything_and_says_so(
+    runner: str, recipe: Recipe, wanted: str | None
+) -> None:
+    selected = select(recipe, [parts_of("t/x.go::a b")])
+
+    assert selected.lines == (wanted or recipe.test,), runner
+    assert bool(selected.note) is (wanted is None)
+
+
+def test_tests_of_go_are_run_by_package() -> None:
+    chosen = lines(
+        GO, "a/x_test.go::TestOne/sub", "a/y_test.go::TestTwo", "b/z_test.go", "m_test.go::TestMain"
+    )
+
+    assert chosen == (
+        "go test -json -run '^(TestOne|TestTwo)$' ./a",
+        "go test -json ./b",
+        "go test -json -run '^(TestMain)$' .",
+    )
+
+
+def test_node_runs_the_file_in_place_of_those_of_the_script() -> None:
+    recipe = Recipe(runner="node:test", test="tsc && node --test dist/*.test.js")
+
+    assert lines(recipe, "test/a.test.js::cart > adds") == ("tsc && node --test test/a.test.js",)
+
+
+def test_maven_is_told_classes_and_methods() -> None:
+    recipe = Recipe(runner="maven", test="mvn test")
+    [line] = lines(recipe, "src/test/java/CartTest.java::adds", "src/test/java/CartTest.java::fails")
+
+    assert line.endswith("'-Dtest=CartTest#adds+fails'")
+
+
+def test_a_template_is_filled_in_one_pass_and_its_values_are_quoted() -> None:
+    assert lines(OWN, "t/a.x::{file}; rm -rf /") == ("./one t/a.x '{file}; rm -rf /'",)
+
+
+def test_more_runs_than_anybody_waits_for_become_one_of_everything() -> None:
+    many = [f"t/a.x::test {number}" for number in range(MOST_ONE_BY_ONE + 1)]
+
+    assert lines(OWN, *many) == ("./all",)
+
+
+def test_a_template_of_names_does_not_run_a_file() -> None:
+    assert lines(OWN, "t/a.x") == ("./all",)
