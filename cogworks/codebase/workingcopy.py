@@ -1,6 +1,7 @@
 """One working copy: read it, change it in one go, undo exactly, commit reproducibly, push with a lease."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from cogworks.codebase.unwritable import SUBMODULE, in_words, sets_rules, unwrit
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
 _LINK = "120000"
+_COMMIT = re.compile(r"[0-9a-f]{7,64}|HEAD([~^]\d*)*")
 _NEW_FILE_MODE = 0o644
 _Before = tuple[str, StoredFile | None]
 """A path and what was there; None: nothing."""
@@ -330,7 +332,9 @@ class WorkingCopy:
         )
 
     def _found(self, base: str) -> CommitOid | None:
-        for name in (f"refs/remotes/origin/{base}", base):
+        # Tags are at hand too, and none is a branch.
+        other = base if _COMMIT.fullmatch(base) else f"refs/heads/{base}"
+        for name in (f"refs/remotes/origin/{base}", other):
             found = self._run(
                 "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", ok=(0, 1, 128)
             )

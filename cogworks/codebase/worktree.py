@@ -273,7 +273,7 @@ class WorkingCopies:
         self._made(repository)
         # With the star a branch that does not exist is no failure, so one request serves both cases.
         wanted = [f"+refs/heads/{name}*:refs/remotes/origin/{name}*" for name in dict.fromkeys(branches)]
-        options = ["--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"]
+        options = ["--quiet", "--prune", "--no-write-fetch-head", "--no-recurse-submodules"]
         if self._is_blobless:
             self._promised(repository, url)
             options.append("--filter=blob:none")

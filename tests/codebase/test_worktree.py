@@ -124,6 +124,30 @@ def test_a_base_without_its_approved_commit_is_named(copies: WorkingCopies, remo
         from_approved(copies, remote, approved, WORK)
 
 
+def test_tags_of_what_is_fetched_are_at_hand_for_the_same_request(
+    copies: WorkingCopies, remote: BareRepository, network: list[str]
+) -> None:
+    git(remote.path, "tag", "v1.0", remote.head("main"))
+    git(remote.path, "tag", "--annotate", "--message=one", "v1.1", remote.head("main"))
+    elsewhere = remote.put("elsewhere", {"c.txt": "three\n"}, start="main")
+    git(remote.path, "tag", "v2.0", elsewhere)
+
+    copy = opened(copies, remote.url)
+
+    assert git(copy.path, "tag") == "v1.0\nv1.1"
+    assert network == ["fetch"]
+
+
+def test_a_tag_is_never_taken_for_the_branch_of_its_name(
+    copies: WorkingCopies, remote: BareRepository
+) -> None:
+    git(remote.path, "tag", "work-0", remote.head("main"))
+    copy = opened(copies, remote.url)
+
+    with pytest.raises(CodebaseError, match="'work-0' is neither a fetched branch nor a commit"):
+        copy.merge(BranchName("work-0"))
+
+
 def test_a_branch_on_the_remote_is_adopted(copies: WorkingCopies, remote: BareRepository) -> None:
     theirs = remote.put(WORK, {"c.txt": "three\n"}, start="main")
 

@@ -324,6 +324,24 @@ def test_what_is_built_from_source_reaches_the_index_and_nothing_else(
     assert printed(nosy, "import nosy; print(nosy.TRIED)") == "[False, False]"
 
 
+@pytest.mark.slow
+@INSTALLERS
+@pytest.mark.skipif(not HERE.is_complete, reason="this machine gives no network namespaces")
+def test_a_package_that_cannot_be_compiled_is_told_with_what_the_machine_lacks(
+    search_path: str, tmp_path: Path
+) -> None:
+    links = tmp_path / "links"
+    links.mkdir()
+    wheel(links, "pytest", "8.99", {"pytest.py": ""})
+    source(links, "raise SystemExit('fatal error: libpq-fe.h: No such file or directory')\n")
+    made = Made(tmp_path / "kept", (tmp_path / "empty").as_uri(), settings={"PIP_FIND_LINKS": str(links)})
+
+    with pytest.raises(NotBuilt, match="apt-get install libpq-dev") as failed:
+        made.of("nosy", search_path=search_path)
+
+    assert "nosy" in str(failed.value)
+
+
 @pytest.mark.parametrize(
     "walls", [NO_WALLS, HERE._replace(engine="none", program="")], ids=["no-walls", "kernel-only"]
 )

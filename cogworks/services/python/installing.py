@@ -19,6 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from cogworks.domain_services.messages import ErrorCode
+from cogworks.services.python.building.complaints import missing_tools
 from cogworks.services.python.index_gateway import Door, Gateway
 from cogworks.services.python.installer import Installer, Requirements, Surroundings, bare_environment
 from cogworks.services.python.interpreters import NotBuilt
@@ -50,6 +51,7 @@ def install(
         NotBuilt: a package cannot be had, the index cannot be reached, or time or room ended.
     """
     _make_bare(place, surroundings.python or own_python())
+    pythons = _pythons_of(place)
     indexes = configured_indexes(surroundings.settings)
     gateway = Gateway(indexes)
     deadline = time.monotonic() + surroundings.limit_s
@@ -62,6 +64,11 @@ def install(
                 ended = _installed_from_sources(part, place, installer, late, gateway)
             if ended.code != 0:
                 raise _not_built(requirements, ended, gateway.problems, installer)
+            if not pythons.items() <= _pythons_of(place).items():
+                raise NotBuilt(
+                    f"a package replaced the Python of its environment: one of {', '.join(requirements.wanted)}, or of what these "
+                    "need. Leave it out on the base branch; nothing of it was kept."
+                )
     finally:
         gateway.close()
 
@@ -84,6 +91,13 @@ def _make_bare(place: Path, python: Python) -> None:
             f"{python.program} (Python {python.version}) makes no environment: {said[-_TOLD_CHARS:]} "
             "Install its module `venv` (Debian: the package python3.X-venv), or take another Python of that version from PATH."
         ) from error
+
+
+def _pythons_of(place: Path) -> dict[str, str]:
+    """Where the links lead that are the Python of an environment, by name; none of them is followed."""
+    programs = place / "bin"
+    found = () if programs.is_symlink() else sorted(programs.glob("python*"))
+    return {each.name: str(each.readlink()) for each in found if each.is_symlink()}
 
 
 def _failed_by_itself(ended: Ended, gateway: Gateway) -> bool:
@@ -313,6 +327,8 @@ def _not_built(
     named = concerned(said, requirements.wanted)
     which = f"requirement(s) {', '.join(named)}" if named else "the requirements of the repository"
     remedy = "Correct the manifest on the base branch."
+    if told := missing_tools(ended.output):
+        remedy = told
     if _TOO_OLD in said:
         remedy = "Put uv on PATH of the service: it installs for each version."
     if not installer.may_build:

@@ -58,8 +58,9 @@ class Interpreter(NamedTuple):
         """What a command behind walls must see to run it; not where it was installed from."""
         # Known before anything was installed. A link in an environment is not asked, for packages may have put it there.
         bases = {self.base, self.base.resolve()}
-        own = (Path(sys.executable).resolve(), *self.programs, *self.layers, *self.paths)
-        return (*sorted({self.prefix, *bases}), *own)
+        others = (Path(sys.executable).resolve(), *self.programs, *self.layers, *self.paths)
+        beside = (each for each in others if not each.is_relative_to(self.prefix))
+        return (*sorted({self.prefix, *bases}), *beside)
 
 
 class NotBuilt(Exception):

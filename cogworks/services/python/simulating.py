@@ -44,8 +44,8 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     report = _run(folder, run, params, machine)
     if report.collection_errors:
         report = report.model_copy(update={"remedies": _remedies(report, request, folder, run)})
-    if missing := needs(report):
-        report = report.model_copy(update={"remedies": (*report.remedies, *missing)})
+    if told_needs := needs(report):
+        report = report.model_copy(update={"remedies": (*report.remedies, *told_needs)})
     told = test_diagnostics(report) + left_out(run.interpreter)
     result, counts = report.model_dump(mode="json"), outcome_counts(report)
     return found(request, told, result, counts=counts, tools=report.versions)

@@ -272,25 +272,41 @@ def test_a_build_that_hangs_ends_at_its_limit(site: Site) -> None:
         site.interpreter(base, limit_s=3.0)
 
 
-def test_a_link_that_a_package_puts_in_place_of_python_reveals_nothing_of_this_machine(
-    tmp_path: Path, index: str, kept: Path
+@pytest.mark.parametrize("replaced", ["bin/python", "bin"])
+def test_a_package_that_puts_a_link_in_place_of_python_makes_no_environment(
+    replaced: str, tmp_path: Path, index: str
 ) -> None:
     secret = tmp_path / "secret"
-    secret.write_text("canary")
-    site = Site(tmp_path / "shop", index, kept)
-    found = site.interpreter(site.commit(FILES, tag="v1.2"))
-    copied = tmp_path / "environment"
-    shutil.copytree(found.prefix, copied, symlinks=True)
-    (copied / "bin" / "python").unlink()
-    (copied / "bin" / "python").symlink_to(secret)
+    secret.mkdir()
+    (secret / "python").write_text("canary")
+    target = secret if replaced == "bin" else secret / "python"
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    with_pytest(wheels)
+    # Python reads such a file whenever it starts, so that the package acts while it is being installed.
+    attack = f"import os, sys; place = os.path.join(sys.prefix, {replaced!r}); "
+    attack += f"os.path.islink(os.path.dirname(place)) or (os.rename(place, place + '.old'), os.symlink({str(target)!r}, place))"
+    wheel(wheels, "evil", "1.0", {"evil.pth": f"{attack}\n"})
+    with serving(wheels) as server:
+        site = Site(tmp_path / "shop", server.address, tmp_path / "kept")
+        base = site.commit({"pyproject.toml": ASKS_FOR_EVIL})
+        with pytest.raises(NotBuilt, match="a package replaced the Python of its environment"):
+            site.interpreter(base)
 
-    attacked = found._replace(prefix=copied, python=copied / "bin" / "python", programs=(copied / "bin",))
+    assert list((tmp_path / "kept").rglob("python*")) == []
 
-    assert secret not in attacked.readable
-    assert secret.resolve() not in [
-        path.resolve() if not path.is_symlink() else path for path in attacked.readable
-    ]
 
+def test_nothing_below_an_environment_is_looked_up_by_a_path_that_packages_could_have_replaced(
+    tmp_path: Path,
+) -> None:
+    place, elsewhere = tmp_path / "environment", tmp_path / "programs"
+
+    found = Interpreter(place / "bin" / "python", place, "", (place / "bin", elsewhere))
+
+    assert [path for path in found.readable if path.is_relative_to(tmp_path)] == [place, elsewhere]
+
+
+ASKS_FOR_EVIL = '[project]\nname = "shop"\nversion = "1"\ndependencies = ["evil"]\n'
 
 REAL = {
     "hatch-vcs": (
@@ -359,3 +375,29 @@ def test_a_compiled_module_is_there_and_built_anew_when_its_source_changes(tmp_p
         ).stdout
         == b""
     )
+
+
+def version_of(interpreter: Interpreter) -> str:
+    """What the build took for the version."""
+    (layer,) = interpreter.layers
+    return (layer / "src/shop/_version.py").read_text().strip()
+
+
+def test_a_clone_that_borrows_its_objects_tells_the_version(site: Site, tmp_path: Path) -> None:
+    base = site.commit({**FILES, "README.md": "Borrowed\n", "setup.cfg": "# borrowed\n"}, tag="v1.4")
+    for place, other in (("first", "shop"), ("second", "first")):
+        git(tmp_path, "clone", "--quiet", "--shared", str(tmp_path / other), str(tmp_path / place))
+    site.folder = tmp_path / "second"
+
+    assert version_of(site.interpreter(base)) == "VERSION = '1.4'"
+
+
+@pytest.mark.parametrize(("tag", "version"), [("v1.5", "1.5"), ("", "0")], ids=["a tag", "no tag"])
+def test_a_clone_without_its_history_is_built(site: Site, tmp_path: Path, tag: str, version: str) -> None:
+    site.commit({**FILES, "setup.cfg": f"# {tag}\n"}, tag="v1.0")
+    base = site.commit({"README.md": "Shallow\n"}, tag=tag)
+    url = site.folder.as_uri()
+    git(tmp_path, "clone", "--quiet", "--depth=1", url, str(tmp_path / "shallow"))
+    site.folder = tmp_path / "shallow"
+
+    assert version_of(site.interpreter(base)) == f"VERSION = '{version}'"

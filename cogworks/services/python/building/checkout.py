@@ -11,6 +11,7 @@ from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 
 _GIT_LIMIT_S = 120.0
+_BORROWED = "alternate: "
 _REGULAR = ("100644 ", "100755 ")
 _SKIPPED = frozenset(
     {".git", "__pycache__", ".venv", "venv", ".tox", ".nox", "node_modules", ".mypy_cache", ".pytest_cache"}
@@ -95,16 +96,34 @@ def lay_out(checkout: Checkout, place: Path, *, search_path: str) -> tuple[Path,
         shutil.copytree(checkout.folder, place, symlinks=True, ignore=shutil.ignore_patterns(*_SKIPPED))
         return ()
     git = _git(checkout.folder, search_path)
-    found = git.run("rev-parse", "--git-path", "objects", cwd=checkout.folder).strip()
-    objects = (checkout.folder / found).resolve()
+    borrowed = _object_folders(git, checkout.folder)
     tags = git.run("for-each-ref", "--format=%(objectname) %(refname)", "refs/tags", cwd=checkout.folder)
-    git.run("init", "--quiet", "--template=", str(place), cwd=place.parent)
-    (place / ".git" / "objects" / "info").mkdir(parents=True, exist_ok=True)
-    (place / ".git" / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
-    (place / ".git" / "packed-refs").write_text(tags, encoding="utf-8", errors="surrogateescape")
+    form = git.run("rev-parse", "--show-object-format", cwd=checkout.folder).strip()
+    git.run("init", "--quiet", "--template=", f"--object-format={form}", str(place), cwd=place.parent)
+    own = place / ".git"
+    (own / "objects" / "info").mkdir(parents=True, exist_ok=True)
+    # Each is named, for behind walls nobody sees what one of them borrows in turn.
+    listed = "".join(f"{each}\n" for each in borrowed)
+    (own / "objects" / "info" / "alternates").write_text(listed, encoding="utf-8", errors="surrogateescape")
+    (own / "packed-refs").write_text(tags, encoding="utf-8", errors="surrogateescape")
+    shallow = _within(git, checkout.folder, "shallow")
+    if shallow.is_file():
+        shutil.copyfile(shallow, own / "shallow")
     git.run("update-ref", "--no-deref", "HEAD", checkout.commit, cwd=place)
     git.run("read-tree", "--reset", "-u", checkout.commit, cwd=place)
-    return (objects,)
+    return borrowed
+
+
+def _object_folders(git: Git, folder: Path) -> tuple[Path, ...]:
+    """Where the objects of a repository lie: its own, and all those that they are borrowed from."""
+    told = git.run("count-objects", "-v", cwd=folder).splitlines()
+    alternates = (line.removeprefix(_BORROWED) for line in told if line.startswith(_BORROWED))
+    places = (_within(git, folder, "objects"), *(folder / each for each in alternates))
+    return tuple(dict.fromkeys(each.resolve() for each in places))
+
+
+def _within(git: Git, folder: Path, name: str) -> Path:
+    return folder / git.run("rev-parse", "--git-path", name, cwd=folder).removesuffix("\n")
 
 
 def _git(folder: Path, search_path: str) -> Git:

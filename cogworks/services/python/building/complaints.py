@@ -14,7 +14,7 @@ _SIGNS: Mapping[str, str] = {
         "a Rust toolchain is missing (Debian: `apt-get install cargo`)"
     ),
     r"pg_config executable not found|libpq-fe\.h": "libpq is missing (Debian: `apt-get install libpq-dev`)",
-    r"libxml2|libxslt|xmlversion\.h": "libxml2 and libxslt are missing (Debian: `apt-get install libxml2-dev libxslt1-dev`)",
+    r"(libxml2|libxslt)[^\n]{0,60}(not found|packages are installed)|libx(ml|slt)/\w+\.h: No such file": "libxml2 and libxslt are missing (Debian: `apt-get install libxml2-dev libxslt1-dev`)",
     r"ffi\.h: No such file": "libffi is missing (Debian: `apt-get install libffi-dev`)",
     r"openssl/\w+\.h: No such file": "OpenSSL's headers are missing (Debian: `apt-get install libssl-dev`)",
     r"mysql_config|mysql\.h": "MySQL's client is missing (Debian: `apt-get install default-libmysqlclient-dev`)",
@@ -39,8 +39,17 @@ def build_complaint(output: str, backend: str) -> str:
     """
     lines = [line.strip() for line in output.splitlines() if line.strip() and not _NOISE.match(line)]
     said = " | ".join(lines[-_SAID_LINES:])[-_SAID_CHARS:] or "nothing"
+    remedy = missing_tools(output)
+    return f"the project cannot be built by {backend}.{remedy and f' {remedy}'} It said: {said}."
+
+
+def missing_tools(output: str) -> str:
+    """What a machine lacks on which something cannot be compiled, with what to do, as a sentence; empty: nobody can tell.
+
+    Args:
+        output: the last that a build printed.
+    """
     known = next((told for sign, told in _SIGNS.items() if re.search(sign, output)), "")
     if not known and (header := _HEADER.search(output)):
-        known = f"the header {header['name']} is missing; install the development package of its library"
-    remedy = f" {known[0].upper()}{known[1:]}; install it on the machine that runs cogworks." if known else ""
-    return f"the project cannot be built by {backend}.{remedy} It said: {said}."
+        known = f"the header {header['name']} is missing (a package of development files brings it)"
+    return f"{known[0].upper()}{known[1:]}; install it on the machine that runs cogworks." if known else ""
