@@ -212,7 +212,7 @@ GUARDED = {
     "services/sandbox/reach.py": "arguments of bubblewrap, which only Linux has",
     "services/python/report.py": "asks for the platform",
     "services/python/inside/cogworks_limit.py": "asks for the platform",
-    "services/python/inside/cogworks_reach.py": "takes a missing /proc for an answer",
+    "services/python/inside/cogworks_witness.py": "takes a missing /proc for an answer",
 }
 """Module that uses what only Linux has -> why that is safe elsewhere."""
 

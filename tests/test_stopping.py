@@ -94,10 +94,10 @@ DISPOSITIONS = ("signal.SIG_IGN", "signal.SIG_DFL", "signal.default_int_handler"
 """What the interpreter or the kernel does itself."""
 HANDLING = {
     "stopping.py": "owns the handlers",
-    "services/python/inside/cogworks_time.py": "runs in the interpreter of the repository, without cogworks",
+    "services/python/inside/cogworks_limit.py": "runs in the interpreter of the repository, without cogworks",
 }
 """Modules that hand functions to `signal.signal`."""
-HARMLESS = ("os.write", "pytest.fail", "SystemExit")
+HARMLESS = ("os.write", "SystemExit")
 """What a handler may call: no lock is taken, no buffered stream is written."""
 
 

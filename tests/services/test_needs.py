@@ -97,6 +97,12 @@ THERE = {
     "git with a user name": "import subprocess\n\ndef test(tmp_path):\n"
     "    subprocess.run(['git', 'init', '-q'], cwd=tmp_path, check=True)\n"
     "    subprocess.run(['git', 'commit', '-q', '--allow-empty', '-m', 'x'], cwd=tmp_path, check=True)\n",
+    "time zones and UTF-8": "import datetime, locale, time, zoneinfo\n\ndef test():\n"
+    "    assert (time.tzname[0], locale.setlocale(locale.LC_ALL, '')) == ('UTC', 'C.UTF-8')\n"
+    "    summer = datetime.datetime(2024, 7, 1, tzinfo=zoneinfo.ZoneInfo('Europe/Berlin'))\n"
+    "    assert summer.utcoffset() == datetime.timedelta(hours=2)\n",
+    "a socket of a file": "import os, socket, tempfile\n\ndef test():\n    with socket.socket(socket.AF_UNIX) as server:\n"
+    "        server.bind(os.path.join(tempfile.mkdtemp(), 's'))\n",
     "a user name": "import getpass, os, pwd\n\ndef test():\n    assert pwd.getpwuid(os.getuid()).pw_name\n"
     "    assert getpass.getuser()\n",
 }

@@ -1,12 +1,14 @@
 """What a maintainer can do about tests that cannot be loaded."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from cogworks.services.python.distributions import Catalogue
+from cogworks.services.python.recipe.pytest_settings import Settings, plugins_used
 
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '(?P<name>[\w.]+)'")
+_UNKNOWN_OPTIONS = re.compile(r"unrecognized arguments: (?P<words>[^\n]{1,1000})")
 _MOST_NOTES = 5
 
 
@@ -25,6 +27,7 @@ def remedies(
         left_out: what was not obeyed.
         packages: those that `[environment] packages` has already.
     """
+    errors = tuple(errors)
     missing = {found[-1] for error in errors if (found := _MISSING.findall(error))}
     own = sorted(name for name in missing if is_own(name.split(".")[0]))
     foreign = sorted(name for name in missing if name not in own)
@@ -40,7 +43,22 @@ def remedies(
             f"{_listed(own)} belongs to this repository and is not in it: where building the project generates it, "
             "declare in pyproject.toml how it is built (`[build-system]`); else commit it to the base branch."
         )
-    return tuple(told)
+    return (*told, *dict.fromkeys(_plugins(errors)))
+
+
+def _plugins(errors: Iterable[str]) -> Iterator[str]:
+    """Of the plugins whose options pytest does not know."""
+    words = [
+        word
+        for error in errors
+        for found in _UNKNOWN_OPTIONS.finditer(error)
+        for word in found["words"].split()
+    ]
+    for used in plugins_used(Settings(), tuple(words)):
+        yield (
+            f"An option of pytest belongs to {used.distribution}, which is not installed. Under `[environment]`: "
+            f'`packages = ["{used.distribution}"]`; or take the option out of the configuration of pytest.'
+        )
 
 
 def is_module_of(folder: Path, name: str) -> bool:

@@ -33,6 +33,8 @@ _CRASH = re.compile(r"^Current thread .*:\n(?P<frames>(?:  File .*\n?)+)", re.MU
 _CRASH_FRAME = re.compile(
     r'^  File "(?P<place>[^"<>\n]+)", line (?P<line>\d+) in (?P<name>.+)$', re.MULTILINE
 )
+_WORKER = re.compile(r"\[gw\d+\] \S+ -- Python .*")
+"""Which process of pytest-xdist ran a test: another one each time."""
 _CARETS = re.compile(r"\s*[~^]+\s*")
 
 NEXT = {"kind": "next"}
@@ -201,7 +203,7 @@ def _own_frames(lines: list[str]) -> list[str]:
             foreign = frame["place"].startswith(_FOREIGN)
         elif not line.startswith(" "):
             foreign = False
-        if not foreign and not _CARETS.fullmatch(line):
+        if not foreign and not _CARETS.fullmatch(line) and not _WORKER.fullmatch(line):
             kept.append(line)
     return kept
 

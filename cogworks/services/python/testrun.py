@@ -320,7 +320,8 @@ def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
     for plugin in wanted.plugins:
         pytest += ["-p", "cogworks_alone", "-p", plugin.name, *plugin.options]
     pytest += [f"--cogworks-test-timeout={wanted.test_timeout_s:g}", f"--cogworks-reach={json.dumps(reach)}"]
-    pytest += ["-p", "no:cacheprovider", f"--basetemp={places.temporary / 'pytest'}"]
+    # Switched off, the cache would take `--lf` and `--ff` with it, which a project's own options may have.
+    pytest += ["-o", f"cache_dir={places.temporary / 'cache'}", f"--basetemp={places.temporary / 'pytest'}"]
     return [*pytest, "--tb=short", "--color=no", *_OPTIONS]
 
 

@@ -12,6 +12,7 @@ from cogworks.domain_services.exploring import Trace, TraceEvent, TraceParams
 from cogworks.domain_services.messages import ErrorCode, Request, Response, TestCase, TestReport
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.responses import found, outside, refused
+from cogworks.services.python.runners import reports_by_order
 from cogworks.services.python.simulating import (
     equipped,
     left_out,
@@ -34,6 +35,9 @@ def trace(request: Request, folder: Path, machine: Machine) -> Response:
         tests=(params.test,), timeout_s=params.timeout_s, test_timeout_s=0, plugins=(_plugin(params),)
     )
     asked = equipped(asked, request, folder, machine)
+    if reports_by_order(asked.command):
+        # Steps are followed in pytest, which runs these tests as well.
+        asked = asked._replace(command=())
     run = observe_tests(folder, asked, walls=machine.walls, search_path=machine.search_path)
     case = _case(params.test, run.report)
     if case is None:

@@ -9,7 +9,7 @@ import ctypes
 import signal
 import struct
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -23,11 +23,11 @@ _MONOTONIC = 1
 
 
 @contextmanager
-def limited(limit_s: float, fail: Callable[[], object]) -> Iterator[None]:
-    """`fail` is called where the block is after so many seconds, and raises."""
+def limited(limit_s: float, failure: BaseException) -> Iterator[None]:
+    """Raises the failure where the block is after so many seconds."""
 
     def end(_number: int, _frame: FrameType | None) -> None:
-        fail()
+        raise failure
 
     before = signal.signal(_NUMBER, end)
     try:

@@ -27,16 +27,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Workers of pytest-xdist load the plugin too, and have no such file; only the process that collects their reports writes.
+    if hasattr(config, "workerinput"):
+        return
     descriptor = config.getoption("--cogworks-report-fd")
     if (path := config.getoption("--cogworks-report-file")) is not None:
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
         # What stands on the command line comes after us: one failure more or less must not hide the others.
         config.option.maxfail = 0
-    if descriptor is not None and hasattr(config, "workerinput"):
-        # What the tests start is no business of this file.
-        os.set_inheritable(descriptor, False)
-    # Workers of pytest-xdist load the plugin too; only the process that collects their reports writes.
-    if descriptor is not None and not hasattr(config, "workerinput"):
+    if descriptor is not None:
         reporter = Reporter(descriptor)
         config.pluginmanager.register(reporter, "cogworks-reporter")
         config.pluginmanager.register(Avoidance(reporter.deadly), "cogworks-avoidance")

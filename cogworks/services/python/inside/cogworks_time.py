@@ -37,4 +37,4 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, N
 
 
 def _failing(limit_s: float, reason: str) -> AbstractContextManager[None]:
-    return limited(limit_s, lambda: pytest.fail(reason))
+    return limited(limit_s, pytest.fail.Exception(reason))

@@ -13,7 +13,7 @@ import sys
 import unittest
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any
 
 from cogworks_limit import IS_THERE, limited
 from cogworks_linekeeping import line_keeper
@@ -119,13 +119,10 @@ class Session:
 
     @contextmanager
     def _within(self, reason: str) -> Iterator[None]:
-        def fail() -> NoReturn:
-            raise NotInTime(f"{reason}, {self._limit_s:g} seconds")
-
         if not (self._limit_s and IS_THERE):
             yield
             return
-        with limited(self._limit_s, fail):
+        with limited(self._limit_s, NotInTime(f"{reason}, {self._limit_s:g} seconds")):
             yield
 
 

@@ -1,0 +1,227 @@
+"""What foreign repositories do with pytest: each in a real run behind walls."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cogworks.domain_services.messages import Response
+from cogworks.services.python.interpreters import Interpreter, bare
+from cogworks.services.python.testrun import run_tests
+from cogworks.services.python.wanted import Wanted
+from tests.limits import LONG_RUN_ENDS_WITHIN_S
+from tests.services.asking import HERE, ask, laid_out
+from tests.services.pythons import WITH_UV
+
+PASSING = "def test_a():\n    pass\n"
+ODD = [
+    "a/b",
+    "a::b",
+    "[x]",
+    "a[b",
+    "-k",
+    "ä ö",
+    "日本",
+    "a\\nb",
+    'it\'s "said"',
+    "$HOME `id`",
+    "x" * 10_000,
+    "{tests}",
+]
+
+
+def simulated(folder: Path, *tests: str, **params: object) -> Response:
+    response = ask("simulate", folder, tests=list(tests), timeout_s=120, **params)
+    assert response.error is None, response.error
+    return response
+
+
+def outcomes(response: Response) -> dict[str, str]:
+    assert response.result["collection_errors"] == []
+    return {case["id"]: case["outcome"] for case in response.result["cases"]}
+
+
+def test_ids_of_any_characters_select_what_they_name(tmp_path: Path) -> None:
+    text = (
+        "import pytest\n\n\n"
+        f"@pytest.mark.parametrize('value', range({len(ODD)}), ids={ODD!r})\ndef test_odd(value):\n    pass\n"
+    )
+    folder = laid_out(tmp_path, {"test_a.py": text})
+    every = list(outcomes(simulated(folder)))
+
+    assert len(every) == len(ODD)
+    for name in every:
+        assert outcomes(simulated(folder, name)) == {name: "passed"}, name
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "addopts = -W error --strict-markers --strict-config",
+        "filterwarnings = error",
+        "addopts = --lf --ff --cache-clear",
+        "addopts = -p no:cacheprovider --strict-config -W error",
+        "addopts = --import-mode=importlib",
+        "addopts = --maxfail=1 -x",
+        "testpaths = not_there",
+        "minversion = 6.0",
+        "addopts = --doctest-modules --doctest-glob=*.md",
+        "addopts = --tb=no --no-header -qqq --color=yes -rA",
+        "addopts = --junitxml=out.xml -o junit_family=xunit1",
+        "addopts = --basetemp=here --capture=no",
+        "norecursedirs = .*\nconsole_output_style = count",
+    ],
+)
+def test_settings_of_a_repository_keep_no_result_from_us(tmp_path: Path, settings: str) -> None:
+    folder = laid_out(tmp_path, {"pytest.ini": f"[pytest]\n{settings}\n", "tests/test_a.py": PASSING})
+
+    assert outcomes(simulated(folder)) == {"tests/test_a.py::test_a": "passed"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ("addopts = --cov=shop", "unrecognized arguments: --cov=shop"),
+        ("minversion = 999", "requires pytest-999"),
+        ("required_plugins = pytest-not-there", "Missing required plugins: pytest-not-there"),
+    ],
+)
+def test_what_pytest_itself_refuses_is_told_with_what_to_do(tmp_path: Path, settings: str, said: str) -> None:
+    folder = laid_out(tmp_path, {"pytest.ini": f"[pytest]\n{settings}\n", "tests/test_a.py": PASSING})
+
+    result = simulated(folder).result
+
+    assert said in "\n".join(result["collection_errors"])
+    if "cov" in said:
+        assert 'packages = ["pytest-cov"]' in "\n".join(result["remedies"])
+
+
+def test_tests_that_spoil_their_process_cost_no_other_its_result(tmp_path: Path) -> None:
+    text = (
+        "import os\nimport sys\n\n\n"
+        "def test_loud():\n    for _ in range(30):\n        os.write(2, b'x' * 1_000_000)\n\n\n"
+        "def test_elsewhere(tmp_path):\n    os.chdir(tmp_path)\n\n\n"
+        "def test_streams():\n    sys.stdout = sys.stderr = None\n\n\n"
+        "def test_closed():\n    os.close(1)\n    os.close(2)\n    os.open('/dev/null', os.O_WRONLY)\n    os.open('/dev/null', os.O_WRONLY)\n\n\n"
+        "def test_forks():\n    child = os.fork()\n    if child:\n        assert os.waitpid(child, 0)[1] == 0\n    else:\n        os._exit(0)\n\n\n"
+        "def test_last():\n    pass\n"
+    )
+    found = outcomes(simulated(laid_out(tmp_path, {"test_a.py": text})))
+
+    assert set(found.values()) == {"passed"}
+    assert list(found)[-1] == "test_a.py::test_last"
+
+
+def test_plugins_named_below_the_root_are_told_as_pytest_tells_it(tmp_path: Path) -> None:
+    files = {
+        "pytest.ini": "[pytest]\n",
+        "sub/conftest.py": "pytest_plugins = ['json']\n",
+        "sub/test_a.py": PASSING,
+        "test_b.py": PASSING,
+    }
+
+    result = simulated(laid_out(tmp_path, files)).result
+
+    assert "Defining 'pytest_plugins' in a non-top-level conftest" in "\n".join(result["collection_errors"])
+
+
+def made(folder: Path, *packages: str, python: str = "3.11") -> Interpreter:
+    """A Python with these packages from the index."""
+    prefix = folder / "venv"
+    found = prefix / "bin" / "python"
+    printed(["uv", "venv", "-q", "--no-python-downloads", "-p", interpreter_of(python), str(prefix)])
+    printed(["uv", "pip", "install", "-q", "-p", str(found), *packages])
+    outside = Path(printed([str(found), "-c", "import sys; print(sys.base_prefix)"]))
+    return bare()._replace(
+        python=found, prefix=prefix, loads_plugins=True, programs=(prefix / "bin", outside)
+    )
+
+
+def interpreter_of(version: str) -> str:
+    """One of this machine; the stand-ins of a version manager start none."""
+    manager = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    kept = [str(each / "bin") for each in sorted(manager.glob(f"{version}.*"))]
+    others = [each for each in WITH_UV.split(os.pathsep) if not each.endswith("shims")]
+    found = shutil.which(f"python{version}", path=os.pathsep.join([*kept, *others]))
+    if found is None:
+        pytest.skip(f"this machine has no Python {version}")
+    return found
+
+
+def printed(command: list[str]) -> str:
+    done = subprocess.run(
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PATH": WITH_UV},
+        timeout=LONG_RUN_ENDS_WITHIN_S,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+OLD = (
+    "import unittest\n\nimport pytest\n\n\n"
+    "@pytest.mark.parametrize('number', [1, 2])\ndef test_number(number):\n    assert number == 1\n\n\n"
+    "class TestCase(unittest.TestCase):\n    def test_parts(self):\n        with self.subTest(part=1):\n            self.fail('part')\n\n\n"
+    "@pytest.mark.skip(reason='no')\ndef test_skipped():\n    pass\n"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(LONG_RUN_ENDS_WITHIN_S)
+@pytest.mark.parametrize(
+    ("python", "packages"),
+    [
+        ("3.9", ["pytest==6.2.5"]),
+        ("3.9", ["pytest==7.0.1"]),
+        ("3.10", ["pytest==7.4.4"]),
+        ("3.11", ["pytest==8.0.2"]),
+        ("3.13", ["pytest"]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0],
+)
+def test_results_come_from_every_pytest_from_6_2_on(tmp_path: Path, python: str, packages: list[str]) -> None:
+    interpreter = made(tmp_path / "made", *packages, python=python)
+    folder = laid_out(
+        tmp_path / "repository",
+        {"test_a.py": OLD, "test_b.py": "import nowhere_at_all\n", "test_c.py": "raise SystemExit(2)\n"},
+    )
+
+    report = run_tests(folder, Wanted(interpreter=interpreter, seed=3), walls=HERE, search_path=WITH_UV)
+
+    assert {case.id: case.outcome for case in report.cases} == {
+        "test_a.py::test_number[1]": "passed",
+        "test_a.py::test_number[2]": "failed",
+        "test_a.py::TestCase::test_parts": "failed",
+        "test_a.py::test_skipped": "skipped",
+    }
+    assert sorted(each.split(":")[0] for each in report.collection_errors) == ["test_b.py", "test_c.py"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(LONG_RUN_ENDS_WITHIN_S)
+def test_workers_of_xdist_report_each_test_once(tmp_path: Path) -> None:
+    interpreter = made(tmp_path / "made", "pytest", "pytest-xdist")
+    text = "import os\n\nimport pytest\n\n\n@pytest.mark.parametrize('number', range(8))\ndef test_a(number):\n    assert number != 5\n"
+    files = {
+        "pytest.ini": "[pytest]\naddopts = -n 2\n",
+        "test_a.py": text,
+        "test_b.py": "import nowhere_at_all\n",
+    }
+
+    report = run_tests(
+        laid_out(tmp_path / "repository", files),
+        Wanted(interpreter=interpreter),
+        walls=HERE,
+        search_path=WITH_UV,
+    )
+
+    assert not any("[gw" in case.message for case in report.cases)
+    assert sorted((case.id, case.outcome) for case in report.cases) == [
+        (f"test_a.py::test_a[{number}]", "failed" if number == 5 else "passed") for number in range(8)
+    ]
+    assert [each.split(":")[0] for each in report.collection_errors] == ["test_b.py"]
