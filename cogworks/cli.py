@@ -30,7 +30,7 @@ COMMANDS: Mapping[str, str] = {
     "evaluate": "Repair many instances and report success, regressions, size, cost and time.",
     "tools": "Governed tools: what a repository declares in .cogworks/tools, under the policies in .cogworks/policies.",
     "policy": "Policies: what tools may be used for.",
-    "doctor": "Look for whatever would stop cogworks here, by trying it as a run would: Python, git, the work directory, the package index, the token, the domain services of the repository in this directory, and with the URL of a repository or an issue its permissions, rules, clock, configuration, services, languages and the model's price.",
+    "doctor": "Look for whatever would stop cogworks here, by trying it as a run would.",
     "health": "Shake hands with every configured domain service, or with one.",
     "demo": "Turn the issue of a sample repository into reviewed pull requests, on a GitHub that runs on this machine.",
     "hub": "An embedded GitHub on a loopback port: REST, GraphQL, git and pages to look at.",

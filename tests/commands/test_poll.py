@@ -38,7 +38,7 @@ def test_each_item_gets_what_it_needs_and_one_that_is_broken_stops_no_other(
 
     rows = {row["number"]: row for row in ended.told["items"]}
     assert [rows[n]["action"] for n in (1, 2, 3, 4)] == ["stepped", "stepped", "skipped", "skipped"]
-    assert rows[1]["step"]["message"].startswith("intake: #1 is too thin to work on")
+    assert rows[1]["step"]["message"].startswith("intake: baseline: No test was found")
     assert (rows[1]["step"]["outcome"], rows[2]["step"]["outcome"]) == ("failed", "ledger_unreadable")
     assert rows[3]["reason"].startswith("host:9:zz works on architecture")
     assert (ended.exit_code, ended.told["outcome"], ended.told["requests"]["looking"]) == (1, "failed", 2)

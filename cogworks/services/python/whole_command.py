@@ -14,7 +14,6 @@ from cogworks.services.sandbox.running import Ended
 
 AS_A_WHOLE = "run as a whole: one result for all of its tests, for it reports none of them by itself"
 _OF_TOOLS = {"make": "Makefile", "gmake": "Makefile", "tox": "tox.ini", "nox": "noxfile.py"}
-_USUAL = (".cogworks/config.toml", "pyproject.toml", "setup.cfg", "setup.py", "README.md", "README.rst")
 _INSTALLERS = ("tox", "nox", "hatch")
 """What makes an environment of its own: without a network it fails before any test."""
 _SAYS_PYTEST = re.compile(
@@ -32,16 +31,20 @@ def whole_report(
     repository: Path,
     roots: Mapping[str, str],
 ) -> TestReport | None:
-    """None where single tests were reported, or where nothing says that the command got as far as its tests."""
+    """None where single tests were reported, or where nothing says that the command got as far as its tests.
+
+    A command that has to do with no file of the repository (`true`) tests nothing of it.
+    """
     if (
         not is_foreign(words)
         or records
         or ended.timed_out
         or ended.code is None
         or _is_doubtful(words, ended)
+        or not (place := _place(words, repository))
     ):
         return None
-    name = f"{_place(words, repository)}::{_shown(words)}"
+    name = f"{place}::{_shown(words)}"
     if ended.code == 0:
         case = TestCase(id=name, outcome="passed")
     else:
@@ -74,13 +77,12 @@ def _is_doubtful(words: Sequence[str], ended: Ended) -> bool:
 
 
 def _place(words: Sequence[str], repository: Path) -> str:
-    """The file that stands for the command: one that it names, or its tool's, or one that every repository has."""
+    """The file that stands for the command: one that it names, or its tool's; empty: there is none."""
     named = [
         word.removeprefix("./") for word in words if not word.startswith(("-", "/")) and ".." not in word
     ]
     tool = _OF_TOOLS.get(PurePosixPath(words[0]).name, "")
-    for path in (*named, *filter(None, [tool]), *_USUAL):
+    for path in (*named, *filter(None, [tool])):
         if (repository / path).is_file() and not (repository / path).is_symlink():
             return path
-    files = sorted(each.name for each in repository.iterdir() if each.is_file() and not each.is_symlink())
-    return files[0] if files else _USUAL[0]
+    return ""
