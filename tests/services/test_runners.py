@@ -24,9 +24,9 @@ FILES = {
         "@pytest.mark.quick\ndef test_quick():\n    pass\n"
     ),
     "tests/other/test_a.py": f"def test_count():\n    {RAN_ELSEWHERE}",
-    "Makefile": "test:\n\tpython -m pytest -x $(ARGS)\n",
+    "Makefile": "test:\n\tpython -m pytest -x $(shell echo) $(ARGS)\n",
     "quiet-runner": '#!/bin/sh\nexec env -u PYTEST_ADDOPTS pytest "$@"\n',
-    "all-of-them": "#!/bin/sh\nexec pytest tests/test_a.py\n",
+    "all-of-them": "#!/bin/sh\nif true; then exec pytest tests/test_a.py; fi\n",
     "scrubbing.py": (
         "import os, subprocess, sys\n"
         "kept = {name: os.environ[name] for name in ('PATH', 'PYTEST_ADDOPTS', 'PYTHONPATH')}\n"
@@ -188,3 +188,71 @@ def test_what_pytest_ended_with_counts_and_not_its_runner(
     records: list[dict[str, Any]] = [{"kind": "end", "code": each} for each in codes]
 
     assert without_the_runners_end(Ended(end, ""), records).code == code
+
+
+WHOLE = {
+    "Makefile": "check:\n\tpython3 checks.py\n\ntest: data\n\tpytest -m 'not slow' tests $(ARGS)\n\ndata:\n\t@echo there\n",
+    "checks.py": "import sys\n\nfrom shop import price\n\nassert price() == 2, 'too cheap'\nprint('all is well')\n",
+    "shop.py": 'def price():\n    """\n    >>> price()\n    2\n    """\n    return 2\n',
+    "tests/test_shop.py": "from shop import price\n\n\ndef test_price():\n    assert price() == 2\n\n\ndef test_other():\n    pass\n",
+    "tests/more/test_more.py": "def test_more():\n    pass\n",
+}
+ONE = "tests/test_shop.py::test_price"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return laid_out(tmp_path_factory.mktemp("whole"), WHOLE)
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [(["python", "checks.py"], "checks.py::python checks.py"), (["make", "check"], "Makefile::make check")],
+)
+def test_what_reports_no_test_has_one_result_for_the_whole_command(
+    whole: Path, tmp_path: Path, command: list[str], name: str
+) -> None:
+    broken = laid_out(tmp_path, {**WHOLE, "shop.py": "def price():\n    return 1\n"})
+
+    good, bad, selected = (
+        simulated(whole, command),
+        simulated(broken, command),
+        simulated(whole, command, ONE),
+    )
+
+    assert outcomes(good) == outcomes(selected) == {name: "passed"}
+    assert outcomes(bad) == {name: "failed"}
+    assert "AssertionError: too cheap" in bad.result["cases"][0]["message"]
+    assert "run as a whole: one result for all of its tests" in good.result["commands"][0]
+
+
+def test_a_whole_command_can_be_asked_for_by_its_own_id(whole: Path) -> None:
+    found = simulated(whole, ["make", "check"], "Makefile::make check")
+
+    assert outcomes(found) == {"Makefile::make check": "passed"}
+
+
+def test_a_target_that_runs_pytest_is_run_without_make_and_takes_ids(whole: Path) -> None:
+    everything, one = simulated(whole, ["make", "test"]), simulated(whole, ["make", "test"], ONE)
+
+    assert set(outcomes(everything)) == {
+        ONE,
+        "tests/test_shop.py::test_other",
+        "tests/more/test_more.py::test_more",
+    }
+    assert outcomes(one) == {ONE: "passed"}
+    assert one.result["commands"] == [f"pytest -m 'not slow' {ONE} (what `make test`, by Makefile runs)"]
+
+
+def test_files_that_the_command_names_give_way_to_a_selection(whole: Path) -> None:
+    command = ["pytest", "-q", "tests/more", "--ignore", "tests/none"]
+
+    assert set(outcomes(simulated(whole, command))) == {"tests/more/test_more.py::test_more"}
+    assert outcomes(simulated(whole, command, ONE)) == {ONE: "passed"}
+
+
+def test_doctests_are_reported_and_run_one_by_one(whole: Path) -> None:
+    command = ["python", "-m", "doctest", "shop.py"]
+
+    assert outcomes(simulated(whole, command)) == {"shop.py::shop.price": "passed"}
+    assert outcomes(simulated(whole, command, "shop.py::shop.price")) == {"shop.py::shop.price": "passed"}

@@ -25,6 +25,7 @@ from cogworks.services.python.simulating import (
 )
 from cogworks.services.python.testfiles import is_test_file
 from cogworks.services.python.testrun import Observed, observe_tests
+from cogworks.services.python.translating import in_other_words
 from cogworks.services.python.wanted import Plugin
 
 _STRETCHES: TypeAdapter[dict[str, tuple[Lines, ...]]] = TypeAdapter(dict[str, tuple[Lines, ...]])
@@ -38,9 +39,10 @@ def coverage(request: Request, folder: Path, machine: Machine) -> Response:
         return no
     if (no := refused_run(request, params.tests, params.environment, machine.walls)) is not None:
         return no
+    asked = in_other_words(wanted(params), request, folder, machine.search_path)
     # Another runner's process is none that our measurement could be put into; what pytest executes is the same.
-    command = () if is_foreign(params.command) else params.command
-    asked = wanted(params)._replace(plugins=(_plugin(),), command=command)
+    command = () if is_foreign(asked.command) else asked.command
+    asked = asked._replace(plugins=(_plugin(),), command=command)
     asked = equipped(asked, request, folder, machine)
     run = observe_tests(folder, asked, walls=machine.walls, search_path=machine.search_path)
     if lacking := [record["text"] for record in run.records if record["kind"] == "unmeasured"]:

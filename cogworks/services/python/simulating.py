@@ -25,6 +25,7 @@ from cogworks.services.python.remedies import is_module_of, remedies
 from cogworks.services.python.responses import blocking, found, refused
 from cogworks.services.python.runners import NotKept, is_foreign
 from cogworks.services.python.testrun import run_tests
+from cogworks.services.python.translating import in_other_words
 from cogworks.services.python.wanted import Wanted
 from cogworks.services.sandbox.walls import Walls, refusal
 from cogworks.vocabulary import Severity
@@ -38,12 +39,13 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     params = SimulateParams.model_validate(request.params)
     if (no := refused_run(request, params.tests, params.environment, machine.walls)) is not None:
         return no
-    run = equipped(wanted(params), request, folder, machine)
+    asked = in_other_words(wanted(params), request, folder, machine.search_path)
+    run = equipped(asked, request, folder, machine)
     report = _run(folder, run, params, machine)
     if report.collection_errors:
         report = report.model_copy(update={"remedies": _remedies(report, request, folder, run)})
-    if asked := needs(report):
-        report = report.model_copy(update={"remedies": (*report.remedies, *asked)})
+    if told_needs := needs(report):
+        report = report.model_copy(update={"remedies": (*report.remedies, *told_needs)})
     told = test_diagnostics(report) + left_out(run.interpreter)
     result, counts = report.model_dump(mode="json"), outcome_counts(report)
     return found(request, told, result, counts=counts, tools=report.versions)

@@ -30,6 +30,7 @@ from cogworks.services.python.runners import (
     without_the_runners_end,
 )
 from cogworks.services.python.wanted import Wanted
+from cogworks.services.python.whole_command import AS_A_WHOLE, asks_for_the_whole, takes_no_ids, whole_report
 from cogworks.services.sandbox.reach import readable
 from cogworks.services.sandbox.running import Confined, Ended, NotStarted, run
 from cogworks.services.sandbox.walls import Walls
@@ -103,7 +104,8 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
         NotStarted: the walls could not be built.
         NotKept: the user's command cannot be used.
     """
-    tests = wanted.tests
+    tests = () if asks_for_the_whole(wanted.command, wanted.tests) else wanted.tests
+    began_s = time.monotonic()
     lost = [test for test in tests if not (repository / test.split("::")[0]).exists()]
     missing = tuple(f"{test}: there is no such test file in the working copy" for test in lost)
     kept = [test for test in tests if test not in lost]
@@ -112,6 +114,16 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
     with tempfile.TemporaryDirectory(prefix="cogworks-tests-", ignore_cleanup_errors=True) as folder:
         places = prepared(Path(folder).resolve(), repository, wanted.interpreter, wanted.root)
         ended, records, hidden = _run(places, wanted._replace(tests=kept), walls, search_path)
+    if kept and takes_no_ids(wanted.command, records, ended[-1]):
+        left_s = wanted.timeout_s - (time.monotonic() - began_s)
+        found = _as_a_whole(repository, wanted._replace(tests=(), timeout_s=left_s), walls, search_path)
+        if found is not None:
+            return found
+    whole = whole_report(wanted.command, records, ended[-1], repository, _roots(places))
+    if whole is not None:
+        told = f"{_told(wanted, ())} ({AS_A_WHOLE})"
+        unprotected = (*walls.unprotected, *wanted.interpreter.unprotected)
+        return Observed(whole.model_copy(update={"unprotected": unprotected, "commands": (told,)}))
     if not hidden:
         refuse_silence(wanted.command, records, ended[-1])
     if is_foreign(wanted.command):
@@ -121,9 +133,20 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
     changes = {
         "collection_errors": (*missing, *report.collection_errors),
         "unprotected": (*walls.unprotected, *wanted.interpreter.unprotected),
-        "commands": (_told(wanted.command, kept),),
+        "commands": (_told(wanted, kept),),
     }
     return Observed(report.model_copy(update=changes), records)
+
+
+def _as_a_whole(repository: Path, wanted: Wanted, walls: Walls, search_path: str) -> Observed | None:
+    """The one result of a command without ids; None where it has none, or reports single tests."""
+    if wanted.timeout_s <= 0:
+        return None
+    try:
+        found = observe_tests(repository, wanted, walls=walls, search_path=search_path)
+    except NotKept:
+        return None
+    return None if found.records else found
 
 
 def prepared(folder: Path, repository: Path, interpreter: Interpreter, root: str = "") -> Places:
@@ -301,11 +324,12 @@ def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
     return [*pytest, "--tb=short", "--color=no", *_OPTIONS]
 
 
-def _told(words: Sequence[str], tests: Sequence[str]) -> str:
+def _told(wanted: Wanted, tests: Sequence[str]) -> str:
     """The command for people: what decides about outcomes, without what only serves the report or the walls."""
-    shown, more = tests[:_MOST_TOLD], len(tests) - _MOST_TOLD
+    words, shown, more = wanted.command, tests[:_MOST_TOLD], len(tests) - _MOST_TOLD
     command = in_words(words, shown) if words else ["python", "-m", "pytest", *_OPTIONS, *shown]
-    return f"{shlex.join(command)} … and {more} more" if more > 0 else shlex.join(command)
+    told = f"{shlex.join(command)} … and {more} more" if more > 0 else shlex.join(command)
+    return f"{told} (what {wanted.instead_of} runs)" if wanted.instead_of else told
 
 
 def _environment(places: Places, wanted: Wanted, search_path: str) -> dict[str, str]:

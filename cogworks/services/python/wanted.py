@@ -38,5 +38,7 @@ class Wanted(NamedTuple):
     plugins: Sequence[Plugin] = ()
     command: Sequence[str] = ()
     """Words of the user's own command; none: our own way."""
+    instead_of: str = ""
+    """What somebody configured, and where it says that this command is what runs; for people."""
     max_processes: int = 20
     """So many may end in the middle of a test until the tests after it are not run any more."""
