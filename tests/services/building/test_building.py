@@ -13,6 +13,7 @@ from cogworks.services.python.choosing import interpreter_for
 from cogworks.services.python.environments import Environments
 from cogworks.services.python.interpreters import Interpreter, NotBuilt
 from cogworks.services.python.machine import Machine
+from cogworks.services.python.simulating import simulate
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted
 from cogworks.wiring_services import repository_settings
@@ -167,6 +168,25 @@ def test_what_is_tested_is_the_copy_and_never_what_was_built(site: Site) -> None
     assert [error.split(":")[0] for error in report.collection_errors] == ["tests/test_gone.py"]
     assert outcomes(report)["test_total"] == "failed"
     assert site.times_built <= 1
+
+
+def test_the_service_answers_for_such_a_project_and_sees_what_a_change_deletes(site: Site) -> None:
+    base = site.commit(FILES, tag="v1.2")
+    request = Request(
+        request_id="1",
+        method="simulate",
+        caller=Caller(),
+        repository=Repository(path=str(site.folder), base=base),
+        params={"timeout_s": 200.0},
+    )
+
+    before = simulate(request, site.folder, site.machine)
+    (site.folder / "src/shop/gone.py").unlink()
+    after = simulate(request, site.folder, site.machine)
+
+    assert (before.status, TestReport.model_validate(before.result).passed) == ("success", True)
+    (error,) = TestReport.model_validate(after.result).collection_errors
+    assert "No module named 'shop.gone'" in error
 
 
 def test_a_change_of_sources_builds_nothing_anew_and_one_of_the_manifest_does(site: Site) -> None:

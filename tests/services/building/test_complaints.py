@@ -14,6 +14,7 @@ from cogworks.services.python.building.complaints import build_complaint, missin
         ("ERROR: Unknown compiler(s): [['cc'], ['gcc'], ['clang']]", "build-essential"),
         ("[Errno 2] No such file or directory: 'cargo'", "apt-get install cargo"),
         ("error: can't find Rust compiler", "apt-get install cargo"),
+        ("Rust not found, installing into a temporary directory", "apt-get install cargo"),
         ("Error: pg_config executable not found.", "apt-get install libpq-dev"),
         ("Please make sure the libxml2 and libxslt development packages are installed.", "libxml2-dev"),
         ("fatal error: libxml/xmlversion.h: No such file or directory", "libxslt1-dev"),
@@ -51,3 +52,17 @@ def test_the_last_lines_that_mean_something_are_told() -> None:
         told
         == "the project cannot be built by hatchling.build. It said: 15 | 16 | 17 | 18 | 19 | ValueError: no version."
     )
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "error: failed to get `pyo3` as a dependency of package `fast v0.1.0 (/fast)`",
+        "[6] Could not resolve hostname (Could not resolve host: index.crates.io)",
+    ],
+)
+def test_crates_that_a_build_cannot_fetch_are_told_with_both_ways_out(output: str) -> None:
+    told = missing_tools(output)
+
+    assert "`cargo vendor`" in told
+    assert '`environment = "prepared"`' in told

@@ -16,6 +16,7 @@ from cogworks.services.python.building.checkout import Checkout, lay_out
 from cogworks.services.python.building.complaints import build_complaint
 from cogworks.services.python.building.placing import placed
 from cogworks.services.python.building.project import Project
+from cogworks.services.python.building.toolchains import rust_toolchain, wants_rust
 from cogworks.services.python.building.wheel import MAX_BYTES, UnusableWheel, Wheel, read_wheel
 from cogworks.services.python.index_gateway import Gateway
 from cogworks.services.python.installer import Installer, Surroundings
@@ -25,6 +26,7 @@ from cogworks.services.python.pythons import own_python
 from cogworks.services.sandbox.running import Ended
 
 _COMPILED = (".so", ".pyd", ".dylib")
+_SCRIPT = b"#!"
 _PYTHON = "#!/usr/bin/env python3"
 """The environment's own: its folder of programs comes first on PATH."""
 _ENTRY = re.compile(r"(?P<module>[\w.]+)\s*(:\s*(?P<name>[\w.]+))?\s*(\[.*\])?")
@@ -65,11 +67,13 @@ class Builder(NamedTuple):
             "sources": found.sources,
             "unplaced": found.unplaced,
             "requires": _requires(wheel),
-            "compiled": any(path.endswith(_COMPILED) for path in found.made),
+            "compiled": any(path.endswith(_COMPILED) for path in found.made)
+            or not all(content.startswith(_SCRIPT) for content in wheel.scripts.values()),
         }
 
     def _wheel(self) -> Wheel:
         surroundings = self.surroundings
+        rust = self._rust()
         gateway = Gateway(configured_indexes(surroundings.settings))
         try:
             with installers_room() as room:
@@ -86,9 +90,9 @@ class Builder(NamedTuple):
                     surroundings,
                     Reach(
                         gateway,
-                        readable=readable,
+                        readable=(*readable, *rust),
                         directory=source / self.checkout.root,
-                        environment=self._environment(),
+                        environment=self._environment(rust),
                     ),
                 )
                 return self._read(target, ended, gateway.problems)
@@ -120,9 +124,16 @@ class Builder(NamedTuple):
     def _python(self) -> Path:
         return (self.surroundings.python or own_python()).program
 
-    def _environment(self) -> dict[str, str]:
+    def _rust(self) -> tuple[Path, ...]:
+        if not wants_rust(self.checkout.blobs):
+            return ()
+        found = rust_toolchain(self.surroundings.search_path, self.surroundings.settings)
+        return () if found is None else (found,)
+
+    def _environment(self, toolchains: Sequence[Path]) -> dict[str, str]:
+        programs = [str(each / "bin") for each in toolchains]
         told = {
-            "PATH": self.surroundings.search_path or os.defpath,
+            "PATH": os.pathsep.join([*programs, self.surroundings.search_path or os.defpath]),
             # The clone belongs to whoever runs the service, the build to whoever is behind the walls.
             "GIT_CONFIG_COUNT": "1",
             "GIT_CONFIG_KEY_0": "safe.directory",

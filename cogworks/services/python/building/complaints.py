@@ -9,9 +9,9 @@ _SIGNS: Mapping[str, str] = {
     r"No such file or directory: '?(gcc|cc|c\+\+|g\+\+)|Unknown compiler\(s\))": (
         "a C compiler is missing (Debian: `apt-get install build-essential`)"
     ),
-    r"(can't find Rust compiler|cargo, the Rust package manager, is not installed|`cargo` .* not found|"
+    r"(can't find Rust compiler|Rust not found|cargo, the Rust package manager, is not installed|`cargo` .* not found|"
     r"No such file or directory: '?(cargo|rustc)|rustc, the rust compiler, is not installed)": (
-        "a Rust toolchain is missing (Debian: `apt-get install cargo`)"
+        "a Rust toolchain is missing (Debian: `apt-get install cargo`, or rustup)"
     ),
     r"pg_config executable not found|libpq-fe\.h": "libpq is missing (Debian: `apt-get install libpq-dev`)",
     r"(libxml2|libxslt)[^\n]{0,60}(not found|packages are installed)|libx(ml|slt)/\w+\.h: No such file": "libxml2 and libxslt are missing (Debian: `apt-get install libxml2-dev libxslt1-dev`)",
@@ -25,6 +25,7 @@ _SIGNS: Mapping[str, str] = {
     ),
     r"gfortran.*not found|Unknown compiler.*gfortran": "a Fortran compiler is missing (Debian: `apt-get install gfortran`)",
 }
+_CRATES = re.compile(r"(index|static)\.crates\.io|failed to get `[\w-]{1,64}` as a dependency of package")
 _HEADER = re.compile(r"fatal error: (?P<name>[\w./+-]{1,100}): No such file")
 _SAID_LINES = 6
 _SAID_CHARS = 800
@@ -49,6 +50,11 @@ def missing_tools(output: str) -> str:
     Args:
         output: the last that a build printed.
     """
+    if _CRATES.search(output):
+        return (
+            "It wants crates that are not in the repository, and a build reaches the index of Python packages alone: keep them there "
+            '(`cargo vendor`), or let `environment = "prepared"` use what an earlier step built.'
+        )
     known = next((told for sign, told in _SIGNS.items() if re.search(sign, output)), "")
     if not known and (header := _HEADER.search(output)):
         known = f"the header {header['name']} is missing (a package of development files brings it)"
