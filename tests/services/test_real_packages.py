@@ -36,6 +36,7 @@ from cogworks.domain_services.exploring import (
 )
 from cogworks.domain_services.messages import Message, Request, TestReport
 from cogworks.domain_services.opening import BUNDLED, open_client
+from cogworks.domain_services.preparing import PrepareParams
 from cogworks.services.python.choosing import interpreter_for
 from cogworks.services.python.environments import Environments
 from cogworks.services.python.interpreters import Interpreter
@@ -53,10 +54,16 @@ class Package(NamedTuple):
     release: Release
     differ: dict[str, str]
     """Test -> why it comes out otherwise behind walls."""
+    options: tuple[str, ...]
+    """What the package's own configuration of tox gives pytest."""
 
 
 PACKAGES = [
-    Package(Release(each["name"], each["version"], each["sha256"]), each.get("differ", {}))
+    Package(
+        Release(each["name"], each["version"], each["sha256"]),
+        each.get("differ", {}),
+        tuple(each.get("options", ())),
+    )
     for each in tomllib.loads((HERE_LIE / "real_packages.toml").read_text(encoding="utf-8"))["packages"]
 ]
 
@@ -85,7 +92,7 @@ def interpreter_of(root: Path) -> Interpreter:
     return interpreter_for(request, root, Machine(WITH_UV, HERE, environments), limit_s=LIMIT_S)
 
 
-def plain_run(root: Path, interpreter: Interpreter) -> dict[str, str]:
+def plain_run(root: Path, interpreter: Interpreter, options: tuple[str, ...]) -> dict[str, str]:
     """The outcome of every test as pytest itself reports it, without cogworks."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -101,7 +108,17 @@ def plain_run(root: Path, interpreter: Interpreter) -> dict[str, str]:
             "PYTHONPATH": os.pathsep.join([str(HERE_LIE), str(sources)]),
             "PLAIN_REPORT": str(report),
         }
-        command = [interpreter.python, "-m", "pytest", "-q", "-p", "plain_report", "-p", "no:cacheprovider"]
+        command = [
+            interpreter.python,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "plain_report",
+            "-p",
+            "no:cacheprovider",
+            *options,
+        ]
         done = subprocess.run(
             command, check=False, cwd=copy, env=environment, capture_output=True, text=True, timeout=LIMIT_S
         )
@@ -115,6 +132,7 @@ def params_of(root: Path, report: TestReport) -> dict[str, Message]:
     files = tuple(sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py")))
     test = next(case.id for case in report.cases if case.outcome == "passed")
     return {
+        "prepare": PrepareParams(timeout_s=LIMIT_S),
         "validate": ValidateParams(artifacts=files),
         "normalise": Artifacts(artifacts=files),
         "review_rules": ReviewRulesParams(artifacts=files),
@@ -147,7 +165,7 @@ def test_a_published_package_is_understood_and_its_tests_come_out_as_plain_pytes
     started_s = time.monotonic()
     report = simulated(client, root).result
     taken_s = time.monotonic() - started_s
-    plain = plain_run(root, interpreter_of(root))
+    plain = plain_run(root, interpreter_of(root), package.options)
     answers = {
         method: client.call(operations.OPERATIONS[method], Copy(root), params)
         for method, params in params_of(root, report).items()
