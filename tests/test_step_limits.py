@@ -12,8 +12,8 @@ import tomli_w
 
 from cogworks.errors import TryAgainLater
 from cogworks.github.addresses import IssueAddress, parse_issue_url
-from cogworks.github.answers import RateLimit
 from cogworks.github.client import GraphQLClient
+from cogworks.github.facts import RateLimit
 from cogworks.github.reading import SnapshotReader
 from cogworks.github.rest import RestClient
 from cogworks.github.tokens import FixedToken

@@ -10,7 +10,6 @@ from typing import Any
 import tomli_w
 
 from cogworks.github.addresses import IssueAddress
-from cogworks.github.answers import RateLimit
 from cogworks.github.bodies import capped
 from cogworks.github.earlier_logs import EarlierLog
 from cogworks.github.effects import (
@@ -39,6 +38,7 @@ from cogworks.github.facts import (
     Ledger,
     LedgerCommit,
     PullRequest,
+    RateLimit,
     SubIssue,
     Viewer,
 )

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from cogworks.errors import CogworksError, LostRace, PermissionRefused, TryAgainLater, UsageError
+from cogworks.github.facts import RateLimit
 
 
 class OutcomeUnknown(TryAgainLater):
@@ -29,18 +30,6 @@ class GraphQLProblem:
     type: str
     """GitHub's word, e.g. `NOT_FOUND`; for a document that does not fit the schema the code, e.g. `undefinedField`."""
     message: str
-
-
-@dataclass(frozen=True)
-class RateLimit:
-    """What is left of the hour's points."""
-
-    remaining: int
-    reset_at: datetime | None = None
-    cost: int | None = None
-    """Points of this answer, where the document asked."""
-    limit: int | None = None
-    """Points of a whole hour."""
 
 
 @dataclass(frozen=True)

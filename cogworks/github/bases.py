@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from cogworks.github.effects import SetBase
 from cogworks.github.facts import PullRequest
-from cogworks.github.reading import work_prefix
+from cogworks.github.markers import work_prefix
 from cogworks.github.snapshot import Snapshot
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import BranchName, IssueNumber

@@ -107,3 +107,11 @@ def _unknown(verb: str) -> Misspelt:
 
 def _why(words: list[str]) -> str:
     return " ".join(words)[:MAX_WHY_CHARS]
+
+
+_COMMANDING = frozenset({"admin", "maintain", "write"})
+
+
+def may_command(permission: str) -> bool:
+    """Whether somebody with this permission is obeyed: write or better."""
+    return permission.lower() in _COMMANDING

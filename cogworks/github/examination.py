@@ -10,8 +10,9 @@ from cogworks.github.addresses import RepositoryAddress
 from cogworks.github.answers import as_error
 from cogworks.github.diagnosis import Check
 from cogworks.github.documents import document
+from cogworks.github.parsing import config_files, contents_of
 from cogworks.github.reading import Queries
-from cogworks.github.snapshot import Contents, config_files, contents_of
+from cogworks.github.snapshot import Contents
 from cogworks.settings import Config
 from cogworks.unexpected import expecting
 

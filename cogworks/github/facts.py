@@ -1,5 +1,6 @@
 """The facts of one work item as GitHub tells them: people, comments, labels, branches, pull requests."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -173,3 +174,15 @@ class Issue(Value):
     """Oldest first; at least those that the ledger has not recorded yet."""
     sub_issues: tuple[SubIssue, ...]
     parent: IssueNumber | None
+
+
+@dataclass(frozen=True)
+class RateLimit:
+    """What is left of the hour's points."""
+
+    remaining: int
+    reset_at: datetime | None = None
+    cost: int | None = None
+    """Points of this answer, where the document asked."""
+    limit: int | None = None
+    """Points of a whole hour."""

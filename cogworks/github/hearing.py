@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from cogworks.github.commands import Command, Edited, Misspelt, Said, new_commands
+from cogworks.github.commands import Command, Edited, Misspelt, Said, may_command, new_commands
 from cogworks.github.facts import Account, Comment, LabelEvent
-from cogworks.github.permissions import may_command
 from cogworks.github.snapshot import Snapshot
 from cogworks.pipeline.inputs import Asked, Heard, Refused, Verb
 from cogworks.pipeline.people import IgnoredLabel, Inputs

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 from cogworks.github.answers import Answer, GraphQLProblem, as_error
 from cogworks.github.documents import document
 from cogworks.github.facts import SubIssue
-from cogworks.github.snapshot import Snapshot, issue_facts
+from cogworks.github.parsing import issue_facts
+from cogworks.github.snapshot import Snapshot
 from cogworks.unexpected import each, expecting
 from cogworks.vocabulary import VisitKey
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from cogworks.github.facts import PullRequest
 from cogworks.github.hearing import newest_event
 from cogworks.github.labels import present_inputs
+from cogworks.github.markers import work_prefix
 from cogworks.github.publication import COMMIT_TRAILER
-from cogworks.github.reading import work_prefix
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.surface import is_status_lost
 from cogworks.pipeline.graph import Instance

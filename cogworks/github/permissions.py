@@ -9,7 +9,6 @@ from cogworks.github.snapshot import Snapshot
 from cogworks.unexpected import expecting
 from cogworks.vocabulary import Login
 
-_COMMANDING = frozenset({"admin", "maintain", "write"})
 _PER_DOCUMENT = 20
 
 
@@ -36,11 +35,6 @@ class People:
 
     def permission_of(self, login: Login) -> str:
         return self._rest().permission_of(login)
-
-
-def may_command(permission: str) -> bool:
-    """Whether somebody with this permission is obeyed: write or better."""
-    return permission.lower() in _COMMANDING
 
 
 def permissions_of(

@@ -16,14 +16,14 @@ from cogworks.github.answers import (
 from cogworks.github.blobs import BlobSource, with_whole_files
 from cogworks.github.documents import document, read_work_item
 from cogworks.github.habits import Habit, Habits, ReadSize, RememberedHere
+from cogworks.github.markers import ROOT_BRANCH, ledger_branch, work_prefix
 from cogworks.github.pages import HeadMoved, completed, is_behind, moment_of
+from cogworks.github.parsing import comment_of, parse_snapshot, refuse_unreadable
 from cogworks.github.pulls import parse_recorded_pulls, refuse_other_than_gone
 from cogworks.github.recorded import Recorded, recorded_in
-from cogworks.github.snapshot import Snapshot, comment_of, parse_snapshot, refuse_unreadable
+from cogworks.github.snapshot import Snapshot
 from cogworks.unexpected import each, expecting
-from cogworks.vocabulary import BranchName, IssueNumber
 
-ROOT_BRANCH = BranchName("cogworks/ledger/root")
 _MAX_RE_READS = 3
 _RE_READ_PAUSE_S = 0.5
 _SIZES: Mapping[ReadSize, Mapping[str, int]] = {
@@ -45,16 +45,6 @@ class PatientQueries(Protocol):
     """Reads through GraphQL, as often as it is told to after failures."""
 
     def query(self, document: str, variables: Mapping[str, Any], *, cut_short_repeats: int = 3) -> Answer: ...
-
-
-def ledger_branch(number: IssueNumber) -> BranchName:
-    """The branch that holds a work item's ledger."""
-    return BranchName(f"cogworks/ledger/{number}")
-
-
-def work_prefix(number: IssueNumber) -> str:
-    """What the names of a work item's own branches begin with."""
-    return f"cogworks/{number}/"
 
 
 class SnapshotReader:

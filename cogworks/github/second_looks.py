@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 from cogworks.github.answers import Answer, GraphQLProblem, as_error
 from cogworks.github.documents import document
+from cogworks.github.markers import work_prefix
+from cogworks.github.parsing import branches_of, comments_of, sub_issues_of
 from cogworks.github.publication import Known
 from cogworks.github.pulls import pulls_of_branches, with_newer
-from cogworks.github.reading import work_prefix
-from cogworks.github.snapshot import branches_of, comments_of, sub_issues_of
 from cogworks.vocabulary import IssueNumber
 
 

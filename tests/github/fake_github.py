@@ -11,7 +11,8 @@ from graphql import FieldNode, OperationDefinitionNode, parse
 
 from cogworks.github.addresses import IssueAddress
 from cogworks.github.answers import Answer, GraphQLProblem, OutcomeUnknown
-from cogworks.github.snapshot import Snapshot, parse_snapshot
+from cogworks.github.parsing import parse_snapshot
+from cogworks.github.snapshot import Snapshot
 from cogworks.vocabulary import IssueNumber
 
 NOW = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)

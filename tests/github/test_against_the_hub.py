@@ -12,6 +12,7 @@ from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses,
 from cogworks.github.answers import Answer, OutcomeUnknown
 from cogworks.github.checks import may_report
 from cogworks.github.client import GraphQLClient
+from cogworks.github.commands import may_command
 from cogworks.github.documents import read_work_item
 from cogworks.github.effects import (
     CommitFiles,
@@ -26,10 +27,11 @@ from cogworks.github.effects import (
     ReportCheck,
     SetLabels,
 )
+from cogworks.github.markers import ROOT_BRANCH
 from cogworks.github.meter import Requests
-from cogworks.github.permissions import may_command, permissions_of
+from cogworks.github.permissions import permissions_of
 from cogworks.github.publication import PublicationContext, Published
-from cogworks.github.reading import ROOT_BRANCH, SnapshotReader
+from cogworks.github.reading import SnapshotReader
 from cogworks.github.rest import RestClient
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.tokens import FixedToken

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cogworks.github.answers import RateLimit
 from cogworks.github.ceilings import many_comments, too_few_points
+from cogworks.github.facts import RateLimit
 from tests.world import World
 
 RESET = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)

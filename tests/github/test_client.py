@@ -9,14 +9,9 @@ import pytest
 import respx
 
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
-from cogworks.github.answers import (
-    Answer,
-    BrokenOff,
-    GraphQLProblem,
-    OutcomeUnknown,
-    RateLimit,
-)
+from cogworks.github.answers import Answer, BrokenOff, GraphQLProblem, OutcomeUnknown
 from cogworks.github.client import GraphQLClient
+from cogworks.github.facts import RateLimit
 from cogworks.github.meter import Requests
 from cogworks.github.tokens import FixedToken
 

@@ -7,7 +7,8 @@ import pytest
 
 from cogworks.errors import TryAgainLater
 from cogworks.github.answers import Answer, GraphQLProblem
-from cogworks.github.permissions import may_command, permissions_of
+from cogworks.github.commands import may_command
+from cogworks.github.permissions import permissions_of
 from cogworks.vocabulary import Login
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

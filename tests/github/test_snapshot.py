@@ -23,7 +23,8 @@ from cogworks.github.facts import (
     SubIssue,
     Viewer,
 )
-from cogworks.github.snapshot import RepositoryFacts, Snapshot, parse_snapshot
+from cogworks.github.parsing import parse_snapshot
+from cogworks.github.snapshot import RepositoryFacts, Snapshot
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 
 RECORDED = json.loads(
