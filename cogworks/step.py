@@ -19,8 +19,7 @@ from cogworks.github.effects import Effect
 from cogworks.github.snapshot import RepositoryFacts, Snapshot
 from cogworks.github.surface import comment_difference, differences, problem_comment, project
 from cogworks.ledger.keeper import Keeper
-from cogworks.ledger.record import Change, change_for, visit_files
-from cogworks.ledger.store import LedgerCommit, StaleTip
+from cogworks.ledger.record import Change, LedgerCommit, StaleTip, change_for, visit_files
 from cogworks.nodes.answering import Desk, MovingLedger, answer, inputs_lease
 from cogworks.nodes.claiming import claimed, lease_for, stopped_by
 from cogworks.nodes.considering import (

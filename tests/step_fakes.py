@@ -43,8 +43,7 @@ from cogworks.github.publication import (
     known_from,
 )
 from cogworks.github.snapshot import Snapshot
-from cogworks.ledger import store
-from cogworks.ledger.record import Change
+from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip
 from cogworks.llm.gateway import PromptManifest, ReplyRecord
 from cogworks.llm.provider import ModelReply, Usage
 from cogworks.nodes.base_check import check_base
@@ -180,12 +179,12 @@ class Runner:
             return str(error)
         return None
 
-    def tip(self) -> store.Tip | None:
-        def now() -> store.Tip | None:
+    def tip(self) -> Tip | None:
+        def now() -> Tip | None:
             if not self.world.commits:
                 return None
             history = tuple((c.message, c.committed_date) for c in reversed(self.world.commits))
-            return store.Tip(
+            return Tip(
                 oid=self.world.commits[-1].oid,
                 state_text=self.world.files["state.json"],
                 history=history[:50],
@@ -202,19 +201,19 @@ class Runner:
         }
         return self._call("files", lambda: found)
 
-    def create(self, root: CommitOid, change: Change) -> store.LedgerCommit:
+    def create(self, root: CommitOid, change: Change) -> LedgerCommit:
         return self._move("create", change, lambda: not self.world.commits, ())
 
-    def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> store.LedgerCommit:
+    def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> LedgerCommit:
         verb = change.headline.split()[2]
         return self._move(verb, change, lambda: self.world.commits[-1].oid == tip, echoes)
 
     def _move(
         self, what: str, change: Change, still_there: Callable[[], bool], echoes: Sequence[str]
-    ) -> store.LedgerCommit:
-        def move() -> store.LedgerCommit:
+    ) -> LedgerCommit:
+        def move() -> LedgerCommit:
             if not still_there():
-                raise store.StaleTip("the branch moved")
+                raise StaleTip("the branch moved")
             oid = self.world.oid()
             self.world.commit(oid, change)
             echoed = {
@@ -222,7 +221,7 @@ class Runner:
                 for path, text in self.world.files.items()
                 if any(path == echo or path.startswith(f"{echo}/") for echo in echoes)
             }
-            return store.LedgerCommit(
+            return LedgerCommit(
                 oid=oid, echoed=echoed, issue_is_open=self.world.is_open, labels=frozenset(self.world.labels)
             )
 

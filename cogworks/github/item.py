@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from cogworks.github.addresses import IssueAddress
 from cogworks.github.earlier_logs import EarlierLog, read_earlier_logs
 from cogworks.github.effects import Effect
-from cogworks.github.markers import ROOT_BRANCH
 from cogworks.github.permissions import People
 from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.publishing import Push
 from cogworks.github.reading import Queries, SnapshotReader
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.writer import Writer
+from cogworks.ledger.record import ROOT_BRANCH
 from cogworks.vocabulary import CommitOid, Login, NodeId
 
 if TYPE_CHECKING:

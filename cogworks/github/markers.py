@@ -3,7 +3,7 @@
 import re
 from hashlib import sha256
 
-from cogworks.vocabulary import BranchName, IssueNumber, Value, VisitKey
+from cogworks.vocabulary import IssueNumber, Value, VisitKey
 
 _VERSION = "cogworks:1"
 _TOPIC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/@+-]{0,99}")
@@ -54,14 +54,6 @@ def _digest(text: str) -> str:
     # GitHub turns line ends into its own and trims; neither is an edit by a person.
     normal = "\n".join(text.splitlines()).strip()
     return sha256(normal.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-
-
-ROOT_BRANCH = BranchName("cogworks/ledger/root")
-
-
-def ledger_branch(number: IssueNumber) -> BranchName:
-    """The branch that holds a work item's ledger."""
-    return BranchName(f"cogworks/ledger/{number}")
 
 
 def work_prefix(number: IssueNumber) -> str:

@@ -16,12 +16,13 @@ from cogworks.github.answers import (
 from cogworks.github.blobs import BlobSource, with_whole_files
 from cogworks.github.documents import document, read_work_item
 from cogworks.github.habits import Habit, Habits, ReadSize, RememberedHere
-from cogworks.github.markers import ROOT_BRANCH, ledger_branch, work_prefix
+from cogworks.github.markers import work_prefix
 from cogworks.github.pages import HeadMoved, completed, is_behind, moment_of
 from cogworks.github.parsing import comment_of, parse_snapshot, refuse_unreadable
 from cogworks.github.pulls import parse_recorded_pulls, refuse_other_than_gone
 from cogworks.github.recorded import Recorded, recorded_in
 from cogworks.github.snapshot import Snapshot
+from cogworks.ledger.record import ROOT_BRANCH, ledger_branch
 from cogworks.unexpected import each, expecting
 
 _MAX_RE_READS = 3

@@ -6,8 +6,7 @@ from threading import RLock
 from typing import Protocol
 
 from cogworks.errors import LostRace, VisitStopped
-from cogworks.ledger.record import Change, change_for, ledger_branch, read_state
-from cogworks.ledger.store import LedgerCommit, StaleTip, Tip
+from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip, change_for, ledger_branch, read_state
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import Lease, RunState
 from cogworks.vocabulary import CommitOid

@@ -3,17 +3,18 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
 
-from cogworks.errors import CogworksError
+from cogworks.errors import CogworksError, LostRace
 from cogworks.pipeline.noticing import seen_line
 from cogworks.pipeline.state import SCHEMA_VERSION, Lease, RunState, VisitRecord
-from cogworks.vocabulary import IssueNumber, Value
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Value
 
 STATE_FILE = "state.json"
-ROOT_BRANCH = "cogworks/ledger/root"
+ROOT_BRANCH = BranchName("cogworks/ledger/root")
 
 
 class LedgerUnreadable(CogworksError):
@@ -35,9 +36,9 @@ class Change(Value):
         return f"{self.headline}\n\n{self.body}"
 
 
-def ledger_branch(issue: IssueNumber) -> str:
-    """The branch that is the truth about one work item."""
-    return f"cogworks/ledger/{issue}"
+def ledger_branch(number: IssueNumber) -> BranchName:
+    """The branch that holds a work item's ledger."""
+    return BranchName(f"cogworks/ledger/{number}")
 
 
 def read_state(text: str, *, branch: str) -> RunState:
@@ -157,3 +158,27 @@ def change_for(
         body="\n".join(lines),
         files={STATE_FILE: state_text(state), **files},
     )
+
+
+class LedgerCommit(Value):
+    """A commit that moved the ledger, and what its answer told beside."""
+
+    oid: CommitOid
+    echoed: Mapping[str, str]
+    """The files that were asked back, path -> text; those under a folder by their full path."""
+    issue_is_open: bool
+    labels: frozenset[str]
+
+
+class Tip(Value):
+    """The ledger as it is now."""
+
+    oid: CommitOid
+    state_text: str
+    history: tuple[tuple[str, datetime], ...]
+    """Message and committed date, newest first, at most 50."""
+    server_date: datetime
+
+
+class StaleTip(LostRace):
+    """The branch was moved by somebody else since it was read; nothing was written."""

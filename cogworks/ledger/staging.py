@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from cogworks.ledger.record import Change
-from cogworks.ledger.store import LedgerCommit, Tip
+from cogworks.ledger.record import Change, LedgerCommit, Tip
 from cogworks.vocabulary import CommitOid
 
 _NOWHERE = CommitOid("0" * 40)

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from cogworks.errors import CogworksError, LostRace, PermissionRefused, TryAgainLater
+from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater
 from cogworks.ledger import documents
-from cogworks.ledger.record import Change, ledger_branch
+from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip, ledger_branch
 from cogworks.unexpected import UnexpectedAnswer, expecting
-from cogworks.vocabulary import CommitOid, IssueNumber, Value
+from cogworks.vocabulary import CommitOid, IssueNumber
 
 _BROKEN_DOWN = ("INTERNAL", "INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE")
 _SOMETHING_WENT_WRONG = "Something went wrong while executing your query"
@@ -43,30 +43,6 @@ class Speaks(Protocol):
 
     def query(self, document: str, variables: Mapping[str, Any]) -> Answered: ...
     def mutate(self, document: str, variables: Mapping[str, Any]) -> Answered: ...
-
-
-class LedgerCommit(Value):
-    """A commit that moved the ledger, and what its answer told beside."""
-
-    oid: CommitOid
-    echoed: Mapping[str, str]
-    """The files that were asked back, path -> text; those under a folder by their full path."""
-    issue_is_open: bool
-    labels: frozenset[str]
-
-
-class Tip(Value):
-    """The ledger as it is now."""
-
-    oid: CommitOid
-    state_text: str
-    history: tuple[tuple[str, datetime], ...]
-    """Message and committed date, newest first, at most 50."""
-    server_date: datetime
-
-
-class StaleTip(LostRace):
-    """The branch was moved by somebody else since it was read; nothing was written."""
 
 
 class LedgerStore:

@@ -10,8 +10,7 @@ from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.surface import STATUS_TOPIC, project
 from cogworks.ledger.keeper import Keeper
-from cogworks.ledger.record import Change, change_for
-from cogworks.ledger.store import LedgerCommit, Tip
+from cogworks.ledger.record import Change, LedgerCommit, Tip, change_for
 from cogworks.nodes.considering import Considered
 from cogworks.nodes.giving_back import give_back
 from cogworks.nodes.visit import Tracker

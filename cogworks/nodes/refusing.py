@@ -14,8 +14,7 @@ from cogworks.github.legible import legible_config
 from cogworks.github.snapshot import Snapshot
 from cogworks.github.surface import STATUS_TOPIC, problem_comment
 from cogworks.ledger.keeper import Keeper
-from cogworks.ledger.record import Change, change_for
-from cogworks.ledger.store import LedgerCommit, StaleTip
+from cogworks.ledger.record import Change, LedgerCommit, StaleTip, change_for
 from cogworks.nodes.answering import Correspondence, Desk, Due, MovingLedger, held_by, inputs_lease, settle
 from cogworks.nodes.considering import lease_ages_of
 from cogworks.pipeline.decision import INPUTS

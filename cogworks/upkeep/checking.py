@@ -29,8 +29,7 @@ from cogworks.ledger.invariants import (
     check_plan,
     check_visits,
 )
-from cogworks.ledger.record import Change, LedgerUnreadable, change_for
-from cogworks.ledger.store import LedgerCommit
+from cogworks.ledger.record import Change, LedgerCommit, LedgerUnreadable, change_for
 from cogworks.ledger.visit_folders import check_folders
 from cogworks.nodes.considering import Considered, Reads, Wanted, configured, consider, read_item, state_of
 from cogworks.pipeline.people import CommentRef

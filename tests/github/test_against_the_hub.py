@@ -27,7 +27,6 @@ from cogworks.github.effects import (
     ReportCheck,
     SetLabels,
 )
-from cogworks.github.markers import ROOT_BRANCH
 from cogworks.github.meter import Requests
 from cogworks.github.permissions import permissions_of
 from cogworks.github.publication import PublicationContext, Published
@@ -38,6 +37,7 @@ from cogworks.github.tokens import FixedToken
 from cogworks.github.writer import Writer
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World
+from cogworks.ledger.record import ROOT_BRANCH
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login, SubItemKey, VisitKey
 from tests.hub.running import running_hub
 

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cogworks.errors import CogworksError
-from cogworks.ledger.record import Change, state_text
-from cogworks.ledger.store import LedgerCommit, StaleTip, Tip
+from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip, state_text
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import CommitOid
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater
-from cogworks.ledger.record import Change
-from cogworks.ledger.store import LedgerCommit, LedgerStore, StaleTip, Tip
+from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip
+from cogworks.ledger.store import LedgerStore
 from cogworks.unexpected import UnexpectedAnswer
 from cogworks.vocabulary import CommitOid, IssueNumber
 from tests.ledger.scripted import NOW, Answer, Problem, ScriptedClient
