@@ -1,5 +1,5 @@
 """`python -m cogworks` is `cogworks`."""
 
-from cogworks.cli import main
+from cogworks.cli.main import main
 
 main()

@@ -9,8 +9,8 @@ from fnmatch import fnmatch
 from typing import NamedTuple
 
 from cogworks.errors import CogworksError, ConfigurationError, UsageError
-from cogworks.github.diagnosis import Check, failed
-from cogworks.github.snapshot import Contents
+from cogworks.forge.diagnosis import Check, failed
+from cogworks.forge.snapshot import Contents
 from cogworks.vocabulary import Value
 
 LEAST_FREE_BYTES = 100 * 1024**2

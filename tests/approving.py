@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cogworks.github.effects import CommitFiles, FileText
+from cogworks.forge.effects import CommitFiles, FileText
 from cogworks.nodes import code_generation
 from cogworks.nodes.contract import Asks, NodeShell, NodeTask, Outcome, Reply, Succeeded
 from cogworks.nodes.replies import CodeChange

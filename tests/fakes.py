@@ -22,7 +22,7 @@ from cogworks.errors import VisitStopped
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.nodes.contract import Params, Reply, Result, Workspace
 from cogworks.repair.consulting import HasPath
-from cogworks.repair.investigating import Laboratory
+from cogworks.repair.probe.investigating import Laboratory
 from cogworks.vocabulary import BranchName, CommitOid
 from tests.shipped import prompts
 
@@ -136,7 +136,7 @@ class MemoryWorkspace:
 
 
 class MemoryTree:
-    """The files of a `MemoryWorkspace` as transactions see them; obeys `cogworks.repair.transaction.Tree`."""
+    """The files of a `MemoryWorkspace` as transactions see them; obeys `cogworks.repair.transact.transaction.Tree`."""
 
     def __init__(self, workspace: MemoryWorkspace) -> None:
         self._workspace = workspace

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from cogworks.cli import main
+from cogworks.cli.main import main
 from tests.limits import ENDS_WITHIN_S
 
 _FORKS = multiprocessing.get_context("forkserver")

@@ -7,11 +7,11 @@ import pkgutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from cogworks import commands
+from cogworks import cli
 from cogworks.hub.graphql.endpoint import warm
 
 IMPORTED_LATE = (
-    "cogworks.domain_services.over_socket",
+    "cogworks.domain_services.over_wire",
     "cogworks.github.rest",
     "cogworks.hub.fault_plans",
     "cogworks.hub.server",
@@ -23,9 +23,9 @@ IMPORTED_LATE = (
 
 def named_by_commands() -> Iterator[str]:
     """Every module of a command, and those of cogworks that it imports when it runs."""
-    for module in pkgutil.iter_modules(commands.__path__, "cogworks.commands."):
+    for module in pkgutil.iter_modules(cli.__path__, "cogworks.cli."):
         yield module.name
-    for source in Path(*commands.__path__).glob("*.py"):
+    for source in Path(*cli.__path__).glob("*.py"):
         for node in ast.walk(ast.parse(source.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and str(node.module).startswith("cogworks."):
                 yield str(node.module)

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from cogworks.engine.tasks import slot_values
 from cogworks.ledger.history import parse_message
 from cogworks.ledger.lease import lease_ages_s
-from cogworks.nodes.tasks import slot_values
 from cogworks.pipeline.decision import Decision, Finish, GiveUpOn, Run, decide
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.position import PullFacts

@@ -1,6 +1,6 @@
 """Runners that step on one work item of a GitHub in memory, and the ways in which they may fail.
 
-The tracker and the ledger obey the Protocols of `cogworks.step`; what is adopted is judged by the real rule.
+The tracker and the ledger obey the Protocols of `cogworks.engine.step`; what is adopted is judged by the real rule.
 """
 
 import json
@@ -13,10 +13,14 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
+from cogworks.engine.base_check import check_base
+from cogworks.engine.consider import Wanted
+from cogworks.engine.report import StepReport
+from cogworks.engine.step import Shell, take_step
+from cogworks.engine.visit import Push, Session, SessionOrder, VisitShell
 from cogworks.errors import LostRace, TryAgainLater
-from cogworks.github.closing import part_of
-from cogworks.github.earlier_logs import EarlierLog
-from cogworks.github.effects import (
+from cogworks.forge.bases import part_of
+from cogworks.forge.effects import (
     AddReaction,
     CloseIssue,
     CommitFiles,
@@ -30,7 +34,7 @@ from cogworks.github.effects import (
     SetBase,
     SetLabels,
 )
-from cogworks.github.publication import (
+from cogworks.forge.publication import (
     Learned,
     PublicationContext,
     Published,
@@ -42,16 +46,12 @@ from cogworks.github.publication import (
     adopted,
     known_from,
 )
-from cogworks.github.snapshot import Snapshot
+from cogworks.forge.snapshot import Snapshot
+from cogworks.github.earlier_logs import EarlierLog
 from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip
 from cogworks.llm.gateway import PromptManifest, ReplyRecord
 from cogworks.llm.provider import ModelReply, Usage
-from cogworks.nodes.base_check import check_base
-from cogworks.nodes.considering import Wanted
 from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Reply, Succeeded
-from cogworks.nodes.reports import StepReport
-from cogworks.nodes.visit import Push, Session, SessionOrder, VisitShell
-from cogworks.step import Shell, take_step
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId, SubItemKey
 from tests.fakes import MemoryWorkspace, ScriptedService
 from tests.world import ADDRESS, World

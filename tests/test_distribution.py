@@ -105,7 +105,7 @@ def test_every_package_of_the_lock_has_one_version_and_hashes_and_no_place_to_co
 
 def test_the_distribution_has_a_name_of_its_own_and_the_command_keeps_its() -> None:
     assert PROJECT["project"]["name"] == "cogworks-pipeline"
-    assert PROJECT["project"]["scripts"] == {"cogworks": "cogworks.cli:main"}
+    assert PROJECT["project"]["scripts"] == {"cogworks": "cogworks.cli.main:main"}
     assert set(PROJECT["project"]["urls"]) == {"Homepage", "Documentation", "Changelog", "Issues"}
 
 

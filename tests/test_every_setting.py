@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from cogworks.domain_services.configuration import ServiceConfig
 from cogworks.pipeline.elements import Edge, Node, Settings
-from cogworks.settings import Config
+from cogworks.settings.config import Config
 from cogworks.tools.local import ToolFile
 from cogworks.tools.policy import PolicyFile
 from tests.ignoring import VARIABLE
@@ -22,7 +22,7 @@ from tests.ignoring import VARIABLE
 ROOT = Path(__file__).parents[1]
 FILES: tuple[type[BaseModel], ...] = (Config, Node, Edge, Settings, ServiceConfig, PolicyFile, ToolFile)
 """What is read from config.toml, pipeline.toml, services.toml, policies/*.toml and tools/*.toml; the options of `cogworks fix` have
-`tests/coding/test_each_option.py`."""
+`tests/cycle/test_each_option.py`."""
 PATIENCE_S = 110
 NOT_WRITTEN = frozenset({"kind", "conditions", "condition"})
 """Fields of conditions that no key stands for: `all`, `any` and `not` are the keys."""
@@ -38,21 +38,21 @@ SEEN_BY = {
     "BudgetConfig.pipeline_max_cost_dollars": "test_step_budget.py::test_the_next_steps_read_once_and_write_nothing",
     "BudgetConfig.pipeline_max_tokens": "test_step_budget.py::test_tokens_have_a_limit_of_their_own",
     "BudgetConfig.sub_work_item_max_retries": "test_step_pipelines.py::test_how_often_a_model_is_asked_again_is_said_by_the_node_else_the_pipeline_else_the_configuration",
-    "LabelConfig.trigger": "github/test_observe.py::test_an_input_label_that_the_team_renamed_is_the_one_that_counts",
-    "LabelConfig.hold": "github/test_observe.py::test_an_input_label_that_the_team_renamed_is_the_one_that_counts",
-    "LabelConfig.cancel": "github/test_observe.py::test_an_input_label_that_the_team_renamed_is_the_one_that_counts",
-    "LabelConfig.safety_critical": "github/test_observe.py::test_an_input_label_that_the_team_renamed_is_the_one_that_counts",
-    "LabelConfig.restart": "github/test_hearing.py::test_a_label_that_the_team_renamed_asks_for_what_it_stands_for",
-    "LabelConfig.awaiting_review": "github/test_surface.py::test_a_label_that_the_team_renamed_is_the_one_that_is_set",
+    "LabelConfig.trigger": "forge/test_observe.py::test_an_input_label_that_the_team_renamed_is_the_one_that_counts",
+    "LabelConfig.hold": "forge/test_observe.py::test_an_input_label_that_the_team_renamed_is_the_one_that_counts",
+    "LabelConfig.cancel": "forge/test_observe.py::test_an_input_label_that_the_team_renamed_is_the_one_that_counts",
+    "LabelConfig.safety_critical": "forge/test_observe.py::test_an_input_label_that_the_team_renamed_is_the_one_that_counts",
+    "LabelConfig.restart": "forge/test_inbox.py::test_a_label_that_the_team_renamed_asks_for_what_it_stands_for",
+    "LabelConfig.awaiting_review": "forge/test_surface.py::test_a_label_that_the_team_renamed_is_the_one_that_is_set",
     "LabelConfig.sub_work_item": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "PathConfig.specs": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
-    "LedgerConfig.checkpoint_usd": "nodes/test_visit.py::test_money_beyond_the_limit_is_told_to_the_ledger_at_once",
+    "LedgerConfig.checkpoint_usd": "engine/test_visit.py::test_money_beyond_the_limit_is_told_to_the_ledger_at_once",
     "LedgerConfig.keep_days": "upkeep/test_archiving.py::test_the_repository_says_how_long_a_ledger_stays_unless_the_operator_does",
-    "CommandConfig.allowed_apps": "nodes/test_trust.py::test_an_author_who_is_gone_and_an_app_that_is_not_named_are_not_trusted",
-    "IsolationConfig.require": "nodes/test_trust.py::test_safety_and_the_team_s_wish_need_walls_whoever_wrote_the_issue",
+    "CommandConfig.allowed_apps": "engine/test_trust.py::test_an_author_who_is_gone_and_an_app_that_is_not_named_are_not_trusted",
+    "IsolationConfig.require": "engine/test_trust.py::test_safety_and_the_team_s_wish_need_walls_whoever_wrote_the_issue",
     "DependencyConfig.changes": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "DependencyConfig.manifests": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
-    "CodingConfig.memory": "nodes/test_remembering.py::test_what_became_of_earlier_visits_stands_in_the_header_of_the_log",
+    "CodingConfig.memory": "engine/test_remember.py::test_what_became_of_earlier_visits_stands_in_the_header_of_the_log",
     "EnvironmentConfig.mode": "services/test_prepared.py::test_a_prepared_environment_is_used_as_it_is",
     "EnvironmentConfig.setup": "services/test_prepared.py::test_a_setup_is_refused_by_name_where_nobody_runs_it",
     "EnvironmentConfig.python": "services/building/test_building.py::test_the_configured_python_is_the_one_or_none",
@@ -67,15 +67,15 @@ SEEN_BY = {
     "TestsConfig.baseline": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "TestsConfig.writer": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "TestsConfig.warn_only": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
-    "TestsConfig.semantic_check": "nodes/test_test_judging.py::test_it_is_off_unless_the_repository_asks_for_it",
+    "TestsConfig.semantic_check": "codegen/test_test_judging.py::test_it_is_off_unless_the_repository_asks_for_it",
     "AuditConfig.prompts": "test_wiring_model.py::test_the_words_of_a_visits_prompts_are_kept_only_when_they_are_wanted",
     "AuditConfig.max_prompt_tokens": "test_wiring_model.py::test_the_words_of_a_visits_prompts_are_kept_only_when_they_are_wanted",
     "ChangeLimits.max_loc_changes": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "ChangeLimits.max_files_per_diff": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "ChangeLimits.max_total_churn": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
-    "ProbeConfig.investigations_enabled": "nodes/test_probing.py::test_suspects_are_probed_and_whoever_tries_again_is_told_the_likeliest_place_and_the_facts",
-    "ProbeConfig.max_probes": "nodes/test_probing.py::test_the_settings_say_how_many_probes_there_are",
-    "ProbeConfig.probe_pool": "nodes/test_probing.py::test_the_log_is_the_same_for_any_number_of_probes_at_a_time",
+    "ProbeConfig.investigations_enabled": "codegen/test_probing.py::test_suspects_are_probed_and_whoever_tries_again_is_told_the_likeliest_place_and_the_facts",
+    "ProbeConfig.max_probes": "codegen/test_probing.py::test_the_settings_say_how_many_probes_there_are",
+    "ProbeConfig.probe_pool": "codegen/test_probing.py::test_the_log_is_the_same_for_any_number_of_probes_at_a_time",
     "ProbeConfig.probe_seconds": "test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "PullRequestConfig.closes_issue": "end_to_end/test_endings.py::test_a_repository_may_close_its_issues_by_hand",
     "ApprovalConfig.valid_hours": "test_step_approvals.py::test_an_approval_that_lapsed_before_the_visit_could_go_on_is_asked_for_anew_with_the_reason",
@@ -84,11 +84,11 @@ SEEN_BY = {
     "Node.scope": "pipeline/test_decision.py::test_nodes_follow_one_another_sub_item_after_sub_item",
     "Node.title": "pipeline/test_render.py::test_mermaid_puts_the_sub_item_nodes_in_a_box",
     "Node.inputs": "nodes/test_deterministic_nodes.py::test_paths_that_no_machine_may_write_are_told",
-    "Node.outputs": "nodes/test_tasks.py::test_one_slot_is_the_whole_output_and_several_are_its_keys",
+    "Node.outputs": "engine/test_tasks.py::test_one_slot_is_the_whole_output_and_several_are_its_keys",
     "Node.gate": "test_step_people.py::test_an_approval_that_names_the_head_opens_the_gate",
     "Node.produces_code": "nodes/test_from_prompt.py::test_files_become_a_commit_and_a_pull_request_on_the_nodes_branch",
     "Node.slug": "pipeline/test_position.py::test_slugs_carry_the_position_of_their_sub_item",
-    "Node.timeout_seconds": "nodes/test_timing.py::test_what_is_left_shrinks_to_nothing_and_no_further",
+    "Node.timeout_seconds": "engine/test_time_limits.py::test_what_is_left_shrinks_to_nothing_and_no_further",
     "Node.cost_budget_usd": "pipeline/test_limits.py::test_a_node_reserves_its_own_budget_else_what_it_may_spend_unsaid",
     "Node.max_retries": "test_step_pipelines.py::test_how_often_a_model_is_asked_again_is_said_by_the_node_else_the_pipeline_else_the_configuration",
     "Node.validation": "nodes/test_from_prompt.py::test_what_the_service_finds_goes_back_and_leaves_no_trace",
@@ -110,10 +110,10 @@ SEEN_BY = {
     "ModelCondition.question": "test_step_routing.py::test_a_condition_for_a_model_is_decided_in_a_visit_of_its_own",
     "ModelCondition.fallback": "test_step_routing.py::test_without_a_usable_answer_the_fallback_decides_and_says_why",
     "Rework.max_traversals": "pipeline/test_built_in.py::test_review_sends_back_five_times_and_then_escalates",
-    "Rework.preserve": "nodes/test_tasks.py::test_rework_brings_back_the_outputs_it_preserves_and_no_other_discarded_one",
+    "Rework.preserve": "engine/test_tasks.py::test_rework_brings_back_the_outputs_it_preserves_and_no_other_discarded_one",
     "Rework.overflow": "pipeline/test_routing.py::test_an_overflow_can_take_an_edge_instead",
     "Rework.overflow_edge": "pipeline/test_routing.py::test_an_overflow_can_take_an_edge_instead",
-    "Settings.default_timeout_seconds": "nodes/test_timing.py::test_a_node_that_is_late_has_failed_and_the_limit_is_named",
+    "Settings.default_timeout_seconds": "engine/test_time_limits.py::test_a_node_that_is_late_has_failed_and_the_limit_is_named",
     "Settings.default_cost_budget_usd": "pipeline/test_limits.py::test_the_default_of_the_pipeline_is_a_budget_of_every_node",
     "Settings.max_node_retries": "test_step_pipelines.py::test_how_often_a_model_is_asked_again_is_said_by_the_node_else_the_pipeline_else_the_configuration",
     "Settings.max_concurrent_llm_calls": "test_step_siblings.py::test_no_more_runners_ask_a_model_at_once_than_the_pipeline_allows",
@@ -123,7 +123,7 @@ SEEN_BY = {
     "ServiceConfig.kind": "test_wiring_services.py::test_a_python_service_needs_no_command",
     "ServiceConfig.root": "services/test_roots.py::test_a_test_goes_to_the_folder_it_lies_in",
     "ServiceTests.command": "test_wiring_services.py::test_a_service_is_told_what_its_own_table_says",
-    "ServiceConfig.role": "commands/test_doctor.py::test_each_service_is_tried_as_a_step_would",
+    "ServiceConfig.role": "cli/test_doctor.py::test_each_service_is_tried_as_a_step_would",
     "ServiceConfig.command": "test_wiring_services.py::test_the_services_of_the_default_branch_are_asked",
     "ServiceConfig.language": "test_wiring_services.py::test_each_key_of_the_service_of_commands_is_obeyed",
     "ServiceConfig.setup": "test_wiring_services.py::test_each_key_of_the_service_of_commands_is_obeyed",
@@ -147,7 +147,7 @@ SEEN_BY = {
     "PolicyFile.effects": "tools/test_policy.py::test_loosening_the_built_in_policy_is_refused_with_the_key",
     "PolicyFile.approval_for": "tools/test_policy.py::test_loosening_the_built_in_policy_is_refused_with_the_key",
     "PolicyFile.max_steps": "tools/test_policy.py::test_loosening_the_built_in_policy_is_refused_with_the_key",
-    "PolicyFile.max_cost": "commands/test_tools.py::test_a_budget_ends_with_5",
+    "PolicyFile.max_cost": "cli/test_tools.py::test_a_budget_ends_with_5",
     "PolicyFile.metadata_schema": "tools/test_policy.py::test_a_policy_may_say_what_it_is_for_and_what_metadata_a_run_has_to_have",
     "Rule.input_schema": "tools/test_policy.py::test_a_repository_tightens_and_the_rest_stays",
     "Rule.metadata_schema": "tools/test_policy.py::test_metadata_is_checked_by_the_profile_and_by_the_tool",

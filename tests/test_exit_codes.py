@@ -44,7 +44,7 @@ def test_the_readme_has_a_line_for_each_code() -> None:
 def test_nothing_but_a_ledger_that_cannot_be_believed_halts_with_3() -> None:
     """README and `cogworks.errors` say so; whoever lets something else end with 3 has to say it there."""
     assert [name for name, code in declared().items() if code == SafetyHalt.exit_code] == ["SafetyHalt"]
-    assert list(raising("SafetyHalt")) == ["github/notices.py"]
+    assert list(raising("SafetyHalt")) == ["forge/notices.py"]
     assert (
         "| 3 | halted for safety: the item's ledger is gone, was set back or names what is not the item's"
         in README

@@ -58,7 +58,7 @@ def test_a_signal_that_ends_it_is_its_end(tmp_path: Path) -> None:
 def test_what_is_imported_beforehand_can_be_imported() -> None:
     # The server of forks passes over what fails there, and every fork would import all of it anew.
     done = subprocess.run(
-        [sys.executable, "-c", "import sys, tests.preloaded; print('cogworks.step' in sys.modules)"],
+        [sys.executable, "-c", "import sys, tests.preloaded; print('cogworks.engine.step' in sys.modules)"],
         cwd=Path(__file__).parents[1],
         capture_output=True,
         text=True,

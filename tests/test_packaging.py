@@ -16,7 +16,7 @@ QUESTIONS = """
 import json
 from importlib import metadata
 import cogworks
-from cogworks.evaluation.samples import sample_cases, sample_recordings, sample_repositories
+from cogworks.evaluation.cases import sample_cases, sample_recordings, sample_repositories
 from cogworks.llm.package_data import shipped_prices, shipped_prompts, shipped_schemas
 files = [str(file) for file in metadata.files("cogworks-pipeline") or ()]
 print(json.dumps({

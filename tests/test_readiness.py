@@ -4,8 +4,8 @@ import pytest
 
 from cogworks.domain_services.opening import BUNDLED_PATTERNS
 from cogworks.errors import ConfigurationError, PermissionRefused, UsageError
-from cogworks.github.diagnosis import Check
-from cogworks.github.snapshot import Contents
+from cogworks.forge.diagnosis import Check
+from cogworks.forge.snapshot import Contents
 from cogworks.readiness import (
     LEAST_FREE_BYTES,
     LITTLE_FREE_BYTES,

@@ -19,10 +19,10 @@ FLOOD = 10_000
 
 _FLOODED_POLL = f"""
 import random, signal
-from cogworks.commands.poll import PollingWorld
+from cogworks.cli.poll import PollingWorld
 from cogworks.errors import TryAgainLater
-from cogworks.github.addresses import parse_repository
-from cogworks.polling import Poller, keep_sweeping
+from cogworks.forge.addresses import parse_repository
+from cogworks.engine.poll import Poller, keep_sweeping
 from cogworks.stopping import noted_signals
 
 class Quiet(PollingWorld):

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.cli import COMMANDS
+from cogworks.cli.main import COMMANDS
 from cogworks.errors import MachineUnfit
 from cogworks.unfit import unfit, writing
 from tests import forking
 from tests.codebase.repositories import git
+from tests.engine.invoking import environment
+from tests.engine.open_items import Item, fill
 from tests.hub.running import running_hub
 from tests.limits import ENDS_WITHIN_S
-from tests.polling.invoking import environment
-from tests.polling.open_items import Item, fill
 
 ROOM_KIB = 64
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import tomli_w
 
-from cogworks.github.addresses import IssueAddress
-from cogworks.github.bodies import capped
-from cogworks.github.earlier_logs import EarlierLog
-from cogworks.github.effects import (
+from cogworks.forge.addresses import IssueAddress
+from cogworks.forge.bodies import capped
+from cogworks.forge.effects import (
     AddReaction,
     CloseIssue,
     CommitFiles,
@@ -28,7 +27,7 @@ from cogworks.github.effects import (
     SetBase,
     SetLabels,
 )
-from cogworks.github.facts import (
+from cogworks.forge.facts import (
     Account,
     Branch,
     Comment,
@@ -42,8 +41,8 @@ from cogworks.github.facts import (
     SubIssue,
     Viewer,
 )
-from cogworks.github.markers import marked, parse_marker
-from cogworks.github.publication import (
+from cogworks.forge.markers import marked, parse_marker
+from cogworks.forge.publication import (
     Learned,
     PublishedComment,
     PublishedCommit,
@@ -53,7 +52,8 @@ from cogworks.github.publication import (
     Repeatable,
     commit_body,
 )
-from cogworks.github.snapshot import RepositoryFacts, Snapshot
+from cogworks.forge.snapshot import RepositoryFacts, Snapshot
+from cogworks.github.earlier_logs import EarlierLog
 from cogworks.ledger.record import Change, read_state
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login

@@ -4,8 +4,8 @@ from pydantic import Field
 
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.domain_services.preparing import Prepared
-from cogworks.github.diagnosis import Check
-from cogworks.settings import Baseline
+from cogworks.forge.diagnosis import Check
+from cogworks.settings.config import Baseline
 from cogworks.vocabulary import Value
 
 

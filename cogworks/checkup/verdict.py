@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from cogworks.checkup.findings import Checkup
+from cogworks.codegen.suite import NO_TESTS, has_no_tests, refusal_of
 from cogworks.domain_services.messages import TestReport
-from cogworks.nodes.baseline import NO_TESTS, has_no_tests, refusal_of
 from cogworks.vocabulary import Value
 
 _NODE = "code_generation: "

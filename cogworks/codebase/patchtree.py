@@ -15,9 +15,8 @@ from typing import NamedTuple
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.failures import CodebaseError, GitFailed, RollbackFailed
 from cogworks.codebase.git import Git, Identity
-from cogworks.codebase.gitlocks import break_locks
-from cogworks.codebase.lying_files import content_digest, parents_of, remove_folder, walked
-from cogworks.codebase.plumbing import authorship, blobs_of, spare_index, zsplit
+from cogworks.codebase.lying_copy import content_digest, parents_of, remove_folder, walked
+from cogworks.codebase.plumbing import authorship, blobs_of, break_locks, spare_index, zsplit
 from cogworks.codebase.unwritable import SUBMODULE, in_words, sets_rules, unwritable
 from cogworks.vocabulary import CommitOid, Value
 

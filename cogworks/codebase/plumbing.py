@@ -1,7 +1,11 @@
-"""Small pieces of git's plumbing that every working copy uses."""
+"""Small pieces of git's plumbing that every working copy uses.
+
+The lock files of a git command that died, and how they go.
+"""
 
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -50,3 +54,25 @@ def authorship(identity: Identity, seconds: str) -> dict[str, str]:
         "GIT_COMMITTER_EMAIL": email,
         "GIT_COMMITTER_DATE": date,
     }
+
+
+_NAMES = ("index.lock", "HEAD.lock")
+_PAUSE_S = 0.05
+
+
+def break_locks(folder: Path, run: Callable[..., str], *, wait_s: float) -> None:
+    """Remove the locks of a git command that died; one that only outlived its caller is waited for.
+
+    Args:
+        folder: the worktree's own git directory.
+        run: runs git in the worktree.
+        wait_s: how long such a command may go on.
+    """
+    branch = run("symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).strip()
+    common = Path(run("rev-parse", "--path-format=absolute", "--git-common-dir").removesuffix("\n"))
+    locks = [folder / name for name in _NAMES] + ([common / f"{branch}.lock"] if branch else [])
+    until = time.monotonic() + wait_s
+    while any(lock.exists() for lock in locks) and time.monotonic() < until:
+        time.sleep(_PAUSE_S)
+    for lock in locks:
+        lock.unlink(missing_ok=True)

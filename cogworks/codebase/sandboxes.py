@@ -1,15 +1,19 @@
-"""Throw-away worktrees in which something may be tried that must not be kept."""
+"""Throw-away worktrees in which something may be tried that must not be kept.
+
+A throw-away copy of a worktree in which some files have other texts.
+"""
 
 import shutil
+import tempfile
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.codebase.changes import path_problem
-from cogworks.codebase.confined import read_file
+from cogworks.codebase.confined import StoredFile, delete_file, read_file, write_file
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.places import Places
@@ -128,3 +132,27 @@ def _hit(row: str) -> Hit:
     path, _, rest = row.partition("\0")
     number, _, text = rest.replace("\0", ":", 1).partition(":")
     return Hit(path, int(number), text)
+
+
+class Shadow(NamedTuple):
+    """Where the copy is."""
+
+    path: Path
+
+
+@contextmanager
+def shadow_of(worktree: Path, images: Mapping[str, str | None]) -> Iterator[Shadow]:
+    """The files of a worktree without its history, some of them with these texts (None: deleted), until the block ends.
+
+    Raises:
+        OSError: a file cannot be written, or lies behind a symbolic link.
+    """
+    with tempfile.TemporaryDirectory(prefix="cogworks-shadow-", ignore_cleanup_errors=True) as folder:
+        copy = Path(folder).resolve() / "copy"
+        shutil.copytree(worktree, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        for path, text in images.items():
+            if text is None:
+                delete_file(copy, path)
+            else:
+                write_file(copy, path, StoredFile(text.encode(errors="surrogateescape"), 0o644))
+        yield Shadow(copy)

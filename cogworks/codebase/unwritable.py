@@ -6,7 +6,7 @@ place, and those of a submodule in another repository.
 
 from collections.abc import Callable, Iterable, Mapping
 
-from cogworks.codebase.lying_files import parents_of
+from cogworks.codebase.lying_copy import parents_of
 from cogworks.codebase.plumbing import zsplit
 
 RULES = (".gitignore", ".gitattributes")

@@ -18,10 +18,8 @@ from cogworks.domain_services.answers import (
     read_handshake,
     read_response,
 )
-from cogworks.domain_services.breaker import Breaker
 from cogworks.domain_services.checking import Artifacts, InterfaceMap, SimulateParams, ValidateParams
-from cogworks.domain_services.failures import ServiceFailed, ServiceGone, ServiceRefused, ServiceSlow
-from cogworks.domain_services.limits import Limits, within
+from cogworks.domain_services.limits import Breaker, Limits, within
 from cogworks.domain_services.messages import (
     MAX_MESSAGE_BYTES,
     Caller,
@@ -41,7 +39,13 @@ from cogworks.domain_services.messages import (
 )
 from cogworks.domain_services.operations import EXTRACT_INTERFACES, SIMULATE, VALIDATE, Operation
 from cogworks.domain_services.process import ServiceProcess
-from cogworks.domain_services.transport import Transport
+from cogworks.domain_services.transport import (
+    ServiceFailed,
+    ServiceGone,
+    ServiceRefused,
+    ServiceSlow,
+    Transport,
+)
 from cogworks.errors import TryAgainLater
 
 Params = TypeVar("Params", bound=Message)

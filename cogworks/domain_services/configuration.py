@@ -15,9 +15,9 @@ from pydantic import Field, ValidationError
 from cogworks.domain_services.languages import LANGUAGES, REPORTS
 from cogworks.domain_services.limits import Limits
 from cogworks.domain_services.operations import OPERATIONS
-from cogworks.environment_settings import EnvironmentConfig
 from cogworks.errors import ConfigurationError
 from cogworks.loopback import is_loopback
+from cogworks.settings.environment import EnvironmentConfig
 from cogworks.vocabulary import Value
 
 SERVICES_FILE = ".cogworks/services.toml"

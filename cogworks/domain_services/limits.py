@@ -1,10 +1,13 @@
-"""How long a service may take and how often it is asked."""
+"""How long a service may take and how often it is asked.
+
+When is a service not worth asking any more?
+"""
 
 from collections.abc import Mapping
+from typing import Self
 
 from pydantic import Field
 
-from cogworks.domain_services.breaker import USUAL_LIMIT
 from cogworks.domain_services.operations import (
     HANDSHAKE_LIMIT_S,
     OPERATIONS,
@@ -13,6 +16,33 @@ from cogworks.domain_services.operations import (
     USUAL_LIMIT_S,
 )
 from cogworks.vocabulary import Value
+
+USUAL_LIMIT = 3
+
+
+class Breaker(Value):
+    """Counts calls that failed one after another; each had its retries already.
+
+    An open breaker stays open for as long as the client lives, which is one step: the next step asks afresh.
+    """
+
+    limit: int = USUAL_LIMIT
+    failures: int = 0
+    last: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the service is left alone."""
+        return self.failures >= self.limit
+
+    def failed(self, reason: str) -> Self:
+        """After one more call that failed."""
+        return self.model_copy(update={"failures": self.failures + 1, "last": reason})
+
+    def answered(self) -> Self:
+        """After a call that was answered, be it with a refusal."""
+        return self.model_copy(update={"failures": 0, "last": ""})
+
 
 TEST_METHODS = ("simulate", "coverage", "trace")
 """The operations that run tests."""

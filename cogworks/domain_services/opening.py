@@ -4,18 +4,16 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from cogworks.credential_rules import Credential, first_credential
 from cogworks.domain_services.client import Configured, ServiceClient
 from cogworks.domain_services.configuration import SERVICES_FILE, ServiceConfig, parse_services
-from cogworks.domain_services.failures import ServiceGone, ServiceRefused
 from cogworks.domain_services.languages import told_at
 from cogworks.domain_services.limits import within
 from cogworks.domain_services.messages import Caller
-from cogworks.domain_services.over_http import HttpTransport
-from cogworks.domain_services.over_socket import SocketTransport
+from cogworks.domain_services.over_wire import HttpTransport, SocketTransport
 from cogworks.domain_services.process import ServiceProcess
-from cogworks.domain_services.transport import Transport
-from cogworks.settings import package_index_settings
+from cogworks.domain_services.transport import ServiceGone, ServiceRefused, Transport
+from cogworks.settings.config import package_index_settings
+from cogworks.settings.credentials import Credential, first_credential
 
 BUNDLED = ServiceConfig(
     name="python", command=(sys.executable, "-m", "cogworks", "service", "python", "--until-stdin-closes")

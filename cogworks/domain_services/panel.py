@@ -15,7 +15,6 @@ from cogworks.domain_services.checking import (
     ValidateDepsParams,
 )
 from cogworks.domain_services.client import HasPath, ServiceClient
-from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.messages import (
     Diagnostic,
     ErrorCode,
@@ -33,6 +32,7 @@ from cogworks.domain_services.operations import (
     Operation,
 )
 from cogworks.domain_services.roots import inner_roots, lies_in, own_params, own_result, own_results
+from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import TryAgainLater
 
 Params = TypeVar("Params", bound=Message)

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
-from cogworks.domain_services.failures import ServiceGone, ServiceSlow
-from cogworks.domain_services.over_socket import exchange_line
+from cogworks.domain_services.over_wire import exchange_line
+from cogworks.domain_services.transport import ServiceGone, ServiceSlow
 
 _POLL_S = 0.02
 _FAREWELL_S = 3.0

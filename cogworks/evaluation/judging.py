@@ -3,9 +3,9 @@
 from cogworks.codebase.diffmodel import Diff
 from cogworks.domain_services.messages import TestReport
 from cogworks.evaluation.report import Mu
-from cogworks.repair.churn import churn
 from cogworks.repair.instance import Instance
-from cogworks.repair.measure import Measurement, measured, refusal, worse
+from cogworks.repair.transact.churn import churn
+from cogworks.repair.transact.measure import Measurement, measured, refusal, worse
 from cogworks.vocabulary import Value
 
 

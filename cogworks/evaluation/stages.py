@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from cogworks.coding.events import Event, ExecutionComplete, ExecutionStart
+from cogworks.cycle.events import Event, ExecutionComplete, ExecutionStart
 from cogworks.evaluation.report import Stage, summed
 from cogworks.llm.gateway import Meter
 

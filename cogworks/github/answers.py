@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from cogworks.errors import CogworksError, LostRace, PermissionRefused, TryAgainLater, UsageError
-from cogworks.github.facts import RateLimit
+from cogworks.forge.facts import RateLimit
 
 
 class OutcomeUnknown(TryAgainLater):

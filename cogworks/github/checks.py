@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from cogworks.errors import CogworksError
-from cogworks.github.effects import ReportCheck
-from cogworks.github.tokens import TokenSource
+from cogworks.forge.effects import ReportCheck
+from cogworks.github.credentials import TokenSource
 
 
 class CheckSource(Protocol):

@@ -15,6 +15,7 @@ import httpx
 from cogworks import __version__
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
 from cogworks.github.answers import Answer, BrokenOff, OutcomeUnknown
+from cogworks.github.credentials import TokenSource
 from cogworks.github.meter import Requests
 from cogworks.github.responses import (
     Answered,
@@ -27,7 +28,6 @@ from cogworks.github.responses import (
     Verdict,
     judge,
 )
-from cogworks.github.tokens import TokenSource
 from cogworks.masking import masked
 
 MAX_WAIT_S = 600.0

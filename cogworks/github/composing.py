@@ -4,8 +4,8 @@ import base64
 from typing import Any
 
 from cogworks.errors import CogworksError, UsageError
-from cogworks.github.bodies import capped, capped_title
-from cogworks.github.effects import (
+from cogworks.forge.bodies import capped, capped_title
+from cogworks.forge.effects import (
     AddReaction,
     CloseIssue,
     CommitFiles,
@@ -22,9 +22,8 @@ from cogworks.github.effects import (
     SetBase,
     SetLabels,
 )
-from cogworks.github.markers import marked
-from cogworks.github.mutations import Operation
-from cogworks.github.publication import (
+from cogworks.forge.markers import marked
+from cogworks.forge.publication import (
     Known,
     Learned,
     PublishedComment,
@@ -36,6 +35,7 @@ from cogworks.github.publication import (
     commit_body,
     label_changes,
 )
+from cogworks.github.documents import Operation
 from cogworks.unexpected import Node
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey
 

@@ -1,16 +1,44 @@
-"""Which credential a process uses for one server: the first that is there."""
+"""Which credential a process uses for one server: the first that is there.
+
+Where the GitHub adapters get their credential from, without ever showing it.
+"""
 
 import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlsplit
 
-from cogworks.credential_rules import PROXY_VARIABLES, cleaned, credential_problem
 from cogworks.errors import ConfigurationError, PermissionRefused
 from cogworks.github.meter import Requests
-from cogworks.github.tokens import FixedToken, TokenSource
-from cogworks.settings import APP_VARIABLES, Environment
+from cogworks.settings.config import APP_VARIABLES, Environment
+from cogworks.settings.credentials import PROXY_VARIABLES, cleaned, credential_problem
+
+
+class TokenSource(Protocol):
+    """Gives the token of the moment; an installation token changes every hour."""
+
+    def token(self) -> str: ...
+    def renewed(self) -> str | None:
+        """A different token after GitHub refused the last one; None when there is no other."""
+
+
+class FixedToken:
+    """A token that stays what it is: a person's, or the one of a job."""
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def token(self) -> str:
+        return self._value
+
+    def renewed(self) -> str | None:
+        return None
+
+    def __repr__(self) -> str:
+        return "FixedToken(***)"
+
 
 _GH = "gh"
 _GH_LIMIT_S = 5.0

@@ -5,15 +5,15 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from cogworks.errors import CogworksError, PermissionRefused
-from cogworks.github import diagnosis
-from cogworks.github.addresses import RepositoryAddress
+from cogworks.forge import diagnosis
+from cogworks.forge.addresses import RepositoryAddress
+from cogworks.forge.diagnosis import Check
+from cogworks.forge.snapshot import Contents
 from cogworks.github.answers import as_error
-from cogworks.github.diagnosis import Check
 from cogworks.github.documents import document
 from cogworks.github.parsing import config_files, contents_of
 from cogworks.github.reading import Queries
-from cogworks.github.snapshot import Contents
-from cogworks.settings import Config
+from cogworks.settings.config import Config
 from cogworks.unexpected import expecting
 
 LOOKED_AT = ("cogworks/ledger/1", "cogworks/1/spec")

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from cogworks.github.addresses import IssueAddress
+from cogworks.forge.addresses import IssueAddress
+from cogworks.forge.effects import Effect
+from cogworks.forge.publication import PublicationContext, Published
+from cogworks.forge.snapshot import Snapshot
 from cogworks.github.earlier_logs import EarlierLog, read_earlier_logs
-from cogworks.github.effects import Effect
 from cogworks.github.permissions import People
-from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.publishing import Push
 from cogworks.github.reading import Queries, SnapshotReader
-from cogworks.github.snapshot import Snapshot
 from cogworks.github.writer import Writer
 from cogworks.ledger.record import ROOT_BRANCH
 from cogworks.vocabulary import CommitOid, Login, NodeId

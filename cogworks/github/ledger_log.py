@@ -1,13 +1,18 @@
-"""The history of one work item's ledger, read from GitHub without the rest of the item."""
+"""The history of one work item's ledger, read from GitHub without the rest of the item.
 
-from collections.abc import Mapping
+A whole ledger, read for a check: every commit with its parents, and every file of every visit.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from cogworks.errors import CogworksError, UsageError
-from cogworks.github.addresses import IssueAddress
-from cogworks.github.answers import as_error
+from cogworks.forge.addresses import IssueAddress
+from cogworks.forge.facts import LedgerCommit
+from cogworks.forge.snapshot import Snapshot
+from cogworks.github.answers import Answer, as_error
 from cogworks.github.documents import document
-from cogworks.github.facts import LedgerCommit
 from cogworks.github.moments import When, no_ledger_then, start_of
 from cogworks.github.reading import Queries
 from cogworks.unexpected import expecting
@@ -95,3 +100,105 @@ def _state_text(page: Mapping[str, Any]) -> str | None:
     newest = next(iter(page["newest"]["nodes"]), None) or {}
     blob = (newest.get("file") or {}).get("object") or {}
     return None if blob.get("isTruncated") else blob.get("text")
+
+
+FOLDERS_PER_REQUEST = 8
+
+
+class ChainedCommit(Value):
+    """One commit of the ledger."""
+
+    oid: CommitOid
+    message: str
+    committed_date: datetime
+    parents: tuple[CommitOid, ...]
+
+
+class LedgerCopy(Value):
+    """Everything the branch holds."""
+
+    chain: tuple[ChainedCommit, ...]
+    """Newest first, down to the first commit."""
+    files: Mapping[str, str | None]
+    """Path below `visits/`, as `visits/<folder>/<file>` -> text; None where GitHub gives none."""
+
+
+def read_copy(client: Queries, snapshot: Snapshot, tip: CommitOid) -> LedgerCopy:
+    """The ledger at `tip`: a request for every hundred commits, one for every eight visits.
+
+    Raises:
+        CogworksError: as the client raises, and for any error beside the data.
+    """
+    with expecting(f"the ledger at {tip[:10]}"):
+        return _read_copy(client, snapshot, tip)
+
+
+def folders_document(count: int) -> str:
+    """The document that reads the files of so many folders; `p0`, `p1`, … are `<oid>:<path>`, `f0`, `f1`, … the answers."""
+    declared = "".join(f", $p{number}: String!" for number in range(count))
+    tree = "... on Tree { entries { name object { ... on Blob { text isTruncated } } } }"
+    fields = "\n".join(
+        f"    f{number}: object(expression: $p{number}) {{ {tree} }}" for number in range(count)
+    )
+    head = f"query VisitFolders($owner: String!, $name: String!{declared})"
+    return f"{head} {{\n  repository(owner: $owner, name: $name) {{\n{fields}\n  }}\n}}\n"
+
+
+def _read_copy(client: Queries, snapshot: Snapshot, tip: CommitOid) -> LedgerCopy:
+    owner, _, name = snapshot.repository.name_with_owner.partition("/")
+    where = {"owner": owner, "name": name}
+    chain: list[ChainedCommit] = []
+    folders: Sequence[str] = ()
+    after: str | None = None
+    while True:
+        answer = client.query(document("ledger-chain"), {**where, "oid": tip, "after": after})
+        target = _required(answer, "tip", doing=f"read the history of the ledger at {tip[:10]}")
+        history = target["history"]
+        chain += (_chained(node) for node in history["nodes"])
+        if after is None:
+            folders = _folders(target)
+        if not history["pageInfo"]["hasNextPage"]:
+            break
+        after = history["pageInfo"]["endCursor"]
+    files: dict[str, str | None] = {}
+    for start in range(0, len(folders), FOLDERS_PER_REQUEST):
+        files.update(_texts(client, where, tip, folders[start : start + FOLDERS_PER_REQUEST]))
+    return LedgerCopy(chain=tuple(chain), files=files)
+
+
+def _texts(
+    client: Queries, where: Mapping[str, str], tip: CommitOid, folders: Sequence[str]
+) -> dict[str, str | None]:
+    paths = {f"p{number}": f"{tip}:{folder}" for number, folder in enumerate(folders)}
+    answer = client.query(folders_document(len(folders)), {**where, **paths})
+    files: dict[str, str | None] = {}
+    for number, folder in enumerate(folders):
+        tree = _required(answer, f"f{number}", doing=f"read {folder} of the ledger")
+        for entry in tree.get("entries") or ():
+            blob = entry.get("object") or {}
+            text = None if blob.get("isTruncated") else blob.get("text")
+            files[f"{folder}/{entry['name']}"] = text
+    return files
+
+
+def _required(answer: Answer, field: str, *, doing: str) -> Mapping[str, Any]:
+    for problem in answer.errors:
+        raise as_error(problem, doing=doing)
+    found: Mapping[str, Any] | None = (answer.data.get("repository") or {}).get(field)
+    if found is None:
+        raise CogworksError(f"GitHub returned nothing to {doing}; it may have moved. Run the command again.")
+    return found
+
+
+def _folders(target: Mapping[str, Any]) -> list[str]:
+    tree = ((target.get("file") or {}).get("object")) or {}
+    return [f"visits/{entry['name']}" for entry in tree.get("entries") or () if entry["type"] == "tree"]
+
+
+def _chained(node: Mapping[str, Any]) -> ChainedCommit:
+    return ChainedCommit(
+        oid=CommitOid(node["oid"]),
+        message=node["message"],
+        committed_date=node["committedDate"],
+        parents=tuple(CommitOid(parent["oid"]) for parent in node["parents"]["nodes"]),
+    )

@@ -6,8 +6,7 @@ from typing import Any, Protocol
 
 from cogworks.errors import PermissionRefused, UsageError
 from cogworks.github.answers import Answer, as_error, is_forbidden
-from cogworks.github.documents import document
-from cogworks.github.mutations import Operation, compose
+from cogworks.github.documents import Operation, compose, document
 from cogworks.vocabulary import CommitOid, IssueNumber, Value
 
 PREFIX = "refs/heads/cogworks/ledger/"

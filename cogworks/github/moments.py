@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cogworks.errors import UsageError
-from cogworks.github.addresses import IssueAddress
+from cogworks.forge.addresses import IssueAddress
+from cogworks.forge.facts import Issue, Ledger, LedgerCommit, PullRequest
+from cogworks.forge.snapshot import Snapshot
 from cogworks.github.answers import Answer, as_error
 from cogworks.github.documents import document
-from cogworks.github.facts import Issue, Ledger, LedgerCommit, PullRequest
 from cogworks.github.permissions import People
 from cogworks.github.reading import Queries, SnapshotReader
-from cogworks.github.snapshot import Snapshot
 from cogworks.ledger.record import ledger_branch
 from cogworks.unexpected import expecting
 from cogworks.vocabulary import CommitOid, Login, Value

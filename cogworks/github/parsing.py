@@ -1,9 +1,8 @@
 """The snapshot of a work item, parsed from the answer to one read."""
 
 from cogworks.errors import CogworksError, ConfigurationError, UsageError
-from cogworks.github.addresses import IssueAddress
-from cogworks.github.answers import Answer, GraphQLProblem, as_error, is_forbidden
-from cogworks.github.facts import (
+from cogworks.forge.addresses import IssueAddress
+from cogworks.forge.facts import (
     Branch,
     Comment,
     Edit,
@@ -15,8 +14,9 @@ from cogworks.github.facts import (
     SubIssue,
     Viewer,
 )
+from cogworks.forge.snapshot import Contents, RepositoryFacts, Snapshot
+from cogworks.github.answers import Answer, GraphQLProblem, as_error, is_forbidden
 from cogworks.github.pulls import account, pulls_of_branches, referring_pulls
-from cogworks.github.snapshot import Contents, RepositoryFacts, Snapshot
 from cogworks.unexpected import Node, each, entries, expecting, unexpected
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 

@@ -5,16 +5,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from cogworks.errors import CogworksError, TryAgainLater
-from cogworks.github.answers import (
-    Answer,
-    GraphQLProblem,
-    OutcomeUnknown,
-    as_error,
-    is_internal,
-    is_undefined_field,
-)
-from cogworks.github.composing import describe, learned, missing_labels, operations
-from cogworks.github.effects import (
+from cogworks.forge.effects import (
     AddReaction,
     CloseIssue,
     CommitFiles,
@@ -30,10 +21,8 @@ from cogworks.github.effects import (
     SetBase,
     SetLabels,
 )
-from cogworks.github.labels import LabelSource, appearance
-from cogworks.github.mutations import Operation, compose
-from cogworks.github.newest_issues import newest_issues
-from cogworks.github.publication import (
+from cogworks.forge.labels import LabelSource, appearance
+from cogworks.forge.publication import (
     Known,
     Learned,
     Published,
@@ -47,8 +36,17 @@ from cogworks.github.publication import (
     adopted,
     with_sub_item,
 )
-from cogworks.github.second_looks import seen_again, with_thread
-from cogworks.github.second_tries import is_not_visible_yet, may_pass
+from cogworks.github.answers import (
+    Answer,
+    GraphQLProblem,
+    OutcomeUnknown,
+    as_error,
+    is_internal,
+    is_undefined_field,
+)
+from cogworks.github.composing import describe, learned, missing_labels, operations
+from cogworks.github.documents import Operation, compose
+from cogworks.github.second_looks import is_not_visible_yet, may_pass, newest_issues, seen_again, with_thread
 from cogworks.unexpected import UnexpectedAnswer, expecting
 from cogworks.vocabulary import BranchName, CommitOid
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from cogworks.forge.facts import Account, Checks, PullRequest, Review
 from cogworks.github.answers import Answer, as_error
-from cogworks.github.facts import Account, Checks, PullRequest, Review
 from cogworks.unexpected import Node, each
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 

@@ -4,7 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from cogworks.errors import CogworksError, TryAgainLater
-from cogworks.github.addresses import IssueAddress
+from cogworks.forge.addresses import IssueAddress
+from cogworks.forge.markers import work_prefix
+from cogworks.forge.recorded import Recorded, recorded_in
+from cogworks.forge.snapshot import Snapshot
 from cogworks.github.answers import (
     Answer,
     GraphQLProblem,
@@ -13,15 +16,11 @@ from cogworks.github.answers import (
     is_internal,
     is_undefined_field,
 )
-from cogworks.github.blobs import BlobSource, with_whole_files
 from cogworks.github.documents import document, read_work_item
 from cogworks.github.habits import Habit, Habits, ReadSize, RememberedHere
-from cogworks.github.markers import work_prefix
-from cogworks.github.pages import HeadMoved, completed, is_behind, moment_of
+from cogworks.github.pages import BlobSource, HeadMoved, completed, is_behind, moment_of, with_whole_files
 from cogworks.github.parsing import comment_of, parse_snapshot, refuse_unreadable
 from cogworks.github.pulls import parse_recorded_pulls, refuse_other_than_gone
-from cogworks.github.recorded import Recorded, recorded_in
-from cogworks.github.snapshot import Snapshot
 from cogworks.ledger.record import ROOT_BRANCH, ledger_branch
 from cogworks.unexpected import each, expecting
 

@@ -8,8 +8,8 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from cogworks.errors import CogworksError, PermissionRefused, UsageError
+from cogworks.forge.facts import RateLimit
 from cogworks.github.answers import Answer, GraphQLProblem, ResourceLimitsExceeded, is_internal, is_limited
-from cogworks.github.facts import RateLimit
 from cogworks.masking import masked
 
 _MAX_EPOCH_S = 4e9

@@ -15,11 +15,11 @@ import urllib3
 
 from cogworks import __version__
 from cogworks.errors import CogworksError, TryAgainLater, UsageError
+from cogworks.forge.effects import ReportCheck
 from cogworks.github.answers import OutcomeUnknown
-from cogworks.github.effects import ReportCheck
+from cogworks.github.credentials import TokenSource
 from cogworks.github.meter import Requests
 from cogworks.github.rest_failures import AlreadyExists, failure, parsed
-from cogworks.github.tokens import TokenSource
 from cogworks.unexpected import expecting
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 

@@ -1,16 +1,26 @@
-"""What GitHub has by now, read again after a write without an answer."""
+"""What GitHub has by now, read again after a write without an answer.
 
-from collections.abc import Mapping
+Which effects that GitHub refused can end differently when they are sent once more?
+
+Which issues of the repository may an earlier attempt of a visit have created?
+"""
+
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Protocol
 
-from cogworks.github.answers import Answer, GraphQLProblem, as_error
+from cogworks.forge.effects import CommitFiles, Effect, OpenPullRequest
+from cogworks.forge.facts import SubIssue
+from cogworks.forge.markers import work_prefix
+from cogworks.forge.publication import Known
+from cogworks.forge.snapshot import Snapshot
+from cogworks.github.answers import Answer, GraphQLProblem, as_error, is_internal, is_limited
 from cogworks.github.documents import document
-from cogworks.github.markers import work_prefix
-from cogworks.github.parsing import branches_of, comments_of, sub_issues_of
-from cogworks.github.publication import Known
+from cogworks.github.parsing import branches_of, comments_of, issue_facts, sub_issues_of
 from cogworks.github.pulls import pulls_of_branches, with_newer
-from cogworks.vocabulary import IssueNumber
+from cogworks.unexpected import each, expecting
+from cogworks.vocabulary import IssueNumber, VisitKey
 
 
 class Queries(Protocol):
@@ -68,3 +78,66 @@ def with_thread(client: Queries, known: Known, number: IssueNumber) -> Known:
 def _repository(known: Known) -> dict[str, str]:
     owner, _, name = known.repository.repository.name_with_owner.partition("/")
     return {"owner": owner, "name": name}
+
+
+_NOT_VISIBLE_YET = (
+    "no commits between",
+    "head sha can't be blank",
+    "head ref must be a branch",
+    "not all refs are readable",
+)
+
+
+def is_not_visible_yet(problem: GraphQLProblem) -> bool:
+    return any(words in problem.message.lower() for words in _NOT_VISIBLE_YET)
+
+
+def may_pass(effect: Effect, problem: GraphQLProblem) -> bool:
+    """Whether a second try, after a look at what is there, can end differently."""
+    if is_internal(problem) or is_limited(problem):
+        return True
+    if isinstance(effect, CommitFiles):
+        return problem.type == "STALE_DATA" or "expected branch to point to" in problem.message.lower()
+    if isinstance(effect, OpenPullRequest):
+        return is_not_visible_yet(problem) or "already exists" in problem.message.lower()
+    return False
+
+
+MAX_PAGES = 10
+"""Of 50 issues each. A visit that was left alone for longer than that is looked for no further back."""
+
+
+def newest_issues(
+    client: Queries, snapshot: Snapshot, visit_keys: Collection[VisitKey]
+) -> tuple[SubIssue, ...]:
+    """The repository's issues created since one of these visits can have begun, newest first: one request per 50.
+
+    Raises:
+        CogworksError: they cannot be read, so nothing may be created.
+    """
+    owner, _, name = snapshot.repository.name_with_owner.partition("/")
+    since = min((_begun_at(snapshot, key) for key in visit_keys), default=snapshot.server_date)
+    found: list[SubIssue] = []
+    cursor: str | None = None
+    for _ in range(MAX_PAGES):
+        answer = client.query(document("newest-issues"), {"owner": owner, "name": name, "after": cursor})
+        repository = answer.data.get("repository")
+        if answer.errors or not repository:
+            problem = next(iter(answer.errors), GraphQLProblem((), "NOT_FOUND", "the repository is gone"))
+            raise as_error(problem, doing=f"list the newest issues of {owner}/{name}")
+        with expecting("repository.issues"):
+            page = repository["issues"]
+            nodes = [node for node in page["nodes"] if node]
+            young = [node for node in nodes if datetime.fromisoformat(node["createdAt"]) >= since]
+            found += each(young, "issues.nodes", issue_facts)
+            if len(young) < len(nodes) or not page["pageInfo"]["hasNextPage"]:
+                break
+            cursor = page["pageInfo"]["endCursor"]
+    return tuple(found)
+
+
+def _begun_at(snapshot: Snapshot, visit_key: VisitKey) -> datetime:
+    """When a visit began at the earliest, as far as the newest commits of its ledger tell."""
+    history = snapshot.ledger.history if snapshot.ledger else ()
+    own = [commit.committed_date for commit in history if visit_key in commit.message]
+    return min(own or [commit.committed_date for commit in history] or [snapshot.server_date])

@@ -1,10 +1,12 @@
-"""A rehearsal: everything is read from GitHub, and what would be written is kept here instead."""
+"""A rehearsal: everything is read from GitHub, and what would be written is kept here instead.
+
+A ledger that is read and never moved, for a rehearsal of a step.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from cogworks.github.earlier_logs import EarlierLog
-from cogworks.github.effects import (
+from cogworks.forge.effects import (
     AddReaction,
     CloseIssue,
     CommitFiles,
@@ -21,7 +23,7 @@ from cogworks.github.effects import (
     SetBase,
     SetLabels,
 )
-from cogworks.github.publication import (
+from cogworks.forge.publication import (
     Learned,
     PublicationContext,
     Published,
@@ -32,8 +34,10 @@ from cogworks.github.publication import (
     PublishedSubIssue,
     Repeatable,
 )
+from cogworks.forge.snapshot import Snapshot
+from cogworks.github.earlier_logs import EarlierLog
 from cogworks.github.publishing import Push
-from cogworks.github.snapshot import Snapshot
+from cogworks.ledger.record import Change, LedgerCommit, Tip
 from cogworks.vocabulary import CommitOid, IssueNumber, Login, NodeId
 
 NOWHERE = CommitOid("0" * 40)
@@ -122,3 +126,39 @@ class StagedItem:
                 return Repeatable()
             case EditPullRequest() | CloseIssue():
                 return Repeatable()
+
+
+_NOWHERE = CommitOid("0" * 40)
+
+
+class ReadsLedger(Protocol):
+    """The reading half of a ledger branch."""
+
+    def tip(self) -> Tip | None: ...
+    def files(self, paths: Sequence[str]) -> Mapping[str, str]: ...
+
+
+class StagedLedger:
+    """Commits go nowhere, and the files they ask back are read from the branch."""
+
+    def __init__(self, ledger: ReadsLedger) -> None:
+        self._ledger = ledger
+
+    def tip(self) -> Tip | None:
+        return self._ledger.tip()
+
+    def files(self, paths: Sequence[str]) -> Mapping[str, str]:
+        return self._ledger.files(paths)
+
+    def create(self, root: CommitOid, change: Change) -> LedgerCommit:
+        del root, change
+        return _commit({})
+
+    def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> LedgerCommit:
+        del tip, change
+        return _commit(self._ledger.files(echoes) if echoes else {})
+
+
+def _commit(echoed: Mapping[str, str]) -> LedgerCommit:
+    # As if nobody had touched the issue since the step read it: a rehearsal is stopped by its operator alone.
+    return LedgerCommit(oid=_NOWHERE, echoed=echoed, issue_is_open=True, labels=frozenset())

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from cogworks.forge.commands import parse_command
+from cogworks.forge.markers import parse_marker
+from cogworks.forge.sweep import COMMENTS_PER_ITEM, EVENTS_PER_ITEM, LabelChange, Listed, PullSeen, Tip
 from cogworks.github.answers import Answer, GraphQLProblem, as_error
-from cogworks.github.commands import parse_command
-from cogworks.github.markers import parse_marker
-from cogworks.github.sweep import COMMENTS_PER_ITEM, EVENTS_PER_ITEM, LabelChange, Listed, PullSeen, Tip
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 
 PAGE = 50

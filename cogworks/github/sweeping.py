@@ -6,10 +6,9 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from cogworks.errors import CogworksError
-from cogworks.github.addresses import RepositoryAddress
-from cogworks.github.answers import Answer
-from cogworks.github.legible import legible_config
-from cogworks.github.sweep import (
+from cogworks.forge.addresses import RepositoryAddress
+from cogworks.forge.readable import legible_config
+from cogworks.forge.sweep import (
     Listed,
     PullSeen,
     Seen,
@@ -20,6 +19,7 @@ from cogworks.github.sweep import (
     unread,
     wants_pulls,
 )
+from cogworks.github.answers import Answer
 from cogworks.github.sweep_document import (
     Wish,
     configuration_of,
@@ -33,8 +33,8 @@ from cogworks.github.sweep_document import (
     sweep_document,
     tips_of,
 )
-from cogworks.pipeline.affording import limits_mark
-from cogworks.settings import LabelConfig, require_config
+from cogworks.pipeline.limits import limits_mark
+from cogworks.settings.config import LabelConfig, require_config
 from cogworks.vocabulary import IssueNumber
 
 

@@ -3,10 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from cogworks.errors import CogworksError
-from cogworks.github.answers import as_error
-from cogworks.github.checks import CheckSource, reported
-from cogworks.github.composing import operations
-from cogworks.github.effects import (
+from cogworks.forge.effects import (
     AddReaction,
     CloseIssue,
     EditComment,
@@ -16,11 +13,14 @@ from cogworks.github.effects import (
     SetBase,
     SetLabels,
 )
-from cogworks.github.labels import LabelSource
-from cogworks.github.mutations import compose
-from cogworks.github.publication import PublicationContext, Published, adopted, known_from
+from cogworks.forge.labels import LabelSource
+from cogworks.forge.publication import PublicationContext, Published, adopted, known_from
+from cogworks.forge.snapshot import Snapshot
+from cogworks.github.answers import as_error
+from cogworks.github.checks import CheckSource, reported
+from cogworks.github.composing import operations
+from cogworks.github.documents import compose
 from cogworks.github.publishing import Client, Publication, Push, with_labels
-from cogworks.github.snapshot import Snapshot
 
 
 class Writer:

@@ -1,10 +1,22 @@
-"""Who may work on a visit: the age of a lease by GitHub's clocks, and nobody else's."""
+"""Who may work on a visit: the age of a lease by GitHub's clocks, and nobody else's.
 
-from collections.abc import Iterable, Mapping
+One visit's lease, from the claim to the record: it is renewed, checkpointed and given up in one place.
+
+Renews a lease from a thread of its own while the node blocks.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import reduce
+from threading import Event, RLock, Thread
+from types import TracebackType
+from typing import Protocol, Self
 
-from cogworks.pipeline.state import Lease
-from cogworks.vocabulary import VisitKey
+from cogworks.errors import CogworksError, LostRace, VisitStopped
+from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip, change_for, ledger_branch, read_state
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import Lease, RunState
+from cogworks.vocabulary import CommitOid, VisitKey
 
 
 def lease_ages_s(
@@ -26,3 +38,219 @@ def lease_ages_s(
             if key in message:
                 newest[key] = committed
     return {key: max(0.0, (server_date - committed).total_seconds()) for key, committed in newest.items()}
+
+
+MAX_RECORD_TRIES = 5
+RELEASED = "released"
+"""The verb under which a visit is given back."""
+
+
+class Store(Protocol):
+    """A ledger branch that moves by compare-and-swap."""
+
+    def tip(self) -> Tip | None: ...
+    def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> LedgerCommit: ...
+
+
+class Keeper:
+    """Holds the lease of one visit; safe to use from the node's thread and the heartbeat's at once.
+
+    Args:
+        state: as committed by the claim, the lease included.
+        tip: the claim's commit.
+        stopped_by: why the visit has to stop, given what other runners recorded meanwhile; empty = it may go on.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        state: RunState,
+        tip: CommitOid,
+        lease: Lease,
+        stopped_by: Callable[[RunState], str] = lambda _: "",
+    ) -> None:
+        self._store = store
+        self._stopped_by = stopped_by
+        self._lock = RLock()
+        self._sequence = 0
+        self._pending: dict[str, str] = {}
+        self._learned: tuple[Callable[[RunState], RunState], ...] = ()
+        self._lost = ""
+        self._stop_reason = ""
+        self.state = state
+        self.tip = tip
+        self.lease = lease
+        self.spent = lease.spent
+
+    @property
+    def is_lost(self) -> bool:
+        """True when the lease is known to be somebody else's."""
+        return bool(self._lost)
+
+    @property
+    def stop_reason(self) -> str:
+        """Why the visit has to end although it is ours; empty while it may go on."""
+        return self._stop_reason
+
+    @property
+    def has_pending(self) -> bool:
+        """True when paid replies or other files of the visit are not in the ledger yet."""
+        return bool(self._pending)
+
+    def check(self) -> None:
+        """Raise LostRace when the visit is no longer ours, its VisitStopped when a person wants it to stop."""
+        if self._lost:
+            raise LostRace(self._lost)
+        if self._stop_reason:
+            raise VisitStopped(self._stop_reason)
+
+    def spend(self, more: Spend, files: Mapping[str, str]) -> Spend:
+        """Note a paid call and the files that keep its reply; returns what is not in the ledger yet."""
+        with self._lock:
+            self.spent = self.spent + more
+            self._pending.update(files)
+            return self.unrecorded
+
+    @property
+    def unrecorded(self) -> Spend:
+        """What the visit has cost beyond what the ledger says of it."""
+        return self.spent - self._recorded()
+
+    def keep(self, files: Mapping[str, str]) -> None:
+        """Have files committed with the next move of the ledger, in place of earlier ones of the same path."""
+        with self._lock:
+            self._pending.update(files)
+
+    def learn(self, change: Callable[[RunState], RunState]) -> None:
+        """Have a change of the state committed with the next move of the ledger; made again on whatever is read anew."""
+        with self._lock:
+            self._learned = (*self._learned, change)
+
+    def checkpoint(self, *, stop_labels: frozenset[str] = frozenset()) -> None:
+        """Renew the lease; what was paid for since the last time goes into the same commit.
+
+        Args:
+            stop_labels: labels on the issue with which a person stops the node; `check` raises from then on.
+
+        Raises:
+            LostRace: the lease is somebody else's, a person stopped the node before, or five races were lost in a row.
+        """
+        with self._lock:
+            self.check()
+            commit = self._commit(lambda state: state.checkpointed(self.lease, self.spent), "checkpoint")
+            self._pending = {}
+            if not commit.issue_is_open:
+                self._stop_reason = "the issue was closed while its node ran; nothing was published"
+            elif held := sorted(stop_labels & commit.labels):
+                self._stop_reason = f"the label {held[0]!r} was set while the node ran; nothing was published"
+
+    def finish(
+        self,
+        transition: Callable[[RunState], RunState],
+        verb: str,
+        files: Callable[[RunState], Mapping[str, str]],
+        *,
+        waits_for: Callable[[RunState], str],
+        edges: str = "",
+    ) -> RunState:
+        """Commit the visit's end; a lost race re-reads and re-applies the transition while the lease stands.
+
+        Args:
+            edges: which edges the transition looks at, for the message.
+
+        Raises:
+            LostRace: the lease is somebody else's by now, what the re-read showed stops the visit, or five races were
+                lost in a row.
+        """
+        with self._lock:
+            self._commit(transition, verb, files=files, waits_for=waits_for, edges=edges)
+            self._pending = {}
+            return self.state
+
+    def _recorded(self) -> Spend:
+        held = next(
+            (lease for lease in self.state.leases if lease.visit_key == self.lease.visit_key), self.lease
+        )
+        return held.spent
+
+    def _commit(
+        self,
+        transition: Callable[[RunState], RunState],
+        verb: str,
+        *,
+        files: Callable[[RunState], Mapping[str, str]] = lambda _: {},
+        waits_for: Callable[[RunState], str] = lambda _: "",
+        edges: str = "",
+    ) -> LedgerCommit:
+        for _ in range(MAX_RECORD_TRIES):
+            # A new number for every try: after a lost answer the message tells whether this very try moved the branch.
+            self._sequence += 1
+            after = transition(reduce(lambda state, change: change(state), self._learned, self.state))
+            content = {**self._pending, **files(after)}
+            change = change_for(
+                after,
+                self.lease,
+                verb,
+                content,
+                sequence=self._sequence,
+                waits_for=waits_for(after),
+                edges=edges,
+            )
+            try:
+                commit = self._store.append(self.tip, change)
+            except StaleTip:
+                self._reread()
+                if verb != RELEASED:
+                    # Giving the visit back is what a stop asks for.
+                    self.check()
+                continue
+            self.state, self.tip, self._learned = after, commit.oid, ()
+            return commit
+        raise LostRace(
+            f"the ledger moved {MAX_RECORD_TRIES} times while {self.lease.node} was being recorded; run it again."
+        )
+
+    def _reread(self) -> None:
+        branch = ledger_branch(self.state.issue)
+        tip = self._store.tip()
+        if tip is None:
+            self._lost = f"branch {branch!r} is gone; the result of {self.lease.node} was thrown away."
+            raise LostRace(self._lost)
+        state = read_state(tip.state_text, branch=branch)
+        if not state.lease_stands(self.lease):
+            self._lost = f"another runner took {self.lease.node} over; this one's result was thrown away."
+            raise LostRace(self._lost)
+        self.state, self.tip = state, tip.oid
+        self._stop_reason = self._stop_reason or self._stopped_by(state)
+
+
+class Heartbeat:
+    """Calls `renew` every `interval_s` seconds until it is left; a renewal that fails is left to the next one.
+
+    The failure that matters, a lease that is gone, is remembered by the keeper and raised in the node's own thread.
+    """
+
+    def __init__(self, renew: Callable[[], None], *, interval_s: float, warn: Callable[[str], None]) -> None:
+        self._renew = renew
+        self._interval_s = interval_s
+        self._warn = warn
+        self._over = Event()
+        self._thread = Thread(target=self._beat, name="lease-heartbeat", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _beat(self) -> None:
+        while not self._over.wait(self._interval_s):
+            try:
+                self._renew()
+            except CogworksError as error:
+                self._warn(f"the lease could not be renewed: {error}")

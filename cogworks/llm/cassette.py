@@ -1,5 +1,9 @@
-"""Replies from a directory of recordings, and the recorder that fills it."""
+"""Replies from a directory of recordings, and the recorder that fills it.
 
+Which recorded replies may answer the prompts that changed since?
+"""
+
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -16,6 +20,7 @@ from cogworks.llm.cassette_files import (
     recording_text,
 )
 from cogworks.llm.provider import ModelReply, ModelRequest, Provider
+from cogworks.llm.replies import parse_json, schema_problems
 
 RECORDING_SUFFIX = ".toml"
 PROMPT_SUFFIX = ".prompt.md"
@@ -179,3 +184,54 @@ def _write(path: Path, text: str) -> None:
     unfinished = path.with_name(f"{path.name}.unfinished")
     unfinished.write_bytes(text.encode())
     unfinished.replace(path)
+
+
+@dataclass(frozen=True)
+class Rekeying:
+    """One kept request and the reply recorded for its purpose."""
+
+    request: ModelRequest
+    diff: str
+    """How the prompt changed, whole; empty when nothing one can read did."""
+    refusal: str | None
+    """Why the recorded reply cannot answer the request; None when it can."""
+
+
+def proposed_rekeyings(cassette: Cassette, misses: Misses) -> tuple[Rekeying, ...]:
+    """One for each kept request that still finds no recording, by file name; the others are forgotten."""
+    proposals = []
+    for request in misses.requests():
+        if cassette.find(request) is not None:
+            misses.drop(request.purpose)
+            continue
+        recorded = cassette.recorded_prompt(request.purpose)
+        diff = prompt_diff(recorded, prompt_text(request), name=file_stem(request.purpose), max_lines=None)
+        proposals.append(Rekeying(request=request, diff=diff, refusal=_refusal(cassette, request)))
+    return tuple(proposals)
+
+
+def rekey(cassette: Cassette, misses: Misses, proposal: Rekeying) -> None:
+    """Let the recorded reply answer the changed prompt from now on; only for a proposal without refusal."""
+    recording = cassette.recorded_for(proposal.request.purpose)
+    if recording is None or proposal.refusal is not None:
+        raise ValueError(f"{proposal.request.purpose!r} cannot be rekeyed: {proposal.refusal}")
+    cassette.keep(proposal.request, recording.reply)
+    misses.drop(proposal.request.purpose)
+
+
+def _refusal(cassette: Cassette, request: ModelRequest) -> str | None:
+    recording = cassette.recorded_for(request.purpose)
+    if recording is None:
+        return f"nothing is recorded for purpose {request.purpose!r} in {cassette.directory}; record a reply for it"
+    try:
+        problems = schema_problems(parse_json(recording.reply.text), request.output_schema)
+    except ValueError:
+        # What is no JSON was recorded as such on purpose, e.g. to show a repair; no schema can speak for it.
+        return None
+    if not problems:
+        return None
+    listed = "\n".join(f"  - {problem}" for problem in problems)
+    return (
+        f"the schema changed so that the reply in {cassette.recording_path(request.purpose)} no longer fits:\n"
+        f"{listed}\nEdit the reply or record it again."
+    )

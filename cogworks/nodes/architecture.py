@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from cogworks.github.effects import FileText
+from cogworks.forge.effects import FileText
 from cogworks.nodes.artifacts import output_of, put_to_people, spec_path
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
-from cogworks.nodes.excerpts import survey
+from cogworks.nodes.excerpts import close_to, files_of, survey
 from cogworks.nodes.intake import issue
-from cogworks.nodes.module_names import close_to, files_of
 from cogworks.nodes.pull_request_texts import specification_body
 from cogworks.nodes.replies import Specification
 

@@ -3,25 +3,24 @@
 from typing import Any
 
 from cogworks.canonical import canonical, digest
-from cogworks.coding.context import Task
-from cogworks.coding.cycle import CodingCycle, Surroundings
-from cogworks.coding.eventlog import segments
-from cogworks.coding.events import CycleEnd, Event, Header
-from cogworks.coding.feedback import history, reason_to_stop
-from cogworks.coding.governed import GovernedActions
-from cogworks.coding.limits import Limits
-from cogworks.coding.outcome import RunResult
-from cogworks.coding.patches import file_actions
+from cogworks.codegen.asides import audit_of, guarded, wishes
+from cogworks.codegen.governed import GovernedActions
+from cogworks.codegen.patches import file_actions
+from cogworks.codegen.proving import proof_output
+from cogworks.codegen.work import CodingWork, Kept
+from cogworks.cycle.context import Task
+from cogworks.cycle.eventlog import segments
+from cogworks.cycle.events import CycleEnd, Event, Header
+from cogworks.cycle.feedback import history, reason_to_stop
+from cogworks.cycle.limits import Limits
+from cogworks.cycle.loop import CodingCycle, Surroundings
+from cogworks.cycle.outcome import RunResult
 from cogworks.errors import ApprovalNeeded
-from cogworks.github.effects import PushBranch
-from cogworks.nodes.coding_audit import audit_of
-from cogworks.nodes.coding_work import CodingWork, Kept
+from cogworks.forge.effects import PushBranch
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
-from cogworks.nodes.guarded_actions import guarded, wishes
 from cogworks.nodes.interface_design import left_out
-from cogworks.nodes.proving import proof_output
-from cogworks.repair.measure import file_of
 from cogworks.repair.proof import caution, summarised
+from cogworks.repair.transact.measure import file_of
 from cogworks.tools.approvals import Approval
 
 LIMITS = Limits(

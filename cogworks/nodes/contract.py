@@ -13,18 +13,18 @@ from pydantic import BaseModel, Field
 
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.scripts import ScriptRun
-from cogworks.codegen_settings import ChangeLimits, ProbeConfig
-from cogworks.coding.governed import POLICY
-from cogworks.coding.observations import Observation
+from cogworks.codegen.governed import POLICY
+from cogworks.cycle.observations import Observation
 from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic, Message, TestReport
 from cogworks.domain_services.operations import Operation
-from cogworks.github.effects import Effect
-from cogworks.github.wordings import EditedText
+from cogworks.forge.effects import Effect
+from cogworks.forge.wordings import EditedText
 from cogworks.repair.consulting import HasPath
-from cogworks.repair.investigating import Laboratory
-from cogworks.repair.transaction import Tree
+from cogworks.repair.probe.investigating import Laboratory
+from cogworks.repair.transact.transaction import Tree
+from cogworks.settings.codegen import ChangeLimits, ProbeConfig
 from cogworks.tools.policy import Policy
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 

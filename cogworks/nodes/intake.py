@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded, WorkItem
-from cogworks.nodes.excerpts import survey
-from cogworks.nodes.module_names import close_to, files_of
+from cogworks.nodes.excerpts import close_to, files_of, survey
 from cogworks.nodes.replies import Classification
 
 MIN_WORDS = 8

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from cogworks.github.effects import OpenPullRequest, ReportCheck
+from cogworks.forge.effects import OpenPullRequest, ReportCheck
 from cogworks.nodes.artifacts import output_of, planned_item
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.nodes.pull_request_texts import change_body

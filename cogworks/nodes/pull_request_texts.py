@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cogworks.github.closing import part_of
+from cogworks.codegen.proving import PROOF_FILE
+from cogworks.forge.bases import part_of
 from cogworks.ledger.record import ledger_branch
-from cogworks.nodes.artifacts import pull_request
+from cogworks.nodes.artifacts import DONE_WHEN, FILES, INTERFACES, TESTS, pull_request
 from cogworks.nodes.contract import NodeTask
-from cogworks.nodes.edited_items import DONE_WHEN, FILES, INTERFACES, TESTS
-from cogworks.nodes.proving import PROOF_FILE
 from cogworks.nodes.replies import Interfaces, PlannedItem, Specification
 from cogworks.repair.proof import Summary, caution, markdown, promise
 

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from cogworks.llm.schemas import Part
-from cogworks.repair.probe_replies import PROBE_REPLIES
+from cogworks.repair.probe.recalling import PROBE_REPLIES
 from cogworks.repair.replies import PATCH_REPLIES, Edit
 from cogworks.vocabulary import Severity
 

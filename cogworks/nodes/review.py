@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from cogworks.codebase.diffparsing import parse_diff
-from cogworks.coding.handoff import TestHandoff
-from cogworks.coding.patches import file_actions, without_object_names
+from cogworks.codegen.handoff import TestHandoff
+from cogworks.codegen.patches import file_actions, without_object_names
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.nodes.artifacts import interface_files, planned_item, proposed_paths, specification_text
 from cogworks.nodes.asking import Question, ask_until_sound

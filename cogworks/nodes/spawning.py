@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cogworks.errors import ConfigurationError, InvalidReply, NodeFailed
-from cogworks.github.bodies import capped_title
-from cogworks.github.effects import CreateIssue
-from cogworks.github.publication import Published
+from cogworks.forge.bodies import capped_title
+from cogworks.forge.effects import CreateIssue
+from cogworks.forge.publication import Published
 from cogworks.llm.prompts import Prompts
 from cogworks.llm.replies import schema_problems
 from cogworks.llm.repository_files import prompts_in
 from cogworks.llm.schemas import Schema
 from cogworks.nodes.asking import ask_until_sound
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.deterministic import decided, ran
 from cogworks.nodes.from_prompt import prompt_of, question_for, schema_of, variables_for
 from cogworks.nodes.intake import issue
-from cogworks.nodes.script_calls import decided, ran
 from cogworks.pipeline.graph import Node
 
 MAX_ISSUES = 20

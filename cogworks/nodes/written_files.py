@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from cogworks.codebase.changes import FileChange, protected_touched
-from cogworks.github.closing import part_of
-from cogworks.github.effects import CommitFiles, Effect, FileText, OpenPullRequest
-from cogworks.nodes.change_on_trial import ChangeOnTrial, FilesAsFound
+from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
+from cogworks.forge.bases import part_of
+from cogworks.forge.effects import CommitFiles, Effect, FileText, OpenPullRequest
 from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
 from cogworks.nodes.interface_design import diagnostic_line
 from cogworks.nodes.pull_request_texts import stacking

@@ -1,12 +1,33 @@
-"""Calls of tools that wait for a person: which visits ask about one, and what the answer makes of the run."""
+"""Calls of tools that wait for a person: which visits ask about one, and what the answer makes of the run.
+
+How long what somebody approved is good for, by GitHub's clocks alone.
+"""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from cogworks.pipeline.expiry import lapsed
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.people import ApprovedCall
 from cogworks.pipeline.state import Lease, RunState
+
+
+def lapsed(written: datetime | None, *, now: datetime | None, valid_hours: int) -> str:
+    """Since when an approval no longer counts, in words for people; empty while it does.
+
+    Args:
+        written: when GitHub says that the approval was written; None: nobody knows.
+        now: what GitHub's clock says; None: nobody knows.
+        valid_hours: 0 = for ever.
+    """
+    if not valid_hours or written is None or now is None:
+        return ""
+    if now - written <= timedelta(hours=valid_hours):
+        return ""
+    return (
+        f"it was written at {written:%Y-%m-%d %H:%M} UTC and counts for {valid_hours} hour(s) "
+        "(`approvals.valid_hours`), which are over"
+    )
+
 
 MAX_APPROVED = 64
 """Of one visit. Each took a comment of a person; the oldest is forgotten first and asked about again."""

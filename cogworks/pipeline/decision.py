@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from cogworks.pipeline.affording import shortage
 from cogworks.pipeline.arbiter import MAX_PROPOSALS, Proposal, Signal, choose
 from cogworks.pipeline.calls import rejected_visits
 from cogworks.pipeline.closing import end_of
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.limits import calls_model, too_many_visits
+from cogworks.pipeline.limits import calls_model, shortage, too_many_visits
 from cogworks.pipeline.people import INPUTS_NODE
 from cogworks.pipeline.places import is_routing
 from cogworks.pipeline.position import (

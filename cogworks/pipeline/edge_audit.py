@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from cogworks.pipeline.conditions import Ask, Undecided, leaves
+from cogworks.pipeline.conditions import Ask, Undecided, leaves, read_path
 from cogworks.pipeline.elements import (
     Condition,
     ConditionAnswer,
@@ -12,7 +12,6 @@ from cogworks.pipeline.elements import (
     ExpressionCondition,
     ModelCondition,
 )
-from cogworks.pipeline.evaluation import read_path
 from cogworks.pipeline.expressions import parse_expression, paths_of
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.places import is_routing, place_of

@@ -5,8 +5,13 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Literal
 
-from cogworks.pipeline.calls import approval_line, asking_visit, with_approved_call, with_rejected_call
-from cogworks.pipeline.expiry import lapsed
+from cogworks.pipeline.calls import (
+    approval_line,
+    asking_visit,
+    lapsed,
+    with_approved_call,
+    with_rejected_call,
+)
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import (
     INPUTS_NODE,

@@ -1,18 +1,29 @@
-"""What a `pipeline.toml` says: its pipelines, or every problem that keeps them from running."""
+"""What a `pipeline.toml` says: its pipelines, or every problem that keeps them from running.
+
+The pipeline that ships with cogworks, for repositories that declare none.
+"""
 
 import re
 import tomllib
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from cogworks.errors import ConfigurationError
 from cogworks.pipeline.checks import choice_problems, problems_of, warnings_of
-from cogworks.pipeline.edge_tables import read_edge
+from cogworks.pipeline.element_tables import (
+    MAX_RETRIES,
+    MAX_SECONDS,
+    MAX_USD,
+    NOT_OBEYED_BY_FILES,
+    NOT_OBEYED_BY_PIPELINES,
+    read_edge,
+    read_node,
+)
 from cogworks.pipeline.elements import Settings, WorkClass
 from cogworks.pipeline.gates import WORK_CLASSES
 from cogworks.pipeline.graph import Pipeline, PipelineConfiguration
-from cogworks.pipeline.node_tables import MAX_RETRIES, MAX_SECONDS, MAX_USD, read_node
-from cogworks.pipeline.not_obeyed import NOT_OBEYED_BY_FILES, NOT_OBEYED_BY_PIPELINES
 from cogworks.pipeline.tables import Shape, Table, meant, shown
 from cogworks.vocabulary import NodeId
 
@@ -155,3 +166,13 @@ class _PipelineReading:
         self._table.problems.extend(f"{where}: {problem}" for problem in found)
         if not found and not self._table.problems:
             self._warnings.extend(f"{where}: {warning}" for warning in warnings_of(pipeline))
+
+
+BUILT_IN_SOURCE = "default_pipeline.toml (built in)"
+
+
+@cache
+def built_in_pipelines() -> PipelineConfiguration:
+    """The checked content of the package's own `default_pipeline.toml`."""
+    text = files("cogworks.pipeline").joinpath("default_pipeline.toml").read_text(encoding="utf-8")
+    return parse_pipelines(text, source=BUILT_IN_SOURCE, built_in=True)

@@ -1,8 +1,7 @@
 """What a run rests on, in one line that a sweep can read without the state."""
 
-from cogworks.pipeline.affording import limits_mark, shortages
 from cogworks.pipeline.graph import Pipeline
-from cogworks.pipeline.limits import has_own_budgets
+from cogworks.pipeline.limits import has_own_budgets, limits_mark, shortages
 from cogworks.pipeline.position import Facts, changed_request, failures, locate, stopped_by, waiting_for
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import IssueNumber

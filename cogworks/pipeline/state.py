@@ -7,9 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from cogworks.pipeline.elements import ConditionAnswer
-from cogworks.pipeline.graph import Instance
+from cogworks.pipeline.graph import GraphHash, Instance
 from cogworks.pipeline.graph import SubItem as ScheduledItem
-from cogworks.pipeline.graph_hashes import GraphHash
 from cogworks.pipeline.known_base import KnownBase
 from cogworks.pipeline.people import (
     INPUTS_NODE,

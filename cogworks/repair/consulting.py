@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.confined import read_file
-from cogworks.codebase.shadow import shadow_of
+from cogworks.codebase.sandboxes import shadow_of
 from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.exploring import (
     CallGraph,
@@ -17,10 +17,10 @@ from cogworks.domain_services.exploring import (
     Signatures,
     SymbolIndex,
 )
-from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.messages import Diagnostic, Message, TestReport
 from cogworks.domain_services.operations import CALL_GRAPH, COVERAGE, INDEX, SIGNATURES, Operation
-from cogworks.repair.symbols import mistakes_of
+from cogworks.domain_services.transport import ServiceFailed
+from cogworks.repair.localise.symbols import mistakes_of
 from cogworks.repair.violations import Reading
 
 _SYNTAX = "syntax_error"

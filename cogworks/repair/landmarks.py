@@ -6,8 +6,8 @@ from typing import Literal
 from pydantic import Field
 
 from cogworks.domain_services.exploring import Lines
-from cogworks.repair.slices import Slice
-from cogworks.repair.suspects import Suspect
+from cogworks.repair.localise.slices import Slice
+from cogworks.repair.localise.suspects import Suspect
 from cogworks.vocabulary import Value
 
 MOST_LANDMARKS = 4

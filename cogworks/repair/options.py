@@ -7,9 +7,9 @@ from typing import Any, Literal
 import yaml
 from pydantic import Field, ValidationError
 
-from cogworks.codegen_settings import ProbeConfig
 from cogworks.errors import ConfigurationError
-from cogworks.settings import unknown_key
+from cogworks.settings.codegen import ProbeConfig
+from cogworks.settings.config import unknown_key
 from cogworks.vocabulary import Value
 
 _SUFFIXES = (".toml", ".yaml", ".yml")

@@ -17,9 +17,9 @@ from cogworks.repair.landmarks import (
     ordered,
     pattern_problems,
 )
+from cogworks.repair.localise.slices import Slice
+from cogworks.repair.localise.suspects import Suspect
 from cogworks.repair.replies import LandmarksReply, PatternReply, Place
-from cogworks.repair.slices import Slice
-from cogworks.repair.suspects import Suspect
 from cogworks.vocabulary import Value
 
 Reply = TypeVar("Reply", bound=BaseModel)

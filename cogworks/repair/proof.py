@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from cogworks.codebase.changes import matching
 from cogworks.codebase.diffmodel import Diff
 from cogworks.domain_services.messages import TestReport
-from cogworks.repair.measure import as_found, is_of
+from cogworks.repair.transact.measure import as_found, is_of
 from cogworks.repair.unloaded import Unloaded, code, unloaded_in_words
 from cogworks.repair.violations import TestRules
 from cogworks.vocabulary import CommitOid, Value

@@ -12,14 +12,14 @@ from cogworks.codebase.diffplacing import (
     normalised_replacements,
     recounted,
 )
-from cogworks.repair.diffrules import fingerprint
 from cogworks.repair.landmarks import FailurePattern, Landmark
+from cogworks.repair.localise.slices import Slice
+from cogworks.repair.localise.sources import lines_of
 from cogworks.repair.planning import Model, Situation
 from cogworks.repair.replies import DiffReply, DiffsReply, Edit
 from cogworks.repair.reranking import Traits, in_order, score, similarity
-from cogworks.repair.slices import Slice
-from cogworks.repair.sources import lines_of
-from cogworks.repair.transaction import Bench, Ruled, ruled
+from cogworks.repair.transact.diffrules import fingerprint
+from cogworks.repair.transact.transaction import Bench, Ruled, ruled
 from cogworks.repair.violations import Span as StepSpan
 from cogworks.repair.violations import Step, TestRules
 from cogworks.vocabulary import Value

@@ -1,4 +1,7 @@
-"""What of a suite could not be loaded, and why: of its tests nothing is known, whatever all others say."""
+"""What of a suite could not be loaded, and why: of its tests nothing is known, whatever all others say.
+
+Libraries of the system that tests need and the machine does not have, as its loader names them.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -94,3 +97,24 @@ def _last_line(text: str) -> str:
     marked = [line for line in lines if _MARK.match(line)] or lines
     last = _MARK.sub("", marked[-1], count=1)
     return last if len(last) <= _MAX_REASON_CHARS else f"{last[: _MAX_REASON_CHARS - 1]}…"
+
+
+_MISSING = re.compile(r"(?<![\w.+-])([\w.+-]{1,100}): cannot open shared object file")
+_MOST_NAMED = 5
+
+
+def library_remedies(errors: Iterable[str]) -> tuple[str, ...]:
+    """What can be done about libraries that could not be opened; none where that is not what went wrong.
+
+    Args:
+        errors: what went wrong in the words of whoever met it.
+    """
+    names = list(dict.fromkeys(name for error in errors for name in _MISSING.findall(error)))[:_MOST_NAMED]
+    if not names:
+        return ()
+    listed = ", ".join(f"`{name}`" for name in names)
+    told = (
+        f"{listed} belongs to the system, not to the project: install the package that brings it on the machine that runs "
+        f"cogworks (Debian, Ubuntu: `apt-file search {names[0]}` names it), in a workflow in a step before it."
+    )
+    return (told,)

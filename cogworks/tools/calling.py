@@ -1,4 +1,9 @@
-"""One attempt at one call: paid for, on record before and after, and whatever a handler raises made a failure."""
+"""One attempt at one call: paid for, on record before and after, and whatever a handler raises made a failure.
+
+What calls may cost together: reserved before each of them, settled after it.
+
+When a failed call is made again, and how long to wait before it.
+"""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -6,12 +11,41 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from cogworks.canonical import sha256
 from cogworks.errors import CogworksError
-from cogworks.tools.budget import Budget
 from cogworks.tools.records import Trail
 from cogworks.tools.registry import Call, Tool, ToolFailed, copied
 from cogworks.tools.results import StepError
 from cogworks.tools.schemas import misfits
+from cogworks.vocabulary import Value
+
+
+class Budget:
+    """A sum that cannot be overdrawn; in the unit in which tools declare their cost."""
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self.spent = 0.0
+        self._reserved = 0.0
+
+    @property
+    def left(self) -> float:
+        """What nobody has spent or reserved."""
+        return max(0.0, self.limit - self.spent - self._reserved)
+
+    def reserve(self, cost: float) -> str | None:
+        """Set the cost of a call aside; the reason when there is not enough left, and then nothing is set aside."""
+        # Sums of decimal fractions miss their mark by less than this.
+        if cost > self.left + 1e-9:
+            return f"the call costs {cost:g} and {self.left:g} of {self.limit:g} is left"
+        self._reserved += cost
+        return None
+
+    def settle(self, reserved: float, *, spent: float) -> None:
+        """Book what a call really cost and release the rest of its reservation."""
+        self._reserved = max(0.0, self._reserved - reserved)
+        self.spent += spent
+
 
 UNPAID = "budget_exceeded"
 """The code of a call that was not made because it costs more than what is left."""
@@ -108,3 +142,30 @@ def _said(came: dict[str, Any] | StepError) -> dict[str, Any]:
     if not isinstance(came, StepError):
         return {"status": "success", "output": came}
     return {"status": "error", "code": came.code, "error": came.type, "message": came.message_redacted}
+
+
+RETRYABLE = frozenset({"timeout", "unavailable", "rate_limited"})
+"""Codes of failures that may go away."""
+
+
+class Retries(Value):
+    """How often and how fast."""
+
+    max_attempts: int = 3
+    base_s: float = 0.5
+    cap_s: float = 8.0
+    seed: str = ""
+    """Of the run; equal seeds wait equally long."""
+
+    def may_follow(self, attempt: int, tool: Tool, code: str) -> bool:
+        """Whether another attempt may follow this one: only of what does no harm twice, only where it may help."""
+        return tool.may_repeat and code in RETRYABLE and attempt < self.max_attempts
+
+    def delay_s(self, step: str, attempt: int) -> float:
+        """How long to wait before an attempt; the first waits for nothing."""
+        if attempt <= 1:
+            return 0.0
+        fraction = int(sha256(f"{self.seed}/{step}/{attempt}")[:8], 16) / 0xFFFFFFFF
+        # Between half and the whole: many runs that failed together do not come back together.
+        whole_s = min(self.cap_s, self.base_s * 2.0 ** (attempt - 2))
+        return round(whole_s * (0.5 + fraction / 2), 3)

@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from cogworks.tools.approvals import Answer, Approval
-from cogworks.tools.budget import Budget
-from cogworks.tools.calling import UNPAID, Attempt, attempt
-from cogworks.tools.plans import PlanStep, input_for
+from cogworks.tools.calling import UNPAID, Attempt, Budget, Retries, attempt
+from cogworks.tools.planner import PlanStep, input_for
 from cogworks.tools.policy import Denial, Enforcer
 from cogworks.tools.records import Trail
 from cogworks.tools.registry import Call, Tool, View, copied
 from cogworks.tools.results import StepError, StepResult, denied
-from cogworks.tools.retrying import Retries
 
 
 class AsksPeople(Protocol):

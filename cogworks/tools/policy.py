@@ -9,8 +9,7 @@ from pydantic import Field, field_validator
 from cogworks.errors import ConfigurationError
 from cogworks.tools.declarations import read_declaration
 from cogworks.tools.registry import MAX_TIMEOUT_S, PROFILE_NAME, Effects, Tool, usable_schema
-from cogworks.tools.schemas import both, misfits, without
-from cogworks.tools.scope import scope_problems
+from cogworks.tools.schemas import both, misfits, scope_problems, without
 from cogworks.vocabulary import Value
 
 POLICY_FOLDER = ".cogworks/policies"

@@ -4,8 +4,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from cogworks.engine.consider import Considered, Reads, Wanted, configured, consider, read_item, state_of
 from cogworks.errors import ConfigurationError, UsageError
-from cogworks.github.effects import (
+from cogworks.forge.effects import (
     EditComment,
     EditPullRequest,
     Effect,
@@ -14,10 +15,10 @@ from cogworks.github.effects import (
     SetBase,
     SetLabels,
 )
-from cogworks.github.ledger_copy import LedgerCopy
-from cogworks.github.publication import PublicationContext, Published
-from cogworks.github.snapshot import Snapshot
-from cogworks.github.surface import STATUS_TOPIC
+from cogworks.forge.publication import PublicationContext, Published
+from cogworks.forge.snapshot import Snapshot
+from cogworks.forge.surface import STATUS_TOPIC
+from cogworks.github.ledger_log import LedgerCopy
 from cogworks.ledger.history import entry
 from cogworks.ledger.invariants import (
     REVERT,
@@ -31,14 +32,12 @@ from cogworks.ledger.invariants import (
 )
 from cogworks.ledger.record import Change, LedgerCommit, LedgerUnreadable, change_for
 from cogworks.ledger.visit_folders import check_folders
-from cogworks.nodes.considering import Considered, Reads, Wanted, configured, consider, read_item, state_of
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.position import instance_name
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import Lease, RunState
-from cogworks.upkeep.event_checks import check_events
+from cogworks.upkeep.log_checks import check_events, check_tool_audits
 from cogworks.upkeep.surface_checks import Existing, Found, check_surface, unseen
-from cogworks.upkeep.tool_checks import check_tool_audits
 from cogworks.vocabulary import CommitOid, RunId, Value, VisitKey
 
 

@@ -2,10 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from cogworks.github.addresses import IssueAddress
+from cogworks.forge.addresses import IssueAddress
+from cogworks.forge.effects import Effect
+from cogworks.forge.publication import PublicationContext, Published
+from cogworks.forge.snapshot import Snapshot
 from cogworks.github.answers import as_error
-from cogworks.github.effects import Effect
-from cogworks.github.ledger_copy import LedgerCopy, read_copy
+from cogworks.github.documents import Operation, compose
+from cogworks.github.ledger_log import LedgerCopy, read_copy
 from cogworks.github.ledgers import (
     Client,
     IssueEnd,
@@ -17,11 +20,8 @@ from cogworks.github.ledgers import (
     list_ledgers,
 )
 from cogworks.github.moments import ItemReader
-from cogworks.github.mutations import Operation, compose
 from cogworks.github.permissions import People
-from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.reading import SnapshotReader
-from cogworks.github.snapshot import Snapshot
 from cogworks.github.writer import Writer
 from cogworks.unexpected import Node, expecting
 from cogworks.vocabulary import CommitOid, IssueNumber

@@ -4,20 +4,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from cogworks.github.effects import (
-    CloseIssue,
-    EditPullRequest,
-    Effect,
-    LinkDependency,
-    PostComment,
-    SetLabels,
-)
-from cogworks.github.facts import Account, SubIssue
-from cogworks.github.markers import Marker, parse_marker
-from cogworks.github.snapshot import Snapshot
-from cogworks.github.surface import STATUS_TOPIC, differences, project
+from cogworks.engine.consider import Considered
+from cogworks.forge.effects import CloseIssue, EditPullRequest, Effect, LinkDependency, PostComment, SetLabels
+from cogworks.forge.facts import Account, SubIssue
+from cogworks.forge.markers import Marker, parse_marker
+from cogworks.forge.snapshot import Snapshot
+from cogworks.forge.surface import STATUS_TOPIC, differences, project
 from cogworks.ledger.invariants import Finding
-from cogworks.nodes.considering import Considered
 from cogworks.pipeline.state import RunState, SubItem, first_visit_key
 from cogworks.vocabulary import VisitKey
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import click
 
-from cogworks.coding.actions import Action, Outcome
-from cogworks.coding.context import CycleContext, Task
-from cogworks.coding.cycle import CodingCycle, Surroundings
-from cogworks.coding.events import Header
-from cogworks.coding.flow import Draft
-from cogworks.coding.generators import Generator
-from cogworks.coding.limits import Limits
-from cogworks.coding.results import ActionResult, Payload
+from cogworks.cycle.actions import Action, Outcome
+from cogworks.cycle.context import CycleContext, Task
+from cogworks.cycle.events import Header
+from cogworks.cycle.flow import Draft
+from cogworks.cycle.limits import Limits
+from cogworks.cycle.loop import CodingCycle, Surroundings
+from cogworks.cycle.proposing import Generator
+from cogworks.cycle.results import ActionResult, Payload
 from cogworks.pipeline.arbiter import Proposal, choose
 
 SIZES = (10, 100, 1_000)

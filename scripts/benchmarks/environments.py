@@ -20,7 +20,7 @@ from cogworks.services.python.machine import Machine
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted
 from cogworks.services.sandbox.probing import strongest
-from cogworks.settings import child_environment
+from cogworks.settings.config import child_environment
 from scripts.benchmarks.backends import C_EXTENSION, CYTHON, MATURIN, PROJECTS
 
 _LIMIT_S = 1800.0

@@ -13,7 +13,7 @@ import httpx
 from cogworks.demo.facts import FULL_NAME
 from cogworks.demo.person import Person
 from cogworks.demo.stage import Stage
-from cogworks.settings import child_environment
+from cogworks.settings.config import child_environment
 
 ISSUE = 1
 LEDGER = f"cogworks/ledger/{ISSUE}"

@@ -15,11 +15,11 @@ import click
 
 from cogworks.demo.person import Person
 from cogworks.demo.stage import open_stage
-from cogworks.settings import child_environment
+from cogworks.settings.config import child_environment
 from scripts.benchmarks.item import BenchItem
 from scripts.benchmarks.proxy import Proxy
 
-IMPORTS = "import cogworks.cli, cogworks.commands.process, cogworks.step, cogworks.wiring"
+IMPORTS = "import cogworks.cli.main, cogworks.cli.process, cogworks.engine.step, cogworks.wiring.step"
 MAX_STEPS = 10
 
 

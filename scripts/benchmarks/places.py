@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cogworks.coding.suitability import failing_targets
+from cogworks.codegen.suitability import failing_targets
 from cogworks.domain_services.exploring import CallGraph, Coverage, SymbolIndex
 from cogworks.domain_services.messages import Caller
 from cogworks.errors import CogworksError
 from cogworks.repair.consulting import Consulted
 from cogworks.repair.instance import Instance
-from cogworks.repair.localising import Explorer, Localised, Reach, localise
-from cogworks.settings import Environment
-from cogworks.wiring_services import open_panel
+from cogworks.repair.localise.localising import Explorer, Localised, Reach, localise
+from cogworks.settings.config import Environment
+from cogworks.wiring.services import open_panel
 
 LIMIT_S = 600.0
 

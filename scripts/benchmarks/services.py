@@ -22,7 +22,7 @@ from cogworks.domain_services.configuration import ServiceConfig
 from cogworks.domain_services.exploring import ExploreParams
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.domain_services.operations import INDEX
-from cogworks.settings import child_environment
+from cogworks.settings.config import child_environment
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import click
 
 from cogworks.demo.person import Person
 from cogworks.demo.stage import open_stage
-from cogworks.settings import child_environment
+from cogworks.settings.config import child_environment
 from scripts.benchmarks.item import BenchItem, Measured, finished
 from scripts.benchmarks.proxy import Proxy
 

@@ -19,16 +19,16 @@ from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.domain_services.messages import Caller, TestCase, TestReport
 from cogworks.repair.consulting import Consulted
-from cogworks.repair.gates import Selection
-from cogworks.repair.localising import localise
-from cogworks.repair.measure import measured, refusal
-from cogworks.repair.outcomes import Terms
-from cogworks.repair.transaction import Bench, transact
+from cogworks.repair.localise.localising import localise
+from cogworks.repair.transact.gates import Selection
+from cogworks.repair.transact.measure import measured, refusal
+from cogworks.repair.transact.outcomes import Terms
+from cogworks.repair.transact.transaction import Bench, transact
 from cogworks.repair.violations import Span, Step
-from cogworks.settings import child_environment, read_environment
+from cogworks.settings.config import child_environment, read_environment
 from cogworks.vocabulary import CommitOid, RunId
-from cogworks.wiring import COMMITTER
-from cogworks.wiring_services import open_panel
+from cogworks.wiring.services import open_panel
+from cogworks.wiring.step import COMMITTER
 
 TARGET_RATIO = 3.0
 TESTS = 500

@@ -13,7 +13,7 @@ PUBLISHED = Path(__file__).parents[2] / "docs" / "requests.md"
 _ROW = re.compile(r"^\| (?P<kind>[a-z ,]+) \| (?P<graphql>\d+) \| \d+ \| (?P<allowed>\d+) \|", re.MULTILINE)
 
 pytestmark = pytest.mark.slow
-"""The whole item is played; the limits themselves are asserted in every run by `tests/test_step_requests.py`."""
+"""The whole item is played; the limits themselves are asserted in every run by `tests/engine/test_step_requests.py`."""
 
 
 def test_every_kind_of_step_asks_for_no_more_than_it_may_and_than_is_published(tmp_path: Path) -> None:

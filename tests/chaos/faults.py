@@ -6,13 +6,13 @@ from functools import cache
 from pathlib import PurePosixPath
 from typing import Any
 
+from cogworks.engine.consider import Wanted
+from cogworks.engine.step import take_step
 from cogworks.errors import CogworksError
-from cogworks.github.addresses import parse_issue_url
+from cogworks.forge.addresses import parse_issue_url
 from cogworks.github.meter import Requests
-from cogworks.nodes.considering import Wanted
-from cogworks.settings import read_environment
-from cogworks.step import take_step
-from cogworks.wiring import open_shell
+from cogworks.settings.config import read_environment
+from cogworks.wiring.step import open_shell
 from tests.chaos.portrait import differences, visits_in
 from tests.chaos.timeline import LEASE_IS_OLD_S, Step, Theatre
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from cogworks.coding.actions import Action
-from cogworks.coding.eventlog import read_events
-from cogworks.coding.events import Committed, ForcedInjection
-from cogworks.coding.replay import verify
+from cogworks.cycle.actions import Action
+from cogworks.cycle.eventlog import read_events
+from cogworks.cycle.events import Committed, ForcedInjection
+from cogworks.cycle.replay import verify
 from tests.chaos.killed_actions import Laboratory, Visited, moments, wrong_with
 from tests.chaos.timeline import theatre
 

@@ -84,7 +84,7 @@ def test_a_runner_that_wakes_up_after_a_takeover_effects_nothing(begun: Theatre,
 @pytest.mark.timeout(600)
 def test_a_planner_that_wakes_up_after_a_takeover_makes_no_sub_issue(done: Theatre) -> None:
     # The sleeper's own clock does not see the hub's jump ahead, so only the ledger stops it here. A pause right before
-    # its sub-issues is told by that clock; tests/test_step.py has it.
+    # its sub-issues is told by that clock; tests/engine/test_step.py has it.
     check_late_waking(done, "planning", 1)
 
 

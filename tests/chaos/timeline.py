@@ -11,7 +11,7 @@ from typing import Any
 
 from cogworks.demo import stage
 from cogworks.demo.person import Person
-from cogworks.settings import child_environment
+from cogworks.settings.config import child_environment
 from tests.chaos.forked import Forked
 from tests.chaos.portrait import Portrait, portrait
 from tests.chaos.remembering import Memory, remembering_service

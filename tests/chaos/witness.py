@@ -4,9 +4,9 @@ import time
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from cogworks.coding.context import CycleContext
-from cogworks.coding.executor import Executor
-from cogworks.coding.results import ActionResult, Payload
+from cogworks.cycle.context import CycleContext
+from cogworks.cycle.executor import Executor
+from cogworks.cycle.results import ActionResult, Payload
 from cogworks.llm.cassette import CassetteProvider
 from cogworks.llm.provider import ModelReply, ModelRequest
 

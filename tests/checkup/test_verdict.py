@@ -6,8 +6,8 @@ from cogworks.checkup.findings import Checkup, SuiteRun, Surroundings, counted
 from cogworks.checkup.outlook import outlook
 from cogworks.checkup.verdict import NO_TESTS, things_to_do
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.github.diagnosis import Check
-from cogworks.settings import Baseline
+from cogworks.forge.diagnosis import Check
+from cogworks.settings.config import Baseline
 
 KNOWN = Check(name="languages", status="ok", found="Python (100 %), known to python")
 

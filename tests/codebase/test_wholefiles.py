@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.diffmodel import mismatches, post_image, render
 from cogworks.codebase.diffparsing import parse_diff
-from cogworks.codebase.wholefiles import diff_of
+from cogworks.codebase.diffplacing import diff_of
 from tests.repair.benches import make_worktree, on_disk, patch_tree
 
 LINES = st.lists(st.sampled_from(["a", "b", "", "  c", "é", "x\r"]), max_size=8)

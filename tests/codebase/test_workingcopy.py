@@ -8,10 +8,10 @@ import pytest
 
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.diffmodel import render
+from cogworks.codebase.diffplacing import diff_of
 from cogworks.codebase.failures import CodebaseError
 from cogworks.codebase.git import Git
 from cogworks.codebase.remotes import Remote
-from cogworks.codebase.wholefiles import diff_of
 from cogworks.codebase.workingcopy import PushResult, Rules, WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.vocabulary import BranchName, CommitOid, RunId

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.llm.anthropic import AnthropicProvider
 from cogworks.llm.cassette import CassetteProvider, RecordingProvider
 from cogworks.llm.provider import Message, ModelReply, ModelRequest, Provider, Usage
+from cogworks.llm.providers.anthropic import AnthropicProvider
 from tests.fakes import ScriptedModel
 from tests.model_server import ModelServer, replied
 

@@ -20,7 +20,7 @@ from cogworks.codebase.worktree import WorkingCopies
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME, ISSUE_NUMBER, sample_files, sample_issue
 from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.panel import Member, ServicePanel
-from cogworks.github.effects import CommitFiles, CreateSubIssue, OpenPullRequest, PushBranch
+from cogworks.forge.effects import CommitFiles, CreateSubIssue, OpenPullRequest, PushBranch
 from cogworks.llm.budget import Budget
 from cogworks.llm.cassette import Cassette
 from cogworks.llm.gateway import Gateway, ModelSettings
@@ -37,8 +37,8 @@ from cogworks.nodes.contract import (
     WorkItem,
 )
 from cogworks.nodes.registry import NODES
-from cogworks.repair.investigating import Laboratory
-from cogworks.settings import parse_config
+from cogworks.repair.probe.investigating import Laboratory
+from cogworks.settings.config import parse_config
 from cogworks.vocabulary import BranchName, IssueNumber, NodeId, RunId, SubItemKey, VisitKey
 from tests.codebase.repositories import BOT, BareRepository
 

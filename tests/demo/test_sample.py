@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.demo.facts import acceptance_test, sample_files, sample_issue
-from cogworks.settings import parse_config
+from cogworks.settings.config import parse_config
 from tests.limits import ENDS_WITHIN_S
 
 

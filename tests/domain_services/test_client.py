@@ -9,16 +9,15 @@ import pytest
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from cogworks.domain_services.answers import Answer, NotOffered
-from cogworks.domain_services.breaker import Breaker
 from cogworks.domain_services.checking import Artifacts, ValidateParams
 from cogworks.domain_services.client import Configured, ProcessService, ServiceClient
 from cogworks.domain_services.exploring import TraceParams
-from cogworks.domain_services.failures import ServiceFailed
-from cogworks.domain_services.limits import Limits
+from cogworks.domain_services.limits import Breaker, Limits
 from cogworks.domain_services.messages import ConstraintResult, Diagnostic, ErrorCode, InterfaceContract
 from cogworks.domain_services.operations import NORMALISE, TRACE, VALIDATE
-from cogworks.domain_services.over_socket import SocketTransport
+from cogworks.domain_services.over_wire import SocketTransport
 from cogworks.domain_services.process import ServiceProcess
+from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import TryAgainLater
 from cogworks.vocabulary import Severity
 

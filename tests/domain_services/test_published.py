@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from cogworks.commands.conformance import PROFILE_NAMES
+from cogworks.cli.conformance import PROFILE_NAMES
 from cogworks.domain_services.answers import Unusable, read_answer, read_response
 from cogworks.domain_services.messages import Request
 from cogworks.domain_services.operations import ALL, OPERATIONS, SIMULATE

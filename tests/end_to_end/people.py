@@ -12,20 +12,20 @@ from typing import Any
 import httpx
 import tomli_w
 
-from cogworks.github.addresses import IssueAddress, parse_issue_url
+from cogworks.engine.consider import Wanted
+from cogworks.engine.report import StepReport
+from cogworks.engine.step import Shell, take_step
+from cogworks.forge.addresses import IssueAddress, parse_issue_url
+from cogworks.forge.snapshot import Snapshot
 from cogworks.github.meter import Requests
-from cogworks.github.snapshot import Snapshot
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World as HubWorld
 from cogworks.ledger.record import read_state
-from cogworks.nodes.considering import Wanted
 from cogworks.nodes.contract import NodeProcedure
-from cogworks.nodes.reports import StepReport
 from cogworks.pipeline.state import RunState
-from cogworks.settings import Environment
-from cogworks.step import Shell, take_step
+from cogworks.settings.config import Environment
 from cogworks.vocabulary import NodeId
-from cogworks.wiring import open_shell
+from cogworks.wiring.step import open_shell
 from tests.hub.running import RunningHub, running_hub
 from tests.step_fakes import NODES, Runner
 from tests.world import CONFIG, PIPELINE, World

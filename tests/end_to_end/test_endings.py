@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.github.effects import CommitFiles, FileText
+from cogworks.forge.effects import CommitFiles, FileText
 from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.vocabulary import NodeId
 from tests.end_to_end.people import Item, new_item, open_hub

@@ -11,11 +11,10 @@ import pytest
 from click.testing import CliRunner
 from github.Repository import Repository
 
-from cogworks.commands.graph import graph
+from cogworks.cli.graph import graph
 from cogworks.demo.facts import sample_files
-from cogworks.pipeline.built_in import built_in_pipelines
 from cogworks.pipeline.graph import Pipeline
-from cogworks.pipeline.parser import parse_pipelines
+from cogworks.pipeline.parser import built_in_pipelines, parse_pipelines
 from tests.end_to_end.scene import Scene, open_scene
 from tests.model_server import ModelServer, replied
 

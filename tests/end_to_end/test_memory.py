@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.coding.eventlog import read_events
-from cogworks.coding.events import Header
-from cogworks.coding.replay import verify
+from cogworks.cycle.eventlog import read_events
+from cogworks.cycle.events import Header
+from cogworks.cycle.replay import verify
+from cogworks.engine.remember import experience_in
 from cogworks.github.meter import Requests
-from cogworks.nodes.remembering import experience_in
 from cogworks.vocabulary import NodeId
 from tests.approving import RIGHT, WRONG, Coder
 from tests.end_to_end.people import Item, new_item, open_hub

@@ -10,8 +10,8 @@ from cogworks.demo.facts import sample_files
 from cogworks.domain_services.exploring import ExploreParams
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.operations import INDEX
-from cogworks.settings import read_environment
-from cogworks.wiring_services import open_panel
+from cogworks.settings.config import read_environment
+from cogworks.wiring.services import open_panel
 from tests.end_to_end.scene import Scene, open_scene
 from tests.end_to_end.test_example_pipelines import FOLDER, PASSED, Stand, classified, output_of, text_of
 from tests.model_server import ModelServer, replied

@@ -7,10 +7,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from cogworks.commands.cost import cost
-from cogworks.commands.explain import explain
-from cogworks.commands.log import log
-from cogworks.commands.status import status
+from cogworks.cli.cost import cost
+from cogworks.cli.explain import explain
+from cogworks.cli.log import log
+from cogworks.cli.status import status
 from cogworks.errors import ConfigurationError, SafetyHalt
 from tests.end_to_end.people import TOKENS, Item, malformed_configuration, new_item, open_hub
 from tests.hub.running import RunningHub

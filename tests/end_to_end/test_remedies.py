@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import tomli_w
 
+from cogworks.engine.time_limits import Deadline
 from cogworks.errors import BudgetReached, CogworksError, SafetyHalt
 from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
-from cogworks.nodes.timing import Deadline
 from cogworks.vocabulary import NodeId
 from tests.end_to_end.people import Item, new_item, open_hub
 from tests.end_to_end.test_example_pipelines import (

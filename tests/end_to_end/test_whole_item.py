@@ -13,8 +13,7 @@ import pytest
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
 from cogworks.demo.verdict import Verdict, judge
 from cogworks.ledger.record import read_state
-from cogworks.pipeline.built_in import built_in_pipelines
-from cogworks.pipeline.parser import parse_pipelines
+from cogworks.pipeline.parser import built_in_pipelines, parse_pipelines
 from tests.end_to_end.killing import Moment, killed_step
 from tests.end_to_end.scene import Ended, Scene, copy_of, open_scene
 from tests.pipeline.runs import pull

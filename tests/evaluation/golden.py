@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from cogworks.commands.tables import PLAIN_WIDTH
+from cogworks.cli.tables import PLAIN_WIDTH
 from cogworks.evaluation.report import Report, as_text, without_clock
 from cogworks.evaluation.showing import instances_table, stages_table, verdict_lines
 

@@ -5,7 +5,7 @@ from cogworks.codebase.diffparsing import parse_diff
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.evaluation.judging import judged, new_failures, selection
 from cogworks.repair.instance import Instance
-from cogworks.repair.measure import confirmed, measured
+from cogworks.repair.transact.measure import confirmed, measured
 
 INSTANCE = Instance(instance_id="one", failing_tests=("t.py::wanted",), pass_to_pass=("t.py::kept",))
 DIFF = parse_diff(

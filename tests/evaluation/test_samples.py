@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from cogworks.errors import UsageError
-from cogworks.evaluation.cases import Case, parse_cases
-from cogworks.evaluation.samples import sample_cases, sample_recordings, sample_repositories
+from cogworks.evaluation.cases import Case, parse_cases, sample_cases, sample_recordings, sample_repositories
 from cogworks.llm.cassette_files import parse_recording
 from cogworks.repair.replies import PATCH_REPLIES
-from cogworks.wiring_evaluation import write_samples
+from cogworks.wiring.evaluation import write_samples
 from tests.codebase.repositories import git
 from tests.limits import ENDS_WITHIN_S
 

@@ -2,9 +2,8 @@ from xml.etree import ElementTree
 
 from rich.console import Console
 
-from cogworks.evaluation.plotting import svg_of
 from cogworks.evaluation.report import Report, report_of
-from cogworks.evaluation.showing import instances_table, progress_line, stages_table, verdict_lines
+from cogworks.evaluation.showing import instances_table, progress_line, stages_table, svg_of, verdict_lines
 from tests.evaluation.results import result
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,8 +1,8 @@
 from decimal import Decimal
 
-from cogworks.coding.actions import Action, Outcome
-from cogworks.coding.events import Event, ExecutionComplete, ExecutionStart
-from cogworks.coding.results import ActionResult
+from cogworks.cycle.actions import Action, Outcome
+from cogworks.cycle.events import Event, ExecutionComplete, ExecutionStart
+from cogworks.cycle.results import ActionResult
 from cogworks.evaluation.report import Stage
 from cogworks.evaluation.stages import StageMeter
 from cogworks.llm.gateway import Meter

@@ -9,10 +9,10 @@ from typing import Any
 
 from graphql import FieldNode, OperationDefinitionNode, parse
 
-from cogworks.github.addresses import IssueAddress
+from cogworks.forge.addresses import IssueAddress
+from cogworks.forge.snapshot import Snapshot
 from cogworks.github.answers import Answer, GraphQLProblem, OutcomeUnknown
 from cogworks.github.parsing import parse_snapshot
-from cogworks.github.snapshot import Snapshot
 from cogworks.vocabulary import IssueNumber
 
 NOW = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)

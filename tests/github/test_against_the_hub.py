@@ -8,13 +8,9 @@ import httpx
 import pytest
 
 from cogworks.errors import PermissionRefused, UsageError
-from cogworks.github.addresses import ApiAddresses, IssueAddress, api_addresses, parse_issue_url
-from cogworks.github.answers import Answer, OutcomeUnknown
-from cogworks.github.checks import may_report
-from cogworks.github.client import GraphQLClient
-from cogworks.github.commands import may_command
-from cogworks.github.documents import read_work_item
-from cogworks.github.effects import (
+from cogworks.forge.addresses import ApiAddresses, IssueAddress, api_addresses, parse_issue_url
+from cogworks.forge.commands import may_command
+from cogworks.forge.effects import (
     CommitFiles,
     CreateIssue,
     CreateSubIssue,
@@ -27,13 +23,17 @@ from cogworks.github.effects import (
     ReportCheck,
     SetLabels,
 )
+from cogworks.forge.publication import PublicationContext, Published
+from cogworks.forge.snapshot import Snapshot
+from cogworks.github.answers import Answer, OutcomeUnknown
+from cogworks.github.checks import may_report
+from cogworks.github.client import GraphQLClient
+from cogworks.github.credentials import FixedToken
+from cogworks.github.documents import read_work_item
 from cogworks.github.meter import Requests
 from cogworks.github.permissions import permissions_of
-from cogworks.github.publication import PublicationContext, Published
 from cogworks.github.reading import SnapshotReader
 from cogworks.github.rest import RestClient
-from cogworks.github.snapshot import Snapshot
-from cogworks.github.tokens import FixedToken
 from cogworks.github.writer import Writer
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World

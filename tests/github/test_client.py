@@ -9,11 +9,11 @@ import pytest
 import respx
 
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
+from cogworks.forge.facts import RateLimit
 from cogworks.github.answers import Answer, BrokenOff, GraphQLProblem, OutcomeUnknown
 from cogworks.github.client import GraphQLClient
-from cogworks.github.facts import RateLimit
+from cogworks.github.credentials import FixedToken
 from cogworks.github.meter import Requests
-from cogworks.github.tokens import FixedToken
 
 URL = "https://api.github.com/graphql"
 DATE = "Sat, 21 Nov 2026 04:00:00 GMT"

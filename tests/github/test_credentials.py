@@ -8,10 +8,9 @@ import pytest
 
 from cogworks.errors import ConfigurationError, PermissionRefused, UsageError
 from cogworks.github.app_tokens import AppTokens
-from cogworks.github.credentials import credential, gh_token
+from cogworks.github.credentials import TokenSource, credential, gh_token
 from cogworks.github.meter import Requests
-from cogworks.github.tokens import TokenSource
-from cogworks.settings import read_environment
+from cogworks.settings.config import read_environment
 from tests.hub.apps import app_key
 
 APP = {"COGWORKS_GITHUB_APP_ID": "5", "COGWORKS_GITHUB_APP_PRIVATE_KEY": app_key()[0]}

@@ -20,10 +20,9 @@ from graphql import (
     visit,
 )
 
-from cogworks.github.documents import document, read_work_item
-from cogworks.github.ledger_copy import folders_document
+from cogworks.github.documents import SHAPES, Operation, compose, document, read_work_item
+from cogworks.github.ledger_log import folders_document
 from cogworks.github.ledgers import issues_document
-from cogworks.github.mutations import SHAPES, Operation, compose
 from cogworks.github.permissions import permission_document
 from cogworks.upkeep.item import EXISTING
 from cogworks.vocabulary import IssueNumber, Login

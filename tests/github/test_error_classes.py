@@ -15,8 +15,8 @@ from cogworks.github.answers import (
     as_error,
 )
 from cogworks.github.client import GraphQLClient
+from cogworks.github.credentials import FixedToken
 from cogworks.github.rest_failures import AlreadyExists, failure
-from cogworks.github.tokens import FixedToken
 
 URL = "https://api.github.com/graphql"
 DATE = "Sat, 21 Nov 2026 04:00:00 GMT"

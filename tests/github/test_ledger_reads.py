@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, UsageError
-from cogworks.github.addresses import IssueAddress
+from cogworks.forge.addresses import IssueAddress
 from cogworks.github.answers import Answer, GraphQLProblem
-from cogworks.github.ledger_copy import read_copy
-from cogworks.github.ledger_log import read_log
+from cogworks.github.ledger_log import read_copy, read_log
 from cogworks.github.ledgers import IssueEnd, LedgerTip, archive, issue_ends, list_ledgers
 from cogworks.unexpected import UnexpectedAnswer
 from cogworks.vocabulary import CommitOid, IssueNumber

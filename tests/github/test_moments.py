@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.errors import UsageError
-from cogworks.github.addresses import IssueAddress
+from cogworks.forge.addresses import IssueAddress
+from cogworks.forge.facts import Account, Comment, LabelEvent, Ledger, PullRequest, Review
+from cogworks.forge.snapshot import Snapshot
 from cogworks.github.answers import Answer
-from cogworks.github.facts import Account, Comment, LabelEvent, Ledger, PullRequest, Review
 from cogworks.github.moments import Moment, PullTimes, When, as_of, parse_moment, parse_when
-from cogworks.github.snapshot import Snapshot
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 from tests.world import ANN, World
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cogworks.errors import CogworksError, PermissionRefused
-from cogworks.github.addresses import IssueAddress
+from cogworks.forge.addresses import IssueAddress
 from cogworks.github.answers import Answer, GraphQLProblem
 from cogworks.github.reading import SnapshotReader
 from cogworks.vocabulary import IssueNumber

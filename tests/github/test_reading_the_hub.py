@@ -6,14 +6,14 @@ from datetime import datetime
 import httpx
 import pytest
 
-from cogworks.github.addresses import IssueAddress, api_addresses, parse_issue_url
+from cogworks.forge.addresses import IssueAddress, api_addresses, parse_issue_url
+from cogworks.forge.snapshot import Snapshot
 from cogworks.github.client import GraphQLClient
+from cogworks.github.credentials import FixedToken
 from cogworks.github.habits import Habit, ReadSize, RememberedHere
 from cogworks.github.meter import Requests
 from cogworks.github.reading import SnapshotReader
 from cogworks.github.rest import RestClient
-from cogworks.github.snapshot import Snapshot
-from cogworks.github.tokens import FixedToken
 from tests.hub.running import OWNER_TOKEN, running_hub, seeded
 
 COMMENTS = 103

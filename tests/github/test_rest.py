@@ -13,9 +13,9 @@ import urllib3
 
 from cogworks.errors import CogworksError, LostRace, PermissionRefused, TryAgainLater, UsageError
 from cogworks.github.answers import OutcomeUnknown
+from cogworks.github.credentials import FixedToken
 from cogworks.github.meter import Requests
 from cogworks.github.rest import RestClient, mapped_errors
-from cogworks.github.tokens import FixedToken
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 from tests.limits import ENDS_WITHIN_S
 

@@ -11,7 +11,7 @@ import pytest
 from graphql import parse, validate
 
 from cogworks.errors import UsageError
-from cogworks.github.addresses import RepositoryAddress, parse_repository
+from cogworks.forge.addresses import RepositoryAddress, parse_repository
 from cogworks.github.answers import Answer
 from cogworks.github.responses import Answered, judge
 from cogworks.github.sweep_document import Wish, sweep_document
@@ -27,7 +27,7 @@ from cogworks.hub.graphql.endpoint import execute
 from cogworks.hub.records import Issue
 from cogworks.hub.world import World
 from cogworks.vocabulary import IssueNumber
-from tests.polling.open_items import CONFIG, OWNER_TOKEN, RUNNER_TOKEN, Item, fill, record
+from tests.engine.open_items import CONFIG, OWNER_TOKEN, RUNNER_TOKEN, Item, fill, record
 from tests.published import published_schema
 
 DEMO = RepositoryAddress("http://hub.test", "octo", "demo")

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import pytest
 
 from cogworks.errors import CogworksError, UsageError
-from cogworks.github.effects import (
+from cogworks.forge.effects import (
     AddReaction,
     EditComment,
     Effect,
@@ -13,8 +13,8 @@ from cogworks.github.effects import (
     SetBase,
     SetLabels,
 )
-from cogworks.github.markers import marked, parse_marker, text_below_marker
-from cogworks.github.publication import (
+from cogworks.forge.markers import marked, parse_marker, text_below_marker
+from cogworks.forge.publication import (
     PublicationContext,
     Published,
     PublishedComment,

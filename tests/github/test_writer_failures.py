@@ -7,13 +7,9 @@ from typing import Any
 import pytest
 
 from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater
+from cogworks.forge.effects import Effect
+from cogworks.forge.publication import Published
 from cogworks.github.answers import Answer, GraphQLProblem, OutcomeUnknown
-from cogworks.github.effects import (
-    Effect,
-)
-from cogworks.github.publication import (
-    Published,
-)
 from tests.github.fake_github import FakeGitHub, Killed
 from tests.github.visit import (
     COMMENT,

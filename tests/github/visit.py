@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cogworks.github.effects import (
+from cogworks.forge.effects import (
     CommitFiles,
     CreateSubIssue,
     Effect,
@@ -11,12 +11,8 @@ from cogworks.github.effects import (
     OpenPullRequest,
     PostComment,
 )
-from cogworks.github.publication import (
-    PublicationContext,
-    Published,
-    PublishedPull,
-)
-from cogworks.github.snapshot import Snapshot
+from cogworks.forge.publication import PublicationContext, Published, PublishedPull
+from cogworks.forge.snapshot import Snapshot
 from cogworks.github.writer import Writer
 from cogworks.vocabulary import BranchName, IssueNumber, SubItemKey, VisitKey
 from tests.github.fake_github import FakeGitHub

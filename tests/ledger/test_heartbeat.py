@@ -3,7 +3,7 @@ from threading import Event
 import pytest
 
 from cogworks.errors import TryAgainLater
-from cogworks.ledger.heartbeat import Heartbeat
+from cogworks.ledger.lease import Heartbeat
 
 NEVER_S = 3600.0
 AT_ONCE_S = 0.0

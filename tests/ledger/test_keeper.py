@@ -1,7 +1,7 @@
 import pytest
 
 from cogworks.errors import LostRace, TryAgainLater
-from cogworks.ledger.keeper import MAX_RECORD_TRIES, RELEASED, Keeper
+from cogworks.ledger.lease import MAX_RECORD_TRIES, RELEASED, Keeper
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
 from tests.ledger.scripted import MemoryStore

@@ -9,7 +9,7 @@ import click
 import httpx
 
 from cogworks.errors import CogworksError
-from cogworks.github.addresses import api_addresses, parse_repository_url
+from cogworks.forge.addresses import api_addresses, parse_repository_url
 from tests.live.questions import QUESTIONS, Question
 from tests.live.scratch import Scratch
 

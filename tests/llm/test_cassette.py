@@ -3,9 +3,16 @@ from pathlib import Path
 import pytest
 
 from cogworks.errors import ConfigurationError
-from cogworks.llm.cassette import Cassette, CassetteMiss, CassetteProvider, Misses, RecordingProvider
+from cogworks.llm.cassette import (
+    Cassette,
+    CassetteMiss,
+    CassetteProvider,
+    Misses,
+    RecordingProvider,
+    proposed_rekeyings,
+    rekey,
+)
 from cogworks.llm.provider import Message, ModelRequest
-from cogworks.llm.rekeying import proposed_rekeyings, rekey
 from tests.fakes import ScriptedModel, finished
 
 SCHEMA = {

@@ -9,8 +9,8 @@ from cogworks.errors import BudgetReached, ConfigurationError, InvalidReply, Try
 from cogworks.llm.budget import Budget
 from cogworks.llm.gateway import Gateway, Meter, ModelSettings, ReplyRecord
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
+from cogworks.llm.prompts import SystemText
 from cogworks.llm.provider import Message, ModelReply, Usage
-from cogworks.llm.rules import SystemText
 from cogworks.llm.schemas import full_schema, reduced_schema
 from tests.fakes import ScriptedModel, finished
 

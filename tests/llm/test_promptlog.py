@@ -5,7 +5,7 @@ import pytest
 from cogworks.errors import TryAgainLater
 from cogworks.llm.promptlog import PromptLog
 from cogworks.llm.provider import Message, ModelReply, ModelRequest, Usage, sha256_hex
-from cogworks.tools.redaction import Redactor
+from cogworks.tools.records import Redactor
 
 SECRET = "ghp_" + "a" * 30
 QUESTION = ModelRequest(

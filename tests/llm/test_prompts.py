@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from cogworks.errors import ConfigurationError
-from cogworks.llm.prompts import SEPARATOR, Prompt, Prompts, as_json, delimited
-from cogworks.llm.rules import SystemText
+from cogworks.llm.prompts import SEPARATOR, Prompt, Prompts, SystemText, as_json, delimited
 
 TEMPLATE = "You classify issues.\n{{ output_schema }}\n--- user ---\n{{ body | untrusted('the issue') }}\n"
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from cogworks.errors import ConfigurationError
 from cogworks.llm.package_data import shipped_prompts
-from cogworks.llm.prompts import SEPARATOR, Prompts
-from cogworks.llm.rules import RULES, SystemText
+from cogworks.llm.prompts import RULES, SEPARATOR, Prompts, SystemText
 from tests.shipped import prompts
 
 ROOT = Path(__file__).parents[2]

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from cogworks.pipeline.built_in import built_in_pipelines
 from cogworks.pipeline.elements import Instance, SubItem
 from cogworks.pipeline.frontier import instances
 from cogworks.pipeline.graph import Pipeline
-from cogworks.pipeline.parser import parse_pipelines
+from cogworks.pipeline.parser import built_in_pipelines, parse_pipelines
 from cogworks.pipeline.render import MAX_DRAWN_EDGES, View, dot, is_drawable, mermaid
 from tests.mermaid.reading import HERE, Read, read
 from tests.node_packages import installed

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from cogworks.github.effects import CommitFiles, FileText, OpenPullRequest
+from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest
 from cogworks.nodes.architecture import problems_of, run
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.replies import AffectedModule, DependencyChange, Requirement, Specification

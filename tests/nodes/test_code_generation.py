@@ -6,20 +6,20 @@ from typing import Any, Literal
 
 import pytest
 
-from cogworks.coding.actions import Action
-from cogworks.coding.eventlog import read_events
-from cogworks.coding.events import Committed, CycleEnd, ExecutionComplete, ForcedInjection, Header
-from cogworks.coding.governed import coding_policy
-from cogworks.coding.monitor import verify_seriality
-from cogworks.coding.replay import verify
+from cogworks.codegen.governed import coding_policy
+from cogworks.cycle.actions import Action
+from cogworks.cycle.eventlog import read_events
+from cogworks.cycle.events import Committed, CycleEnd, ExecutionComplete, ForcedInjection, Header
+from cogworks.cycle.monitor import verify_seriality
+from cogworks.cycle.replay import verify
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
 from cogworks.errors import ApprovalNeeded, LostRace, VisitStopped
-from cogworks.github.effects import PushBranch
+from cogworks.forge.effects import PushBranch
 from cogworks.llm.package_data import shipped_prompts
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Conventions, Failed, NodeTask, Succeeded, Workspace
 from cogworks.nodes.replies import CodeChange, ProposedFile
-from cogworks.settings import DependencyConfig
+from cogworks.settings.config import DependencyConfig
 from cogworks.vocabulary import BranchName, CommitOid, Severity
 from tests.fakes import FakeShell, MemoryWorkspace
 from tests.nodes.examples import (

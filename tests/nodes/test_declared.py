@@ -5,9 +5,8 @@ import pytest
 from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.checking import Interface, InterfaceMap
 from cogworks.nodes.contract import Succeeded
-from cogworks.nodes.declared import MAX_CHARS, Declared, listed, undeclared
 from cogworks.nodes.excerpts import MAX_FILE_CHARS
-from cogworks.nodes.interface_design import run
+from cogworks.nodes.interface_design import MAX_CHARS, Declared, listed, run, undeclared
 from cogworks.nodes.replies import InterfaceName
 from tests.nodes.examples import FILES, INTERFACES, shell, task
 

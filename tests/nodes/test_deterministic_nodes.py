@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from cogworks.codebase.scripts import ScriptRun
-from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.messages import Diagnostic
+from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import NodeFailed
-from cogworks.github.effects import OpenPullRequest, PostComment, SetLabels
+from cogworks.forge.effects import OpenPullRequest, PostComment, SetLabels
 from cogworks.nodes.contract import Failed, Succeeded
-from cogworks.nodes.resolution import procedure_for
+from cogworks.nodes.registry import procedure_for
 from cogworks.vocabulary import Severity
 from tests.fakes import ScriptedService
 from tests.nodes.declared import Desk, declared, desk

@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.github.wordings import EditedText
-from cogworks.nodes.edited_items import as_edited
+from cogworks.forge.wordings import EditedText
+from cogworks.nodes.artifacts import as_edited
 from cogworks.nodes.pull_request_texts import sub_issue_body
 from cogworks.nodes.replies import PlannedItem
 from tests.nodes.examples import planned, task

@@ -1,10 +1,10 @@
 import pytest
 
 from cogworks.domain_services.messages import Diagnostic
-from cogworks.github.effects import CommitFiles, FileText, OpenPullRequest
+from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest
 from cogworks.llm.prompts import delimited
 from cogworks.nodes.contract import Conventions, Failed, NodeTask, Outcome, Succeeded
-from cogworks.nodes.resolution import procedure_for
+from cogworks.nodes.registry import procedure_for
 from cogworks.pipeline.graph import Node
 from cogworks.vocabulary import Severity
 from tests.fakes import MemoryWorkspace, ScriptedService

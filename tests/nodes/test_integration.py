@@ -3,7 +3,7 @@
 import pytest
 
 from cogworks.errors import NodeFailed
-from cogworks.github.effects import OpenPullRequest, ReportCheck
+from cogworks.forge.effects import OpenPullRequest, ReportCheck
 from cogworks.nodes.contract import Failed, SubItemRef, Succeeded
 from cogworks.nodes.integration import run
 from cogworks.repair.proof import ProvenTest, Summary, Tree, markdown

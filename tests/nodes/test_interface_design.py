@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.messages import Diagnostic
-from cogworks.github.effects import CommitFiles, FileText, OpenPullRequest
+from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest
 from cogworks.nodes.contract import Failed, Succeeded, Workspace
 from cogworks.nodes.interface_design import run
 from cogworks.nodes.replies import Interfaces, ProposedFile

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.nodes.plan_rules import find_cycle, in_dependency_order, plan_problems
+from cogworks.nodes.planning import find_cycle, in_dependency_order, plan_problems
 from cogworks.nodes.replies import Plan, PlannedItem
 from tests.nodes.examples import INTERFACES, planned
 

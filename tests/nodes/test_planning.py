@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.github.effects import CreateSubIssue, LinkDependency
+from cogworks.forge.effects import CreateSubIssue, LinkDependency
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.planning import run
 from cogworks.nodes.replies import Plan

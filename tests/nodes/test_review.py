@@ -6,7 +6,7 @@ from cogworks.domain_services.messages import Diagnostic
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.review import MAX_RULE_FINDINGS, numbered, run
 from cogworks.vocabulary import CommitOid, Severity
-from tests.coding.test_handoff import handoff
+from tests.cycle.test_handoff import handoff
 from tests.nodes.examples import CODE, FILES, FIXED, change, finding, output, shell, task, verdict
 
 CHANGED = {**FILES, **{file.path: file.content for file in change().files}}

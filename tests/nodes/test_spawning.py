@@ -3,10 +3,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from cogworks.codebase.scripts import ScriptRun
-from cogworks.github.effects import CreateIssue
-from cogworks.github.publication import Published, PublishedIssue, RefusedIssue
+from cogworks.forge.effects import CreateIssue
+from cogworks.forge.publication import Published, PublishedIssue, RefusedIssue
 from cogworks.nodes.contract import Conventions, Outcome, Succeeded
-from cogworks.nodes.resolution import procedure_for
+from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.spawning import with_created
 from cogworks.pipeline.graph import Node
 from tests.nodes.declared import Desk, declared, desk, files

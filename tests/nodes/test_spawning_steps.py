@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.github.effects import CreateIssue
+from cogworks.forge.effects import CreateIssue
 from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Succeeded
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document

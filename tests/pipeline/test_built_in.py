@@ -1,6 +1,6 @@
-from cogworks.pipeline.built_in import built_in_pipelines
 from cogworks.pipeline.frontier import EdgeRef, Instance, instances, out_edges_after
 from cogworks.pipeline.gates import gate_of, work_class
+from cogworks.pipeline.parser import built_in_pipelines
 from cogworks.pipeline.state import RunState
 from tests.pipeline.graphs import sub_items
 from tests.pipeline.runs import new_run

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.pipeline.evaluation import evaluate_expression, same_json
+from cogworks.pipeline.conditions import evaluate_expression, same_json
 from cogworks.pipeline.expressions import Expression, Not, parse_expression
 from tests.pipeline.test_expressions import expressions
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.nodes.considering import Considered, Wanted, consider, read_item
+from cogworks.engine.consider import Considered, Wanted, consider, read_item
 from cogworks.pipeline.explanation import Explanation, explain
 from cogworks.vocabulary import IssueNumber, NodeId, RunId
 from tests.approving import POLICY, POLICY_FILE, RIGHT, WRONG, Coder

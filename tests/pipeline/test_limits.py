@@ -3,11 +3,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.pipeline.affording import shortage
 from cogworks.pipeline.decision import BackOff, Run, Stop, decide
 from cogworks.pipeline.elements import MAX_TRAVERSALS, MAX_VISITS_PER_RUN, EdgeRef
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.limits import Grant, grant, max_cost_usd, session_budget
+from cogworks.pipeline.limits import Grant, grant, max_cost_usd, session_budget, shortage
 from cogworks.pipeline.places import routing_of
 from cogworks.pipeline.routing import out_edges_after
 from cogworks.pipeline.spend import Spend

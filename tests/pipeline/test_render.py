@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.pipeline.built_in import built_in_pipelines
 from cogworks.pipeline.graph import Instance
+from cogworks.pipeline.parser import built_in_pipelines
 from cogworks.pipeline.render import View, as_json, dot, mermaid
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document, edge, loop, parse, pipeline, sub_items

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.pipeline.affording import limits_mark
+from cogworks.pipeline.limits import limits_mark
 from cogworks.pipeline.people import Held
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.spend import Spend

@@ -1,7 +1,7 @@
 """What people change on a branch is judged before the run goes on."""
 
-from cogworks.pipeline.built_in import built_in_pipelines
 from cogworks.pipeline.graph import Instance
+from cogworks.pipeline.parser import built_in_pipelines
 from cogworks.pipeline.position import locate
 from cogworks.pipeline.revalidation import looked_at, revalidated
 from cogworks.pipeline.state import RunState

@@ -8,8 +8,8 @@ from pathlib import Path
 from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
-from cogworks.repair.gates import Selection
-from cogworks.repair.outcomes import Terms
+from cogworks.repair.transact.gates import Selection
+from cogworks.repair.transact.outcomes import Terms
 from cogworks.repair.violations import Reading, Step
 from cogworks.vocabulary import CommitOid, RunId, Severity
 from tests.codebase.repositories import BOT, git
@@ -71,7 +71,7 @@ class FactChecks:
 
     With one that is `unloadable` none of its file runs.
 
-    Obeys `cogworks.repair.transaction.Checks`.
+    Obeys `cogworks.repair.transact.transaction.Checks`.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """A small shop with a fault in it, as the rules of the patch loop see it."""
 
 from cogworks.domain_services.exploring import CallNode, Lines, Symbol, SymbolKind
-from cogworks.repair.suspects import Suspect
+from cogworks.repair.localise.suspects import Suspect
 
 
 def symbol(name: str, lines: Lines, *, kind: SymbolKind = "function", artifact: str = "shop.py") -> Symbol:

@@ -1,4 +1,4 @@
-"""What a service would know of the small shop; obeys `cogworks.repair.localising.Explorer`."""
+"""What a service would know of the small shop; obeys `cogworks.repair.localise.localising.Explorer`."""
 
 from collections.abc import Mapping, Sequence
 

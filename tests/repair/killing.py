@@ -17,8 +17,8 @@ from pathlib import Path
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
 from cogworks.codebase.git import Git
-from cogworks.repair.outcomes import Moment
-from cogworks.repair.transaction import Bench, transact
+from cogworks.repair.transact.outcomes import Moment
+from cogworks.repair.transact.transaction import Bench, transact
 from tests.codebase.repositories import ENVIRONMENT, git
 from tests.limits import LONG_RUN_ENDS_WITHIN_S, reaped
 from tests.repair.benches import FactChecks, make_worktree, on_disk, patch_tree, real_git, terms

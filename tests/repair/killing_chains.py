@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cogworks.codebase.patchtree import PatchTree
-from cogworks.repair.gates import Selection
-from cogworks.repair.transaction import Bench, transact
+from cogworks.repair.transact.gates import Selection
+from cogworks.repair.transact.transaction import Bench, transact
 from tests.codebase.repositories import git
 from tests.limits import reaped
 from tests.repair.benches import FILES, FactChecks, make_worktree, patch_tree, real_git, terms

@@ -1,4 +1,4 @@
-"""A laboratory without worktrees and services: rooms answer as they are told; obeys `cogworks.repair.investigating.Laboratory`."""
+"""A laboratory without worktrees and services: rooms answer as they are told; obeys `cogworks.repair.probe.investigating.Laboratory`."""
 
 import re
 import threading
@@ -11,7 +11,7 @@ from cogworks.codebase.sandboxes import Hit
 from cogworks.domain_services.exploring import Trace, TraceEvent
 from cogworks.domain_services.messages import Message, TestCase
 from cogworks.domain_services.operations import Operation
-from cogworks.repair.probes import Params, Result
+from cogworks.repair.probe.probes import Params, Result
 from tests.repair.exploring import SHOP
 
 Answering = Callable[["ScriptedRoom", str, Any], Sequence[Message]]
@@ -37,7 +37,7 @@ def traced(
 
 
 class ScriptedRoom:
-    """Remembers what was applied; obeys `cogworks.repair.probes.Room`."""
+    """Remembers what was applied; obeys `cogworks.repair.probe.probes.Room`."""
 
     def __init__(self, answering: Answering, texts: Mapping[str, str], asked: list[tuple[str, Any]]) -> None:
         self._answering, self._texts, self._asked = answering, texts, asked

@@ -9,13 +9,13 @@ import pytest
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
 from cogworks.domain_services.answers import NotOffered
-from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.domain_services.panel import Member, ServicePanel
+from cogworks.domain_services.transport import ServiceFailed
 from cogworks.repair.consulting import Consulted, HasPath
-from cogworks.repair.gates import Selection
-from cogworks.repair.transaction import Bench, transact
+from cogworks.repair.transact.gates import Selection
+from cogworks.repair.transact.transaction import Bench, transact
 from cogworks.repair.violations import Step
 from cogworks.vocabulary import Severity
 from tests.fixing import make_shop

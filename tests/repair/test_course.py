@@ -4,10 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.repair.branches import Branch, Course, course_of
+from cogworks.repair.branches import (
+    MOST_BRANCHES,
+    Branch,
+    Course,
+    course_of,
+    followed,
+    planned_branches,
+    suspected_branches,
+)
 from cogworks.repair.landmarks import Alternative, FailurePattern, Landmark, Span
-from cogworks.repair.slices import Slice
-from cogworks.repair.ways import MOST_BRANCHES, followed, planned_branches, suspected_branches
+from cogworks.repair.localise.slices import Slice
 from tests.repair.examples import suspect
 
 HERE = Span(artifact="shop.py", lines=(1, 5))

@@ -11,8 +11,8 @@ from cogworks.errors import InvalidReply
 from cogworks.repair.judging import judge
 from cogworks.repair.options import Options, Search
 from cogworks.repair.proposing import Proposal
-from tests.coding.repair_scene import RepairScene
-from tests.coding.test_repairing import BOTH, PATTERN, USELESS, WHOLE
+from tests.cycle.repair_scene import RepairScene
+from tests.cycle.test_repairing import BOTH, PATTERN, USELESS, WHOLE
 from tests.fixing import diffs, plan
 from tests.repair.benches import make_worktree
 from tests.repair.scripted_model import Answers

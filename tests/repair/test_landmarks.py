@@ -13,7 +13,7 @@ from cogworks.repair.landmarks import (
     pattern_problems,
     units_of,
 )
-from cogworks.repair.slices import Slice
+from cogworks.repair.localise.slices import Slice
 from tests.repair.examples import numbered_text, suspect
 
 SLICES = [Slice(artifact="shop.py", lines=(1, 50), text=numbered_text(50))]

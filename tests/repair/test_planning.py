@@ -3,7 +3,7 @@ import json
 import pytest
 
 from cogworks.errors import BudgetReached, InvalidReply
-from cogworks.repair.localising import localise
+from cogworks.repair.localise.localising import localise
 from cogworks.repair.planning import Situation, combined, fallback_landmarks, planned
 from tests.fixing import landmark, pattern, place, plan
 from tests.repair.exploring import COVERAGE, FAILING, NODES, SHOP, TARGET, ScriptedExplorer

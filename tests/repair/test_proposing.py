@@ -10,7 +10,7 @@ from cogworks.repair.landmarks import FailurePattern, Landmark, Span
 from cogworks.repair.planning import Situation
 from cogworks.repair.proposing import Caps, ModelProposer, Request, judged, step_of, windows_of
 from cogworks.repair.replies import DiffReply, DiffsReply
-from cogworks.repair.transaction import Bench
+from cogworks.repair.transact.transaction import Bench
 from cogworks.repair.violations import Reading
 from cogworks.vocabulary import Severity
 from tests.fixing import diffs

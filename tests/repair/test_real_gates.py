@@ -9,9 +9,9 @@ import pytest
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
 from cogworks.domain_services.messages import Diagnostic, TestReport
-from cogworks.repair.gates import Limits, Selection
-from cogworks.repair.outcomes import Result, Terms
-from cogworks.repair.transaction import Bench, transact
+from cogworks.repair.transact.gates import Limits, Selection
+from cogworks.repair.transact.outcomes import Result, Terms
+from cogworks.repair.transact.transaction import Bench, transact
 from cogworks.repair.violations import Reading, Step
 from cogworks.services.python.syntax import syntax_problems
 from cogworks.services.python.testrun import run_tests
@@ -39,7 +39,7 @@ TARGET = "tests/test_shop.py::test_total[a-b]"
 
 
 class RealChecks:
-    """The Python service's own work, without the service around it; obeys `cogworks.repair.transaction.Checks`."""
+    """The Python service's own work, without the service around it; obeys `cogworks.repair.transact.transaction.Checks`."""
 
     def __init__(self, tree: Path) -> None:
         self._tree = tree

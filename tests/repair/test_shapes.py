@@ -4,27 +4,26 @@ import pytest
 from pydantic import ValidationError
 
 from cogworks.codebase.patchtree import TreeState
-from cogworks.coding.repair_job import Job, Tried
+from cogworks.codegen.repair_job import Job, Tried
 from cogworks.domain_services.exploring import CallEdge, CallGraph
 from cogworks.domain_services.messages import Message
-from cogworks.repair.blackboard import Blackboard, ProbeReport, facts_of
-from cogworks.repair.branches import course_of
-from cogworks.repair.gates import Limits, Selection
+from cogworks.repair.branches import course_of, planned_branches
 from cogworks.repair.instance import Instance
 from cogworks.repair.ladder import Ladder, Rung
 from cogworks.repair.landmarks import Alternative, FailurePattern, Landmark, Span
-from cogworks.repair.localising import Localised
-from cogworks.repair.measure import Measurement, StaticError
+from cogworks.repair.localise.localising import Localised
+from cogworks.repair.localise.slices import Slice
+from cogworks.repair.localise.suspects import Ranking
 from cogworks.repair.options import Options
-from cogworks.repair.outcomes import Moment, Result, Terms
 from cogworks.repair.planning import Planned
+from cogworks.repair.probe.probes import Blackboard, ProbeReport, facts_of
+from cogworks.repair.probe.schedule import Schedule, Waiting
 from cogworks.repair.proposing import Proposal, Proposals
-from cogworks.repair.schedule import Schedule, Waiting
-from cogworks.repair.slices import Slice
-from cogworks.repair.suspects import Ranking
+from cogworks.repair.transact.gates import Limits, Selection
+from cogworks.repair.transact.measure import Measurement, StaticError
+from cogworks.repair.transact.outcomes import Moment, Result, Terms
 from cogworks.repair.violations import Span as StepSpan
 from cogworks.repair.violations import Step, Violation
-from cogworks.repair.ways import planned_branches
 from cogworks.vocabulary import CommitOid, RunId, Value
 from tests.repair.examples import node, suspect
 

@@ -9,8 +9,8 @@ import pytest
 from cogworks.domain_services.exploring import Signature, Signatures
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.domain_services.panel import Member, ServicePanel
-from cogworks.repair.apiguard import api_changes, refused_changes
 from cogworks.repair.consulting import Consulted
+from cogworks.repair.transact.apiguard import api_changes, refused_changes
 
 
 class Case(NamedTuple):

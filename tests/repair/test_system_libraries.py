@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.repair.system_libraries import library_remedies
+from cogworks.repair.unloaded import library_remedies
 
 
 def test_a_library_that_cannot_be_opened_is_named_once() -> None:

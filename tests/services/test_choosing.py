@@ -9,10 +9,10 @@ import pytest
 
 from cogworks.domain_services.answers import Answer
 from cogworks.domain_services.checking import SimulateParams
-from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.messages import Caller, ErrorCode, Repository, Request
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.domain_services.operations import SIMULATE
+from cogworks.domain_services.transport import ServiceFailed
 from cogworks.services.python.choosing import interpreter_for
 from cogworks.services.python.environments import Environments
 from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, own, suffices

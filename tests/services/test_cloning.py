@@ -11,9 +11,9 @@ from cogworks.codebase.remotes import Remote
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.client import ServiceClient
 from cogworks.domain_services.configuration import ServiceConfig
-from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.messages import ErrorCode, Repository, Request, frame
 from cogworks.domain_services.opening import open_transport
+from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import MachineUnfit
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.cloning import Clones, NoRepository

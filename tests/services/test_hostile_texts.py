@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cogworks.domain_services.checking import Unread
 from cogworks.domain_services.messages import Diagnostic
-from cogworks.repair.measure import new_faults
+from cogworks.repair.transact.measure import new_faults
 from cogworks.services.python.declarations import declared, read_declarations
 from cogworks.services.python.imports import imports_in
 from cogworks.services.python.ruff_rules import findings_in

@@ -14,7 +14,7 @@ from cogworks.services.python.interpreters import Interpreter, NotBuilt
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted
-from cogworks.wiring_services import repository_settings
+from cogworks.wiring.services import repository_settings
 from tests.limits import ENDS_WITHIN_S
 from tests.services.asking import laid_out
 from tests.services.package_server import wheel, with_pytest

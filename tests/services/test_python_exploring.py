@@ -17,11 +17,11 @@ from cogworks.domain_services.conformance.examination import Exam, Sample
 from cogworks.domain_services.conformance.subject import Subject
 from cogworks.domain_services.conformance.suite import examine
 from cogworks.domain_services.exploring import CallGraphParams, ExploreParams
-from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.messages import ErrorCode, Message
 from cogworks.domain_services.opening import open_transport
 from cogworks.domain_services.operations import Operation
 from cogworks.domain_services.panel import Member, ServicePanel
+from cogworks.domain_services.transport import ServiceFailed
 from cogworks.services.python import sample
 
 COMMAND = (sys.executable, "-m", "cogworks.services.python", "--until-stdin-closes")

@@ -23,10 +23,10 @@ from cogworks.domain_services.checking import (
     ValidateDepsParams,
 )
 from cogworks.domain_services.client import ProcessService
-from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.limits import Limits
 from cogworks.domain_services.messages import Diagnostic, ErrorCode, TestCase, TestReport
 from cogworks.domain_services.operations import NORMALISE, OPERATIONS, REVIEW_RULES, VALIDATE_DEPS
+from cogworks.domain_services.transport import ServiceFailed
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.testrun import run_tests
@@ -578,7 +578,7 @@ def _descendants(pid: int) -> list[int]:
 
 
 def test_the_command_line_starts_the_service(tmp_path: Path) -> None:
-    starter = "import sys; from cogworks.commands.service import service; service(sys.argv[1:])"
+    starter = "import sys; from cogworks.cli.service import service; service(sys.argv[1:])"
     command = [sys.executable, "-c", starter, "python", "--until-stdin-closes"]
     with ProcessService(command, name="python", environment=os.environ) as opened:
         assert opened.handshake().name == "python"

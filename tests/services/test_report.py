@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.repair.frames import frames_of
+from cogworks.repair.localise.localising import frames_of
 from cogworks.services.python.report import (
     MAX_LINES,
     NEXT,

@@ -15,8 +15,8 @@ from cogworks.domain_services.operations import COVERAGE, DEPENDENCY_GRAPH, INDE
 from cogworks.domain_services.panel import ServicePanel
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.roots import answered_in_root
-from cogworks.settings import read_environment
-from cogworks.wiring_services import open_panel
+from cogworks.settings.config import read_environment
+from cogworks.wiring.services import open_panel
 from tests.services.asking import HERE, MACHINE, Copy, laid_out
 from tests.services.package_server import serving, wheel, with_pytest
 

@@ -20,12 +20,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from cogworks.cli import cli
+from cogworks.cli.main import cli
 from cogworks.domain_services.client import ServiceClient
 from cogworks.domain_services.configuration import ServiceConfig
-from cogworks.domain_services.failures import ServiceFailed
 from cogworks.domain_services.messages import MAX_MESSAGE_BYTES, ErrorCode, Response, frame
 from cogworks.domain_services.opening import open_client
+from cogworks.domain_services.transport import ServiceFailed
 from cogworks.services.serving import MAX_CALLERS, sendable
 from tests.limits import Started
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from cogworks.cli import cli
-from cogworks.coding.governed import POLICY
+from cogworks.cli.main import cli
+from cogworks.codegen.governed import POLICY
 from cogworks.tools.local import ToolFile
 from cogworks.tools.policy import PolicyFile, Rule
 from tests.codebase.repositories import git

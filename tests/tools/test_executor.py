@@ -12,13 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.errors import BudgetReached
-from cogworks.tools.budget import Budget
+from cogworks.tools.calling import Budget, Retries
 from cogworks.tools.executor import Executor, Means
-from cogworks.tools.plans import Goal, PlanStep
+from cogworks.tools.planner import Goal, PlanStep
 from cogworks.tools.policy import Policy, Rule
 from cogworks.tools.records import Record, read_records
 from cogworks.tools.registry import Call, ToolRegistry
-from cogworks.tools.retrying import Retries
 from tests.limits import ENDS_WITHIN_S
 from tests.tools.tooling import PROFILE, Handler, World, allowing, failing, reading, strings
 

@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 
 from cogworks.canonical import canonical, sha256
 from cogworks.masking import HIDDEN
-from cogworks.tools.plans import Goal
+from cogworks.tools.planner import Goal
 from cogworks.tools.records import (
     MAX_KEPT_CHARS,
     AuditDamaged,
     Identity,
     Record,
+    Redactor,
     Trail,
     comparable,
     is_closed,
     line_of,
     read_records,
 )
-from cogworks.tools.redaction import Redactor
 from cogworks.tools.registry import ToolRegistry
 from tests.tools.tooling import PROFILE, Handler, World, allowing, failing, reading
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.tools.scope import scope_problems
+from cogworks.tools.schemas import scope_problems
 
 SCHEMA: dict[str, Any] = {
     "properties": {

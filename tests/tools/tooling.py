@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from cogworks.tools.approvals import Approvals
+from cogworks.tools.calling import Retries
 from cogworks.tools.controller import Controller, Desk
 from cogworks.tools.policy import Enforcer, Policy, Rule
-from cogworks.tools.records import Identity, Record, Trail
-from cogworks.tools.redaction import Redactor
+from cogworks.tools.records import Identity, Record, Redactor, Trail
 from cogworks.tools.registry import Call, Tool, ToolFailed, ToolRegistry
-from cogworks.tools.retrying import Retries
 
 PROFILE = "local"
 TREE = "t" * 40

@@ -3,12 +3,12 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from cogworks.github.effects import Effect
-from cogworks.github.facts import SubIssue
-from cogworks.github.ledger_copy import ChainedCommit, LedgerCopy
-from cogworks.github.markers import Marker, parse_marker
-from cogworks.github.publication import PublicationContext, Published
-from cogworks.github.snapshot import Snapshot
+from cogworks.forge.effects import Effect
+from cogworks.forge.facts import SubIssue
+from cogworks.forge.markers import Marker, parse_marker
+from cogworks.forge.publication import PublicationContext, Published
+from cogworks.forge.snapshot import Snapshot
+from cogworks.github.ledger_log import ChainedCommit, LedgerCopy
 from cogworks.upkeep.checking import CheckShell
 from cogworks.vocabulary import CommitOid, Login, RunId
 from tests.step_fakes import Runner

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogworks.github.closing import part_of
+from cogworks.forge.bases import part_of
 from cogworks.upkeep.checking import check
 from cogworks.vocabulary import IssueNumber
 from tests.step_fakes import Runner, until_done

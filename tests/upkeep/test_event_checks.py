@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from cogworks.coding import eventlog
-from cogworks.coding.eventlog import segments
-from cogworks.coding.events import Committed
-from cogworks.upkeep.event_checks import check_events
-from tests.coding.scripted import rechained, recorded
+from cogworks.cycle import eventlog
+from cogworks.cycle.eventlog import segments
+from cogworks.cycle.events import Committed
+from cogworks.upkeep.log_checks import check_events
+from tests.cycle.scripted import rechained, recorded
 
 FOLDER = "visits/0005-code_generation@2"
 LOG = recorded()

@@ -1,16 +1,18 @@
-"""How the conformance suite asks and what it makes of one answer."""
+"""How the conformance suite asks and what it makes of one answer.
+
+What the conformance suite found, check by check.
+"""
 
 import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from jsonschema import Draft202012Validator
 
 from cogworks.domain_services.answers import Unusable, read_answer, read_response
-from cogworks.domain_services.conformance.findings import Finding, Skipped
 from cogworks.domain_services.conformance.subject import Heard, Subject
 from cogworks.domain_services.messages import (
     Caller,
@@ -23,6 +25,48 @@ from cogworks.domain_services.messages import (
 )
 from cogworks.domain_services.operations import HANDSHAKE_LIMIT_S, OPERATIONS
 from cogworks.domain_services.published import Profile, response_schema
+from cogworks.vocabulary import Value
+
+
+class Finding(Value):
+    """One way in which a service differs from the Extension API."""
+
+    found: str
+    remedy: str
+    """What the author of the service does about it."""
+
+
+class CheckResult(Value):
+    """One check and what came of it."""
+
+    check: str
+    title: str
+    status: Literal["passed", "failed", "skipped"]
+    findings: tuple[Finding, ...] = ()
+    reason: str = ""
+    """Why it was skipped."""
+
+
+class Conformance(Value):
+    """The whole examination of one service."""
+
+    service: str
+    results: tuple[CheckResult, ...]
+
+    @property
+    def is_conformant(self) -> bool:
+        """Whether nothing was found."""
+        return all(result.status != "failed" for result in self.results)
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The checks that found something."""
+        return tuple(result.check for result in self.results if result.status == "failed")
+
+
+class Skipped(Exception):
+    """A check that does not apply; its text says why."""
+
 
 _FRAMING = (
     "Answer each request with exactly one JSON object on one line (over HTTP: as the body, with status 200)."

@@ -3,8 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cogworks.domain_services.conformance.examination import Exam, Sample, response_of, result_problem
-from cogworks.domain_services.conformance.findings import Finding, Skipped
+from cogworks.domain_services.conformance.examination import (
+    Exam,
+    Finding,
+    Sample,
+    Skipped,
+    response_of,
+    result_problem,
+)
 from cogworks.domain_services.messages import InterfaceContract, Response
 from cogworks.domain_services.operations import OPERATIONS
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from cogworks.domain_services.answers import Unusable, read_handshake, read_response
-from cogworks.domain_services.conformance.examination import Exam, response_of
-from cogworks.domain_services.conformance.findings import Finding, Skipped
+from cogworks.domain_services.conformance.examination import Exam, Finding, Skipped, response_of
 from cogworks.domain_services.messages import (
     MAX_MESSAGE_BYTES,
     ErrorCode,

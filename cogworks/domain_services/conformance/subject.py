@@ -11,9 +11,8 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from cogworks.domain_services.configuration import ServiceConfig
-from cogworks.domain_services.failures import ServiceGone, ServiceRefused, ServiceSlow
 from cogworks.domain_services.process import ServiceProcess
-from cogworks.domain_services.transport import Transport
+from cogworks.domain_services.transport import ServiceGone, ServiceRefused, ServiceSlow, Transport
 from cogworks.vocabulary import Value
 
 _FAREWELL_S = 3.0

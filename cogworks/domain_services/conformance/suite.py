@@ -4,10 +4,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 from cogworks.domain_services.conformance import method_checks, protocol_checks
-from cogworks.domain_services.conformance.examination import Exam
-from cogworks.domain_services.conformance.findings import CheckResult, Conformance, Finding, Skipped
-from cogworks.domain_services.failures import ServiceGone, ServiceRefused, ServiceSlow
+from cogworks.domain_services.conformance.examination import CheckResult, Conformance, Exam, Finding, Skipped
 from cogworks.domain_services.operations import OPERATIONS
+from cogworks.domain_services.transport import ServiceGone, ServiceRefused, ServiceSlow
 
 Check = Callable[[Exam], Iterator[Finding]]
 

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from cogworks.settings import read_environment
+from cogworks.settings.config import read_environment
 from scripts.benchmarks.places import places
 from scripts.benchmarks.planted.planting import PlantedBug, lay_out, library, planted_bugs, with_bug
 from scripts.benchmarks.published import CACHE

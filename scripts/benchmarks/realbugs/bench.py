@@ -16,7 +16,7 @@ from cogworks.domain_services.client import ServiceClient
 from cogworks.domain_services.exploring import ExploreParams, Signatures
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.errors import CogworksError
-from cogworks.settings import child_environment, read_environment
+from cogworks.settings.config import child_environment, read_environment
 from scripts.benchmarks.places import places
 from scripts.benchmarks.published import CACHE, Release
 from scripts.benchmarks.realbugs.harvesting import Harvest, harvested

@@ -8,14 +8,14 @@ from cogworks.codebase.git import Git
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.domain_services.messages import Caller
 from cogworks.repair.consulting import Consulted
-from cogworks.repair.gates import Selection
-from cogworks.repair.outcomes import Result, Terms
-from cogworks.repair.transaction import Bench, transact
+from cogworks.repair.transact.gates import Selection
+from cogworks.repair.transact.outcomes import Result, Terms
+from cogworks.repair.transact.transaction import Bench, transact
 from cogworks.repair.violations import Span, Step
-from cogworks.settings import Environment, child_environment
+from cogworks.settings.config import Environment, child_environment
 from cogworks.vocabulary import CommitOid, RunId
-from cogworks.wiring import COMMITTER
-from cogworks.wiring_services import open_panel
+from cogworks.wiring.services import open_panel
+from cogworks.wiring.step import COMMITTER
 from scripts.benchmarks.realbugs.hunks import Hunk
 from scripts.benchmarks.realbugs.offers import Offer
 from scripts.benchmarks.realbugs.selection import MAX_CHANGED_LINES, MAX_FILES, Bug

@@ -10,14 +10,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from cogworks.coding.repair_job import Notes
+from cogworks.codegen.repair_job import Notes
 from cogworks.repair.instance import Instance
-from cogworks.repair.measure import RERUNS
+from cogworks.repair.localise.suspects import Ranking
 from cogworks.repair.options import ModelChoice, Options, Search, Sizes, Transactions
-from cogworks.repair.suspects import Ranking
-from cogworks.settings import Environment
+from cogworks.repair.transact.measure import RERUNS
+from cogworks.settings.config import Environment
 from cogworks.vocabulary import Value
-from cogworks.wiring_fix import Order, open_repair
+from cogworks.wiring.fix import Order, open_repair
 from scripts.benchmarks.realbugs.adversary import Adversary
 from scripts.benchmarks.realbugs.harvesting import steps
 from scripts.benchmarks.realbugs.hunks import applied

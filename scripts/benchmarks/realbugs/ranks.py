@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from cogworks.repair.suspects import WEIGHTS, Ranking, Signal, Suspect
+from cogworks.repair.localise.suspects import WEIGHTS, Ranking, Signal, Suspect
 from cogworks.vocabulary import Value
 from scripts.benchmarks.places import Places
 from scripts.benchmarks.realbugs.hunks import Hunk

@@ -11,9 +11,9 @@ from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.opening import BUNDLED, open_client
 from cogworks.domain_services.preparing import Prepared, PrepareParams
 from cogworks.errors import CogworksError
-from cogworks.settings import child_environment
+from cogworks.settings.config import child_environment
 from cogworks.vocabulary import Value
-from cogworks.wiring_services import configured_words, repository_settings
+from cogworks.wiring.services import configured_words, repository_settings
 from scripts.benchmarks.zoo.animals import Animal
 
 LIMIT_S = 900

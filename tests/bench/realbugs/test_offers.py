@@ -4,7 +4,7 @@ import ast
 from collections import Counter
 
 from cogworks.codebase.diffparsing import parse_diff
-from cogworks.repair.validators import diff_violations
+from cogworks.repair.transact.validators import diff_violations
 from cogworks.repair.violations import Ground, Span
 from cogworks.repair.violations import Step as Rules
 from scripts.benchmarks.realbugs.adversary import Adversary

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.settings import read_environment
+from cogworks.settings.config import read_environment
 from scripts.benchmarks.realbugs.offers import Step, offers
 from scripts.benchmarks.realbugs.placing import tried_in_place
 from scripts.benchmarks.realbugs.selection import Bug, Piece

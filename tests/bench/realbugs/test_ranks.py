@@ -1,7 +1,7 @@
 """The rank of a true place is told for every way of ranking; equal suspects share the middle."""
 
 from cogworks.domain_services.exploring import Symbol
-from cogworks.repair.suspects import Ranking, Suspect
+from cogworks.repair.localise.suspects import Ranking, Suspect
 from scripts.benchmarks.realbugs.hunks import Hunk
 from scripts.benchmarks.realbugs.ranks import ablation, is_changed, ranks
 

@@ -16,7 +16,7 @@ from cogworks.services.python.machine import Machine
 from cogworks.services.python.simulating import simulate
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted
-from cogworks.wiring_services import repository_settings
+from cogworks.wiring.services import repository_settings
 from tests.codebase.repositories import git
 from tests.services.asking import laid_out
 from tests.services.package_server import serving, wheel, with_pytest

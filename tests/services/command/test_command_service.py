@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from cogworks.cli import cli
+from cogworks.cli.main import cli
 from cogworks.domain_services.languages import LANGUAGES, patterns_of
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.command import answering

@@ -1,0 +1,145 @@
+"""`cogworks cost`: what a work item has cost, by node and by sub-work-item, against its budget."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cogworks.cli.looking import AT_HELP, Look, look_at, moment_of
+from cogworks.cli.tables import Column, show_table
+
+if TYPE_CHECKING:
+    from cogworks.engine.consider import Considered
+    from cogworks.pipeline.spend import Spend
+    from cogworks.pipeline.spending import SpendRow
+    from cogworks.pipeline.state import RunState
+
+COLUMNS = [
+    Column("visits", is_number=True),
+    Column("calls", is_number=True),
+    Column("tokens in", is_number=True),
+    Column("out", is_number=True),
+    Column("USD", is_number=True),
+]
+
+
+@click.command("cost")
+@click.argument("issue_url")
+@click.option("--at", default="", metavar="TIME|OID", help=AT_HELP)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def cost(issue_url: str, at: str, as_json: bool) -> int:
+    """Show what the work item at ISSUE_URL has cost so far: tokens and dollars by node and by sub-work-item, and what
+    is left of the budget. Visits that were repeated or given back count, for they were paid.
+
+    \b
+    Example:
+      cogworks cost https://github.com/octo-org/hello/issues/42
+    """
+    look = Look()
+    seen = look_at(issue_url, look.meter, at=at)
+    if as_json:
+        click.echo(json.dumps({**_as_object(seen, at), **look.used()}))
+    else:
+        _print(seen, at)
+    return 0
+
+
+def _as_object(seen: "Considered", at: str) -> dict[str, Any]:
+    from cogworks.pipeline.limits import max_cost_usd
+    from cogworks.pipeline.spending import by_node, by_sub_item
+
+    state, facts = seen.state, seen.facts
+    spent = state.spent
+    tokens = spent.input_tokens + spent.output_tokens
+    limit_usd = max_cost_usd(facts, seen.pipeline)
+    left_usd = max(0.0, limit_usd - spent.cost_usd - state.reserved_usd)
+    return {
+        "issue": seen.snapshot.issue.url,
+        "at": moment_of(seen, at),
+        "run_id": state.run_id if seen.snapshot.ledger else None,
+        "total": _amounts(spent),
+        "reserved_usd": round(state.reserved_usd, 9),
+        "budget": {"cost_usd": limit_usd, "tokens": facts.max_tokens},
+        "earlier_usd": state.earlier.spend.cost_usd,
+        "earlier_unconfirmed_usd": state.earlier.spend.unconfirmed_usd,
+        "remaining": {
+            "cost_usd": round(left_usd, 9),
+            "tokens": max(0, facts.max_tokens - tokens - state.reserved_tokens),
+        },
+        "nodes": [{"node": row.node, **_row(row)} for row in by_node(state)],
+        "sub_items": [{**_sub_item(state, row), **_row(row)} for row in by_sub_item(state)],
+    }
+
+
+def _amounts(spend: "Spend") -> dict[str, Any]:
+    return {
+        "cost_usd": spend.cost_usd,
+        "input_tokens": spend.input_tokens,
+        "output_tokens": spend.output_tokens,
+        "model_calls": spend.model_calls,
+        "unconfirmed_usd": spend.unconfirmed_usd,
+        "unconfirmed_tokens": spend.unconfirmed_tokens,
+    }
+
+
+def _row(row: "SpendRow") -> dict[str, Any]:
+    return {"visits": row.visits, "unfinished": row.unfinished, **_amounts(row.spend)}
+
+
+def _sub_item(state: "RunState", row: "SpendRow") -> dict[str, Any]:
+    planned = next((item for item in state.sub_items or () if item.key == row.sub_item), None)
+    return {
+        "sub_item": row.sub_item,
+        "number": planned.number if planned else None,
+        "title": planned.title if planned else None,
+    }
+
+
+def _print(seen: "Considered", at: str) -> None:
+    told = _as_object(seen, at)
+    click.echo(told["issue"] + (f"  (as of {told['at']['time']})" if told["at"] else "") + "\n")
+    total = ("total", *_cells({**told["total"], "visits": len(seen.state.visits)}))
+    nodes = [(row["node"], *_cells(row)) for row in told["nodes"]]
+    show_table([Column("node"), *COLUMNS], [*nodes, total])
+    if seen.state.sub_items:
+        click.echo()
+        show_table(
+            [Column("sub-work-item"), *COLUMNS],
+            [(_title(row), *_cells(row)) for row in told["sub_items"]],
+        )
+    for line in closing_lines(seen.state, told):
+        click.echo(f"\n{line}")
+
+
+def closing_lines(state: "RunState", told: Mapping[str, Any]) -> Iterator[str]:
+    """What stands below the tables: money that nobody confirmed, the runs before, and what is left."""
+    from cogworks.pipeline.spending import earlier_line, unconfirmed
+
+    if lost := unconfirmed(state.spent):
+        yield f"of the total: {lost}. Runners died before they could say what their last calls cost; the provider's bill knows."
+    if told["earlier_usd"]:
+        yield earlier_line(state)
+    budget, left = told["budget"], told["remaining"]
+    reserved = f" (${told['reserved_usd']:.4f} reserved by a running node)" if told["reserved_usd"] else ""
+    yield (
+        f"left: ${left['cost_usd']:.4f} of ${budget['cost_usd']:.2f}{reserved}, "
+        f"{left['tokens']:,} of {budget['tokens']:,} tokens"
+    )
+
+
+def _title(row: dict[str, Any]) -> str:
+    if row["sub_item"] is None:
+        return "(the whole item)"
+    number = f"#{row['number']} " if row["number"] else ""
+    return f"{row['sub_item']}: {number}{row['title'] or ''}".rstrip()
+
+
+def _cells(row: dict[str, Any]) -> Sequence[str]:
+    return (
+        str(row["visits"]),
+        str(row["model_calls"]),
+        f"{row['input_tokens']:,}",
+        f"{row['output_tokens']:,}",
+        f"{row['cost_usd']:.4f}",
+    )

@@ -1,0 +1,189 @@
+"""`cogworks demo`: the main job on an embedded GitHub, with recorded model replies or a real model."""
+
+import json
+import shutil
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cogworks.cli.tables import console_for_people
+from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
+from cogworks.errors import CogworksError, Interrupted, PermissionRefused
+from cogworks.stopping import ended_by_signal
+from cogworks.unfit import writing
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cogworks.demo.play import Cue
+    from cogworks.demo.stage import Stage
+    from cogworks.demo.verdict import Verdict
+
+RECORDED = (
+    "The model's replies are recorded: they are read from files that ship with cogworks (provider `cassette`), "
+    "keyed by the exact prompt. Everything else is real: HTTP, GraphQL, REST, git, pytest. "
+    "With ANTHROPIC_API_KEY set, `cogworks demo --provider anthropic` asks the real model."
+)
+LIVE = "The model is asked for real (provider `anthropic`): this costs money and the replies differ from run to run."
+
+
+@click.command("demo")
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep everything here; the same directory again goes on where it was.",
+)
+@click.option(
+    "--provider",
+    type=click.Choice(["cassette", "anthropic"]),
+    default="cassette",
+    show_default=True,
+    help="Who answers for the model.",
+)
+@click.option("--keep", is_flag=True, help="Leave the hub running and print its address.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object on stdout at the end; everything else on stderr."
+)
+def demo(directory: Path | None, provider: str, keep: bool, as_json: bool) -> int:
+    """Turn the issue of a sample repository into reviewed pull requests, on a GitHub that runs on this machine.
+
+    Ends with 0 only if the issue's acceptance test fails on the base branch and passes on the last pull request.
+
+    \b
+    Examples:
+      cogworks demo
+      cogworks demo --dir ~/cogworks-demo --keep
+      cogworks demo --provider anthropic
+    """
+    from cogworks.settings.config import read_environment
+
+    console = console_for_people(stderr=as_json)
+    environment = read_environment()
+    if provider == "anthropic":
+        environment.refuse_unusable(environment.llm_api_key_source)
+    if provider == "anthropic" and not environment.llm_api_key:
+        raise PermissionRefused(
+            "`--provider anthropic` needs a key: set `ANTHROPIC_API_KEY`, or leave the option out to replay the recorded replies."
+        )
+    _say(console, RECORDED if provider == "cassette" else LIVE)
+    started_s = time.monotonic()
+    home = _home(directory)
+    try:
+        with ended_by_signal():
+            told = _shown(console, home, provider, keep=keep)
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; nothing is lost. Go on with: cogworks demo --dir {home}") from None
+    except CogworksError:
+        _say(console, f"Everything is in {home}; go on with: cogworks demo --dir {home}")
+        raise
+    if directory is None and not keep:
+        shutil.rmtree(home, ignore_errors=True)
+    told["duration_s"] = round(time.monotonic() - started_s, 3)
+    if as_json:
+        click.echo(json.dumps(told))
+    return 0 if told["outcome"] == "done" else 1
+
+
+def _home(directory: Path | None) -> Path:
+    if directory is None:
+        return Path(tempfile.mkdtemp(prefix="cogworks-demo-"))
+    with writing(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+    return directory.resolve()
+
+
+def _shown(console: "Console", home: Path, provider: str, *, keep: bool) -> dict[str, Any]:
+    from cogworks.demo.play import Cue
+    from cogworks.demo.stage import open_stage, sole_runner
+    from cogworks.settings.config import child_environment
+
+    with (
+        sole_runner(home, lambda line: _say(console, line)) as held,
+        open_stage(home, environment=child_environment(), keep=keep) as stage,
+    ):
+        told = _run(console, stage, Cue(_step_environment(stage, provider), inherited=(held,)))
+        if keep:
+            _say(
+                console,
+                f"The hub keeps running: {stage.repository_url} (process {stage.process_id}, data in {home})\n"
+                f"In a browser open this first: {stage.pages_link}",
+            )
+        return {
+            **told,
+            "hub": stage.repository_url if keep else None,
+            "pages": stage.pages_link if keep else None,
+        }
+
+
+def _run(console: "Console", stage: "Stage", cue: "Cue") -> dict[str, Any]:
+    from cogworks.demo.person import Person
+    from cogworks.demo.play import play
+    from cogworks.demo.showing import Programme, show_pull, show_text, steps_table
+
+    _say(console, f"hub: {stage.repository_url}")
+    with closing(Person(stage)) as person:
+        with Programme(console) as programme:
+            issue_url, last = play(person, programme, cue)
+        if not console.is_terminal:
+            console.print(steps_table(programme.reports))
+        found = person.pull_requests()
+        for pull in found:
+            show_pull(console, f"#{pull.number} {pull.title} ({pull.state})", pull.url, pull.diff)
+        show_text(
+            console, "sub-issues", "\n".join(f"#{number} {title}" for number, title in person.sub_issues())
+        )
+        show_text(console, "the pipeline (from the status comment)", person.mermaid())
+    verdict = _verdict(stage, head=found[-1].head, search_path=cue.environment.get("PATH", ""))
+    show_text(console, "acceptance test", _told(verdict))
+    _say(console, f"issue: {issue_url}")
+    return {
+        "outcome": "done" if verdict.is_good and last["outcome"] == "done" else "failed",
+        "issue": issue_url,
+        "pull_requests": [pull.url for pull in found],
+        "steps": [dict(report) for report in programme.reports],
+        "acceptance": {"fails_on_base": verdict.fails_on_base, "passes_on_head": verdict.passes_on_head},
+    }
+
+
+def _say(console: "Console", line: str) -> None:
+    console.print(line, markup=False, soft_wrap=True)
+
+
+def _step_environment(stage: "Stage", provider: str) -> dict[str, str]:
+    from cogworks.settings.config import child_environment
+
+    return child_environment(
+        {
+            "COGWORKS_GITHUB_TOKEN": stage.runner_token,
+            "COGWORKS_LLM_PROVIDER": provider,
+            "COGWORKS_WORK_DIR": str(stage.directory / "work"),
+            "GITHUB_SERVER_URL": stage.url,
+            "GITHUB_API_URL": stage.api_url,
+            "GITHUB_GRAPHQL_URL": f"{stage.url}/api/graphql",
+        }
+    )
+
+
+def _verdict(stage: "Stage", *, head: str, search_path: str) -> "Verdict":
+    from cogworks.demo.verdict import judge
+
+    with tempfile.TemporaryDirectory(prefix="cogworks-verdict-") as directory:
+        return judge(
+            f"{stage.url}/{FULL_NAME}.git",
+            stage.person_token,
+            base=DEFAULT_BRANCH,
+            head=head,
+            directory=Path(directory),
+            search_path=search_path,
+        )
+
+
+def _told(verdict: "Verdict") -> str:
+    base = "fails" if verdict.fails_on_base else "DOES NOT FAIL"
+    head = "passes" if verdict.passes_on_head else "DOES NOT PASS"
+    return f"{base} on {verdict.base}, {head} on {verdict.head} (checked out afresh)\n{verdict.tail}"

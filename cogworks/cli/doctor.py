@@ -1,0 +1,183 @@
+"""`cogworks doctor`: what would stop a work item on this machine or in a repository, and what to do about it."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cogworks.errors import CogworksError, Interrupted
+from cogworks.forge.addresses import parse_repository_url
+from cogworks.github.meter import Requests
+
+if TYPE_CHECKING:
+    from cogworks.forge.diagnosis import Check
+    from cogworks.github.examination import Examined
+    from cogworks.settings.config import Environment
+
+GITHUB = "https://github.com"
+
+
+@click.command("doctor")
+@click.argument("target", required=False, metavar="[PATH|URL]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def doctor(target: str | None, as_json: bool) -> int:
+    """Look for whatever would stop cogworks here, by trying it as a run would.
+
+    With a PATH: make the environment of that checkout, run its tests once behind walls, and tell what was found, how long
+    it took, what a work item would do there, and the configuration to write where something was guessed. No token, key or
+    network beyond the package index is needed. The files count as they lie there, uncommitted ones included and those
+    that git ignores left out. Nothing is written into the checkout; what was installed is kept for the next time.
+
+    Without one: Python, git, the work directory, the package index, the token, the domain services of the repository in
+    this directory, and with the URL of a repository or an issue its permissions, rules, clock, configuration, services,
+    languages and the model's price. Leaves nothing behind.
+
+    Ends with 1 when something has to be done.
+
+    \b
+    Examples:
+      cogworks doctor .
+      cogworks doctor ~/src/shop --json
+      cogworks doctor https://github.com/octo-org/hello
+    """
+    if target is not None and "://" not in target:
+        return _of_checkout(Path(target), as_json=as_json)
+    return _of_machine(target, as_json=as_json)
+
+
+def _of_checkout(folder: Path, *, as_json: bool) -> int:
+    from cogworks.checkup.verdict import things_to_do
+    from cogworks.cli.checkup_pages import as_object, show
+    from cogworks.cli.progress import progress_line, ticking
+    from cogworks.settings.config import read_environment
+    from cogworks.stopping import ended_by_signal
+    from cogworks.wiring.checkup import look_at
+
+    try:
+        with ended_by_signal():
+            found = look_at(folder, read_environment(), during=ticking(progress_line()))
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted; nothing was changed. Run the same command again.") from None
+    if as_json:
+        click.echo(json.dumps(as_object(found)))
+    else:
+        show(found)
+    return 1 if things_to_do(found) else 0
+
+
+def _of_machine(url: str | None, *, as_json: bool) -> int:
+    from cogworks.cli.service_checks import service_checks
+    from cogworks.forge import diagnosis
+    from cogworks.readiness import examined
+    from cogworks.settings.config import read_environment
+    from cogworks.wiring.readiness import machine_trials, slow_trials
+
+    environment, meter = read_environment(), Requests()
+    checks = [
+        diagnosis.python_check(sys.version_info[:3]),
+        *examined(machine_trials(environment)),
+        _isolation(),
+        *examined(slow_trials(environment)),
+    ]
+    found = _github(environment, url, meter)
+    checks += [
+        *found.checks,
+        *service_checks(environment, _service_files(url, found), _root_names(url, found)),
+        *_work(environment, found),
+    ]
+    is_well = all(check.status != "failed" for check in checks)
+    if as_json:
+        told = {
+            "outcome": "succeeded" if is_well else "failed",
+            "checks": [check.model_dump(mode="json") for check in checks],
+            "requests": {"graphql": meter.graphql, "rest": meter.rest, "git": meter.git},
+        }
+        click.echo(json.dumps(told))
+    else:
+        _print(checks)
+    return 0 if is_well else 1
+
+
+def _isolation() -> "Check":
+    """What keeps the tests of a repository from this machine: each wall is built and tried."""
+    from cogworks.forge.diagnosis import Check
+    from cogworks.services.sandbox.probing import strongest
+    from cogworks.settings.config import child_environment
+
+    walls = strongest(child_environment().get("PATH", os.defpath))
+    lines = [f"code of a repository runs with: {', '.join(walls.layers)}"]
+    lines += [f"not kept from it: {'; '.join(walls.unprotected)}"] if walls.unprotected else []
+    lines += [f"no {each.wall}: {each.why}" for each in walls.lacking]
+    remedies = " ".join(each.remedy for each in walls.lacking if each.remedy)
+    if not walls.is_complete:
+        lines.append("items that are safety-critical or from somebody without write permission are refused")
+    return Check(
+        name="isolation",
+        status="warning" if walls.lacking else "ok",
+        found="\n".join(lines),
+        remedy=remedies,
+    )
+
+
+def _work(environment: "Environment", found: "Examined") -> "list[Check]":
+    """Whether a step would begin: what it tries before it claims anything."""
+    from cogworks.readiness import examined
+    from cogworks.wiring.readiness import provider_trial, repository_trials
+
+    if found.config is None or found.files is None:
+        return examined([provider_trial(environment)])
+    return examined(repository_trials(found.config, found.files, found.contents, environment))
+
+
+def _root_names(url: str | None, found: "Examined") -> Sequence[str]:
+    """What lies at the root of the repository, which tells of its languages."""
+    return found.contents.root_names if url else tuple(sorted(each.name for each in Path().iterdir()))
+
+
+def _service_files(url: str | None, found: "Examined") -> Mapping[str, str] | None:
+    """The repository's own files that say which services it has; None: they are not known."""
+    from cogworks.domain_services.configuration import SERVICES_FILE
+
+    if url:
+        return found.files
+    file = Path(SERVICES_FILE)
+    return {file.name: file.read_text(encoding="utf-8", errors="replace")} if file.is_file() else {}
+
+
+def _github(environment: "Environment", url: str | None, meter: Requests) -> "Examined":
+    from cogworks.forge import diagnosis
+    from cogworks.github.examination import Examined, examine_repository, examine_token
+    from cogworks.wiring.step import open_examination
+
+    address = parse_repository_url(url) if url else None
+    if address is None and environment.github_app_id and not environment.github_token_source:
+        return Examined([diagnosis.skipped("token", "give the URL of a repository to try the GitHub App")])
+    server_url = address.server_url if address else environment.github_server_url.rstrip("/") or GITHUB
+    repository = address.full_name if address else ""
+    try:
+        with open_examination(environment, server_url, repository, meter=meter) as (client, rest, source):
+            if address is None:
+                return Examined(examine_token(client, source=source, now=_now))
+            return examine_repository(client, rest, address, source=source, now=_now)
+    except CogworksError as error:
+        return Examined([diagnosis.failed("token", error)])
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _print(checks: "Sequence[Check]") -> None:
+    words = {"ok": "ok", "warning": "warning", "failed": "FAILED", "skipped": "skipped"}
+    for check in checks:
+        lines = check.found.splitlines() or [""]
+        click.echo(f"{words[check.status]:<8} {check.name:<14} {lines[0]}")
+        for line in lines[1:]:
+            click.echo(f"{'':<23} {line}")
+        if check.remedy and check.status != "ok":
+            click.echo(f"{'':<23} -> {check.remedy}")

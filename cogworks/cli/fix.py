@@ -1,0 +1,211 @@
+"""`cogworks fix`: make failing tests of a local repository pass by small diffs, each proven; no GitHub."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cogworks.cli.given_files import options_in, text_of
+from cogworks.errors import Interrupted
+from cogworks.stopping import ended_by_signal
+from cogworks.unfit import writing
+
+if TYPE_CHECKING:
+    from cogworks.cycle.events import Event
+    from cogworks.cycle.outcome import RunResult
+    from cogworks.repair.instance import Instance
+    from cogworks.wiring.fix import Repair
+
+FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
+
+
+@click.command("fix")
+@click.option(
+    "--repo",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="The repository; only its commits are read, nothing in it is changed.",
+)
+@click.option("--task", required=True, type=FILE, help="JSON: `instance_id` and `failing_tests` by exact id.")
+@click.option(
+    "--test-cmd", default="", help="What runs the tests [default: the task's, or python -m pytest -q]."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the patch here [default: print it]."
+)
+@click.option("--config", type=FILE, help="TOML or YAML with the options of the patch loop.")
+@click.option(
+    "--artifacts",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep the event log, the plan, every transaction and the proof in a folder below this one.",
+)
+@click.option(
+    "--no-model",
+    is_flag=True,
+    help="Ask no model: run the tests, rank the places, keep the artifacts, end with 1.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def fix(
+    repo: Path,
+    task: Path,
+    test_cmd: str,
+    out: Path | None,
+    config: Path | None,
+    artifacts: Path | None,
+    no_model: bool,
+    as_json: bool,
+) -> int:
+    """Make failing tests of a local repository pass. Diffs are tried in a clone, each kept whole with every gate passed or
+    taken back. Ends with 0 when the tests pass and nothing is worse, with 1 when not, with 4 without a key for the
+    model, with 5 at the budget.
+
+    \b
+    Examples:
+      cogworks fix --repo . --task task.json --test-cmd "python -m pytest -q" --out patch.diff
+      cogworks fix --repo . --task task.json --config repair.toml --artifacts runs --json
+
+    \b
+    A task:
+      {"instance_id": "shop-1", "failing_tests": ["tests/test_shop.py::test_total"]}
+
+    docs/evaluate.md has a run-book, and what to do when it does not work.
+    """
+    from cogworks.repair.testcommand import USUAL, read_command
+    from cogworks.settings.config import read_environment
+    from cogworks.wiring.fix import Order, open_repair
+
+    instance, options = _task(task), options_in(config)
+    command = test_cmd or instance.test_cmd or USUAL
+    asked = read_command(command)
+    order = Order(
+        repo, instance, options, suite=asked.suite, command=command, words=asked.words, is_offline=no_model
+    )
+    kept_in = _folder(artifacts or (Path(options.logging.dir) if options.logging.dir else None), instance)
+    started_s = time.monotonic()
+    told: dict[str, Any] = {
+        "instance_id": instance.instance_id,
+        "artifacts": str(kept_in) if kept_in else None,
+    }
+    with open_repair(
+        order, read_environment(), say=_say, listener=_listener(options.logging.stream), progress=_say
+    ) as repair:
+        try:
+            with ended_by_signal():
+                result = repair.run()
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted; nothing was changed. Run the same command again.") from None
+        finally:
+            if kept_in is not None:
+                _keep(repair, kept_in)
+        patch = repair.patch if result.success else ""
+        told |= _told(repair, result, patch)
+        if repair.unasked is not None:
+            _show_ranking(repair)
+            if repair.unasked.refusal is not None:
+                raise repair.unasked.refusal
+    told["duration_s"] = round(time.monotonic() - started_s, 3)
+    _show(told, patch, out, as_json=as_json)
+    return 0 if result.success else 1
+
+
+def _task(path: Path) -> "Instance":
+    from cogworks.repair.instance import parse_instance
+
+    return parse_instance(text_of(path), source=str(path))
+
+
+def _folder(artifacts: Path | None, instance: "Instance") -> Path | None:
+    """A folder of its own for each instance, whatever its id looks like."""
+    from cogworks.llm.cassette_files import file_stem
+
+    return None if artifacts is None else artifacts / file_stem(instance.instance_id)
+
+
+def _keep(repair: "Repair", folder: Path) -> None:
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in repair.artifacts().items():
+            (folder / name).write_text(text, encoding="utf-8", errors="surrogateescape")
+
+
+def _told(repair: "Repair", result: "RunResult", patch: str) -> dict[str, Any]:
+    from cogworks.repair.proof import caution, summarised
+
+    notes, meter = repair.notes, repair.meter
+    proof = notes.proof if result.success else None
+    repaired = list(proof.having("fail_to_pass")) if proof else []
+    first = f"{caution(summarised(proof))} " if proof else ""
+    return {
+        "outcome": "fixed" if result.success else "not_fixed",
+        "message": f"{first.lstrip()}{len(repaired)} test(s) repaired" if result.success else result.error,
+        "repaired": repaired,
+        "patch": patch or None,
+        "transactions": [
+            {"landmark": each.landmark, "code": each.result.code, "reasons": list(each.result.reasons)}
+            for each in notes.tried
+        ],
+        "refused": list(notes.refused),
+        "suspects": _suspects(repair),
+        "cycles": result.cycles_executed,
+        "tokens": {"input": meter.input_tokens, "output": meter.output_tokens},
+        "cost_usd": float(meter.cost_usd),
+    }
+
+
+def _suspects(repair: "Repair") -> list[dict[str, Any]]:
+    """The ranking, best first; nothing where the run did not come to it."""
+    localised = repair.notes.localised
+    return [
+        {
+            "symbol": each.symbol.id,
+            "path": each.symbol.artifact,
+            "lines": list(each.symbol.lines),
+            "suspicion": round(each.suspicion, 3),
+        }
+        for each in (localised.suspects if localised else ())
+    ]
+
+
+def _show_ranking(repair: "Repair") -> None:
+    for number, each in enumerate(_suspects(repair), 1):
+        first, last = each["lines"]
+        _say(f"{number}. {each['path']}:{first}-{last} {each['symbol']} ({each['suspicion']:.2f})")
+
+
+def _show(told: dict[str, Any], patch: str, out: Path | None, *, as_json: bool) -> None:
+    if patch and out is not None:
+        with writing(out):
+            out.write_text(patch, encoding="utf-8", errors="surrogateescape")
+    if as_json:
+        click.echo(json.dumps(told))
+        return
+    _say(f"{told['outcome'].replace('_', ' ')}: {told['message']}")
+    if patch and out is None:
+        click.echo(patch, nl=False)
+
+
+def _listener(stream: bool) -> "Callable[[Event], None]":
+    from cogworks.codegen.dossier import RunLog, record_line
+    from cogworks.codegen.suitability import Hints
+    from cogworks.cycle.events import ExecutionComplete
+
+    log = RunLog()
+    hints = Hints(lambda hint: _say(f"hint: {hint}"))
+
+    def listen(event: "Event") -> None:
+        if stream:
+            for record in log.records(event):
+                _say(record_line(record))
+        elif isinstance(event.body, ExecutionComplete):
+            result = event.body.result
+            _say(f"{event.cycle}. {result.outcome.value}{f': {result.summary}' if result.summary else ''}")
+        hints(event)
+
+    return listen
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)

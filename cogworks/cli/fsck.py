@@ -1,0 +1,76 @@
+"""`cogworks fsck`: is everything about one work item as it must be?"""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from cogworks.cli.admission import admitted
+from cogworks.cli.looking import Look
+from cogworks.forge.addresses import parse_issue_url
+
+if TYPE_CHECKING:
+    from cogworks.ledger.invariants import Finding
+    from cogworks.upkeep.checking import Checked
+
+
+@click.command("fsck")
+@click.argument("issue_url")
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="Put labels, the status comment, sub-issues and dependency links right. The ledger's history is never rewritten.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def fsck(issue_url: str, repair: bool, as_json: bool) -> int:
+    """Check everything about the work item at ISSUE_URL: the state, the ledger's history and files, sub-issues, links,
+    pull requests, the status comment and the labels. Ends with 0 when all is well, with 1 when something is left.
+
+    Without --repair it writes nothing.
+
+    \b
+    Examples:
+      cogworks fsck https://github.com/octo-org/hello/issues/42
+      cogworks fsck https://github.com/octo-org/hello/issues/42 --repair
+    """
+    look = Look()
+    address = parse_issue_url(issue_url)
+    environment = admitted(address.repository)
+    from cogworks.upkeep.checking import check
+    from cogworks.wiring.upkeep import open_check
+
+    with open_check(environment, address, meter=look.meter) as shell:
+        checked = check(shell, repair=repair)
+    if as_json:
+        told = {
+            "outcome": "findings" if checked.findings else "clean",
+            "issue": address.url,
+            "commits": checked.commits,
+            "visits": checked.visits,
+            "findings": _as_objects(checked.findings),
+            "repaired": _as_objects(checked.repaired),
+            "notes": list(checked.notes),
+        }
+        click.echo(json.dumps({**told, **look.used()}))
+    else:
+        _print(address.url, checked, repair=repair)
+    return 1 if checked.findings else 0
+
+
+def _as_objects(findings: "Sequence[Finding]") -> list[dict[str, object]]:
+    return [{**found.model_dump(mode="json"), "can_be_repaired": found.can_be_repaired} for found in findings]
+
+
+def _print(url: str, checked: "Checked", *, repair: bool) -> None:
+    for found in checked.repaired:
+        click.echo(f"repaired: {found.object} {found.problem}")
+    for found in checked.findings:
+        click.echo(f"{found.kind} ({found.rule}): {found.object} {found.problem}\n    {found.remedy}")
+    for note in checked.notes:
+        click.echo(f"note: {note}", err=True)
+    count = len(checked.findings)
+    size = f"{checked.commits} commits, {checked.visits} visits" if checked.commits else "no ledger"
+    click.echo(f"{url}: {f'{count} finding(s)' if count else 'clean'} ({size})")
+    if not repair and any(found.can_be_repaired for found in checked.findings):
+        click.echo(f"put views and links right with: cogworks fsck --repair {url}")

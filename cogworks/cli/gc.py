@@ -1,0 +1,93 @@
+"""`cogworks gc`: ledgers of items that are long closed leave the list of branches."""
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from cogworks.cli.admission import admitted
+from cogworks.cli.looking import Look
+from cogworks.cli.tables import Column, show_table
+from cogworks.errors import UsageError
+from cogworks.forge.addresses import RepositoryAddress, parse_issue_url, parse_repository
+
+if TYPE_CHECKING:
+    from cogworks.settings.config import Environment
+    from cogworks.upkeep.archiving import Collected
+    from cogworks.vocabulary import IssueNumber
+
+GITHUB = "https://github.com"
+
+
+@click.command("gc")
+@click.argument("where", metavar="REPOSITORY|ISSUE_URL")
+@click.option(
+    "--keep-days",
+    type=click.IntRange(min=0),
+    help="How long a ledger stays after its issue was closed; default: `[ledger] keep_days` of the repository (30).",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing, remove nothing.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def gc(where: str, keep_days: int | None, dry_run: bool, as_json: bool) -> int:
+    """Put the ledgers of issues that have been closed for long away, to `refs/cogworks/archive/<issue>`, where neither
+    clones nor branch lists show them, and remove what their runs left in this machine's work directory.
+
+    Nothing is lost: `git fetch origin refs/cogworks/archive/<issue>` and
+    `git push origin FETCH_HEAD:refs/heads/cogworks/ledger/<issue>` bring a ledger back.
+
+    \b
+    Examples:
+      cogworks gc octo-org/hello --dry-run
+      cogworks gc https://github.com/octo-org/hello/issues/42 --keep-days 0
+    """
+    from cogworks.settings.config import read_environment
+
+    look = Look()
+    environment = read_environment()
+    address, only = _parsed(where, environment)
+    admitted(address.full_name)
+    from cogworks.upkeep.archiving import collect
+    from cogworks.wiring.upkeep import open_archive
+
+    with open_archive(environment, address, meter=look.meter) as shell:
+        found = collect(shell, only=only, keep_days=keep_days, dry_run=dry_run)
+    if as_json:
+        click.echo(json.dumps({**found.model_dump(mode="json"), "dry_run": dry_run, **look.used()}))
+        return 0
+    _print(found, dry_run=dry_run)
+    return 0
+
+
+def _parsed(where: str, environment: "Environment") -> "tuple[RepositoryAddress, IssueNumber | None]":
+    """The repository, and the issue where one is named.
+
+    Raises:
+        UsageError: neither.
+    """
+    if "/issues/" in where:
+        issue = parse_issue_url(where)
+        return RepositoryAddress(issue.server_url, issue.owner, issue.name), issue.number
+    if "/pull/" in where:
+        raise UsageError(
+            f"{where!r} is a pull request; give a repository (owner/name or its URL) or an issue."
+        )
+    return parse_repository(where, server_url=environment.github_server_url or GITHUB), None
+
+
+def _print(found: "Collected", *, dry_run: bool) -> None:
+    word = "would be put away" if dry_run else "put away"
+    rows = [
+        (f"#{one.issue}", word, f"closed {one.closed_at:%Y-%m-%d}{f', now {one.ref}' if one.ref else ''}")
+        for one in found.archived
+    ]
+    rows += [(f"#{one.issue}", "stays", one.reason) for one in found.kept]
+    if rows:
+        show_table([Column("ledger"), Column("what"), Column("why")], rows)
+    verb = "would be removed" if dry_run else "removed"
+    for run in found.removed_runs:
+        click.echo(f"work directory of run {run} {verb}")
+    for warning in found.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    click.echo(
+        f"{found.repository}: {len(found.archived)} of {len(found.archived) + len(found.kept)} ledgers {word}"
+    )

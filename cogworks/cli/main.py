@@ -1,0 +1,134 @@
+"""The `cogworks` command: a table of contents that imports a command only when it is used."""
+
+import importlib
+import json
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import NoReturn
+
+import click
+
+from cogworks import __version__
+from cogworks.errors import CogworksError, ConfigurationError, Interrupted
+from cogworks.masking import masked
+
+COMMANDS: Mapping[str, str] = {
+    "process": "Do one step of the work item at ISSUE_URL: read its state, run the next node, write the result, exit.",
+    "run": "Work on the issue at ISSUE_URL until it waits for a person, fails or is done.",
+    "poll": "Look through REPOSITORY (owner/name or its URL) and take one step for every open item that can move.",
+    "status": "Show where the work item at ISSUE_URL stands and what `process` would do next.",
+    "explain": "Explain what `process` would do next for the work item at ISSUE_URL: on which facts, why not the other nodes, and what a person can do to move it on.",
+    "log": "Show what happened to the work item at ISSUE_URL: one line for each commit of its ledger, newest first.",
+    "cost": "Show what the work item at ISSUE_URL has cost so far: tokens and dollars by node and by sub-work-item, and what is left of the budget.",
+    "replay": "Decide recorded coding visits again, from their event logs alone: without a model, tools or the network.",
+    "fsck": "Check everything about the work item at ISSUE_URL: the state, the ledger's history and files, sub-issues, links, pull requests, the status comment and the labels.",
+    "gc": "Put the ledgers of issues that have been closed for long away, to `refs/cogworks/archive/<issue>`, where neither clones nor branch lists show them, and remove what their runs left in this machine's work directory.",
+    "graph": "Print a pipeline, or the state of the work item at ISSUE_URL, as Mermaid, DOT or JSON.",
+    "fix": "Make failing tests of a local repository pass.",
+    "evaluate": "Repair many instances and report success, regressions, size, cost and time.",
+    "tools": "Governed tools: what a repository declares in .cogworks/tools, under the policies in .cogworks/policies.",
+    "policy": "Policies: what tools may be used for.",
+    "doctor": "Look for whatever would stop cogworks here, by trying it as a run would.",
+    "health": "Shake hands with every configured domain service, or with one.",
+    "demo": "Turn the issue of a sample repository into reviewed pull requests, on a GitHub that runs on this machine.",
+    "hub": "An embedded GitHub on a loopback port: REST, GraphQL, git and pages to look at.",
+    "cassette": "Recorded model replies: list them, or re-key them after a prompt changed.",
+    "service": "Domain services: the processes that know a programming language.",
+    "action": "Do one step for the event of a workflow run, or list the jobs of a sweep.",
+}
+"""Command -> the first sentence of its help, in the order of the help. `cogworks.cli` has a module of each name with the
+command in it, which is imported when somebody names it: the list alone must not cost what all of them import."""
+HIDDEN = frozenset({"action"})
+"""Called by programs, and left out of the list."""
+
+NOT_ON_WINDOWS = (
+    "Windows is not supported; use the Windows Subsystem for Linux. Run `wsl --install`, open its shell, and install and run "
+    "cogworks there, on files below your Linux home directory."
+)
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when somebody names them; until then a signpost stands for each."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.commands:
+            return None
+        found = getattr(importlib.import_module(f"cogworks.cli.{cmd_name}"), cmd_name)
+        return found if isinstance(found, click.Command) else None
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        shown = {name: signpost for name, signpost in self.commands.items() if not signpost.hidden}
+        limit = formatter.width - 6 - max(map(len, shown))
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, signpost.get_short_help_str(limit)) for name, signpost in shown.items()]
+            )
+
+
+@click.group(
+    cls=LazyGroup,
+    commands=[click.Command(name, help=text, hidden=name in HIDDEN) for name, text in COMMANDS.items()],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example: cogworks run https://github.com/octo-org/hello/issues/42",
+)
+@click.version_option(__version__, prog_name="cogworks", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Turn a GitHub issue into reviewed pull requests, one safe step at a time."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit; the only place where an unexpected failure is caught."""
+    if sys.platform == "win32":
+        # Before any import of what Windows does not have.
+        click.echo(f"cogworks: {NOT_ON_WINDOWS}", err=True)
+        sys.exit(2)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in words
+    try:
+        code = cli.main(args=words, prog_name="cogworks", standalone_mode=False)
+        sys.stdout.flush()
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        _complain(Interrupted("interrupted; run the same command again to go on."), as_json)
+        sys.exit(Interrupted.exit_code)
+    except click.ClickException as error:
+        if as_json:
+            click.echo(json.dumps({"outcome": "usage_error", "message": error.format_message()}))
+        error.show()
+        sys.exit(error.exit_code)
+    except CogworksError as error:
+        _complain(error, as_json)
+        sys.exit(error.exit_code)
+    except Exception as error:
+        from cogworks.unfit import drop_what_cannot_be_printed, of_this_machine
+
+        if (found := of_this_machine(error)) is not None:
+            _complain(found, as_json)
+            drop_what_cannot_be_printed()
+            sys.exit(found.exit_code)
+        click.echo(masked(traceback.format_exc()), err=True, nl=False)
+        _complain(
+            CogworksError(
+                f"unexpected failure: {type(error).__name__}: {error}. This is a defect of cogworks {__version__}; a work "
+                "item stays resumable: run the same command again. Please report the lines above."
+            ),
+            as_json,
+        )
+        sys.exit(1)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _complain(error: CogworksError, as_json: bool) -> None:
+    message = masked(str(error))
+    if as_json:
+        told: dict[str, object] = {"outcome": error.outcome, "message": message}
+        if isinstance(error, ConfigurationError):
+            told.update(file=error.source, problems=[masked(problem) for problem in error.problems])
+        # Standard output may be the very thing that fails.
+        with suppress(OSError):
+            click.echo(json.dumps(told))
+    click.echo(f"cogworks: {message}", err=True)

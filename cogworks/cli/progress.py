@@ -1,0 +1,50 @@
+"""What a command shows while it works: one line an event, on stderr.
+
+Says every two seconds what is going on, for whoever waits for one long thing.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import click
+
+
+def progress_line(*, quiet: bool = False) -> Callable[[str], None]:
+    """A function that shows one line of progress; standard output stays free for results."""
+
+    def say(line: str) -> None:
+        if not quiet:
+            click.echo(f"  {line}", err=True)
+
+    return say
+
+
+EVERY_S = 2.0
+
+
+def ticking(
+    say: Callable[[str], None], *, every_s: float = EVERY_S
+) -> Callable[[str, float], AbstractContextManager[None]]:
+    """A function whose blocks say at once what begins, then every so often how long it has taken, then when it ended."""
+
+    @contextmanager
+    def during(what: str, limit_s: float) -> Iterator[None]:
+        began_s, ended = time.monotonic(), threading.Event()
+
+        def tell() -> None:
+            while not ended.wait(every_s):
+                say(f"{what}: {time.monotonic() - began_s:.0f} s of at most {limit_s:.0f} s")
+
+        say(f"{what} (at most {limit_s:.0f} s)")
+        teller = threading.Thread(target=tell, daemon=True)
+        teller.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            teller.join()
+            say(f"{what}: ended after {time.monotonic() - began_s:.1f} s")
+
+    return during

@@ -1,0 +1,123 @@
+"""`cogworks tools`: the tools of a directory, plans over them, runs, and replays of what was run."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cogworks.cli.given_files import text_of
+from cogworks.cli.tool_options import DIRECTORY, JSON, OUTPUT, show
+from cogworks.cli.tools_plan import plan
+from cogworks.cli.tools_run import run
+from cogworks.errors import UsageError
+
+if TYPE_CHECKING:
+    from cogworks.tools.registry import Tool
+    from cogworks.wiring.tools import Workshop
+
+
+@click.group("tools")
+def tools() -> None:
+    """Governed tools: what a repository declares in .cogworks/tools, under the policies in .cogworks/policies.
+
+    Example: cogworks tools list
+    """
+
+
+tools.add_command(plan)
+tools.add_command(run)
+
+
+@tools.command("list")
+@DIRECTORY
+@click.option("--profile", help="Only the tools of this profile.")
+@OUTPUT
+@JSON
+def listed(directory: Path, profile: str | None, output: Path | None, as_json: bool) -> int:
+    """List the tools of a directory, whether their policy allows them, and the files that declare none.
+
+    \b
+    Examples:
+      cogworks tools list
+      cogworks tools list --directory ../hello --profile local --json
+    """
+    from cogworks.wiring.tools import open_workshop
+
+    workshop = open_workshop(directory)
+    profiles = workshop.registry.profiles
+    if profile and profile not in profiles:
+        raise UsageError(
+            f"`--profile {profile}`: no tool of {directory} is in it; there are {', '.join(profiles) or 'none'}."
+        )
+    profiles = (profile,) if profile else profiles
+    found = [tool for name in profiles for tool in workshop.registry.sandbox(name)]
+    told = {
+        "outcome": "ok",
+        "tools": [_told(tool, workshop) for tool in found],
+        "refused": [each.model_dump() for each in workshop.loaded.refused],
+    }
+    lines = [_line(tool, workshop) for tool in found] or [_none(workshop)]
+    show(told, lines=lines, output=output, as_json=as_json)
+    for each in workshop.loaded.refused:
+        click.echo(f"{each.file} was left out: {each.reason}", err=True)
+    return 0
+
+
+@tools.command("replay")
+@click.argument("audit", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@DIRECTORY
+@JSON
+def replay(audit: Path, directory: Path, as_json: bool) -> int:
+    """Check the AUDIT of a run, then plan and carry it out again with what is on record: no tool is called. Ends with 0 when
+    everything comes out as it was recorded, else with 1 and the first line that does not.
+
+    \b
+    Examples:
+      cogworks tools replay ../lint.ndjson
+    """
+    from cogworks.tools.records import read_records
+    from cogworks.tools.replay import replay as replayed
+    from cogworks.wiring.tools import open_workshop
+
+    records = read_records(text_of(audit))
+    workshop = open_workshop(directory)
+    every = [tool for name in workshop.registry.profiles for tool in workshop.registry.sandbox(name)]
+    found = replayed(records, every, workshop.enforcer)
+    if as_json:
+        click.echo(json.dumps(found.model_dump(mode="json")))
+    else:
+        end = "" if found.is_complete else "; not to the end"
+        click.echo(f"{audit}: {found.outcome} ({found.records} records{end})")
+        if found.problem:
+            click.echo(f"    line {found.line}: {found.problem}")
+    return 0 if found.outcome == "identical" else 1
+
+
+def _told(tool: "Tool", workshop: "Workshop") -> dict[str, object]:
+    denial = workshop.enforcer.tool_denial(tool)
+    return {
+        **tool.model_dump(mode="json"),
+        "denied": denial.model_dump(mode="json") if denial else None,
+        "needs_approval": denial is None and workshop.enforcer.needs_approval(tool),
+    }
+
+
+def _none(workshop: "Workshop") -> str:
+    from cogworks.tools.local import TOOL_FOLDER
+    from cogworks.tools.policy import POLICY_FOLDER
+
+    where = workshop.directory / TOOL_FOLDER
+    if workshop.loaded.refused:
+        return f"no tool: none of the {len(workshop.loaded.refused)} files in {where} declares one; mend what is told of them."
+    return (
+        f"no tool: there is no file in {where}. Write {TOOL_FOLDER}/<name>.toml and allow it in "
+        f"{POLICY_FOLDER}/<profile>.toml; docs/tools.md begins with an example."
+    )
+
+
+def _line(tool: "Tool", workshop: "Workshop") -> str:
+    denial = workshop.enforcer.tool_denial(tool)
+    person = denial is None and workshop.enforcer.needs_approval(tool)
+    note = f"denied: {denial.code}" if denial else "needs approval" if person else "allowed"
+    return f"{tool.profile}/{tool.name} ({tool.effects}, {note}): {tool.description}"

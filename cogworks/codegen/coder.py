@@ -1,0 +1,229 @@
+"""Whoever is asked for the code of a sub-work-item: for handed-over tests, or with tests of its own.
+
+What a coder's answer does to files, whole files, edits or a diff: one form for all of them, or why it has none.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from cogworks.codebase.changes import normalised
+from cogworks.codebase.diffmodel import FileDiff, post_image
+from cogworks.codebase.diffparsing import parse_diff
+from cogworks.codebase.diffplacing import Normalised, normalised_diff, normalised_replacements, recounted
+from cogworks.codegen.prompt import coding_variables, implementation_variables
+from cogworks.codegen.test_writing import TestWriting
+from cogworks.cycle.context import CycleContext
+from cogworks.cycle.feedback import history
+from cogworks.nodes.asking import as_previous, purpose_of, reason_for_a_person, retry_variables
+from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
+from cogworks.nodes.replies import CodeChange, DisputedTest, Implementation, PlannedItem, ProposedFile
+from cogworks.repair.proposing import replacements
+from cogworks.vocabulary import CommitOid
+
+_USUAL_MODE = "100644"
+
+
+class InOneForm(NamedTuple):
+    """An answer as whole files; `problems` say what of it cannot be placed, and then no file is there."""
+
+    files: tuple[ProposedFile, ...]
+    problems: tuple[str, ...] = ()
+
+
+def paths_of(reply: CodeChange | Implementation) -> tuple[str, ...]:
+    """Every path that an answer names, whether or not it can be placed."""
+    return tuple(dict.fromkeys(path for paths in _by_form(reply).values() for path in paths))
+
+
+def in_one_form(reply: CodeChange, workspace: Workspace) -> InOneForm:
+    """The answer as whole files, each edit and hunk where it stands in the working copy as it is; nothing is guessed."""
+    named = _by_form(reply)
+    if not (named["edits"] or reply.unified_diff.strip()):
+        return InOneForm(reply.files)
+    problems = [*_named_twice(named), *_no_text({*named["edits"], *named["unified_diff"]}, workspace)]
+    edited = _edited(reply, workspace)
+    patched = _patched(reply, workspace)
+    problems += [*edited.problems, *patched.problems]
+    if problems:
+        return InOneForm((), tuple(problems))
+    return InOneForm((*reply.files, *edited.files, *patched.files))
+
+
+def _by_form(reply: CodeChange | Implementation) -> Mapping[str, tuple[str, ...]]:
+    """Field -> the paths in it, each once."""
+    diff = parse_diff(recounted(reply.unified_diff)).diff if reply.unified_diff.strip() else None
+    return {
+        "files": tuple(dict.fromkeys(normalised(file.path) for file in reply.files)),
+        "edits": tuple(dict.fromkeys(normalised(edit.path) for edit in reply.edits)),
+        "unified_diff": tuple(dict.fromkeys(normalised(path) for path in diff.paths)) if diff else (),
+    }
+
+
+def _named_twice(named: Mapping[str, Collection[str]]) -> Iterator[str]:
+    counts = Counter(path for paths in named.values() for path in paths)
+    for path, count in counts.items():
+        if count > 1:
+            forms = " and ".join(f"`{form}`" for form, paths in named.items() if path in paths)
+            yield f"{path!r} is in {forms}; change each file in one of them"
+
+
+def _no_text(paths: Collection[str], workspace: Workspace) -> Iterator[str]:
+    there = frozenset(workspace.files())
+    for path in sorted(paths):
+        if path in there and workspace.read(path) is None:
+            yield f"{path!r} is no text in UTF-8; no part of it can be replaced"
+
+
+def _edited(reply: CodeChange, workspace: Workspace) -> InOneForm:
+    if not reply.edits:
+        return InOneForm(())
+    edits = [each.model_copy(update={"path": normalised(each.path)}) for each in replacements(reply.edits)]
+    sources = _texts({each.path for each in edits}, workspace)
+    return _spelled_out(normalised_replacements(edits, sources), sources)
+
+
+def _patched(reply: CodeChange, workspace: Workspace) -> InOneForm:
+    text = reply.unified_diff
+    if not text.strip():
+        return InOneForm(())
+    parsed = parse_diff(recounted(text)).diff
+    sources = _texts(parsed.paths, workspace)
+    return _spelled_out(normalised_diff(text, sources), sources)
+
+
+def _spelled_out(found: Normalised, sources: Mapping[str, str]) -> InOneForm:
+    if found.diff is None:
+        return InOneForm((), found.problems)
+    if problems := tuple(problem for file in found.diff.files if (problem := _more_than_text(file))):
+        return InOneForm((), problems)
+    return InOneForm(tuple(_whole(file, sources.get(file.path)) for file in found.diff.files))
+
+
+def _more_than_text(file: FileDiff) -> str | None:
+    """Why a change is not one of texts alone; V3 refuses it in every other answer."""
+    if file.kind in ("rename", "copy"):
+        return f"{file.old_path!r} is to be renamed or copied; delete the old file and create the new one"
+    if file.binary is not None:
+        return f"{file.path!r} is changed as binary data; only text can be changed"
+    if file.kind == "create" and file.new_mode not in (None, _USUAL_MODE):
+        return f"{file.path!r} is to get the mode {file.new_mode}; files are created with {_USUAL_MODE}"
+    if file.kind == "modify" and (file.old_mode or file.new_mode):
+        return f"the mode of {file.path!r} is changed; only its text can be"
+    return None
+
+
+def _whole(file: FileDiff, source: str | None) -> ProposedFile:
+    after = post_image(file, source)
+    if after is None:
+        return ProposedFile(path=file.path, action="delete", content="")
+    return ProposedFile(path=file.path, action="create" if file.kind == "create" else "modify", content=after)
+
+
+def _texts(paths: Collection[str], workspace: Workspace) -> dict[str, str]:
+    return {path: text for path in paths if (text := workspace.read(path)) is not None}
+
+
+class Coder:
+    """One visit's questions for code."""
+
+    def __init__(
+        self,
+        task: NodeTask,
+        shell: NodeShell,
+        *,
+        workspace: Workspace,
+        item: PlannedItem,
+        tests: TestWriting | None,
+    ) -> None:
+        self._task = task
+        self._shell = shell
+        self._workspace = workspace
+        self._item = item
+        self._tests = tests
+        self._variables: Mapping[str, Any] = {}
+        self._shown: CommitOid | None = None
+        """The commit whose files the variables show."""
+        self._previous: CodeChange | Implementation | None = None
+        self.requests = 0
+        self.suspects: Sequence[str] = ()
+        """The places that the failing tests lead to; told to whoever tries again."""
+        self.evidence: Sequence[str] = ()
+        """What probes of these places showed; told with them."""
+
+    def ask(self, context: CycleContext) -> CodeChange | Failed:
+        """A change to try, or what a person has to decide; the answer is in the ledger before anything runs on it."""
+        told = {**self._asked(), **self._again(context), "history": history(context.attempts)}
+        self.requests += 1
+        if self._tests is None:
+            self._shell.say(f"{self._item.key}: writing code and tests (attempt {self.requests})")
+            reply = self._shell.model.ask(
+                "code_generation", told, CodeChange, purpose=self._purpose("code_generation")
+            )
+            self._previous = reply
+            self._shell.checkpoint()
+            return self._refused(reply) or reply
+        self._shell.say(f"{self._item.key}: writing the code (attempt {self.requests})")
+        found = self._shell.model.ask(
+            "implementation", told, Implementation, purpose=self._purpose("implementation")
+        )
+        self._previous = found
+        self._shell.checkpoint()
+        return (
+            _disputed(self._item, found.test_dispute)
+            or self._refused(found)
+            or CodeChange(
+                summary=found.summary,
+                files=found.files,
+                edits=found.edits,
+                unified_diff=found.unified_diff,
+                tests=self._tests.announced,
+                notes=found.notes,
+            )
+        )
+
+    def _refused(self, reply: CodeChange | Implementation) -> Failed | None:
+        return reason_for_a_person(
+            "code_generation",
+            paths_of(reply),
+            missing_capability=reply.missing_capability,
+            bounds="specification and interfaces do",
+            manifests=self._task.conventions.manifests,
+        )
+
+    def _purpose(self, prompt: str) -> str:
+        return purpose_of(prompt, self._task.visit, self.requests)
+
+    def _asked(self) -> Mapping[str, Any]:
+        # Edits have to fit the files as they are, so a change that was kept is shown from then on.
+        if self._shown != self._workspace.head:
+            self._shown = self._workspace.head
+            about = (self._task, self._workspace, self._item)
+            self._variables = (
+                implementation_variables(*about, self._tests.handed_over())
+                if self._tests
+                else coding_variables(*about)
+            )
+        return self._variables
+
+    def _again(self, context: CycleContext) -> Mapping[str, Any]:
+        # After a change that was kept only what was found since is wrong with it, e.g. by the validators.
+        problems = context.attempts[-1].trial.problems if context.attempts else context.reasons
+        if self._previous is None or not problems:
+            return {**retry_variables(), "suspects": [], "evidence": [], "is_kept": False}
+        told = retry_variables(as_previous(self._previous), problems)
+        is_kept = context.commits > 0 and not context.attempts
+        lead = {"suspects": list(self.suspects), "evidence": list(self.evidence)}
+        return {**told, **lead, "is_kept": is_kept}
+
+
+def _disputed(item: PlannedItem, dispute: DisputedTest) -> Failed | None:
+    if not dispute.test_id and not dispute.reason:
+        return None
+    return Failed(
+        reason=f"code_generation: {item.key} ({item.title}): the test {dispute.test_id or '(not named)'} is disputed by "
+        f"whoever has to make it pass: {dispute.reason or 'no reason was given'}\nNothing was changed. If the test is "
+        "wrong, make the sub-issue or the specification more precise, so that it is written anew; then remove the "
+        "trigger label and set it again.",
+        category="escalated",
+    )

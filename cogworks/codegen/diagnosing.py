@@ -1,0 +1,242 @@
+"""Where a repair goes to work: localisation, failure pattern and landmarks, kept from one analysis to the next.
+
+The investigation of one repair: suspects are probed before anybody says what is wrong.
+"""
+
+from collections.abc import Callable, Sequence
+
+from cogworks.codegen.repair_job import Job, Notes, Tools
+from cogworks.codegen.suitability import failing_targets
+from cogworks.domain_services.messages import TestReport
+from cogworks.errors import CogworksError
+from cogworks.repair.branches import Branch, followed, planned_branches, suspected_branches
+from cogworks.repair.landmarks import Alternative, FailurePattern, Landmark, fallback_pattern
+from cogworks.repair.localise.localising import Localised, Reach, localise
+from cogworks.repair.planning import Planned, Situation, combined, planned
+from cogworks.repair.probe.investigating import Findings, ProbeLimits, Watching, investigate
+from cogworks.repair.probe.probes import ProbePatch, Scene
+from cogworks.repair.probe.recalling import proposed, recalled
+from cogworks.repair.probe.understanding import understood
+from cogworks.repair.proposing import Caps, Request, step_of, windows_of
+from cogworks.repair.violations import Step
+
+
+class Inquiry:
+    """Probes the suspects of one repair; while the tree stays the same, what is known is not asked again."""
+
+    def __init__(self, job: Job, tools: Tools, notes: Notes, tell: Callable[..., None]) -> None:
+        self._job = job
+        self._tools = tools
+        self._notes = notes
+        self._tell = tell
+        self._tree = ""
+        self._times = 0
+
+    def into(self, localised: Localised, failing: TestReport) -> Localised:
+        """The suspects in the order of what is believed after the probes; as they came where none may be sent.
+
+        Raises:
+            TreeChanged: the worktree is not what it was.
+        """
+        self._notes.recalled = recalled(localised.suspects)
+        laboratory, options = self._tools.laboratory, self._job.options.search
+        if laboratory is None or not options.investigations_enabled or not localised.suspects:
+            return localised
+        self._times += 1
+        patches = self._proposed(localised, failing)
+        before = laboratory.digest()
+        known = self._notes.findings if before == self._tree else None
+        self._tree = before
+        limits = ProbeLimits(most=options.max_probes, pool=options.probe_pool, probe_s=options.probe_seconds)
+        scene = Scene(
+            failing=failing,
+            suspects=localised.suspects,
+            covering=localised.covering or {},
+            timeout_s=options.probe_seconds,
+        )
+        watching = Watching(self._tell, self._tools.say)
+        found = self._notes.findings = investigate(
+            scene, laboratory, limits, watching, proposed=patches, known=known or Findings()
+        )
+        suspects = found.in_order(localised.suspects)
+        self._tell("candidates.probed", suspects=[[each.symbol.id, each.belief] for each in suspects])
+        return localised.model_copy(update={"suspects": suspects})
+
+    def _proposed(self, localised: Localised, failing: TestReport) -> tuple[ProbePatch, ...]:
+        most = self._job.options.search.model_probes
+        if not most:
+            return ()
+        situation = Situation(
+            failing=failing,
+            suspects=localised.suspects,
+            slices=localised.slices,
+            targets=self._job.instance.failing_tests,
+        )
+        found = proposed(
+            situation,
+            self._tools.model,
+            self._tools.explorer.text,
+            most=most,
+            purpose=f"fix-investigate-{self._times}",
+        )
+        self._notes.recalled += found.candidates
+        self._tell(
+            "probes.proposed",
+            candidates=[each.id for each in found.candidates],
+            patches=[each.id for each in found.patches],
+            problems=list(found.problems),
+        )
+        return found.patches
+
+
+class Diagnosis:
+    """What is known of one failure, and the landmarks that follow from it."""
+
+    def __init__(self, job: Job, tools: Tools, notes: Notes, tell: Callable[..., None]) -> None:
+        """Args:
+        tell: is told of every stage: its kind, and data by name.
+        """
+        self._job = job
+        self._tools = tools
+        self._notes = notes
+        self._tell = tell
+        self._analyses = 0
+        self._requests = 0
+        self._failing = TestReport(cases=())
+        self._given_up: set[str] = set()
+        self._inquiry = Inquiry(job, tools, notes, tell)
+
+    def give_up(self, landmark: Landmark) -> None:
+        """No change was found for this place."""
+        self._given_up.update(span.symbol for span in landmark.target_spans)
+
+    def localise(self, reports: Sequence[TestReport], *, hops: int) -> Localised:
+        """The suspects behind the first of these reports in which a test of the task fails."""
+        found = [each for report in reports if (each := failing_targets(report, self._job.instance))]
+        self._failing = found[0] if found else TestReport(cases=())
+        reach = Reach(
+            hops=hops,
+            padding_lines=self._job.options.limits.slice_padding_lines,
+            timeout_s=self._job.limits.baseline_s,
+        )
+        localised = self._notes.localised = localise(
+            self._failing, self._tools.explorer, reach=reach, rules=self._job.rules
+        )
+        missing = list(localised.ranking.missing)
+        self._tell(
+            "subgraph.built",
+            nodes=localised.nodes,
+            hops=hops,
+            truncated=localised.truncated,
+            missing=missing,
+        )
+        self._tell("candidates.recalled", suspects=[each.symbol.id for each in localised.suspects])
+        return self.look_further(localised)
+
+    def look_further(self, localised: Localised) -> Localised:
+        """The suspects in the order of what is believed after further probes.
+
+        Raises:
+            TreeChanged: the worktree is not what it was.
+        """
+        found = self._notes.localised = self._inquiry.into(localised, self._failing)
+        return found
+
+    def plan(self, localised: Localised, reasons: Sequence[str], *, keep_pattern: bool) -> tuple[Branch, ...]:
+        """The ways to a repair; where no plan can be had, the next suspects, and none when all were tried."""
+        self._analyses += 1
+        options = self._job.options.search
+        if options.use_landmarks:
+            self._notes.planned = self._asked(self._situation(localised, reasons), keep_pattern=keep_pattern)
+        else:
+            pattern = fallback_pattern(localised.suspects)
+            self._synthesize(pattern)
+            self._notes.planned = Planned(pattern=pattern)
+        found = self._notes.planned
+        if landmarks := followed(found.landmarks, most=options.max_steps):
+            left = found.pattern.model_copy(
+                update={"alternatives": self._untried(found.pattern.alternatives)}
+            )
+            return planned_branches(landmarks, left, localised.slices)
+        return suspected_branches(localised.suspects, localised.slices, given_up=self._given_up)
+
+    def _untried(self, alternatives: Sequence[Alternative]) -> tuple[Alternative, ...]:
+        return tuple(
+            each for each in alternatives if not each.span.symbol or each.span.symbol not in self._given_up
+        )
+
+    def request(self, landmark: Landmark, reasons: Sequence[str]) -> Request:
+        """What a proposer is asked for one landmark, with the windows of the tree as it is now."""
+        localised, plan = self._notes.localised, self._notes.planned
+        if localised is None or plan is None:
+            raise CogworksError(f"landmark {landmark.id!r} was not planned by this run")
+        self._requests += 1
+        padding, step = self._job.options.limits.slice_padding_lines, self.step(landmark)
+        texts = {path: self._tools.explorer.text(path) or "" for path in step.files}
+        return Request(
+            landmark=landmark,
+            pattern=plan.pattern,
+            situation=self._situation(localised, reasons),
+            windows=windows_of(landmark, texts, padding=padding),
+            step=step,
+            most=self._job.options.search.diffs_per_step,
+            purpose=f"fix-diffs-{self._requests}",
+        )
+
+    def step(self, landmark: Landmark) -> Step:
+        """What a change for a landmark may touch."""
+        limits = self._job.options.limits
+        caps = Caps(
+            changed_lines=limits.max_loc_changes,
+            files=limits.max_files_per_diff,
+            padding_lines=limits.slice_padding_lines,
+        )
+        return step_of(landmark, caps, handed_over=self._job.handed_over, rules=self._job.rules)
+
+    def regression(self, files: Sequence[str]) -> tuple[str, ...] | None:
+        """The tests that reach these files; None where nobody can tell."""
+        given = self._job.instance.pass_to_pass
+        covering = self._notes.localised.covering if self._notes.localised else None
+        if covering is None:
+            return given or None
+        reaching = {test for path in files for test in covering.get(path, ())}
+        return (*given, *sorted(reaching - {*given}))
+
+    def _asked(self, situation: Situation, *, keep_pattern: bool) -> Planned:
+        before = self._notes.planned
+        pattern = before.pattern if keep_pattern and before else self._combined(situation)
+        self._synthesize(pattern)
+        self._tell("planner.landmarks.start")
+        found = planned(situation, pattern, self._tools.model, purpose=f"fix-landmarks-{self._analyses}")
+        landmarks = [each.id for each in found.landmarks]
+        self._tell("planner.landmarks.done", landmarks=landmarks, problems=list(found.problems))
+        return found
+
+    def _combined(self, situation: Situation) -> FailurePattern:
+        self._tell("combine.start")
+        found = combined(situation, self._tools.model, purpose=f"fix-combine-{self._analyses}")
+        place = found.pattern.primary_location
+        self._tell(
+            "combine.done", artifact=place.artifact, lines=list(place.lines), problems=list(found.problems)
+        )
+        return found.pattern
+
+    def _synthesize(self, pattern: FailurePattern) -> None:
+        """What the pattern and the probes come to together."""
+        self._tell("planner.synthesize.start")
+        found = self._notes.understanding = understood(pattern, self._notes.findings)
+        self._tell(
+            "planner.synthesize.done",
+            invariants=len(found.invariants),
+            dependencies=len(found.dependencies),
+        )
+
+    def _situation(self, localised: Localised, reasons: Sequence[str]) -> Situation:
+        return Situation(
+            failing=self._failing,
+            suspects=localised.suspects,
+            slices=localised.slices,
+            targets=self._job.instance.failing_tests,
+            reasons=tuple(reasons),
+            evidence=self._notes.findings.evidence() if self._notes.findings else (),
+        )

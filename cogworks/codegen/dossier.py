@@ -1,0 +1,186 @@
+"""What a repair leaves behind for people and programs: the text of each artifact by its name.
+
+A repair told from its beginning to its end, one record a line: what `events.ndjson` holds.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from cogworks.canonical import canonical
+from cogworks.codegen.repair_job import Notes
+from cogworks.cycle.actions import TERMINAL, Action
+from cogworks.cycle.eventlog import segments
+from cogworks.cycle.events import Committed, Event, ExecutionComplete, ForcedInjection, Header, Proposed
+from cogworks.cycle.results import TraceEntry
+from cogworks.repair.branches import Course
+from cogworks.repair.probe.investigating import Findings
+from cogworks.repair.proof import markdown, summarised
+from cogworks.vocabulary import Value
+
+
+class Record(Value):
+    """One thing that happened."""
+
+    ts: float
+    """Seconds since 1970."""
+    ts_iso: str
+    """The same for people, in UTC."""
+    kind: str
+    data: dict[str, Any]
+
+
+class RunLog:
+    """Listens to the decisions of one run and tells what happened in it; decisions themselves are another log."""
+
+    def __init__(self) -> None:
+        self._began_s = 0.0
+        self._action: Action | None = None
+        self._reasons: dict[str, str] = {}
+        """Slot -> why it was proposed or forced."""
+        self._reason = ""
+
+    def records(self, event: Event) -> tuple[Record, ...]:
+        """What an event adds; the events of a run are to be given one by one, in their order."""
+        body = event.body
+        if isinstance(body, Header):
+            self._began_s = float(event.wall.get("began_at", 0.0))
+            return (self._record(event.wall.get("at_ms", 0.0), "controller.start", _start(body)),)
+        if isinstance(body, ForcedInjection):
+            self._reasons[body.slot_id] = body.reason
+        elif isinstance(body, Proposed) and body.payload is not None:
+            self._reasons[body.slot_id] = body.payload.reason
+        elif isinstance(body, Committed):
+            self._action, self._reason = body.action, self._reasons.get(body.slot_id, "")
+        if not isinstance(body, ExecutionComplete):
+            return ()
+        times = event.wall.get("trace_ms", ())
+        found = [
+            self._record(at_ms, entry.kind, entry.data)
+            for at_ms, entry in zip(times, body.result.trace, strict=True)
+        ]
+        if self._action in TERMINAL:
+            end = {
+                "action": self._action,
+                "success": self._action is Action.FINALIZE and body.success,
+                "reason": body.result.summary or self._reason,
+                "cycles": event.cycle,
+            }
+            found.append(self._record(event.wall.get("at_ms", 0.0), "controller.finish", end))
+        return tuple(found)
+
+    def _record(self, at_ms: float, kind: str, data: dict[str, Any]) -> Record:
+        return _record_at(self._began_s + at_ms / 1000, kind, data)
+
+
+def run_log(events: Iterable[Event], untold: Iterable[TraceEntry] = ()) -> tuple[Record, ...]:
+    """The records of a whole run, or of one that was broken off.
+
+    Args:
+        untold: what happened in the action that broke it off; no event tells of that.
+    """
+    log = RunLog()
+    told = [record for event in events for record in log.records(event)]
+    return (*told, *(_record_at(entry.at_s or 0.0, entry.kind, entry.data) for entry in untold))
+
+
+def _record_at(at_s: float, kind: str, data: dict[str, Any]) -> Record:
+    ts = round(at_s, 3)
+    return Record(ts=ts, ts_iso=datetime.fromtimestamp(ts, UTC).isoformat(), kind=kind, data=data)
+
+
+def record_line(record: Record) -> str:
+    """One line without its line feed."""
+    return canonical(record.model_dump(mode="json"))
+
+
+def _start(header: Header) -> dict[str, Any]:
+    return {"item": header.item, "goal": header.task.goal, "limits": header.limits.model_dump(mode="json")}
+
+
+def dossier(
+    events: Sequence[Event], notes: Notes, *, patch: str, untold: Sequence[TraceEntry] = ()
+) -> Mapping[str, str]:
+    """File name -> text; what a run did not come to is not there.
+
+    Args:
+        untold: what happened in the action that broke the run off.
+    """
+    found = {
+        **{f"events-{number}.ndjson": text for number, text in enumerate(segments(events), 1)},
+        "events.ndjson": "".join(f"{record_line(record)}\n" for record in run_log(events, untold)),
+        "final_patch.txt": patch,
+    }
+    if notes.localised is not None:
+        ranking = notes.localised.ranking
+        found["candidates.json"] = _json(
+            {
+                "suspects": [each.model_dump(mode="json") for each in notes.localised.suspects],
+                "weights": dict(ranking.weights),
+                "missing": list(ranking.missing),
+                "diffs": [each.model_dump(mode="json") for each in notes.proposals],
+                "refused": notes.refused,
+                "recalled": [each.model_dump(mode="json") for each in notes.recalled],
+                "probed": probed(notes.findings),
+            }
+        )
+    if notes.findings is not None:
+        found["blackboard.json"] = _json(blackboard_of(notes.findings))
+    if notes.planned is not None:
+        pattern = notes.planned.pattern
+        found["failure_pattern.json"] = _json(pattern.model_dump(mode="json"))
+    if notes.understanding is not None:
+        found["understanding.json"] = _json(notes.understanding.model_dump(mode="json"))
+    if notes.landmarks:
+        found["landmarks.json"] = _json([each.model_dump(mode="json") for each in notes.landmarks])
+    if notes.courses:
+        found["plan.json"] = _json([_course(each) for each in notes.courses])
+    if notes.tried:
+        found["transactions.json"] = _json([each.model_dump(mode="json") for each in notes.tried])
+    if notes.proof is not None:
+        found["proof.json"] = _json(notes.proof.model_dump(mode="json"))
+        found["proof.md"] = markdown(summarised(notes.proof), whole="`proof.json`")
+    return found
+
+
+def _course(course: Course) -> dict[str, Any]:
+    """One turn among the branches: what was followed, what else there was and what was believed of each."""
+    branches = [
+        {**each.model_dump(mode="json"), "expected_utility": round(each.expected_utility, 6)}
+        for each in course.branches
+    ]
+    left = [[landmark.id for landmark in unit] for unit in course.units]
+    told = course.model_dump(mode="json", exclude={"branches", "units"})
+    return {**told, "units": left, "branches": branches}
+
+
+def probed(findings: Findings | None) -> list[dict[str, Any]]:
+    """Each suspect that was probed, with what is believed of it and the probes."""
+    if findings is None:
+        return []
+    reports = findings.reports
+    return [
+        {
+            "suspect": name,
+            "before": findings.before[name],
+            "belief": belief,
+            "probes": [each.id for each in reports if each.suspect == name],
+        }
+        for name, belief in findings.beliefs.items()
+    ]
+
+
+def blackboard_of(findings: Findings) -> dict[str, Any]:
+    """The content of `blackboard.json`."""
+    return {
+        "suspects": [{"id": name, "belief": belief} for name, belief in sorted(findings.beliefs.items())],
+        "observables": [fact.model_dump(mode="json") for fact in findings.board.facts],
+        "probe_patches": [patch.model_dump(mode="json") for patch in findings.patches],
+        "invariants": list(findings.invariants),
+        "evidence": [report.model_dump(mode="json") for report in findings.reports],
+    }
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, sort_keys=True) + "\n"

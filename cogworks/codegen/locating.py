@@ -1,0 +1,225 @@
+"""Where the failing tests of a sub-work-item lead: the suspects, as far as the services can tell.
+
+Probes of the suspects behind a sub-work-item's failing tests, as `cogworks fix` sends them.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from cogworks.canonical import canonical
+from cogworks.codegen.dossier import blackboard_of, probed
+from cogworks.codegen.testgate import missing_target
+from cogworks.cycle.results import TraceEntry
+from cogworks.domain_services.exploring import Coverage
+from cogworks.domain_services.messages import TestReport
+from cogworks.nodes.contract import NodeShell, Workspace
+from cogworks.repair.consulting import Exploration
+from cogworks.repair.landmarks import Landmark, Span
+from cogworks.repair.localise.localising import HOPS, WIDER_HOPS, Localised, Reach, localise
+from cogworks.repair.localise.suspects import Suspect
+from cogworks.repair.probe.investigating import Findings, ProbeLimits, Watching, investigate
+from cogworks.repair.probe.probes import Scene
+from cogworks.repair.transact.measure import BAD
+from cogworks.settings.codegen import ProbeConfig
+from cogworks.vocabulary import Value
+
+MAX_EVIDENCE_CHARS = 4_000
+"""Of what whoever tries again is told; the blackboard has all of it."""
+
+
+class Probes:
+    """One visit's probes; what is known of a tree is not asked again."""
+
+    def __init__(self, shell: NodeShell, limits: ProbeConfig, *, who: str) -> None:
+        self._shell = shell
+        self._limits = limits
+        self._who = who
+        self._tree = ""
+        self.findings: Findings | None = None
+        """Of the last investigation; None before the first."""
+
+    def into(self, localised: Localised, failing: TestReport, tell: Callable[..., None]) -> Localised:
+        """The suspects in the order of what is believed after the probes; as they came where none may be sent.
+
+        Raises:
+            TreeChanged: the working copy is not what it was.
+            CogworksError: the visit has to stop.
+        """
+        limits = self._limits
+        if not limits.investigations_enabled or not localised.suspects:
+            return localised
+        # Only as long as it is needed: what the probes started is gone before the next action begins.
+        with self._shell.laboratory() as laboratory:
+            before = laboratory.digest()
+            known = self.findings if before == self._tree else None
+            self._tree = before
+            scene = Scene(
+                failing=failing,
+                suspects=localised.suspects,
+                covering=localised.covering or {},
+                timeout_s=limits.probe_seconds,
+            )
+            most = ProbeLimits(most=limits.max_probes, pool=limits.probe_pool, probe_s=limits.probe_seconds)
+            watching = Watching(tell, lambda line: self._shell.say(f"{self._who}: {line}"))
+            found = self.findings = investigate(scene, laboratory, most, watching, known=known or Findings())
+        suspects = found.in_order(localised.suspects)
+        tell("candidates.probed", suspects=[[each.symbol.id, each.belief] for each in suspects])
+        return localised.model_copy(update={"suspects": suspects})
+
+
+MOST_SPANS = 3
+LEAST_SHARE = 1 / 3
+"""A place this much less suspicious than the first one is none of the landmark's."""
+BOARD_FILE = "blackboard.json"
+CANDIDATES_FILE = "candidates.json"
+LANDMARKS_FILE = "landmarks.json"
+
+
+class Located(Value):
+    """What one analysis found out."""
+
+    landmark: Landmark
+    localised: Localised
+    recalled: tuple[str, ...]
+    """The suspects as they were ranked before any of them was probed."""
+    findings: Findings | None = None
+    """What probes of the suspects found out; None where none was sent."""
+    probing: tuple[TraceEntry, ...] = ()
+    """How they went."""
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """What whoever tries again is told: no numbers, which differ between interpreters and would only look exact."""
+        return tuple(_place(span) for span in self.landmark.target_spans)
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """What the probes observed, in lines for whoever tries again."""
+        return self.findings.evidence(max_chars=MAX_EVIDENCE_CHARS) if self.findings else ()
+
+    @property
+    def trace(self) -> tuple[TraceEntry, ...]:
+        found = self.localised
+        built = {
+            "nodes": found.nodes,
+            "truncated": found.truncated,
+            "missing": list(found.ranking.missing),
+        }
+        recalled = {"suspects": list(self.recalled)}
+        return (
+            TraceEntry(kind="subgraph.built", data=built),
+            TraceEntry(kind="candidates.recalled", data=recalled),
+            *self.probing,
+            TraceEntry(kind="landmark", data={"id": self.landmark.id, "places": list(self.places)}),
+        )
+
+    def files(self) -> dict[str, str]:
+        """The artifacts of the analysis: name -> text."""
+        ranking = self.localised.ranking
+        candidates = {
+            "suspects": [each.model_dump(mode="json") for each in self.localised.suspects],
+            "weights": dict(ranking.weights),
+            "missing": list(ranking.missing),
+            "probed": probed(self.findings),
+        }
+        board = {BOARD_FILE: f"{canonical(blackboard_of(self.findings))}\n"} if self.findings else {}
+        return {
+            **board,
+            CANDIDATES_FILE: f"{canonical(candidates)}\n",
+            LANDMARKS_FILE: f"{canonical([self.landmark.model_dump(mode='json')])}\n",
+        }
+
+
+class Locator(Exploration):
+    """Looks for the places behind failures in the node's working copy."""
+
+    def __init__(self, shell: NodeShell, workspace: Workspace, *, who: str, probes: ProbeConfig) -> None:
+        self._shell = shell
+        self._workspace = workspace
+        self._who = who
+        self._probes = Probes(shell, probes, who=who)
+        self._covered: dict[str, Coverage] = {}
+        """Name of a tree -> what its tests execute: asking runs the whole suite."""
+        super().__init__(workspace, shell.service, warn=lambda text: shell.say(f"{who}: {text}"))
+
+    def locate(self, failing: TestReport, *, is_wide: bool) -> Located | None:
+        """The suspects behind these failures; None when there is nothing to look for or nothing is found.
+
+        Args:
+            is_wide: whether to look farther than usual.
+
+        Raises:
+            TreeChanged: a probe changed the working copy.
+        """
+        if not failing.cases and not failing.collection_errors:
+            return None
+        self._shell.say(f"{self._who}: looking for what {len(failing.cases)} failing test(s) lead to")
+        reach = Reach(hops=WIDER_HOPS if is_wide else HOPS)
+        found = localise(failing, self, reach=reach)
+        if not found.suspects:
+            return None
+        recalled = tuple(each.symbol.id for each in found.suspects)
+        probing = list[TraceEntry]()
+        found = self._probes.into(found, failing, lambda kind, **data: probing.append(_entry(kind, data)))
+        first, *_ = found.suspects
+        landmark = Landmark(
+            id=self._who,
+            intent=f"Make the failing tests pass; they lead to {first.symbol.id}.",
+            target_spans=tuple(
+                _span(each)
+                for each in found.suspects[:MOST_SPANS]
+                if _weight(each) >= _weight(first) * LEAST_SHARE
+            ),
+            confidence=_weight(first),
+        )
+        return Located(
+            landmark=landmark,
+            localised=found,
+            recalled=recalled,
+            findings=self._probes.findings if probing else None,
+            probing=tuple(probing),
+        )
+
+    def coverage(self, *, timeout_s: float) -> Coverage | None:
+        tree = self._workspace.tree_name()
+        found = self._covered.get(tree) or super().coverage(timeout_s=timeout_s)
+        if found is not None:
+            self._covered[tree] = found
+        return found
+
+    def text(self, path: str) -> str | None:
+        return self._workspace.read(path)
+
+
+def telling(report: TestReport, known: TestReport, modules: Collection[str]) -> TestReport:
+    """The failures that lead to code: those that are not old, and not only because something is still to be written.
+
+    Args:
+        known: what may go on failing.
+        modules: files that are there or planned.
+    """
+    old = {case.id for case in known.cases if case.outcome in BAD}
+    cases = [case for case in report.cases if case.outcome in BAD and case.id not in old]
+    errors = [error for error in report.collection_errors if error not in known.collection_errors]
+    return TestReport(
+        cases=tuple(case for case in cases if not missing_target(case.message, modules)),
+        collection_errors=tuple(error for error in errors if not missing_target(error, modules)),
+    )
+
+
+def _entry(kind: str, data: dict[str, Any]) -> TraceEntry:
+    return TraceEntry(kind=kind, data=data)
+
+
+def _weight(suspect: Suspect) -> float:
+    """How likely the place is the one, as far as it is known."""
+    return suspect.suspicion if suspect.belief is None else suspect.belief
+
+
+def _span(suspect: Suspect) -> Span:
+    symbol = suspect.symbol
+    return Span(artifact=symbol.artifact, lines=symbol.lines, symbol=symbol.id)
+
+
+def _place(span: Span) -> str:
+    return f"{span.artifact}:{span.lines[0]}-{span.lines[1]} {span.symbol}"

@@ -1,0 +1,185 @@
+"""What the model is told when it writes the tests and the code of a sub-work-item.
+
+Whether written tests assert what is wanted, as a model sees it: an opt-in question before they are handed over.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from pydantic import Field, model_validator
+
+from cogworks.codegen.handoff import is_test_path
+from cogworks.cycle.feedback import MAX_PROBLEMS, Trial
+from cogworks.nodes.artifacts import interface_files, planned_items, spec_path, specification_text
+from cogworks.nodes.asking import purpose_of
+from cogworks.nodes.contract import NodeShell, NodeTask, Workspace
+from cogworks.nodes.excerpts import survey
+from cogworks.nodes.intake import issue
+from cogworks.nodes.replies import JudgedTests, PlannedItem
+from cogworks.vocabulary import Severity, SubItemKey, Value
+
+
+class ShownFile(Value):
+    """One file, whole."""
+
+    path: str
+    text: str
+
+
+class HandedOver(Value):
+    """The tests as whoever makes them pass is shown them; there is no asking for code without."""
+
+    test_path: str = Field(min_length=1)
+    files: tuple[ShownFile, ...] = Field(min_length=1)
+    """The test file and all that belongs to it."""
+    missing: tuple[str, ...] = ()
+    """What keeps them from being loaded, and is still to be written."""
+    notes: str = ""
+
+    @model_validator(mode="after")
+    def _test_file_is_shown(self) -> Self:
+        if self.test_path not in [file.path for file in self.files]:
+            raise ValueError(f"`test_path` is {self.test_path!r}, which is none of the files that are shown")
+        return self
+
+
+def coding_variables(task: NodeTask, workspace: Workspace, item: PlannedItem) -> dict[str, Any]:
+    """The variables that stay the same over all attempts of one visit, for the tests or for code with its tests."""
+    known = _known(task, workspace, item)
+    return {
+        **known,
+        "sub_item": item.model_dump(mode="json"),
+        "findings": findings_to_resolve(task),
+        **_view(task, workspace, item, known),
+    }
+
+
+def implementation_variables(
+    task: NodeTask, workspace: Workspace, item: PlannedItem, handed_over: HandedOver
+) -> dict[str, Any]:
+    """The same for code whose tests are handed over: those are shown, and the path of no other test."""
+    known = _known(task, workspace, item)
+    paths = {file.path for file in handed_over.files}
+    others = [path for path in workspace.files() if is_test_path(path) and path not in paths]
+    plan = item.model_dump(mode="json", exclude={"test_specification"})
+    return {
+        **known,
+        "sub_item": {**plan, "files": _without_tests(item.files)},
+        "dependencies": [{**each, "files": _without_tests(each["files"])} for each in known["dependencies"]],
+        "findings": [found for found in findings_to_resolve(task) if found["file"] not in paths],
+        "handed_over": handed_over.model_dump(mode="json"),
+        **_view(task, workspace, item, known, apart=sorted(paths), hidden=others),
+    }
+
+
+def judging_variables(
+    task: NodeTask, workspace: Workspace, item: PlannedItem, paths: Sequence[str]
+) -> dict[str, Any]:
+    """What whoever judges written tests is shown: what is wanted, and the tests, but no code."""
+    shown = [(path, workspace.read(path)) for path in paths]
+    return {
+        "item": issue(task.item),
+        "specification": specification_text(task, workspace),
+        "interfaces": [file.model_dump() for file in interface_files(task, workspace)],
+        "sub_item": item.model_dump(mode="json"),
+        "test_files": [{"path": path, "text": text} for path, text in shown if text is not None],
+    }
+
+
+def _known(task: NodeTask, workspace: Workspace, item: PlannedItem) -> dict[str, Any]:
+    return {
+        "item": issue(task.item),
+        "other_items": [
+            {"key": other.key, "title": other.title} for other in planned_items(task) if other.key != item.key
+        ],
+        "specification": specification_text(task, workspace),
+        "interfaces": [file.model_dump() for file in interface_files(task, workspace)],
+        "dependencies": _dependencies(task, item),
+    }
+
+
+def _view(
+    task: NodeTask,
+    workspace: Workspace,
+    item: PlannedItem,
+    known: Mapping[str, Any],
+    *,
+    apart: Sequence[str] = (),
+    hidden: Sequence[str] = (),
+) -> dict[str, Any]:
+    wanted = [*item.files, *(path for each in known["dependencies"] for path in each["files"])]
+    # Of what was changed since, the text as it is now has to be seen as well.
+    unchanged = [file["path"] for file in known["interfaces"] if not file["change"]]
+    return survey(
+        workspace,
+        wanted=wanted,
+        text=f"{item.description}\n{known['specification']}",
+        without=[spec_path(task), *unchanged, *apart],
+        hidden=hidden,
+    ).variables()
+
+
+def _without_tests(paths: Sequence[str]) -> list[str]:
+    return [path for path in paths if not is_test_path(path)]
+
+
+def findings_to_resolve(task: NodeTask) -> list[dict[str, Any]]:
+    """The findings of the review that sent this sub-work-item back, blocking ones first; none on a first visit."""
+    review = task.inputs.get("review")
+    # The latest review may be another sub-work-item's; only our own can have sent us back.
+    if task.visit.ordinal == 1 or review is None or review.get("sub_item") != task.visit.sub_item:
+        return []
+    found: list[dict[str, Any]] = list(review["findings"])
+    return sorted(found, key=lambda finding: finding["severity"] != Severity.BLOCKING)
+
+
+def _dependencies(task: NodeTask, item: PlannedItem) -> list[dict[str, Any]]:
+    """What the sub-work-items this one depends on did; their code is in the repository."""
+    found = []
+    for key in sorted(set(item.depends_on)):
+        code = task.dependency_outputs.get(SubItemKey(key), {}).get("code")
+        if code is not None:
+            paths = [file["path"] for file in code["files"] if file["action"] != "delete"]
+            found.append({"key": key, "summary": code["summary"], "notes": code["notes"], "files": paths})
+    return found
+
+
+PROMPT = "judge_tests"
+CATEGORY = "TEST_MEANING"
+
+
+def judged(
+    task: NodeTask, shell: NodeShell, *, workspace: Workspace, item: PlannedItem, paths: Sequence[str]
+) -> Trial:
+    """One question about the tests that stand in the tree; its answer is in the ledger before anything follows from it.
+
+    Args:
+        paths: of the test file and all that belongs to it.
+    """
+    shell.say(f"{item.key}: asking whether the tests assert what is wanted")
+    reply = shell.model.ask(
+        PROMPT,
+        judging_variables(task, workspace, item, paths),
+        JudgedTests,
+        purpose=purpose_of(PROMPT, task.visit, 1),
+    )
+    shell.checkpoint()
+    problems = objections(reply, paths)
+    return Trial(category=CATEGORY, problems=problems) if problems else Trial()
+
+
+def objections(reply: JudgedTests, paths: Sequence[str]) -> tuple[str, ...]:
+    """What the writer is told; nothing of files that are not theirs."""
+    found = [
+        f"{verdict.file}: {verdict.test} {_misses(verdict.demand)}: {verdict.explanation or 'no reason was given'}"
+        for verdict in reply.verdicts
+        if not verdict.holds and verdict.file in paths
+    ]
+    found += [f"no test asserts this acceptance criterion: {criterion}" for criterion in reply.untested]
+    return tuple(found[:MAX_PROBLEMS])
+
+
+def _misses(demand: str) -> str:
+    if not demand:
+        return "asserts what neither specification nor acceptance criteria ask for"
+    return f"does not assert what is wanted ({demand})"

@@ -1,0 +1,125 @@
+"""The proof of a sub-work-item's change: every test without it and with it, for the ledger and the pull request."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cogworks.canonical import canonical
+from cogworks.codebase.diffparsing import parse_diff
+from cogworks.codegen.suite import WHOLE, Judged
+from cogworks.domain_services.messages import TestCase, TestReport, commands_of, versions_of
+from cogworks.nodes.contract import NodeTask, Workspace
+from cogworks.repair.proof import (
+    Proof,
+    ProvenTest,
+    Runs,
+    Summary,
+    Tree,
+    proven_tests,
+    summarised,
+    weakened_lines,
+)
+from cogworks.repair.transact.measure import as_found, file_of, is_of
+from cogworks.repair.unloaded import unloaded_between, unloaded_of
+from cogworks.repair.violations import TestRules
+
+PROOF_FILE = "proof.json"
+MAX_PROOF_CHARS = 400_000
+"""GitHub's GraphQL cuts off files of more than half a million bytes; a larger proof is kept without what did not change."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One tree and the run of the whole suite on it."""
+
+    tree: Tree
+    report: TestReport
+    judged: Judged = WHOLE
+
+
+def side(workspace: Workspace, report: TestReport, judged: Judged = WHOLE) -> Side:
+    """The working copy as it is now."""
+    return Side(Tree(commit=workspace.head, tree=workspace.tree_name()), report, judged)
+
+
+def with_hidden(report: TestReport, earlier: TestReport) -> TestReport:
+    """The report, and what ran before its test files were written and can not be loaded with them."""
+    there = {case.id for case in report.cases}
+    hidden = tuple(case for case in earlier.cases if case.id not in there)
+    return report.model_copy(update={"cases": (*report.cases, *hidden)})
+
+
+def base_of(found: Side, stored: Summary | None, own: Collection[str]) -> Side:
+    """The tree that the whole pull request is compared with: on rework not the one that was found, but what it began on.
+
+    Args:
+        stored: the proof of the visit before.
+        own: files that only this sub-work-item brought in.
+    """
+    if stored is None:
+        return found
+    outcomes = {case.id: case.outcome for case in found.report.cases if file_of(case.id) not in own}
+    known = {test.id: test.base for test in stored.tests}
+    cases = [
+        TestCase(id=test, outcome=outcome)
+        for test, outcome in {**outcomes, **known}.items()
+        if outcome != "absent"
+    ]
+    # What this visit found tells of tests that the first one did not have; so it was run as both of them were.
+    ran = (TestReport(cases=(), commands=stored.commands, versions=dict(stored.versions)), found.report)
+    report = TestReport(cases=tuple(cases), commands=commands_of(ran), versions=versions_of(ran))
+    unloaded = {each.place: each for each in (*found.judged.unloaded, *stored.unloaded) if each.before}
+    guard = "off" if found.judged.guard == "off" else stored.guard
+    return Side(stored.base, report, Judged(tuple(unloaded.values()), guard))
+
+
+def stored_proof(task: NodeTask) -> Summary | None:
+    """What the latest successful visit of this sub-work-item proved."""
+    stored = (task.earlier.get("code") or {}).get("proof")
+    return Summary.model_validate(stored) if stored else None
+
+
+def proof_of(base: Side, head: Side, reruns: Sequence[TestReport], *, diff: str) -> Proof:
+    """The proof of what lies between two trees.
+
+    Args:
+        diff: of git, from the first to the second.
+    """
+    parsed = parse_diff(diff)
+    known = as_found(base.report, head.report).collection_errors
+    ran = (base.report, head.report, *reruns)
+    return Proof(
+        base=base.tree,
+        head=head.tree,
+        commands=commands_of(ran),
+        versions=versions_of(ran),
+        tests=proven_tests(Runs(base.report, head.report, reruns)),
+        weakened=() if parsed.problems else weakened_lines(parsed.diff, TestRules()),
+        uncollected=tuple(error for error in head.report.collection_errors if error not in known),
+        unloaded=unloaded_between(base.judged.unloaded, unloaded_of(head.report.collection_errors)),
+        guard=base.judged.guard,
+    )
+
+
+def unsteady(proof: Proof, targets: Collection[str]) -> tuple[str, ...]:
+    """Why the proof does not hold: tests it rests on that passed in one run and failed in another."""
+    flaky = [test for test in proof.tests if test.verdict == "flaky" and _is_target(test, targets)]
+    return tuple(
+        f"{test.id} {', then '.join((test.head, *test.reruns))} on the same files; make it pass every time"
+        for test in flaky
+    )
+
+
+def proof_text(proof: Proof) -> str:
+    """The content of `proof.json`."""
+    text = canonical(proof.model_dump(mode="json"))
+    return f"{text if len(text) <= MAX_PROOF_CHARS else canonical(proof_output(proof))}\n"
+
+
+def proof_output(proof: Proof) -> Mapping[str, Any]:
+    """What of it is part of the node's output."""
+    return summarised(proof).model_dump(mode="json")
+
+
+def _is_target(test: ProvenTest, targets: Collection[str]) -> bool:
+    return any(is_of(test.id, each) for each in targets)

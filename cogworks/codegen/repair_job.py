@@ -1,0 +1,99 @@
+"""What a repair is about, who works at it, and what it found out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from cogworks.repair.branches import Course
+from cogworks.repair.budgets import Budgets
+from cogworks.repair.instance import Instance
+from cogworks.repair.landmarks import Landmark
+from cogworks.repair.localise.localising import Explorer, Localised
+from cogworks.repair.options import Options
+from cogworks.repair.planning import Model, Planned
+from cogworks.repair.probe.investigating import Findings, Laboratory
+from cogworks.repair.probe.recalling import Recalled
+from cogworks.repair.probe.understanding import Understanding
+from cogworks.repair.proof import Proof
+from cogworks.repair.proposing import Proposal, Proposer
+from cogworks.repair.transact.gates import Limits
+from cogworks.repair.transact.outcomes import Result
+from cogworks.repair.transact.steady import SteadyTests
+from cogworks.repair.transact.transaction import Checks, Tree
+from cogworks.repair.violations import TestRules
+from cogworks.vocabulary import CommitOid, RunId, Value
+
+
+class History(Tree, Protocol):
+    """A worktree whose last transaction, or all since a savepoint, can be taken back; `cogworks.codebase.patchtree.PatchTree`."""
+
+    def take_back(self) -> CommitOid: ...
+    def save(self) -> None: ...
+    def release(self) -> None: ...
+    def go_back(self) -> int: ...
+
+
+class Job(Value):
+    """What is to be repaired, under which options."""
+
+    run: RunId
+    instance: Instance
+    options: Options = Options()
+    handed_over: tuple[str, ...] = ()
+    """Test files that came with the task."""
+    rules: TestRules = TestRules()
+    command: str = ""
+    """How the tests are run, for the proof."""
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Who does the work."""
+
+    tree: History
+    checks: Checks
+    explorer: Explorer
+    model: Model
+    proposer: Proposer
+    laboratory: Laboratory | None = None
+    """None: no probe can be sent."""
+    steady: SteadyTests | None = None
+    """Knows which names of tests cannot be relied on; None: all can."""
+    say: Callable[[str], None] = lambda _: None
+    """Is told one line for each probe, as it begins and ends."""
+    now: Callable[[], float] = lambda: 0.0
+    """The clock of the run, as in `cycle.Surroundings`."""
+
+
+class Tried(Value):
+    """One transaction."""
+
+    landmark: str
+    candidate: str
+    result: Result
+
+
+class Notes:
+    """What a run found out, for its artifacts."""
+
+    def __init__(self) -> None:
+        self.localised: Localised | None = None
+        self.recalled: tuple[Recalled, ...] = ()
+        self.findings: Findings | None = None
+        self.planned: Planned | None = None
+        self.understanding: Understanding | None = None
+        self.landmarks: tuple[Landmark, ...] = ()
+        self.courses: list[Course] = []
+        """Every turn among the branches, the latest last."""
+        self.rejected: list[str] = []
+        """Diffs that were refused or taken back, as git writes them."""
+        self.proposals: list[Proposal] = []
+        self.refused: list[str] = []
+        self.tried: list[Tried] = []
+        self.proof: Proof | None = None
+
+
+def budgets_of(options: Options) -> Budgets:
+    """How many diffs of one request reach the tree."""
+    return Budgets(finalists=options.search.finalists, actions_per_txn=options.tnr.actions_per_txn)

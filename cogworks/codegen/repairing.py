@@ -1,0 +1,399 @@
+"""The actions of a coding cycle that repairs failing tests by small diffs, each tried as one transaction."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cogworks.codebase.diffmodel import Diff
+from cogworks.codebase.diffparsing import parse_diff
+from cogworks.codebase.patchtree import TreeState
+from cogworks.codegen.branching import Branching, Chronicle
+from cogworks.codegen.diagnosing import Diagnosis
+from cogworks.codegen.repair_job import Job, Notes, Tools, Tried, budgets_of
+from cogworks.codegen.suitability import known_before, limited_to, of_targets, repair_proof, unfit, unproven
+from cogworks.codegen.testgate import facts_of
+from cogworks.cycle.actions import Action, Outcome
+from cogworks.cycle.context import CycleContext
+from cogworks.cycle.executor import Handler
+from cogworks.cycle.feedback import Attempt, Trial
+from cogworks.cycle.flow import NEXT_BRANCH
+from cogworks.cycle.results import MAX_LISTED, ActionResult, Candidate, Payload, TraceEntry, failed
+from cogworks.domain_services.messages import TestReport
+from cogworks.errors import InvalidReply
+from cogworks.repair.judging import judge
+from cogworks.repair.ladder import Rung
+from cogworks.repair.landmarks import Landmark
+from cogworks.repair.localise.localising import HOPS, WIDER_HOPS, Localised
+from cogworks.repair.offline import NobodyAsked
+from cogworks.repair.probe.investigating import TreeChanged
+from cogworks.repair.proof import Runs, weakened_lines
+from cogworks.repair.proof import Tree as ProvenTree
+from cogworks.repair.proposing import Proposals, Request, judged
+from cogworks.repair.transact.gates import Selection
+from cogworks.repair.transact.measure import RERUNS, as_found
+from cogworks.repair.transact.outcomes import Moment, Result, Terms
+from cogworks.repair.transact.transaction import Bench, Tree, transact
+from cogworks.vocabulary import CommitOid
+
+_FATAL = ("locked", "dirty_tree", "checkpoint_failed", "no_tests", "baseline_timeout")
+_MAX_REASONS = 12
+
+
+class PatchRun:
+    """One repair from the first run of the tests to the proof; its handlers are called one at a time."""
+
+    def __init__(self, job: Job, tools: Tools) -> None:
+        self._job = job
+        self._tools = tools
+        self._chronicle = Chronicle(tools.now)
+        self._note = self._chronicle.tell
+        self._bench = Bench(tree=tools.tree, checks=tools.checks, tell=self._tell_moment)
+        with tools.tree.hold():
+            tools.tree.go_back()
+        self._base = _state(tools.tree)
+        self._head = self._base
+        self._before: TestReport | None = None
+        self._report = TestReport(cases=())
+        self._suite: tuple[str, ...] = ()
+        """What the last of these runs was about; empty: everything."""
+        self._landmarks: dict[str, Landmark] = {}
+        self._tried: dict[str, set[str]] = {}
+        """Tree -> fingerprints of the diffs that failed on it."""
+        self._taken_back = 0
+        """Commits that were undone and that no result has told of yet."""
+        self._step = ""
+        """The landmark that is begun with; empty: none is."""
+        self._undone = ""
+        """How the last transaction of this step ended; empty: none has ended badly."""
+        self._beyond_budget = 0
+        """Diffs of the last answer that are not tried."""
+        self.notes = Notes()
+        self._diagnosis = Diagnosis(job, tools, self.notes, self._note)
+        self._branching = Branching(tools.tree, self.notes, self._note)
+
+    @property
+    def base(self) -> CommitOid:
+        """Where the repair started."""
+        return self._base.head
+
+    @property
+    def untold(self) -> tuple[TraceEntry, ...]:
+        """What happened in an action that ended the run before it could tell."""
+        return self._chronicle.untold
+
+    def settle(self) -> None:
+        """Undo what landed of changes that only together are a repair; for the end of a run, whatever ended it."""
+        self._undo_part()
+
+    def handlers(self) -> dict[Action, Handler]:
+        """Who carries out which action, for the cycle."""
+        handlers: dict[Action, Handler] = {
+            Action.RUN_TESTS: self._run_tests,
+            Action.ANALYZE_FAILURE: self._analyse,
+            Action.GENERATE_PATCH: self._generate,
+            Action.APPLY_PATCH: self._apply,
+            Action.REVERT_PATCH: self._revert,
+            Action.VALIDATE: self._validate,
+            Action.FINALIZE: self._finalize,
+        }
+        return {action: self._chronicle.guarded(handler) for action, handler in handlers.items()}
+
+    def _run_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del payload, context
+        limit_s = min(self._job.limits.baseline_s, deadline_ms / 1000)
+        self._suite = self._wanted()
+        report = self._report = self._run(self._suite, limit_s)
+        halt = ""
+        if self._before is None:
+            self._before = report
+            halt = unfit(report, self._job.instance)
+            self._note_checkpoint("base")
+        found = known_before(as_found(self._before, report), self._job.instance)
+        facts = facts_of(report, before=found)
+        return self._ended(
+            facts.outcome,
+            summary=f"{facts.passed} passed, {len(facts.failing)} to repair or new, {facts.known_failures} known",
+            tree=self._head.tree,
+            tests=facts,
+            halt=halt,
+        )
+
+    def _analyse(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del deadline_ms
+        told = payload.parameters
+        reasons = tuple(told.get("reasons", ()))[-_MAX_REASONS:]
+        mode = told.get("mode", "")
+        if mode:
+            self._note("replan", mode=mode)
+            self._undo_part()
+            for each in context.landmarks[:1]:
+                self._diagnosis.give_up(self._landmarks[each])
+        if mode == NEXT_BRANCH:
+            self._branching.turn()
+            return self._planned(reasons)
+        try:
+            localised = self._places(mode, is_wide=bool(told.get("widen")))
+        except TreeChanged as error:
+            return self._stopped(error)
+        if not localised.suspects:
+            return self._ended(
+                Outcome.NOTHING_FOUND, summary="the failure points at no definition", reasons=reasons
+            )
+        keep_pattern = mode == Rung.PLAN_AGAIN
+        self._branching.begin(self._diagnosis.plan(localised, reasons, keep_pattern=keep_pattern))
+        return self._planned(reasons)
+
+    def _places(self, mode: str, *, is_wide: bool) -> Localised:
+        """Where the fault may be: as it is known, looked at further, or looked for anew."""
+        known = self.notes.localised
+        if known is not None and mode == Rung.PLAN_AGAIN:
+            return known
+        if known is not None and mode == Rung.COMBINE_AGAIN:
+            return self._diagnosis.look_further(known)
+        hops = WIDER_HOPS if is_wide or mode == Rung.WIDEN else HOPS
+        found = self._diagnosis.localise([self._report, *([self._before] if self._before else [])], hops=hops)
+        if (steady := self._tools.steady) is not None:
+            self._report, self._before = map(steady.numbered, (self._report, self._before or self._report))
+        return found
+
+    def _planned(self, reasons: tuple[str, ...]) -> ActionResult:
+        found = self.notes.landmarks = self._branching.landmarks
+        self._step = ""
+        if not found:
+            return self._ended(Outcome.NOTHING_FOUND, summary="no place is left to try", reasons=reasons)
+        self._landmarks = {each.id: each for each in found}
+        ways = self._branching.ways_left
+        return self._ended(
+            Outcome.FOUND, landmarks=tuple(self._landmarks), alternatives=ways, reasons=reasons
+        )
+
+    def _generate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del context, deadline_ms
+        landmark = self._landmarks[payload.parameters["landmark"]]
+        reasons = tuple(payload.parameters.get("reasons", ()))
+        request = self._diagnosis.request(landmark, reasons)
+        self._note_step(landmark, reasons)
+        self._note("proposer.start", landmark=landmark.id, diffs=request.most)
+        try:
+            replies = self._tools.proposer.propose(request)
+        except InvalidReply as error:
+            self._note("proposer.done", kept=0, refused=[str(error)])
+            halt = str(error) if isinstance(error, NobodyAsked) else ""
+            return self._ended(Outcome.NONE_VALID, summary=str(error), reasons=(str(error),), halt=halt)
+        found = judged(replies, request, self._bench, tried=self._failed_here(), rejected=self.notes.rejected)
+        self._note("proposer.done", kept=len(found.kept), refused=list(found.refused))
+        self.notes.proposals += found.kept
+        self.notes.refused += found.refused
+        self.notes.rejected += found.rejected
+        if not found.kept:
+            return self._ended(
+                Outcome.NONE_VALID, summary="no diff keeps the rules", reasons=found.refused[:_MAX_REASONS]
+            )
+        budgets = budgets_of(self._job.options)
+        found = self._judged(found, request, finalists=budgets.most)
+        self._note("rerank.done", order=[[each.id, round(each.score, 6)] for each in found.kept])
+        self._beyond_budget = max(0, len(found.kept) - budgets.most)
+        told = {"landmark": landmark.id, "request": request.purpose}
+        candidates = tuple(Candidate(id=each.id, change={**told, "diff": each.diff}) for each in found.kept)
+        return self._ended(Outcome.PROPOSED, candidates=candidates)
+
+    def _judged(self, found: Proposals, request: Request, *, finalists: int) -> Proposals:
+        """The proposals in the order they are tried, as the judge has it where one is wanted."""
+        if not self._job.options.search.judge:
+            return found
+        ruling = judge(found.kept, request, self._tools.model, finalists=finalists)
+        self._note("judge.done", order=list(ruling.order), problem=ruling.problem)
+        return found.model_copy(update={"kept": ruling.proposals})
+
+    def _apply(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del deadline_ms
+        change: Mapping[str, Any] = payload.parameters["change"]
+        landmark = self._landmarks[change["landmark"]]
+        if together := self._branching.before_change():
+            self._note_checkpoint("savepoint", landmarks=list(together))
+        name = payload.parameters["candidate"]
+        if self._undone:
+            self._note("txn.retry", landmark=landmark.id, candidate=name, after=self._undone)
+        self._note("txn.start", landmark=landmark.id, candidate=name)
+        result = transact(
+            change["diff"], self._terms(landmark), self._bench, tried=frozenset(self._failed_here())
+        )
+        self._note("txn.result", code=result.code, reasons=list(result.reasons))
+        self.notes.tried.append(Tried(landmark=landmark.id, candidate=result.proposal, result=result))
+        if result.is_kept:
+            self._branching.after_change(result)
+            self._step = ""
+            self._moved("kept")
+            ways = self._branching.ways_left
+            return self._ended(
+                Outcome.COMMITTED, tree=self._head.tree, alternatives=ways, summary=landmark.intent
+            )
+        if result.code == "rollback_failed":
+            return self._broken(result, halt="; ".join(result.reasons))
+        if result.code in _FATAL:
+            return self._broken(result)
+        self._undone = result.code
+        if self._beyond_budget and len(context.candidates) <= 1:
+            names, left = list(budgets_of(self._job.options).reached), self._beyond_budget
+            self._note("budget.reached", names=names, untried=left)
+        self._failed_here().add(result.proposal)
+        self.notes.rejected.append(change["diff"])
+        problems = result.reasons or (result.code,)
+        return self._ended(
+            Outcome.ROLLED_BACK,
+            summary="; ".join(problems),
+            attempt=Attempt(
+                fingerprint=result.proposal,
+                trial=Trial(category=f"{result.code} {' '.join(problems)}"[:200], problems=problems),
+                request=change["request"],
+            ),
+            reasons=tuple(f"{result.code}: {each}" for each in problems) + _printed(result),
+        )
+
+    def _revert(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del payload, context, deadline_ms
+        with self._tools.tree.hold() as is_ours:
+            if not is_ours:
+                return failed("locked", "another process works in this worktree")
+            self._taken_back += self._branching.take_back()
+        self._moved("taken_back")
+        self._report = self._before or self._report
+        return self._ended(Outcome.DONE)
+
+    def _validate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        """Whether what the last run of the suite found makes a proof, its targets run again."""
+        del payload, context
+        targets = self._job.instance.failing_tests
+        limit_s = min(self._job.limits.targeted_s, deadline_ms / 1000)
+        reruns = [self._run(targets, limit_s) for _ in range(RERUNS)]
+        before = limited_to(self._before or self._report, self._suite)
+        proof = self.notes.proof = repair_proof(
+            (_proven(self._base), _proven(self._head)),
+            Runs(before, self._report, reruns),
+            weakened=weakened_lines(self._changes(), self._job.rules),
+            command=self._job.command,
+            unstable=self._tools.steady.unstable.names if self._tools.steady else (),
+            targets=targets,
+        )
+        problems = unproven(proof, self._job.instance)
+        flaky = [test for test in proof.having("flaky") if of_targets(test, self._job.instance)]
+        halt = f"flaky, so that they prove nothing: {', '.join(flaky)}" if flaky else ""
+        if problems or flaky:
+            return self._ended(Outcome.DIAGNOSTICS, reasons=problems, halt=halt)
+        return self._ended(Outcome.GREEN, tree=self._head.tree)
+
+    def _finalize(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del payload, context, deadline_ms
+        proof = self.notes.proof
+        if proof is None or proof.head != _proven(self._head) or unproven(proof, self._job.instance):
+            return failed("unproven", "FINALIZE: nothing proves the tree as it is now")
+        return self._ended(Outcome.DONE, summary=f"{len(proof.having('fail_to_pass'))} test(s) repaired")
+
+    def _terms(self, landmark: Landmark) -> Terms:
+        step, gates = self._diagnosis.step(landmark), self._job.options.gates
+        tests = self._diagnosis.regression(step.files) if gates.regression else ()
+        selection = Selection(
+            landmark=(landmark.landmark_test,) if landmark.landmark_test else (),
+            targeted=self._job.instance.failing_tests,
+            regression=tests or (),
+            smoke=gates.smoke or (),
+            full=tests is None,
+            is_last=self._branching.is_last and gates.targeted_tests,
+            is_part=self._branching.is_part,
+        )
+        return Terms(
+            run=self._job.run,
+            sub_item=self._job.instance.instance_id,
+            step=step,
+            selection=selection,
+            base=self.base,
+            command=self._job.command,
+            limits=self._job.limits,
+            static=gates.static,
+            max_total_churn=self._job.options.limits.max_total_churn,
+        )
+
+    def _run(self, tests: Sequence[str], timeout_s: float) -> TestReport:
+        """One run outside of a transaction; what the tests wrote into the worktree must not stop the next one."""
+        report = self._tools.checks.run(tests, timeout_s=timeout_s)
+        if self._tools.tree.dirt():
+            with self._tools.tree.hold():
+                self._tools.tree.settle(self._head)
+        return report
+
+    def _wanted(self) -> tuple[str, ...]:
+        """The tests that have to be seen now; none: all of them."""
+        if self._before is None or self._job.options.gates.full_before_finalize:
+            return ()
+        reaching = self._diagnosis.regression(self._changes().paths)
+        return () if reaching is None else (*self._job.instance.failing_tests, *reaching)
+
+    def _changes(self) -> Diff:
+        return parse_diff(self._tools.tree.diff_from(self.base)).diff
+
+    def _moved(self, why: str) -> None:
+        self._head = _state(self._tools.tree)
+        self._note_checkpoint(why)
+
+    def _note_checkpoint(self, why: str, **data: Any) -> None:
+        """The tree is as it may be gone back to."""
+        self._note("vcs.checkpoint", why=why, head=self._head.head, tree=self._head.tree, **data)
+
+    def _note_step(self, landmark: Landmark, reasons: Sequence[str]) -> None:
+        """A landmark is begun with, or once more asked for."""
+        if landmark.id == self._step:
+            self._note("proposer.retry", landmark=landmark.id, reasons=list(reasons))
+            return
+        self._step, self._undone = landmark.id, ""
+        tests = self._terms(landmark).selection.tests
+        spans = [[span.artifact, *span.lines] for span in landmark.target_spans]
+        self._note("step.begin", landmark=landmark.id, intent=landmark.intent, spans=spans)
+        self._note(
+            "step.test_cmd", landmark=landmark.id, command=self._job.command, tests=list(tests)[:MAX_LISTED]
+        )
+
+    def _failed_here(self) -> set[str]:
+        """The diffs that failed on the tree as it is now."""
+        return self._tried.setdefault(self._head.tree, set())
+
+    def _undo_part(self) -> None:
+        with self._tools.tree.hold() as is_ours:
+            count = self._branching.undo_part() if is_ours else 0
+        if count:
+            self._taken_back += count
+            self._moved("undone")
+
+    def _broken(self, result: Result, *, halt: str = "") -> ActionResult:
+        ended = failed(result.code, "; ".join(result.reasons) or result.code)
+        return ended.model_copy(update={"halt": halt, "trace": self._chronicle.taken()})
+
+    def _stopped(self, error: TreeChanged) -> ActionResult:
+        """What was only to be looked at is changed; a person has to see why."""
+        told = {"halt": str(error), "trace": self._chronicle.taken()}
+        return failed("tree_changed", str(error)).model_copy(update=told)
+
+    def _ended(self, outcome: Outcome, **more: Any) -> ActionResult:
+        undone, self._taken_back = self._taken_back, 0
+        told: dict[str, Any] = {"tree": self._head.tree, "taken_back": undone} if undone else {}
+        return ActionResult(outcome=outcome, trace=self._chronicle.taken(), **(told | more))
+
+    def _tell_moment(self, moment: Moment) -> None:
+        self._note(moment.kind, step=moment.step, **moment.data)
+
+
+def _printed(result: Result) -> tuple[str, ...]:
+    """Which tests a change that was not kept left failing, as far as they ran, and what they printed."""
+    after = result.after
+    if after is None or not after.failing:
+        return result.printed
+    return (f"failing with this change: {', '.join(sorted(after.failing)[:10])}", *result.printed)
+
+
+def _state(tree: Tree) -> TreeState:
+    with tree.hold():
+        state = tree.checkpoint()
+        tree.finish()
+    return state
+
+
+def _proven(state: TreeState) -> ProvenTree:
+    return ProvenTree(commit=state.head, tree=state.tree)

@@ -1,0 +1,166 @@
+"""Whether a task fits the repository it is about, what of a report is its business, and whether a proof holds for it.
+
+What an operator can do about tests that cannot even be loaded.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+
+from cogworks.cycle.events import Event, ExecutionComplete
+from cogworks.domain_services.messages import TestReport, commands_of, hides_any, is_hidden, versions_of
+from cogworks.repair.instance import Instance
+from cogworks.repair.proof import AGAINST, Proof, Runs, Tree, Weakened, proven_tests
+from cogworks.repair.transact.measure import BAD, as_found, is_of
+from cogworks.repair.unloaded import Unloaded, unloaded_between, unloaded_of
+
+
+def of_targets(test: str, instance: Instance) -> bool:
+    """Whether a test is among those to repair."""
+    return any(is_of(test, target) or is_of(target, test) for target in instance.failing_tests)
+
+
+def known_before(report: TestReport, instance: Instance) -> TestReport:
+    """The suite as it was found without the tests to repair: what fails in it may go on failing."""
+    return report.model_copy(
+        update={
+            "cases": tuple(case for case in report.cases if not of_targets(case.id, instance)),
+            "collection_errors": tuple(
+                error for error in report.collection_errors if not hides_any(error, instance.failing_tests)
+            ),
+        }
+    )
+
+
+def failing_targets(report: TestReport, instance: Instance) -> TestReport | None:
+    """The failures among the tests to repair; None when there is none."""
+    cases = [case for case in report.cases if case.outcome in BAD and of_targets(case.id, instance)]
+    errors = [error for error in report.collection_errors if hides_any(error, instance.failing_tests)]
+    if not cases and not errors:
+        return None
+    return TestReport(cases=tuple(cases), collection_errors=tuple(errors))
+
+
+def limited_to(report: TestReport, tests: Sequence[str]) -> TestReport:
+    """What a report says of these tests and the files and folders they are in; none: all of it."""
+    if not tests:
+        return report
+    return report.model_copy(
+        update={
+            "cases": tuple(case for case in report.cases if any(is_of(case.id, test) for test in tests)),
+            "collection_errors": tuple(
+                error for error in report.collection_errors if hides_any(error, tests)
+            ),
+        }
+    )
+
+
+def unfit(report: TestReport, instance: Instance) -> str:
+    """Why there is nothing to repair, from the first run of the suite; empty when there is."""
+    if report.timed_out:
+        return "the tests did not come to an end; nothing can be proven"
+    problems = [problem for target in instance.failing_tests if (problem := _unfit(target, report))]
+    return "; ".join(problems)
+
+
+def repair_proof(
+    trees: tuple[Tree, Tree],
+    runs: Runs,
+    *,
+    weakened: tuple[Weakened, ...],
+    command: str,
+    unstable: tuple[str, ...],
+    targets: Sequence[str] = (),
+) -> Proof:
+    """The proof of what lies between two trees.
+
+    Args:
+        trees: where the repair began, and where it is.
+        command: of the task; empty: as the runs themselves tell.
+        unstable: tests whose names change from run to run.
+        targets: the tests to repair; that they could not be loaded before is what was to be repaired.
+    """
+    base, head = trees
+    ran = (runs.base, runs.head, *runs.reruns)
+    known = as_found(runs.base, runs.head).collection_errors
+    return Proof(
+        base=base,
+        head=head,
+        commands=(command,) if command else commands_of(ran),
+        versions=versions_of(ran),
+        tests=proven_tests(runs),
+        weakened=weakened,
+        uncollected=tuple(each for each in runs.head.collection_errors if each not in known),
+        unloaded=_never_loaded(runs, targets),
+        guard="suite" if any(case.outcome == "passed" for case in runs.base.cases) else "empty",
+        unstable=unstable,
+    )
+
+
+def _never_loaded(runs: Runs, targets: Sequence[str]) -> tuple[Unloaded, ...]:
+    found = unloaded_between(
+        unloaded_of(runs.base.collection_errors), unloaded_of(runs.head.collection_errors)
+    )
+    return tuple(each for each in found if each.after or not hides_any(each.place, targets))
+
+
+def unproven(proof: Proof, instance: Instance) -> tuple[str, ...]:
+    """Why a proof does not hold for a task; nothing when it does."""
+    passing = proof.having("fail_to_pass", "pass_to_pass", "new_and_passes")
+    problems = [
+        f"{target} does not pass"
+        for target in instance.failing_tests
+        if not any(is_of(test, target) for test in passing)
+    ]
+    problems += [f"{test.id}: {test.verdict}" for test in proof.tests if test.verdict in AGAINST]
+    problems += [f"{each.path} is weakened: {each.line}" for each in proof.weakened]
+    problems += [f"cannot be loaded: {each}" for each in proof.uncollected]
+    return tuple(problems)
+
+
+def _unfit(target: str, report: TestReport) -> str:
+    own = [case for case in report.cases if is_of(case.id, target)]
+    unloaded = is_hidden(target, report.collection_errors)
+    if any(case.outcome in BAD for case in own) or unloaded:
+        return ""
+    if not report.cases and report.collection_errors:
+        # What is said of the run as a whole comes last.
+        return f"no test ran: {report.collection_errors[-1]}"
+    if not own:
+        close = get_close_matches(target, [case.id for case in report.cases], n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        return f"{target} is none of the {len(report.cases)} tests that ran{hint}"
+    outcomes = ", ".join(sorted({case.outcome for case in own}))
+    return f"{target} does not fail ({outcomes}); there is nothing to repair"
+
+
+_MISSING = re.compile(r"No module named '([\w.]+)'")
+_SHOWN = 5
+
+
+def import_hint(collection_errors: Sequence[str]) -> str:
+    """What to do about modules that the tests cannot import; empty when they find all of them."""
+    names = list(dict.fromkeys(_MISSING.findall("\n".join(collection_errors))))[:_SHOWN]
+    if not names:
+        return ""
+    return (
+        f"tests could not be loaded: no module named {', '.join(names)}. Where that is a package, name it among the "
+        "dependencies that the repository declares; they are installed for the tests (`cogworks doctor` says where). Where it "
+        "is a module of the repository, set `pythonpath` in its pytest configuration"
+    )
+
+
+class Hints:
+    """Listens to one repair, and tells each hint once."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._told: set[str] = set()
+
+    def __call__(self, event: Event) -> None:
+        if not isinstance(event.body, ExecutionComplete) or event.body.result.tests is None:
+            return
+        hint = import_hint(event.body.result.tests.collection_errors)
+        if hint and hint not in self._told:
+            self._told.add(hint)
+            self._tell(hint)

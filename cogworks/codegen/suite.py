@@ -1,0 +1,189 @@
+"""The repository's tests as a node runs them: what their walls met is said once to whoever watches.
+
+What is wanted of the tests that are there before a change, and what they can show of it.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cogworks.codegen.handoff import holds_tests
+from cogworks.domain_services.messages import TestReport
+from cogworks.nodes.contract import Failed, NodeShell, Workspace
+from cogworks.repair.proof import Guard
+from cogworks.repair.transact.measure import as_found, file_of
+from cogworks.repair.unloaded import MAX_NAMED, Unloaded, library_remedies, unloaded_of
+
+
+def run_suite(shell: NodeShell, workspace: Workspace, tests: Sequence[str] = (), *, who: str) -> TestReport:
+    """Run tests of the working copy.
+
+    Args:
+        tests: files or ids; none: the whole suite.
+        who: begins every line that is said.
+    """
+    report = shell.service.simulate(workspace, tests)
+    for text in report.blocked:
+        shell.say_once(f"{who}: the walls around the tests met this: {text}")
+    if report.unprotected:
+        shell.say_once(
+            f"{who}: WARNING: nothing keeps the tests from this here: {'; '.join(report.unprotected)}. "
+            "`cogworks doctor` says what to install."
+        )
+    return report
+
+
+Scope = Sequence[str] | None
+"""What a suite is made of: None, every test there is; else these files, and nothing is run where there are none."""
+
+
+def run_scope(shell: NodeShell, workspace: Workspace, scope: Scope, *, who: str) -> TestReport:
+    """Run the suite, as far as it is wanted; `who` is that of `run_suite`."""
+    if scope is None:
+        return run_suite(shell, workspace, who=who)
+    return run_suite(shell, workspace, scope, who=who) if scope else TestReport(cases=())
+
+
+def scope_in_words(scope: Scope) -> str:
+    """What is run, for a line that says so."""
+    return "the test suite" if scope is None else f"the {len(scope)} handed-over test file(s) alone"
+
+
+class SuiteRuns:
+    """What the whole suite of a visit came to: as it was found, as it ran last, and on each state of the files between."""
+
+    def __init__(self, shell: NodeShell, workspace: Workspace, *, who: str) -> None:
+        self._shell = shell
+        self._workspace = workspace
+        self._who = who
+        self._on: dict[str, TestReport] = {}
+        self.found: TestReport | None = None
+        """None until it ran."""
+        self.latest: TestReport | None = None
+
+    def run(self, tree: str, scope: Scope = None) -> TestReport:
+        """The report on the files as they are; the same files are not run again.
+
+        Args:
+            tree: a name for these files.
+        """
+        report = self._on.get(tree)
+        if report is None:
+            how = "" if self.found else " as it is"
+            self._shell.say(f"{self._who}: running {scope_in_words(scope)}{how}")
+            report = run_scope(self._shell, self._workspace, scope, who=self._who)
+            self.remember(report, tree)
+        self.found = self.found or report
+        self.latest = report
+        return report
+
+    def remember(self, report: TestReport, tree: str) -> None:
+        """Somebody else ran the suite on these files."""
+        # What ran out of time may come to an end the next time.
+        if not report.timed_out:
+            self._on[tree] = report
+
+    def found_as_known(self, now: TestReport) -> TestReport:
+        """The suite as it was found, with the tests that a later run knows and nobody could load then."""
+        return as_found(self.found or TestReport(cases=()), now)
+
+
+NO_TESTS = (
+    "No test was found, so that nothing could show whether a change makes anything worse. If there are tests, name their "
+    'command: `command = "…"` under `[tests]` in `.cogworks/config.toml`. If there are none, say so there: '
+    '`baseline = "none"`; only the tests that come with a change count then.'
+)
+_ELSEWHERE = (
+    'Or let the work go on without these tests: `baseline = "allow-failing"` under `[tests]` in '
+    "`.cogworks/config.toml`; every proof then begins with what it could not run."
+)
+
+
+class Judged(NamedTuple):
+    """What the suite as it was found can show of a change."""
+
+    unloaded: tuple[Unloaded, ...] = ()
+    """What of it cannot be loaded; tests that wait for what is still to be written are no part of it."""
+    guard: Guard = "suite"
+
+
+WHOLE = Judged()
+"""Everything can be loaded, and some of it passes."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """`[tests] baseline`, for one visit."""
+
+    wanted: str
+    """`require`, `allow-failing` or `none`."""
+    workspace: Workspace
+    own: Collection[str]
+    """Files that only this sub-work-item brought in; what is wrong with them is its own business."""
+
+    def scope(self, tests: Sequence[str]) -> Scope:
+        """What the suite is made of: everything, or of what was handed over the files that hold tests."""
+        if self.wanted != "none":
+            return None
+        # Own tests that nobody handed over came with the code of an earlier visit.
+        own = (
+            path for path in sorted(self.own) if holds_tests(path) and self.workspace.read(path) is not None
+        )
+        return tuple(dict.fromkeys((*tests, *own)))
+
+    def judged(self, found: TestReport) -> Judged:
+        """What the suite as it was found can show."""
+        passed = (c for c in found.cases if c.outcome == "passed" and file_of(c.id) not in self.own)
+        guard: Guard = "off" if self.wanted == "none" else "suite" if any(passed) else "empty"
+        return Judged(_unloaded(found, self.own), guard)
+
+    def refusal(self, found: TestReport) -> Failed | None:
+        """Why nobody is asked for a change; None where the suite as it was found is what is wanted."""
+        return refusal_of(found, wanted=self.wanted, own=self.own)
+
+
+def refusal_of(
+    found: TestReport, *, wanted: str, own: Collection[str] = (), who: str = "code_generation"
+) -> Failed | None:
+    """Why nobody is asked for a change where a suite was found like this; None where it is what is wanted.
+
+    Args:
+        wanted, own: as `Baseline` has them.
+        who: begins the reason.
+    """
+    if found.timed_out:
+        return _too_slow(who)
+    unloaded = _unloaded(found, own) if wanted == "require" else ()
+    remedies = (*found.remedies, *library_remedies(found.collection_errors))
+    return _not_loaded(unloaded, remedies, who) if unloaded else None
+
+
+def has_no_tests(found: TestReport) -> bool:
+    """Whether nothing was there to run: no test that was not skipped, and nothing that could not be loaded."""
+    return not found.collection_errors and all(case.outcome == "skipped" for case in found.cases)
+
+
+def _unloaded(found: TestReport, own: Collection[str]) -> tuple[Unloaded, ...]:
+    return tuple(each for each in unloaded_of(found.collection_errors) if each.place not in own)
+
+
+def _too_slow(who: str) -> Failed:
+    return Failed(
+        reason=f"{who}: the test suite did not finish in time before anything was changed. Make it faster or raise "
+        "`timeout_s` under `[tests]` in `.cogworks/config.toml`, then remove the trigger label and set it again.",
+        category="service_failed",
+    )
+
+
+def _not_loaded(found: Sequence[Unloaded], remedies: Sequence[str], who: str) -> Failed:
+    more = f"; and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
+    listed = "; ".join(f"{each.name} cannot be loaded: {each.why}" for each in found[:MAX_NAMED])
+    found_so = (
+        "This is so before any change. Tests that cannot be loaded guard nothing, so the model was not asked."
+    )
+    told = [
+        f"{who}: {listed}{more}. {found_so}",
+        *(remedies or ("Mend it on the base branch.",)),
+        f"Then remove the trigger label and set it again. {_ELSEWHERE}",
+    ]
+    return Failed(reason="\n".join(told), category="escalated")

@@ -1,0 +1,392 @@
+"""The tests of one sub-work-item: asked for before its code, let through the gate, committed and handed over."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from cogworks.canonical import canonical, digest, sha256
+from cogworks.codebase.changes import normalised
+from cogworks.codegen.handoff import (
+    Convention,
+    TestHandoff,
+    extension_of,
+    holds_tests,
+    is_test_path,
+    resolved,
+)
+from cogworks.codegen.prompt import HandedOver, ShownFile, coding_variables, findings_to_resolve, judged
+from cogworks.codegen.suite import Scope, run_scope, scope_in_words
+from cogworks.codegen.testgate import (
+    WAIVABLE,
+    Claim,
+    FirstRun,
+    GateProblem,
+    absent,
+    announced,
+    escaping,
+    red_run,
+    standing,
+    tried,
+    unreadable,
+)
+from cogworks.codegen.transaction import commit_message
+from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
+from cogworks.codegen.verdicts import setback_of, without_own
+from cogworks.cycle.actions import Outcome
+from cogworks.cycle.feedback import Setback, Trial, judge_setback
+from cogworks.cycle.flow import TEST_WRITINGS
+from cogworks.cycle.results import ActionResult, TraceEntry
+from cogworks.domain_services.messages import TestReport, hides_any, is_hidden
+from cogworks.nodes.artifacts import proposed_paths
+from cogworks.nodes.asking import as_previous, changes, purpose_of, reason_for_a_person, retry_variables
+from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
+from cogworks.nodes.replies import PlannedItem, WrittenTests
+from cogworks.repair.transact.measure import file_of, measured, worse
+from cogworks.vocabulary import CommitOid, Severity
+
+PROMPT = "write_tests"
+WRITER = "test-writer"
+HANDOFF_FILE = "test_handoff.json"
+_NO_BEHAVIOUR = frozenset({"refactor", "documentation", "configuration_change", "dependency_update"})
+"""Kinds of issues whose tests may pass from the beginning."""
+
+
+class TestWriting:
+    """One visit's tests: those that an earlier visit handed over, or new ones."""
+
+    __test__ = False
+
+    def __init__(self, task: NodeTask, shell: NodeShell, *, workspace: Workspace, item: PlannedItem) -> None:
+        self._task = task
+        self._shell = shell
+        self._workspace = workspace
+        self._item = item
+        self._stored = stored_handoff(task)
+        self._previous: WrittenTests | None = None
+        self.handoff = self._stored
+        """What the coder has to make pass; None until there is something."""
+        self.report = TestReport(cases=())
+        """The suite with the new tests in it, before any other change."""
+        self.announced: tuple[str, ...] = announced(self._stored, self.report) if self._stored else ()
+        """The handed-over files that hold tests."""
+        self.requests = 0
+        self.sent_back: Trial | None = None
+        """Why the last tests were not handed over; None when they were."""
+        self.refusal: Failed | None = None
+        """What a person has to decide."""
+
+    @property
+    def is_due(self) -> bool:
+        """Whether tests have to be written now: there are none, they are not what they were, they are for another text than
+        the sub-issue has now, or a finding is about them."""
+        is_given = self._stored is not None and not self._is_outdated
+        return not is_given or bool(self._findings_about_tests()) or self.problem() is not None
+
+    @property
+    def _is_outdated(self) -> bool:
+        return self._stored is not None and self._stored.request != request_of(self._task)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether this visit may end with tests alone: everything that blocks is about them."""
+        blocking = [
+            found for found in findings_to_resolve(self._task) if found["severity"] == Severity.BLOCKING
+        ]
+        about_tests = self._findings_about_tests()
+        return bool(blocking) and all(found in about_tests for found in blocking)
+
+    def problem(self) -> GateProblem | None:
+        """Why the coder may not be asked now."""
+        if self.handoff is None:
+            return None
+        return self._first(standing(self.handoff, self._claim_of(self.handoff), self._workspace))
+
+    def told(self, problem: GateProblem) -> TraceEntry:
+        """The problem as an event."""
+        return (
+            _entry(problem.code, self._claim_of(self.handoff))
+            if self.handoff
+            else TraceEntry(kind=problem.code)
+        )
+
+    def stopped(self, message: str) -> Failed:
+        """The end of the visit because of its tests; nobody was asked for code."""
+        return Failed(
+            reason=f"{message}\ncode_generation: {self._item.key} ({self._item.title}) has no tests that could be handed "
+            "over, so no code was written. Make the sub-issue or the specification more precise, then remove the trigger "
+            "label and set it again.",
+            category="retry_exhausted",
+        )
+
+    def handed_over(self) -> HandedOver:
+        """What the coder is shown of the tests.
+
+        Raises:
+            ValueError: nothing was handed over; nobody may be asked for code.
+        """
+        handoff = self.handoff
+        shown = [(path, self._workspace.read(path)) for path in handoff.paths] if handoff else []
+        return HandedOver(
+            test_path=handoff.test_path if handoff else "",
+            files=tuple(ShownFile(path=path, text=text) for path, text in shown if text is not None),
+            missing=handoff.red.missing if handoff and self.requests else (),
+            notes=self._previous.notes if self._previous else "",
+        )
+
+    def write(
+        self, before: TestReport, reasons: Sequence[str], *, own: Collection[str], scope: Scope = None
+    ) -> ActionResult:
+        """Ask for tests, try them, and commit them when the gate lets them through; else the tree is as it was.
+
+        Args:
+            before: the suite without them.
+            reasons: why those of the last answer were sent back.
+            own: files that only this sub-work-item brought in; tests in them may be renamed.
+            scope: what the suite was made of; the new tests are run in any case.
+        """
+        self.requests += 1
+        self._shell.say(f"{self._item.key}: writing the tests (attempt {self.requests})")
+        reply = self._shell.model.ask(
+            PROMPT,
+            {**coding_variables(self._task, self._workspace, self._item), **self._again(reasons)},
+            WrittenTests,
+            purpose=purpose_of(PROMPT, self._task.visit, self.requests),
+        )
+        self._previous = reply
+        # The suite may run for long on what it says: whoever takes over then must not pay for it again.
+        self._shell.checkpoint()
+        # Protected paths are for the gate: tests can be written elsewhere.
+        if refused := reason_for_a_person(
+            "code_generation",
+            (),
+            missing_capability=reply.missing_capability,
+            bounds="specification and interfaces do",
+        ):
+            self.refusal = refused
+            return ActionResult(outcome=Outcome.NONE_VALID, halt=refused.reason)
+        self._workspace.roll_back()
+        claim = self._claim(reply)
+        trial, run = self._try(reply, claim, before, _with_new(scope, claim))
+        if trial.is_kept and run is not None:
+            trial = judge_setback(_harm(claim.paths, run, own))
+        if trial.is_kept and self._task.conventions.test_judge and self.requests < TEST_WRITINGS:
+            # A judgement is worth one more answer; the last one is judged by what can be measured alone.
+            trial = judged(
+                self._task, self._shell, workspace=self._workspace, item=self._item, paths=claim.paths
+            )
+        if not trial.is_kept or run is None:
+            self._workspace.roll_back()
+            return self._sent_back(trial, claim)
+        return self._commit(reply, claim, run)
+
+    def _again(self, reasons: Sequence[str]) -> dict[str, Any]:
+        if self._previous is not None:
+            return retry_variables(as_previous(self._previous), reasons)
+        # What is wrong with an earlier hand-off is told like what is wrong with an answer.
+        found = self.problem()
+        wrong = [found.message] if found else []
+        if self._is_outdated:
+            wrong.append("The sub-issue was edited since: hand over tests of what it asks for now.")
+        if not wrong or self.handoff is None:
+            return retry_variables()
+        return retry_variables(canonical(self.handoff.as_json()), wrong)
+
+    def _try(
+        self, reply: WrittenTests, claim: Claim, before: TestReport, scope: Scope
+    ) -> tuple[Trial, FirstRun | None]:
+        """Every check in its order, with the tests in the tree; the run of the suite if it came so far."""
+        if found := self._first(escaping(claim, self._workspace)):
+            return _trial(found), None
+        if problems := list(_beyond_tests(reply, claim, self._item, self._workspace)):
+            return Trial(category="refused_change", problems=tuple(problems)), None
+        wanted = changes(reply.files)
+        if reason := self._workspace.apply(wanted):
+            return Trial(category="refused_change", problems=(reason,)), None
+        as_found = FilesAsFound(self._shell.service, self._workspace)
+        if tidied := ChangeOnTrial(wanted, as_found).tidy():
+            self._shell.say(f"{self._item.key}: formatted {', '.join(tidied)}")
+        diagnostics = self._shell.service.validate(self._workspace, _existing(claim.paths, self._workspace))
+        checks = (*absent(claim, self._workspace), *unreadable(claim.paths, diagnostics))
+        if found := self._first(iter(checks)):
+            return _trial(found), None
+        what = "the test suite with the new tests" if scope is None else scope_in_words(scope)
+        self._shell.say(f"{self._item.key}: running {what}")
+        run = FirstRun(
+            report=run_scope(self._shell, self._workspace, scope, who=self._item.key),
+            before=before,
+            modules=(*self._workspace.files(), *self._item.files, *proposed_paths(self._task)),
+            wants_red=self._wants_red(),
+        )
+        if found := self._first(tried(claim.paths, run)):
+            return _trial(found), None
+        return Trial(), run
+
+    def _first(self, found: Iterator[GateProblem]) -> GateProblem | None:
+        """The first problem that is not waived; those that are, are said."""
+        for problem in found:
+            if problem.code not in WAIVABLE or problem.code not in self._task.conventions.test_warnings:
+                return problem
+            self._shell.say(f"{self._item.key}: WARNING: {problem.code}: {problem.message}")
+        return None
+
+    def _sent_back(self, trial: Trial, claim: Claim) -> ActionResult:
+        self.sent_back = trial
+        first = trial.problems[0].splitlines()[0]
+        self._shell.say(f"{self._item.key}: tests sent back to their writer: {first}")
+        return ActionResult(
+            outcome=Outcome.NONE_VALID,
+            summary=first,
+            reasons=trial.problems,
+            trace=(_entry(trial.category.split()[0], claim),),
+        )
+
+    def _commit(self, reply: WrittenTests, claim: Claim, run: FirstRun) -> ActionResult:
+        subject = f"Write the tests of {self._item.key}: {self._item.title}"
+        message = commit_message(self._task, self._item, subject=subject, notes=reply.notes)
+        handoff = self._handoff(claim, run, self._workspace.commit(message))
+        self.handoff, self.report, self.sent_back = handoff, run.report, None
+        self.announced = announced(handoff, run.report)
+        # A commit's name depends on its parent's date; the log of a visit must not.
+        told = handoff.as_json()
+        told.pop("commit")
+        self._shell.keep(HANDOFF_FILE, f"{canonical(handoff.as_json())}\n")
+        red = handoff.red
+        missing = f", and these are still to be written: {'; '.join(red.missing)}" if red.missing else ""
+        said = f"{handoff.test_path} ({handoff.source}): {red.failed} fail, {red.passed} pass{missing}"
+        self._shell.say(f"{self._item.key}: tests handed over: {said}")
+        return ActionResult(
+            outcome=Outcome.DONE,
+            summary=said,
+            files=handoff.paths,
+            trace=(TraceEntry(kind="test_handoff", data=told),),
+        )
+
+    def _handoff(self, claim: Claim, run: FirstRun, head: CommitOid) -> TestHandoff:
+        digests = [sha256(self._workspace.read(path) or "") for path in claim.paths]
+        sub_item = self._task.sub_item
+        return TestHandoff(
+            schema=1,
+            work_item=self._task.item.number,
+            sub_work_item=sub_item.number if sub_item else None,
+            feature_id=claim.convention.feature_id,
+            test_path=claim.place.path,
+            extra_paths=claim.extra_paths,
+            source=claim.place.source,
+            sha256=digests[0],
+            extra_sha256=tuple(digests[1:]),
+            test_ids=tuple(case.id for case in run.report.cases if file_of(case.id) in claim.paths),
+            red=red_run(claim.paths, run),
+            written_by=WRITER,
+            attempt=self.requests,
+            commit=head,
+            request=request_of(self._task),
+        )
+
+    def _claim(self, reply: WrittenTests) -> Claim:
+        convention = self._convention()
+        place = resolved(
+            reported=normalised(reply.test_path),
+            stored=self._stored.test_path if self._stored else "",
+            planned=self._item.files,
+            convention=convention,
+        )
+        extra = dict.fromkeys(normalised(path) for path in reply.extra_paths)
+        extra.pop(place.path, None)
+        return Claim(place, tuple(extra), written_by=WRITER, convention=convention)
+
+    def _claim_of(self, handoff: TestHandoff) -> Claim:
+        convention = self._convention()
+        place = resolved(reported="", stored=handoff.test_path, convention=convention)
+        return Claim(place, handoff.extra_paths, written_by=handoff.written_by, convention=convention)
+
+    def _convention(self) -> Convention:
+        sub_item = self._task.sub_item
+        number = (sub_item.number or sub_item.ordinal) if sub_item else self._task.item.number
+        return Convention(self._task.item.number, number, extension_of(self._item.files))
+
+    def _wants_red(self) -> bool:
+        classification = self._task.inputs.get("classification") or {}
+        return self._stored is None and classification.get("type") not in _NO_BEHAVIOUR
+
+    def _findings_about_tests(self) -> list[dict[str, Any]]:
+        paths = self._stored.paths if self._stored else ()
+        return [finding for finding in findings_to_resolve(self._task) if finding["file"] in paths]
+
+
+def hands_over(task: NodeTask) -> bool:
+    """Whether tests are written before the code in this visit; code that came with its tests is reworked with them."""
+    is_first = not task.earlier.get("code")
+    return task.conventions.test_writer == "separate" and (is_first or stored_handoff(task) is not None)
+
+
+def request_of(task: NodeTask) -> str:
+    """sha256 of the sub-issue as people rewrote it; empty where it is as the plan has it."""
+    edited = task.sub_item.edited if task.sub_item else None
+    return digest(edited) if edited else ""
+
+
+def stored_handoff(task: NodeTask) -> TestHandoff | None:
+    """What the latest successful visit of this sub-work-item handed over."""
+    stored = (task.earlier.get("code") or {}).get("test_handoff")
+    return TestHandoff.model_validate(stored) if stored else None
+
+
+def _entry(code: str, claim: Claim) -> TraceEntry:
+    data = {
+        "feature_id": claim.convention.feature_id,
+        "issue_number": claim.convention.sub_work_item,
+        "expected_path": claim.place.path,
+    }
+    return TraceEntry(kind=code.lower(), data=data)
+
+
+def _trial(problem: GateProblem) -> Trial:
+    return Trial(category=problem.code, problems=(problem.message,))
+
+
+def _with_new(scope: Scope, claim: Claim) -> Scope:
+    """The suite with the new tests in it."""
+    if scope is None:
+        return None
+    return tuple(dict.fromkeys((*scope, claim.place.path, *filter(holds_tests, claim.extra_paths))))
+
+
+def _existing(paths: Sequence[str], workspace: Workspace) -> list[str]:
+    return sorted(path for path in set(paths) if workspace.read(path) is not None)
+
+
+def _beyond_tests(
+    reply: WrittenTests, claim: Claim, item: PlannedItem, workspace: Workspace
+) -> Iterator[str]:
+    """What of an answer is no test."""
+    there = frozenset(workspace.files())
+    for file in reply.files:
+        path = normalised(file.path)
+        if file.action == "delete":
+            yield f"{file.path} is deleted; the writer of tests deletes nothing"
+        elif path not in claim.paths:
+            yield f"{file.path} is written and named neither in `test_path` nor in `extra_paths`; name it, or leave it out"
+        elif path in (there | frozenset(item.files)) and not is_test_path(path):
+            yield f"{file.path} is code and not for the writer of tests; leave it out"
+
+
+def _harm(paths: Sequence[str], run: FirstRun, own: Collection[str]) -> Setback:
+    """What the new tests do to all others; that they fail themselves is what they are for."""
+    before, after = without_own(measured(run.before), own), measured(run.report)
+    # A file that cannot be loaded yet says nothing about the tests in it, and lets none of the others off.
+    ran = before.passing | before.failing
+    hidden = frozenset(test for test in ran if is_hidden(test, after.uncollected))
+    # Nor does a folder of theirs, in which nothing else ran.
+    folders = frozenset(
+        place for place in after.uncollected if hides_any(place, paths) and not hides_any(place, ran)
+    )
+    known = before.model_copy(
+        update={
+            "passing": before.passing - hidden,
+            "failing": before.failing - hidden,
+            "uncollected": before.uncollected | (after.uncollected & frozenset(paths)) | folders,
+        }
+    )
+    found = setback_of(worse(known, after), after, [run.report])
+    return found.model_copy(
+        update={"broken": tuple(case for case in found.broken if file_of(case.id) not in paths)}
+    )

@@ -1,0 +1,312 @@
+"""May tests be handed over? Checks in a fixed order, each with a code; the first two can never be waived.
+
+What a run of the test suite says about the change under way.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from cogworks.canonical import sha256
+from cogworks.codebase.changes import normalised, path_problem, protected_by
+from cogworks.codegen.handoff import Convention, RedRun, Resolved, TestHandoff
+from cogworks.cycle.results import TestFacts
+from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides_any
+from cogworks.repair.transact.measure import file_of
+from cogworks.repair.unloaded import unloaded_of
+from cogworks.vocabulary import Value
+
+MAX_CANDIDATES = 5
+_BAD = frozenset({"failed", "error"})
+_MISSING = (
+    re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'"),
+    re.compile(r"No module named '(?P<module>[\w.]+)'"),
+    re.compile(r"module '(?P<module>[\w.]+)' has no attribute '(?P<name>\w+)'"),
+)
+"""How a test says that what it tests does not exist yet."""
+
+
+class GateCode(StrEnum):
+    """What a check is about."""
+
+    TEST_PATH_ESCAPE = "TEST_PATH_ESCAPE"
+    TEST_FILE_MISSING = "TEST_FILE_MISSING"
+    TEST_HASH_CHANGED = "TEST_HASH_CHANGED"
+    TEST_SYNTAX = "TEST_SYNTAX"
+    TEST_EMPTY = "TEST_EMPTY"
+    TEST_NOT_RED = "TEST_NOT_RED"
+
+
+WAIVABLE = frozenset(GateCode) - {GateCode.TEST_PATH_ESCAPE, GateCode.TEST_FILE_MISSING}
+"""Checks that a repository may have warn only."""
+
+
+class GateProblem(Value):
+    """Why tests are not handed over."""
+
+    code: GateCode
+    message: str
+    """For the writer, and for people when the writer gives up."""
+    path: str
+
+
+class Tree(Protocol):
+    """A working copy as the gate looks at it."""
+
+    @property
+    def path(self) -> Path: ...
+    def files(self) -> Sequence[str]: ...
+    def read(self, path: str) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Where somebody says that tests are."""
+
+    place: Resolved
+    extra_paths: tuple[str, ...]
+    written_by: str
+    convention: Convention
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return (self.place.path, *self.extra_paths)
+
+
+@dataclass(frozen=True)
+class FirstRun:
+    """What is known of handed-over tests once they ran on the tree without the change."""
+
+    report: TestReport
+    before: TestReport
+    """The suite without them."""
+    modules: Collection[str]
+    """Files that are there or planned: what a test may miss because it is still to be written."""
+    wants_red: bool
+    """Whether one of them has to fail; tests of a change that alters no behaviour need not."""
+
+
+def escaping(claim: Claim, tree: Tree) -> Iterator[GateProblem]:
+    """Paths under which no test may be."""
+    for path in claim.paths:
+        if reason := _escape(path, tree.path):
+            message = f"Test file refused: {path!r}: {reason}. Write tests to a path inside the repository."
+            yield GateProblem(code=GateCode.TEST_PATH_ESCAPE, message=message, path=path)
+
+
+def absent(claim: Claim, tree: Tree) -> Iterator[GateProblem]:
+    """Paths under which there is no regular file with text in it."""
+    for path in claim.paths:
+        if not (tree.read(path) or "").strip():
+            message = _not_found(path, claim, tree)
+            yield GateProblem(code=GateCode.TEST_FILE_MISSING, message=message, path=path)
+
+
+def standing(handoff: TestHandoff, claim: Claim, tree: Tree) -> Iterator[GateProblem]:
+    """What is wrong with tests that were handed over earlier: they are where they were, as they were."""
+    yield from escaping(claim, tree)
+    yield from absent(claim, tree)
+    wanted = zip(handoff.paths, (handoff.sha256, *handoff.extra_sha256), strict=True)
+    for path, known in wanted:
+        text = tree.read(path)
+        if text is not None and (found := sha256(text)) != known:
+            message = (
+                f"Test file changed: {path} was handed over by {handoff.written_by} with the SHA-256 {known} and has "
+                f"{found} now. Hand it over again as it shall be."
+            )
+            yield GateProblem(code=GateCode.TEST_HASH_CHANGED, message=message, path=path)
+
+
+def unreadable(paths: Collection[str], diagnostics: Sequence[Diagnostic]) -> Iterator[GateProblem]:
+    """Test files that do not parse, by what the domain service says of them."""
+    for found in diagnostics:
+        if found.category == "syntax_error" and found.artifact in paths:
+            message = f"{found.artifact}, line {found.line or '?'}: syntax error: {found.message}."
+            yield GateProblem(code=GateCode.TEST_SYNTAX, message=message, path=found.artifact)
+
+
+def tried(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
+    """What is wrong with what the tests did: they have to run, and to fail for the right reason."""
+    yield from _empty(paths, run)
+    yield from _not_red(paths, run)
+
+
+def red_run(paths: Sequence[str], run: FirstRun) -> RedRun:
+    """The figures of the tests on the tree without the change."""
+    cases = [case for case in run.report.cases if file_of(case.id) in paths]
+    errors = (_still_to_be_written(error, run, paths) for error in _errors_of(paths, run.report))
+    return RedRun(
+        collected=len(cases),
+        failed=sum(1 for case in cases if case.outcome in _BAD),
+        passed=sum(1 for case in cases if case.outcome == "passed"),
+        missing=tuple(dict.fromkeys(missing for missing in errors if missing)),
+    )
+
+
+def missing_target(error: str, modules: Collection[str]) -> str:
+    """What a test needs and nothing declares yet, in the runner's words; empty when the error is about something else.
+
+    Args:
+        modules: files that are there or planned; a package that is none of them is not for the coder to write.
+    """
+    found = [match for pattern in _MISSING for match in pattern.finditer(error)]
+    if not found:
+        return ""
+    last = max(found, key=lambda match: match.start())
+    top = last["module"].split(".")[0]
+    is_ours = any(top in PurePosixPath(path).with_suffix("").parts for path in modules)
+    return last.group() if is_ours else ""
+
+
+def _still_to_be_written(error: str, run: FirstRun, paths: Sequence[str]) -> str:
+    """What `missing_target` says, if the suite could be loaded without these tests: else it is not for the coder.
+
+    Args:
+        paths: the files that hold the tests.
+    """
+    found, known = missing_target(error, run.modules), run.before.collection_errors
+    is_old = any(found in each for each in known)
+    # Of what lies in a folder that could not be loaded nobody knows what else is missing.
+    is_hidden = any(hides_any(each, paths) and file_of(each) not in paths for each in known)
+    return "" if is_old or is_hidden or (not run.before.cases and _is_of_old_code(error, paths)) else found
+
+
+def _is_of_old_code(error: str, paths: Sequence[str]) -> bool:
+    """Whether a module is missed by code that was there before the tests; where no test was, none can have loaded that code."""
+    at = next((each.at for each in unloaded_of([error])), "")
+    return "No module named" in error and bool(at) and at.rpartition(":")[0] not in paths
+
+
+def without_handed_over(report: TestReport, paths: Sequence[str]) -> TestReport:
+    """The suite as it was found, but for failures of the tests that have to pass now."""
+    errors = _errors_of(paths, report)
+    return report.model_copy(
+        update={
+            "cases": tuple(c for c in report.cases if c.outcome not in _BAD or file_of(c.id) not in paths),
+            "collection_errors": tuple(error for error in report.collection_errors if error not in errors),
+        }
+    )
+
+
+def announced(handoff: TestHandoff, report: TestReport) -> tuple[str, ...]:
+    """The handed-over files that hold tests: each has to prove something in the end."""
+    # What a folder hides may as well be data.
+    files = {*map(file_of, handoff.test_ids), *map(file_of, report.collection_errors)}
+    extra = [path for path in handoff.extra_paths if path in files]
+    return (handoff.test_path, *extra)
+
+
+def _escape(path: str, root: Path) -> str | None:
+    if (problem := path_problem(path.rstrip("/") or path)) is not None:
+        return problem
+    if (pattern := protected_by(path)) is not None:
+        return f"it is protected by {pattern!r}"
+    if not (root / normalised(path)).resolve().is_relative_to(root.resolve()):
+        return "a symbolic link leads out of the repository"
+    return None
+
+
+def _not_found(path: str, claim: Claim, tree: Tree) -> str:
+    near = _near(path, tree.files())
+    said = f"source: {claim.place.source}, from {claim.written_by}"
+    parts = [
+        f"Test file not found: {path} ({said}); it has to be a regular file with text in it.",
+        f"By convention it would be {claim.place.usual}." if claim.place.usual != path else "",
+        f"Near it: {', '.join(near)}." if near else "",
+        "State the path under which the tests were written, or write them there.",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _near(path: str, files: Sequence[str]) -> list[str]:
+    name = PurePosixPath(path).name
+    same = [file for file in files if PurePosixPath(file).name == name and file != path]
+    alike = get_close_matches(path, [file for file in files if file != path], n=MAX_CANDIDATES, cutoff=0.5)
+    return list(dict.fromkeys([*same, *alike]))[:MAX_CANDIDATES]
+
+
+def _errors_of(paths: Sequence[str], report: TestReport) -> list[str]:
+    return [error for error in report.collection_errors if hides_any(error, paths)]
+
+
+def _empty(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
+    red = red_run(paths, run)
+    errors = _errors_of(paths, run.report)
+    foreign = [error for error in errors if not _still_to_be_written(error, run, paths)]
+    for error in foreign:
+        message = f"{red.collected} tests collected: this cannot be loaded, and not because something is still to be written: {error}"
+        yield GateProblem(code=GateCode.TEST_EMPTY, message=message, path=file_of(error))
+    if run.report.timed_out:
+        message = f"{red.collected} tests collected: the suite does not finish in time with these tests."
+        yield GateProblem(code=GateCode.TEST_EMPTY, message=message, path=paths[0])
+    elif not errors and not any(file_of(case.id) == paths[0] for case in run.report.cases):
+        message = f"0 tests collected in {paths[0]}: it needs at least one that the test runner finds."
+        yield GateProblem(code=GateCode.TEST_EMPTY, message=message, path=paths[0])
+
+
+def _not_red(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
+    cases = [case for case in run.report.cases if file_of(case.id) in paths]
+    astray = [c for c in cases if c.outcome == "error" and not _still_to_be_written(c.message, run, paths)]
+    known = {case.id for case in run.before.cases if case.outcome in _BAD}
+    for case in astray:
+        if case.id not in known:
+            message = f"{case.id} breaks before it tests anything, and not because something is still to be written:\n{case.message}"
+            yield GateProblem(code=GateCode.TEST_NOT_RED, message=message, path=file_of(case.id))
+    is_red = bool(_errors_of(paths, run.report)) or any(case.outcome in _BAD for case in cases)
+    if run.wants_red and not is_red:
+        passing = ", ".join(case.id for case in cases if case.outcome == "passed")
+        message = (
+            f"No test fails without the change, so none of them shows it. These pass already: {passing or 'none'}. "
+            "Write at least one that fails now and passes when the sub-work-item is done."
+        )
+        yield GateProblem(code=GateCode.TEST_NOT_RED, message=message, path=paths[0])
+
+
+_NOT_PASSED = frozenset({"failed", "error"})
+_NONE_COLLECTED = 5
+_INTERRUPTED = 2
+
+
+def facts_of(report: TestReport, *, before: TestReport | None = None) -> TestFacts:
+    """The run as the cycle judges it. The exit status is the one pytest would have given.
+
+    Args:
+        before: the suite as it was found; what failed then may go on failing.
+    """
+    known = _ids(before.cases, _NOT_PASSED) if before else set()
+    passed_before = _ids(before.cases, {"passed"}) if before else set()
+    bad = [case for case in report.cases if case.outcome in _NOT_PASSED and case.id not in known]
+    uncollected = [
+        error for error in report.collection_errors if before is None or error not in before.collection_errors
+    ]
+    ran = [case for case in report.cases if case.outcome != "skipped"]
+    failing = tuple(case.id for case in bad)
+    return TestFacts(
+        exit_status=_exit_status(report, ran=len(ran), bad=len(bad), uncollected=len(uncollected)),
+        collected=len(report.cases),
+        passed=len(_ids(report.cases, {"passed"})),
+        failed=sum(1 for case in bad if case.outcome == "failed"),
+        errors=sum(1 for case in bad if case.outcome == "error"),
+        skipped=len(report.cases) - len(ran),
+        known_failures=len(_ids(ran, _NOT_PASSED) & known),
+        failing=failing,
+        newly_failing=tuple(test for test in failing if test in passed_before),
+        collection_errors=tuple(uncollected),
+    )
+
+
+def _exit_status(report: TestReport, *, ran: int, bad: int, uncollected: int) -> int:
+    if uncollected or report.timed_out:
+        return _INTERRUPTED
+    if not ran:
+        return _NONE_COLLECTED
+    return 1 if bad else 0
+
+
+def _ids(cases: Iterable[TestCase], outcomes: Iterable[str]) -> set[str]:
+    wanted = frozenset(outcomes)
+    return {case.id for case in cases if case.outcome in wanted}

@@ -1,0 +1,388 @@
+"""What each action of the coding cycle does to one sub-work-item's working copy."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cogworks.codegen import prompt
+from cogworks.codegen.asides import Asides
+from cogworks.codegen.coder import Coder, in_one_form
+from cogworks.codegen.handoff import TestHandoff, regression_paths
+from cogworks.codegen.locating import Locator, telling
+from cogworks.codegen.patches import added_files, tree_name
+from cogworks.codegen.proving import (
+    PROOF_FILE,
+    Side,
+    base_of,
+    proof_of,
+    proof_text,
+    side,
+    stored_proof,
+    unsteady,
+    with_hidden,
+)
+from cogworks.codegen.suite import Baseline, Scope, SuiteRuns, run_suite
+from cogworks.codegen.test_writing import TestWriting, hands_over
+from cogworks.codegen.testgate import facts_of, without_handed_over
+from cogworks.codegen.transaction import Transactions, Tried, Wanted
+from cogworks.codegen.verdicts import without_own
+from cogworks.cycle.actions import Action, Outcome
+from cogworks.cycle.context import CycleContext
+from cogworks.cycle.executor import Handler
+from cogworks.cycle.feedback import Attempt, Trial, fingerprint, judge_diagnostics
+from cogworks.cycle.results import ActionResult, Candidate, Payload, TraceEntry, failed
+from cogworks.domain_services.messages import TestReport
+from cogworks.nodes.artifacts import planned_item, proposed_paths
+from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
+from cogworks.nodes.replies import CodeChange, PlannedItem
+from cogworks.repair.probe.investigating import TreeChanged
+from cogworks.repair.proof import Proof
+from cogworks.repair.transact.measure import (
+    RERUNS,
+    Measurement,
+    StaticError,
+    faults_beyond,
+    file_of,
+    measured,
+)
+from cogworks.vocabulary import CommitOid
+
+_UNTRIED = ("locked", "dirty_tree", "checkpoint_failed", "no_tests", "baseline_timeout", "commit_failed")
+"""Ends of a transaction that say nothing about the change."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A change that was committed."""
+
+    reply: CodeChange
+    head: CommitOid
+    after: TestReport
+    """The suite with the change in it."""
+    tree: str
+    parent: CommitOid | None = None
+    """Where the working copy stood before it; None for handed-over tests, which are not taken back."""
+    earlier: "Kept | None" = None
+    """The change that was kept before it in this visit."""
+    reruns: tuple[TestReport, ...] = ()
+    """Further runs of single tests with the change in it."""
+
+
+class CodingWork:
+    """One visit's work: carries out actions, and remembers what no log has room for."""
+
+    def __init__(self, task: NodeTask, shell: NodeShell) -> None:
+        self._task = task
+        self._shell = shell
+        self.workspace: Workspace = shell.workspace()
+        self.workspace.roll_back()
+        self.item: PlannedItem = planned_item(task)
+        self.own = _own_files(task, self.workspace, self.item)
+        """Files that only this sub-work-item brought in, on an earlier visit."""
+        self._baseline = Baseline(task.conventions.baseline, self.workspace, self.own)
+        self.suite = SuiteRuns(shell, self.workspace, who=self.item.key)
+        self.kept: Kept | None = None
+        self._transactions = Transactions(task, shell, workspace=self.workspace, item=self.item)
+        self._locator = Locator(shell, self.workspace, who=self.item.key, probes=task.conventions.probes)
+        self._tried: dict[str, Trial] = {}
+        """What became of the changes that were tried on the tree as it is."""
+        self._as_found: dict[str, frozenset[StaticError]] = {}
+        """The static findings of files before this visit touched them."""
+        self._base: Side | None = None
+        """What the change is proven against."""
+        self.proof: Proof | None = None
+        """Of the change that was kept, as it is now; None until it was validated."""
+        self.refusal: Failed | None = None
+        """What a person has to decide."""
+        self.tests = (
+            TestWriting(task, shell, workspace=self.workspace, item=self.item) if hands_over(task) else None
+        )
+        """The tests that are handed over; None where they come with the code."""
+        self.coder = Coder(task, shell, workspace=self.workspace, item=self.item, tests=self.tests)
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """The questions that this visit may ask; the header of its log says in which words."""
+        if self.tests is None:
+            return ("code_generation",)
+        judging = (prompt.PROMPT,) if self._task.conventions.test_judge else ()
+        return ("write_tests", *judging, "implementation")
+
+    def handlers(self) -> dict[Action, Handler]:
+        """Who carries out which action."""
+        return {
+            Action.RUN_TESTS: self._run_tests,
+            Action.WRITE_TESTS: self._write_tests,
+            Action.ANALYZE_FAILURE: self._analyze,
+            Action.GENERATE_PATCH: self._generate,
+            Action.APPLY_PATCH: self._transact,
+            Action.REVERT_PATCH: self._revert,
+            Action.VALIDATE: self._validate,
+            **Asides(self._shell, self.workspace, lambda: self.suite.latest).handlers(),
+        }
+
+    def _run_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del payload, context, deadline_ms
+        tree = self._tree()
+        is_first = self.suite.found is None
+        report = self.suite.run(tree, self._scope())
+        if is_first:
+            self._base = self._side(report)
+            self.refusal = self._baseline.refusal(report)
+            if self.refusal is not None:
+                return failed("baseline", self.refusal.reason).model_copy(
+                    update={"halt": self.refusal.reason}
+                )
+        facts = facts_of(report, before=None if is_first else self._may_fail(report))
+        return ActionResult(outcome=facts.outcome, tests=facts, tree=tree)
+
+    def _side(self, report: TestReport) -> Side:
+        """The working copy as it is now, with what the suite as it was found can show of a change."""
+        return side(self.workspace, report, self._baseline.judged(self.suite.found or report))
+
+    def _scope(self, announced: Sequence[str] = ()) -> Scope:
+        if self.tests is not None:
+            announced = self.tests.announced
+        return self._baseline.scope((*self._regressions(), *announced))
+
+    def _may_fail(self, now: TestReport) -> TestReport:
+        """The suite as it was found: what failed then may go on failing, but for what was handed over."""
+        return without_handed_over(self.suite.found_as_known(now), self._handed_paths)
+
+    @property
+    def _handed_paths(self) -> tuple[str, ...]:
+        handoff = self.tests.handoff if self.tests else None
+        return handoff.paths if handoff else ()
+
+    def _write_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del context, deadline_ms
+        if self.tests is None or self.suite.found is None:
+            return ActionResult(outcome=Outcome.ERROR, error_code="out_of_turn", summary="no tests are due")
+        reasons = payload.parameters.get("reasons", ())
+        result = self.tests.write(self.suite.found, reasons, own=self.own, scope=self._scope())
+        if self.tests.refusal is not None:
+            self.refusal = self.tests.refusal
+        if result.outcome is not Outcome.DONE or self.tests.handoff is None:
+            return result
+        self.kept = self._tests_alone(self.tests, self.tests.handoff)
+        self.suite.remember(self.kept.after, self.kept.tree)
+        # The code is proven by tests that are there on both sides.
+        self._base = self._side(with_hidden(self.tests.report, self.suite.found))
+        return result.model_copy(update={"tree": self.kept.tree})
+
+    def _tests_alone(self, tests: TestWriting, handoff: TestHandoff) -> Kept:
+        """What is kept when the tests turn out to be all that was missing: the code of the earlier visit stays."""
+        code = self._task.earlier.get("code") or {"summary": self.item.title[:72], "notes": ""}
+        reply = CodeChange(summary=code["summary"], files=(), tests=tests.announced, notes=code["notes"])
+        return Kept(reply=reply, head=CommitOid(handoff.commit), after=tests.report, tree=self._tree())
+
+    def _analyze(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        """The sub-work-item is the one landmark, for the plan has made it small; its spans lie where what fails leads."""
+        del context, deadline_ms
+        told = payload.parameters
+        failing = TestReport(cases=())
+        if (latest := self.suite.latest) is not None:
+            modules = (*self.workspace.files(), *self.item.files, *proposed_paths(self._task))
+            failing = telling(latest, self._may_fail(latest), modules)
+        try:
+            located = self._locator.locate(failing, is_wide=bool(told.get("widen") or told.get("mode")))
+        except TreeChanged as error:
+            return failed("tree_changed", str(error)).model_copy(update={"halt": str(error)})
+        self.coder.suspects = located.places if located else ()
+        self.coder.evidence = located.evidence if located else ()
+        for name, text in (located.files() if located else {}).items():
+            self._shell.keep(name, text)
+        return ActionResult(
+            outcome=Outcome.FOUND, landmarks=(self.item.key,), trace=located.trace if located else ()
+        )
+
+    def _generate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del payload, deadline_ms
+        if self.tests is not None and (problem := self.tests.problem()) is not None:
+            self.refusal = self.tests.stopped(problem.message)
+            return ActionResult(
+                outcome=Outcome.NONE_VALID, halt=self.refusal.reason, trace=(self.tests.told(problem),)
+            )
+        reply = self.coder.ask(context)
+        if isinstance(reply, Failed):
+            self.refusal = reply
+            return ActionResult(outcome=Outcome.NONE_VALID, halt=reply.reason)
+        change = reply.model_dump(mode="json")
+        return ActionResult(
+            outcome=Outcome.PROPOSED, candidates=(Candidate(id=_fingerprint(reply), change=change),)
+        )
+
+    def _transact(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        """One transaction: the change is committed when nothing is worse, else the tree is as it was."""
+        del context, deadline_ms
+        reply, problems = self._in_one_form(CodeChange.model_validate(payload.parameters["change"]))
+        name = _fingerprint(reply)
+        if problems:
+            return self._refused(name, Tried(Trial(category="unplaced", problems=problems)))
+        if name in self._tried:
+            return self._refused(name, Tried(self._tried[name]))
+        parent = self.workspace.head
+        tried = self._transactions.try_out(reply, self._wanted(reply), number=max(1, self.coder.requests))
+        result = tried.result
+        if result is not None and result.code == "rollback_failed":
+            return failed(result.code, tried.trial.problems[0]).model_copy(
+                update={"halt": tried.trial.problems[0], "trace": tried.trace}
+            )
+        if result is not None and result.code in _UNTRIED:
+            return failed(result.code, "; ".join(tried.trial.problems)).model_copy(
+                update={"trace": tried.trace}
+            )
+        if result is not None and result.before is not None:
+            self._learn(reply, result.before)
+        if result is None or result.oid is None or tried.after is None:
+            return self._refused(name, tried)
+        self._tried.clear()
+        self.kept = Kept(
+            reply=reply,
+            head=result.oid,
+            after=tried.after,
+            tree=self._tree(),
+            parent=parent,
+            earlier=self.kept,
+            reruns=tried.reruns,
+        )
+        self.suite.remember(self.kept.after, self.kept.tree)
+        return ActionResult(
+            outcome=Outcome.COMMITTED,
+            tree=self.kept.tree,
+            files=tuple(sorted(file.path for file in reply.files)),
+            trace=tried.trace,
+        )
+
+    def _in_one_form(self, reply: CodeChange) -> tuple[CodeChange, tuple[str, ...]]:
+        """The answer as whole files; as it was given, with the reasons, when parts of it stand nowhere."""
+        # What a transaction that broke off half-way left behind is not what the coder was shown.
+        self.workspace.roll_back()
+        files, problems = in_one_form(reply, self.workspace)
+        if problems:
+            return reply, problems
+        return reply.model_copy(update={"files": files, "edits": (), "unified_diff": ""}), ()
+
+    def _refused(self, name: str, tried: Tried) -> ActionResult:
+        trial = self._tried[name] = tried.trial
+        worse = tried.result.worse if tried.result else None
+        if lost := [
+            test for test in (worse.vanished if worse else ()) if file_of(test) in self._handed_paths
+        ]:
+            # The coder could do nothing about it: the tests cannot be loaded without its change, so the gate never saw them.
+            self.refusal = self._dropped(lost)
+        first = trial.problems[0].splitlines()[0]
+        self._shell.say(f"{self.item.key}: attempt {self.coder.requests} refused: {first}")
+        return ActionResult(
+            outcome=Outcome.ROLLED_BACK,
+            summary=first,
+            halt=self.refusal.reason if self.refusal else "",
+            attempt=Attempt(fingerprint=name, trial=trial),
+            reasons=trial.problems,
+            trace=tried.trace,
+        )
+
+    def _wanted(self, reply: CodeChange) -> Wanted:
+        own = self.own
+        if self.kept is not None:
+            own |= {file.path for file in self.kept.reply.files if file.action == "create"}
+        return Wanted(
+            before=without_own(self._measured(), own),
+            announced=reply.tests,
+            regressions=self._regressions(),
+            handed_over=None if self.tests is None else self._handed_paths,
+            own=own,
+            scope=self._scope(reply.tests),
+        )
+
+    def _measured(self) -> Measurement:
+        """The tree as it is, and what passed when it was found: tests may hide in a file that cannot be loaded now."""
+        found = measured(self.suite.found or TestReport(cases=()))
+        if self.kept is None:
+            return found
+        now = measured(self.kept.after)
+        return now.model_copy(update={"passing": now.passing | (found.passing - now.failing)})
+
+    def _learn(self, reply: CodeChange, before: Measurement) -> None:
+        for file in reply.files:
+            own = frozenset(error for error in before.static if error.path == file.path)
+            self._as_found.setdefault(file.path, own)
+
+    def _regressions(self) -> tuple[str, ...]:
+        """The tests of finished sub-work-items whose code is in the tree, where their hand-offs say."""
+        outputs = [each["code"] for each in self._task.dependency_outputs.values() if "code" in each]
+        return tuple(path for path in regression_paths(outputs) if self.workspace.read(path) is not None)
+
+    def _dropped(self, lost: Sequence[str]) -> Failed:
+        return Failed(
+            reason=f"code_generation: {self.item.key} ({self.item.title}): the tests that were handed over no longer hold "
+            f"{', '.join(lost)}, which passed before. Nothing was changed. If they may go, remove them by hand on the base branch; else "
+            "make the sub-issue more precise. Then remove the trigger label and set it again.",
+            category="escalated",
+        )
+
+    def _revert(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        """Take the last kept change back: the tree is what it was before that transaction."""
+        del payload, context, deadline_ms
+        undone = self.kept
+        if undone is None or undone.parent is None:
+            return failed("nothing_kept", "REVERT_PATCH: no change was kept in this visit")
+        self.workspace.settle(undone.parent)
+        self.kept = undone.earlier
+        return ActionResult(
+            outcome=Outcome.DONE,
+            tree=self._tree(),
+            trace=(TraceEntry(kind="txn.revert", data={"head": undone.head}),),
+        )
+
+    def _validate(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
+        del payload, context, deadline_ms
+        if self.kept is None or self._base is None:
+            return ActionResult(outcome=Outcome.GREEN)
+        verdict = self._diagnosed(self.kept.reply)
+        if not verdict.is_kept:
+            return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=verdict.problems)
+        self.proof = self._proven(self.kept, self._base)
+        self._shell.keep(PROOF_FILE, proof_text(self.proof))
+        if flaky := unsteady(self.proof, self.kept.reply.tests):
+            return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=flaky)
+        return ActionResult(outcome=Outcome.GREEN)
+
+    def _proven(self, kept: Kept, found: Side) -> Proof:
+        """Every test without and with the change; those that prove it run three times, for a test may pass by chance."""
+        tests = kept.reply.tests
+        ran = [run for run in kept.reruns if any(file_of(case.id) in tests for case in run.cases)]
+        missing = max(0, RERUNS - len(ran))
+        if missing:
+            self._shell.say(f"{self.item.key}: running the tests of the change once more")
+        again = [run_suite(self._shell, self.workspace, tests, who=self.item.key) for _ in range(missing)]
+        return proof_of(
+            base_of(found, stored_proof(self._task), self.own),
+            side(self.workspace, kept.after),
+            [*kept.reruns, *again],
+            diff=self.workspace.diff(self._task.base_branch),
+        )
+
+    def _diagnosed(self, reply: CodeChange) -> Trial:
+        written = sorted(file.path for file in reply.files if file.action != "delete")
+        found = self._shell.service.validate(self.workspace, written) if written else ()
+        known = frozenset[StaticError]().union(*self._as_found.values())
+        return judge_diagnostics(faults_beyond(known, found))
+
+    def _tree(self) -> str:
+        """A name for the files as they are; the same on every machine."""
+        return tree_name(self.workspace.diff(self._task.base_branch))
+
+
+def _own_files(task: NodeTask, workspace: Workspace, item: PlannedItem) -> frozenset[str]:
+    if task.visit.ordinal == 1:
+        return frozenset()
+    added = added_files(workspace.diff(task.base_branch))
+    # Merged dependencies are part of the same diff; their files are not ours.
+    return added & frozenset(item.files) if task.merge_branches else added
+
+
+def _fingerprint(reply: CodeChange) -> str:
+    parts: list[tuple[str, str, str]] = [(file.path, file.action, file.content) for file in reply.files]
+    parts += [(edit.path, f"replace {edit.search}", edit.replace) for edit in reply.edits]
+    parts += [("", "diff", reply.unified_diff)] if reply.unified_diff else []
+    return fingerprint([*parts, *((path, "test", "") for path in reply.tests)])

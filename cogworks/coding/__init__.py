@@ -1,1 +1,0 @@
-"""Code generation: propose, apply, test, keep or roll back."""

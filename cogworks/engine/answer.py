@@ -1,0 +1,195 @@
+"""What people are owed, posted once: a lease of its own, the comments, the record."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from cogworks.engine.consider import Considered
+from cogworks.engine.release import give_back
+from cogworks.engine.visit import Tracker
+from cogworks.errors import PermissionRefused
+from cogworks.forge.effects import PostComment
+from cogworks.forge.publication import PublicationContext, Published
+from cogworks.forge.snapshot import Snapshot
+from cogworks.forge.surface import STATUS_TOPIC, project
+from cogworks.ledger.lease import Keeper
+from cogworks.ledger.record import Change, LedgerCommit, Tip, change_for
+from cogworks.pipeline.decision import INPUTS, Answer
+from cogworks.pipeline.people import CommentRef
+from cogworks.pipeline.resting import rest_line
+from cogworks.pipeline.state import LEASE_TTL_S, MAX_ATTEMPTS, Lease, RunState, first_visit_key
+from cogworks.vocabulary import BranchName, CommitOid, VisitKey
+
+
+class MovingLedger(Protocol):
+    """The ledger branch of the item."""
+
+    def tip(self) -> Tip | None: ...
+    def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> LedgerCommit: ...
+
+
+class Correspondence(Tracker, Protocol):
+    """GitHub, where the repository's first ledger may have to be made."""
+
+    def create_root(self) -> CommitOid: ...
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The world as people are answered from it."""
+
+    tracker: Correspondence
+    holder: str
+    monotonic: Callable[[], float]
+    say: Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Due:
+    """What has to be posted under a lease, and how the end of that is recorded."""
+
+    comments: tuple[PostComment, ...]
+    verb: str
+    waits_for: Callable[[RunState], str]
+    asked_s: float
+    """What the runner's clock said when the claim was sent."""
+    is_heir: bool = False
+    """The lease was a dead runner's, who may have posted."""
+    is_given_up: bool = False
+    """So many died that nobody posts any more."""
+
+
+def inputs_lease(state: RunState, *, visit_key: VisitKey, holder: str, attempt: int = 1) -> Lease:
+    """The lease under which people are answered; it belongs to no node and reserves nothing."""
+    return Lease(
+        visit_key=visit_key,
+        index=0,
+        node=INPUTS.node,
+        sub_item=None,
+        ordinal=1,
+        holder=holder,
+        attempt=attempt,
+        graph_hash=state.graph_hash,
+        input_digest=state.issue_digest,
+    )
+
+
+def held_by(state: RunState, lease: Lease, snapshot: Snapshot) -> tuple[RunState, Lease]:
+    """The state with the lease in it, and the lease as it is there: what a dead runner left goes with it."""
+    held = state.with_lease(lease, identity=snapshot.viewer.id or 0)
+    return held, next(taken for taken in held.leases if taken.visit_key == lease.visit_key)
+
+
+def answer(desk: Desk, ledger: MovingLedger, seen: Considered, move: Answer) -> RunState:
+    """Post every comment that is owed, the status comment where it is gone included; the state after that.
+
+    What was dealt with is in the commit of the claim, so a runner that dies here leaves nothing but comments to post.
+
+    Raises:
+        StaleTip: somebody else moved the ledger; nothing was done.
+        CogworksError: GitHub failed; the comments stay owed.
+    """
+    if seen.snapshot.ledger is None:
+        raise LookupError("a run without a ledger owes nothing")
+    if seen.facts.is_status_gone and seen.state.status_comment is not None:
+        desk.say(
+            "no comment of this issue is the status comment that the ledger names "
+            f"({seen.state.status_comment.node_id}): it was deleted, or somebody wrote into the ledger; ours is looked for "
+            "by its marker, else posted anew"
+        )
+    lease = inputs_lease(seen.state, visit_key=move.visit_key, holder=desk.holder, attempt=move.attempt)
+    held, lease = held_by(seen.state, lease, seen.snapshot)
+    asked_s = desk.monotonic()
+    commit = ledger.append(
+        seen.snapshot.ledger.oid, change_for(held, lease, "claim", {}, sequence=held.inputs.times)
+    )
+    keeper = Keeper(ledger, state=held, tip=commit.oid, lease=lease)
+    due = Due(
+        comments=_comments(seen, held),
+        verb="answered",
+        waits_for=lambda state: rest_line(state, seen.facts, seen.pipeline),
+        asked_s=asked_s,
+        is_heir=move.taken_over_from is not None,
+        # The status comment is no courtesy: who gave it up might post it a second time.
+        is_given_up=move.attempt > MAX_ATTEMPTS and held.refusal is None,
+    )
+    return settle(desk, keeper, seen.snapshot, due)
+
+
+def settle(desk: Desk, keeper: Keeper, snapshot: Snapshot, due: Due) -> RunState:
+    """Post what is due under the keeper's lease and record it; the lease is given back where that fails.
+
+    Raises:
+        LostRace: another runner has the lease; nothing was posted, or it is theirs to adopt.
+        CogworksError: GitHub failed; the comments stay owed.
+    """
+    held = keeper.state
+    is_recorded = False
+    try:
+        published = _posted(desk, keeper, snapshot, due)
+        after = keeper.finish(
+            lambda state: _answered(state, held, due, published),
+            due.verb,
+            lambda _: {},
+            waits_for=due.waits_for,
+        )
+        is_recorded = True
+        return after
+    finally:
+        if not is_recorded and not keeper.is_lost:
+            give_back(keeper, desk.say)
+
+
+def _posted(desk: Desk, keeper: Keeper, snapshot: Snapshot, due: Due) -> Published:
+    count = len(keeper.state.owed)
+    if due.is_given_up:
+        desk.say(f"{count} answer(s) were given up: their runner died {MAX_ATTEMPTS} times")
+        return Published()
+    if due.is_heir:
+        # A dead runner may have posted after our read.
+        snapshot = desk.tracker.read()
+    if desk.monotonic() - due.asked_s > LEASE_TTL_S / 2:
+        # A comment has no natural key: whoever was held up must not post beside an heir.
+        keeper.checkpoint()
+        keeper.check()
+    context = PublicationContext(identities=keeper.state.identities)
+    try:
+        return desk.tracker.publish(due.comments, snapshot, context, _no_push)
+    except PermissionRefused as error:
+        # The answers are a courtesy: a locked issue must not stop the item.
+        desk.say(f"{count} answer(s) could not be posted: {error}")
+        return Published()
+
+
+def _comments(seen: Considered, state: RunState) -> tuple[PostComment, ...]:
+    def status(visit_key: VisitKey) -> PostComment:
+        body = project(state, seen.facts, seen.pipeline, seen.config).comment
+        return PostComment(number=state.issue, topic=STATUS_TOPIC, body=body, visit_key=visit_key)
+
+    owed = [
+        # What kept the item from beginning is mended by now: the comment that was to tell it says where the run stands.
+        status(each.visit_key)
+        if each.topic == STATUS_TOPIC
+        else PostComment(number=state.issue, topic=each.topic, body=each.body, visit_key=each.visit_key)
+        for each in state.owed
+    ]
+    if seen.facts.is_status_gone and state.status == "running":
+        owed.append(status(first_visit_key(state)))
+    return tuple(owed)
+
+
+def _answered(state: RunState, held: RunState, due: Due, published: Published) -> RunState:
+    """What another runner came to owe meanwhile stays owed."""
+    kept = tuple(lease for lease in state.leases if lease.instance != INPUTS)
+    owed = tuple(each for each in state.owed if each not in held.owed)
+    after = state.model_copy(update={"leases": kept, "owed": owed})
+    status = next((made for made in published.comments if made.topic == STATUS_TOPIC), None)
+    if status is None:
+        return after
+    key = next(post.visit_key for post in due.comments if post.topic == STATUS_TOPIC)
+    ref = CommentRef(node_id=status.node_id, database_id=status.database_id, visit_key=key)
+    return after.model_copy(update={"status_comment": ref})
+
+
+def _no_push(branch: BranchName, oid: CommitOid, expected: CommitOid | None) -> None:
+    raise AssertionError(f"answering people pushes nothing, but {oid} was to go to {branch} over {expected}")

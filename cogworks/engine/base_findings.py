@@ -1,0 +1,150 @@
+"""What was found out about the base of an item, and whether anything may be paid for on it: rules only."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from cogworks.codegen.suite import NO_TESTS, has_no_tests, refusal_of
+from cogworks.domain_services.answers import Answer
+from cogworks.domain_services.messages import TestReport
+from cogworks.domain_services.preparing import Prepared
+from cogworks.nodes.contract import Failed
+from cogworks.repair.unloaded import unloaded_of
+from cogworks.vocabulary import BranchName, CommitOid, Severity, Value
+
+WHO = "baseline"
+MOST_LISTED = 50
+_MAX_CHARS = 300
+AGAIN = "Nothing was paid for: the model was not asked. Then remove the trigger label and set it again."
+
+
+class BaseEnvironment(Value):
+    """What the tests of a base run with, as the services that make environments describe it."""
+
+    key: str = ""
+    """Changes with what the tests run with; empty: no service tells."""
+    described: str = ""
+    choices: tuple[str, ...] = ()
+    """What was chosen, each with the file that says so."""
+    runner: str = ""
+    seconds: float = 0.0
+    """What making it took this time."""
+    is_reused: bool = False
+    notes: tuple[str, ...] = ()
+
+
+class BaseFindings(Value):
+    """`baseline.json`: what a base was found to be; lists hold so many at most as `MOST_LISTED` says."""
+
+    oid: CommitOid
+    branch: BranchName
+    wanted: str
+    """`[tests] baseline`."""
+    environment: BaseEnvironment | None = None
+    """None: no service tells, or it could not be made."""
+    is_run: bool = False
+    """Whether the suite was run."""
+    timed_out: bool = False
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    not_loaded: int = 0
+    failing: tuple[str, ...] = ()
+    """Ids of tests that fail already, and are never blamed on a change."""
+    unloaded: tuple[str, ...] = ()
+    """Files or folders of tests, each with the reason and its place."""
+    commands: tuple[str, ...] = ()
+    seconds: float = 0.0
+    """Of the run of the suite."""
+    problem: str = ""
+    """Why nothing may be paid for, with the remedy; empty: work may begin."""
+
+    @property
+    def line(self) -> str:
+        """For people, in one line."""
+        return ", ".join(_parts(self))
+
+
+def environment_of(answers: Sequence[Answer[Prepared]]) -> BaseEnvironment:
+    """The environments of all services as one."""
+    made = [each.result for each in answers]
+    return BaseEnvironment(
+        key=" ".join(f"{each.service}={each.result.key}" for each in answers),
+        described="; ".join(each.described for each in made if each.described),
+        choices=tuple(
+            f"{choice.what} ({choice.source or 'default'})" for each in made for choice in each.choices
+        )[:MOST_LISTED],
+        runner=", ".join(dict.fromkeys(each.runner for each in made if each.runner)),
+        seconds=round(sum(each.seconds for each in made if not each.is_reused), 1),
+        is_reused=all(each.is_reused for each in made),
+        notes=tuple(note for each in made for note in each.notes)[:MOST_LISTED],
+    )
+
+
+def not_made(answers: Sequence[Answer[Prepared]]) -> Failed | None:
+    """Why an environment that services tell of cannot be used; None: it can."""
+    blocking = [
+        found.message for each in answers for found in each.diagnostics if found.severity is Severity.BLOCKING
+    ]
+    return refused("\n".join(blocking)) if blocking else None
+
+
+def refused(why: str) -> Failed:
+    """The end of a visit whose item has to wait until somebody mended its base.
+
+    Args:
+        why: in the words of whoever met it, with the remedy.
+    """
+    return Failed(reason=f"{WHO}: {why}\n{AGAIN}", category="escalated")
+
+
+def verdict(report: TestReport, *, wanted: str) -> Failed | None:
+    """Why nothing may be paid for where the suite of the base came out like this; None: work may begin."""
+    if (found := refusal_of(report, wanted=wanted, who=WHO)) is not None:
+        return found
+    return refused(NO_TESTS) if has_no_tests(report) else None
+
+
+def with_report(found: BaseFindings, report: TestReport, *, seconds: float) -> BaseFindings:
+    """The findings with what came of the suite."""
+    outcomes = Counter(case.outcome for case in report.cases)
+    failing = [case.id for case in report.cases if case.outcome in ("failed", "error")]
+    unloaded = unloaded_of(report.collection_errors)
+    return found.model_copy(
+        update={
+            "is_run": True,
+            "timed_out": report.timed_out,
+            "passed": outcomes["passed"],
+            "failed": len(failing),
+            "skipped": outcomes["skipped"],
+            "not_loaded": len(unloaded),
+            "failing": _bounded(failing),
+            "unloaded": _bounded([f"{each.place}: {each.why}" for each in unloaded]),
+            "commands": _bounded(report.commands),
+            "seconds": round(seconds, 1),
+        }
+    )
+
+
+def _parts(found: BaseFindings) -> Iterator[str]:
+    if not found.is_run:
+        yield "no test was run" if found.wanted != "none" else 'tests not run (`[tests] baseline = "none"`)'
+    else:
+        yield _counted(found.passed, "passes", "pass")
+        if found.failed:
+            yield f"{found.failed} {'fails' if found.failed == 1 else 'fail'} already"
+        if found.skipped:
+            yield f"{found.skipped} skipped"
+        if found.not_loaded:
+            yield f"{found.not_loaded} {'file' if found.not_loaded == 1 else 'files'} cannot be loaded"
+    if (made := found.environment) is not None:
+        yield "environment reused" if made.is_reused else f"environment made in {made.seconds:.1f} s"
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"1 test {one}" if number == 1 else f"{number} tests {many}"
+
+
+def _bounded(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(
+        each if len(each) <= _MAX_CHARS else f"{each[: _MAX_CHARS - 1]}…" for each in texts[:MOST_LISTED]
+    )

@@ -1,0 +1,138 @@
+"""What a claim is made of, and what a claimed visit starts with."""
+
+from collections.abc import Callable, Mapping
+
+from cogworks.codegen.governed import coding_policy
+from cogworks.engine.consider import Considered, work_item
+from cogworks.engine.record import Claimed
+from cogworks.engine.remember import told_before
+from cogworks.engine.tasks import task_for, with_edits
+from cogworks.engine.visit import replies_in
+from cogworks.forge.wordings import edited_texts
+from cogworks.ledger.lease import Keeper
+from cogworks.nodes.contract import MAX_ANSWERS, Conventions, NodeTask
+from cogworks.pipeline.calls import lapsed_calls
+from cogworks.pipeline.closing import is_last_to_merge
+from cogworks.pipeline.decision import Run
+from cogworks.pipeline.limits import grant
+from cogworks.pipeline.places import is_routing, place_of
+from cogworks.pipeline.position import aborted_by, locate
+from cogworks.pipeline.state import Lease, RunState
+from cogworks.pipeline.wording import input_digest
+
+
+def lease_for(seen: Considered, run: Run, *, holder: str) -> Lease:
+    """The lease that claims a visit; what it reserves is booked as spent when its runner dies."""
+    granted = grant(
+        seen.state,
+        seen.facts,
+        seen.pipeline,
+        run.instance,
+        window_usd=seen.config.ledger.checkpoint_usd,
+    )
+    return Lease(
+        visit_key=run.visit_key,
+        index=run.index,
+        node=run.instance.node,
+        sub_item=run.instance.sub_item,
+        ordinal=run.ordinal,
+        holder=holder,
+        attempt=run.attempt,
+        reserved_usd=granted.usd,
+        reserved_tokens=granted.tokens,
+        is_capped=granted.is_capped,
+        graph_hash=seen.pipeline.graph_hash,
+        input_digest=input_digest(
+            seen.state, seen.facts.issue_digest or seen.state.issue_digest, run.instance
+        ),
+    )
+
+
+def stopped_by(seen: Considered, run: Run) -> Callable[[RunState], str]:
+    """Why the visit has to stop, from what other runners recorded since it was claimed; empty = it may go on."""
+
+    def reason(state: RunState) -> str:
+        if state.graph_hash != seen.pipeline.graph_hash:
+            return ""
+        aborted = aborted_by(run.instance, locate(state, seen.facts, seen.pipeline))
+        return f"{aborted}; nothing was published" if aborted else ""
+
+    return reason
+
+
+def claimed(
+    seen: Considered, run: Run, keeper: Keeper, files: Mapping[str, str], *, asked_s: float
+) -> Claimed:
+    """The visit whose lease we hold, with everything its node is handed.
+
+    Args:
+        files: what the claim brought back: ledger path -> text.
+        asked_s: what the runner's clock said when the claim was sent.
+
+    Raises:
+        LedgerUnreadable: a file that the state tells of is not there.
+    """
+    task = task_for(
+        keeper.state,
+        seen.pipeline,
+        run,
+        item=work_item(seen.snapshot, seen.config),
+        pulls=seen.facts.pulls,
+        files=files,
+        conventions=_conventions(seen, run),
+    )
+    folder = keeper.state.folder(run.index, run.instance)
+    known = {
+        "experience": told_before(folder, files),
+        "closes_issue": _closes_issue(seen, run, keeper.state, task),
+        **_approvals(keeper.lease, seen),
+    }
+    task = with_edits(task.model_copy(update=known), edited_texts(seen.snapshot, keeper.state))
+    return Claimed(
+        keeper=keeper,
+        move=run,
+        task=task,
+        snapshot=seen.snapshot,
+        facts=seen.facts,
+        pipeline=seen.pipeline,
+        pipelines=seen.pipelines,
+        config=seen.config,
+        memory=replies_in(folder, files),
+        asked_s=asked_s,
+    )
+
+
+def _closes_issue(seen: Considered, run: Run, state: RunState, task: NodeTask) -> bool:
+    if not seen.config.pull_requests.closes_issue or is_routing(run.instance):
+        return False
+    position = locate(state, seen.facts, seen.pipeline)
+    on = (task.base_branch, *task.merge_branches)
+    return is_last_to_merge(state, seen.pipeline, seen.facts.pulls, position, run.instance, on=on)
+
+
+def _approvals(lease: Lease, seen: Considered) -> dict[str, object]:
+    """What people allowed this visit to call, as far as it still counts."""
+    lapsed = lapsed_calls(lease.approved_calls, now=seen.facts.now, valid_hours=seen.facts.approval_hours)
+    standing = tuple(call.hash for call in lease.approved_calls if call.hash not in lapsed)
+    return {"approved_calls": standing, "lapsed_calls": lapsed}
+
+
+def _conventions(seen: Considered, run: Run) -> Conventions:
+    choices = seen.pipelines.pipelines
+    own = seen.pipeline.max_retries(place_of(run.instance).node)
+    return Conventions(
+        specs=seen.config.paths.specs,
+        sub_item_label=seen.config.labels.sub_work_item,
+        max_retries=seen.config.budgets.sub_work_item_max_retries if own is None else own,
+        max_answers=MAX_ANSWERS if own is None else own + 1,
+        own_labels=tuple(seen.config.labels.model_dump().values()),
+        manifests=seen.config.dependencies.asked_about,
+        baseline=seen.config.tests.baseline,
+        test_writer=seen.config.tests.writer,
+        test_warnings=seen.config.tests.warn_only,
+        test_judge=seen.config.tests.semantic_check,
+        pipelines={name: each.description for name, each in choices.items()} if len(choices) > 1 else {},
+        change_limits=seen.config.codegen.limits,
+        probes=seen.config.codegen.search,
+        coding_policy=coding_policy(seen.snapshot.repository.config_files),
+    )

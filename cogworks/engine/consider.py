@@ -1,0 +1,267 @@
+"""Everything that follows from one snapshot of a work item: its configuration, its state, and the next move."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from cogworks.engine.tasks import branch_of
+from cogworks.errors import CogworksError, UsageError
+from cogworks.forge.inbox import hear, people_to_ask_about
+from cogworks.forge.notices import refuse_foreign_ledger, refuse_missing_ledger, refuse_older_ledger
+from cogworks.forge.observe import facts_of
+from cogworks.forge.publication import commit_body
+from cogworks.forge.snapshot import Snapshot
+from cogworks.forge.wordings import editors_to_ask_about, requests_in, seen_texts
+from cogworks.ledger.lease import lease_ages_s
+from cogworks.ledger.record import ledger_branch, read_state
+from cogworks.nodes.contract import WorkItem
+from cogworks.pipeline.decision import Decision, decide
+from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
+from cogworks.pipeline.inputs import Heard, obey
+from cogworks.pipeline.noticing import noticed
+from cogworks.pipeline.parser import built_in_pipelines, parse_pipelines
+from cogworks.pipeline.people import Inputs
+from cogworks.pipeline.places import place_of
+from cogworks.pipeline.position import Facts
+from cogworks.pipeline.revalidation import revalidated
+from cogworks.pipeline.state import RunState, issue_digest
+from cogworks.pipeline.wording import worded
+from cogworks.settings.config import PIPELINE_FILE, Config, require_config
+from cogworks.vocabulary import CommitOid, Login, NodeId, RunId, SubItemKey, Value, VisitKey
+
+
+class NoSuchNode(UsageError):
+    """The operator named a node that the item does not have; nothing that the people on the issue have to know."""
+
+
+class Reads(Protocol):
+    """GitHub as it is read for one work item."""
+
+    def read(self) -> Snapshot: ...
+    def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
+        """The snapshot with the recorded pull requests (node ids) that it lacks; no request when it lacks none."""
+
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
+        """What each of them may do in the repository; one request."""
+
+
+class Wanted(Value):
+    """What the operator asked for beside the URL."""
+
+    node: str = ""
+    """`<node>` or `<node>@<sub-item key or number>`; empty = whatever is next."""
+    take_over: bool = False
+
+
+@dataclass(frozen=True)
+class Considered:
+    """Everything known before anything is written."""
+
+    snapshot: Snapshot
+    config: Config
+    pipeline: Pipeline
+    pipelines: PipelineConfiguration
+    """Every pipeline of the repository; the run's first node may choose another one."""
+    state: RunState
+    facts: Facts
+    decision: Decision
+    heard: Heard
+    """What people newly asked for; `state` is as it is after that."""
+    known: RunState | None = None
+    """The state as the ledger has it."""
+
+    @property
+    def is_news(self) -> bool:
+        """Whether people did something that the ledger does not tell of."""
+        return self.known is not None and self.state.inputs != self.known.inputs
+
+
+def read_item(tracker: Reads) -> Snapshot:
+    """The item as it is now: one request, and one more each where a pull request of the run is missing from the answer
+    and where somebody newly asked for something or rewrote what was asked for.
+
+    Raises:
+        CogworksError: GitHub cannot be read, or the ledger cannot be understood.
+    """
+    snapshot = tracker.read()
+    state = state_of(snapshot)
+    if state is not None:
+        snapshot = tracker.complete(snapshot, [pull.node_id for pull in state.pull_requests])
+    try:
+        config = require_config(snapshot.repository.config_files, where=snapshot.repository.name_with_owner)
+    except CogworksError:
+        # Whoever decides will say so; nobody is obeyed meanwhile.
+        return snapshot
+    editors = editors_to_ask_about(snapshot, state, config)
+    people = people_to_ask_about(snapshot, state.inputs if state else Inputs(), config, editors=editors)
+    if not people:
+        return snapshot
+    return snapshot.model_copy(update={"permissions": tracker.permissions(snapshot, people)})
+
+
+def refuse_lost_ledger(snapshot: Snapshot) -> None:
+    """Never go on where the ledger is gone, was set back or names what is not the item's: GitHub tells.
+
+    Raises:
+        SafetyHalt: nothing may be written before somebody looked.
+    """
+    state = state_of(snapshot)
+    if state is None:
+        refuse_missing_ledger(snapshot)
+    else:
+        refuse_foreign_ledger(snapshot, state)
+        refuse_older_ledger(snapshot, state)
+
+
+def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], RunId]) -> Considered:
+    """Everything that follows from one snapshot; writes nothing, so that `process` and `status` agree.
+
+    Raises:
+        NoSuchNode: `wanted` names no node of the item.
+        CogworksError: a file of the repository or the ledger cannot be understood.
+    """
+    known = state_of(snapshot)
+    config = _config(snapshot)
+    pipelines = declared(snapshot)
+    pipeline = pipelines.choose(known.pipeline if known and known.refusal is None else None)
+
+    def fresh() -> RunState:
+        # A new run begins where every run does; what an earlier one chose is forgotten.
+        return _new_run(snapshot, pipelines.choose(), new_run_id())
+
+    state = _beginning(known, pipeline, snapshot) if known else fresh()
+    heard = hear(snapshot, state.inputs, config)
+    texts = seen_texts(snapshot, known, config)
+    state = worded(state, texts, requests_in(heard), is_new=known is None)
+    facts = facts_of(
+        snapshot,
+        config,
+        lease_ages_s=lease_ages_of(snapshot, state),
+        state=state,
+        ignored=heard.ignored_labels,
+        take_over=wanted.take_over,
+        wanted=_instance(wanted.node, state, pipeline),
+    )
+    obeyed = noticed(obey(state, facts, heard, pipeline, fresh=fresh), facts)
+    obeyed = revalidated(obeyed, _foreign_heads(obeyed, snapshot, facts, pipeline), pipeline)
+    # A restart begins on the default pipeline again.
+    pipeline = pipelines.choose(obeyed.pipeline)
+    return Considered(
+        snapshot=snapshot,
+        config=config,
+        pipeline=pipeline,
+        pipelines=pipelines,
+        state=obeyed,
+        facts=facts,
+        decision=decide(obeyed, facts, pipeline),
+        heard=heard,
+        known=known,
+    )
+
+
+def _foreign_heads(
+    state: RunState, snapshot: Snapshot, facts: Facts, pipeline: Pipeline
+) -> Mapping[SubItemKey, CommitOid]:
+    recorded = [commit_body(visit.visit_key) for visit in state.visits]
+    found: dict[SubItemKey, CommitOid] = {}
+    for item in state.sub_items or ():
+        for node in pipeline.sub_item_exits:
+            name = branch_of(state, pipeline, Instance(node, item.key))
+            branch = snapshot.branches.get(name) if name else None
+            # A commit of a finished visit that is not where the visit left the branch: somebody set it back.
+            if branch and (name in facts.foreign_branches or any(b in branch.message for b in recorded)):
+                found[item.key] = branch.oid
+    return found
+
+
+def configured(snapshot: Snapshot, state: RunState | None) -> tuple[Config, Pipeline]:
+    """The configuration of the repository, and the pipeline of the run (None: of a new one).
+
+    Raises:
+        ConfigurationError, UsageError: a file is missing or malformed, or has no such pipeline.
+    """
+    has_begun = state is not None and state.refusal is None
+    return _config(snapshot), declared(snapshot).choose(state.pipeline if state and has_begun else None)
+
+
+def declared(snapshot: Snapshot) -> PipelineConfiguration:
+    """The pipelines of the repository, or the built-in ones.
+
+    Raises:
+        ConfigurationError: the file is malformed.
+    """
+    text = snapshot.repository.config_files.get("pipeline.toml")
+    return built_in_pipelines() if text is None else parse_pipelines(text, source=PIPELINE_FILE)
+
+
+def _config(snapshot: Snapshot) -> Config:
+    return require_config(snapshot.repository.config_files, where=snapshot.repository.name_with_owner)
+
+
+def lease_ages_of(snapshot: Snapshot, state: RunState) -> Mapping[VisitKey, float]:
+    """Seconds since each lease was last heard of, by GitHub's clocks; one that is absent is stale."""
+    history = [(c.message, c.committed_date) for c in (snapshot.ledger.history if snapshot.ledger else ())]
+    return lease_ages_s(state.leases, history, server_date=snapshot.server_date)
+
+
+def state_of(snapshot: Snapshot) -> RunState | None:
+    """The run's state in the ledger; None before the first claim.
+
+    Raises:
+        LedgerUnreadable: the ledger holds something else.
+    """
+    ledger = snapshot.ledger
+    if ledger is None or (ledger.state_text is None and ledger.oid == snapshot.root_oid):
+        # A first claim makes the branch before its first commit, and may have died between the two.
+        return None
+    return read_state(ledger.state_text or "", branch=ledger_branch(snapshot.issue.number))
+
+
+def work_item(snapshot: Snapshot, config: Config) -> WorkItem:
+    """The issue as nodes see it, without the labels that are ours."""
+    own = set(config.labels.model_dump().values())
+    labels = (name for name in snapshot.issue.labels if not name.startswith("cogworks:") and name not in own)
+    return WorkItem(
+        number=snapshot.issue.number,
+        title=snapshot.issue.title,
+        body=snapshot.issue.body,
+        labels=tuple(sorted(labels)),
+        repository=snapshot.repository.name_with_owner,
+        default_branch=snapshot.repository.default_branch,
+    )
+
+
+def _new_run(snapshot: Snapshot, pipeline: Pipeline, run_id: RunId) -> RunState:
+    return RunState(
+        run_id=run_id,
+        repository_id=snapshot.repository.node_id,
+        repository=snapshot.repository.name_with_owner,
+        issue=snapshot.issue.number,
+        issue_digest=issue_digest(snapshot.issue.title, snapshot.issue.body),
+        pipeline=pipeline.name,
+        graph_hash=pipeline.graph_hash,
+    )
+
+
+def _beginning(known: RunState, pipeline: Pipeline, snapshot: Snapshot) -> RunState:
+    """The run as it goes on; one that was refused begins on the repository and the request as they are now."""
+    if known.refusal is None:
+        return known
+    asked = issue_digest(snapshot.issue.title, snapshot.issue.body)
+    now = {"pipeline": pipeline.name, "graph_hash": pipeline.graph_hash, "issue_digest": asked}
+    return known.model_copy(update=now)
+
+
+def _instance(text: str, state: RunState, pipeline: Pipeline) -> Instance | None:
+    if not text:
+        return None
+    node, _, sub = text.partition("@")
+    known = ", ".join(n.id for n in pipeline.nodes)
+    if not pipeline.has(place_of(Instance(NodeId(node))).node):
+        raise NoSuchNode(f"pipeline {pipeline.name!r} has no node {node!r}; it has {known}.")
+    for item in state.sub_items or ():
+        if sub in (item.key, str(item.number)):
+            return Instance(NodeId(node), item.key)
+    if sub:
+        raise NoSuchNode(f"{text!r} names sub-work-item {sub!r}, which is not in the plan.")
+    return Instance(NodeId(node), None)

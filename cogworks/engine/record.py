@@ -1,0 +1,206 @@
+"""What the end of a claimed visit makes of the run's state, and the files that keep it.
+
+What a visit's publication teaches: ids for the state, heads and pull requests for the facts.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cogworks.engine.tasks import VIEW, slot_values
+from cogworks.forge.publication import Published
+from cogworks.forge.snapshot import Snapshot
+from cogworks.forge.surface import STATUS_TOPIC
+from cogworks.ledger.lease import Keeper
+from cogworks.ledger.record import edges_file, view_file, visit_files
+from cogworks.llm.provider import ModelReply
+from cogworks.nodes.contract import Failed, NodeTask, Outcome, Succeeded
+from cogworks.pipeline.checks import CLASSIFICATION
+from cogworks.pipeline.decision import Run
+from cogworks.pipeline.edge_audit import EdgeEvaluation, edge_evaluations
+from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
+from cogworks.pipeline.noticing import noticed
+from cogworks.pipeline.people import CommentRef
+from cogworks.pipeline.places import is_routing
+from cogworks.pipeline.position import Facts, PullFacts, locate
+from cogworks.pipeline.revalidation import looked_at
+from cogworks.pipeline.state import KnownPull, RunState, VisitRecord
+from cogworks.pipeline.transitions import learn_classification, learn_plan, settle, switched
+from cogworks.settings.config import Config
+from cogworks.vocabulary import BranchName, CommitOid
+
+
+def known(state: RunState, published: Published) -> RunState:
+    """The state with the ids that publishing taught."""
+    pulls = {pull.slug: pull for pull in state.pull_requests}
+    pulls.update(
+        (p.slug, KnownPull(slug=p.slug, number=p.number, node_id=p.node_id, head=p.head, base=p.base))
+        for p in published.pull_requests
+    )
+    comment = next((c for c in published.comments if c.topic == STATUS_TOPIC), None)
+    update: dict[str, Any] = {"pull_requests": tuple(pulls.values())}
+    if comment is not None:
+        update["status_comment"] = CommentRef(node_id=comment.node_id, database_id=comment.database_id)
+    return state.model_copy(update=update)
+
+
+def with_head(
+    state: RunState, at: Instance, branch: BranchName, snapshot: Snapshot, published: Published
+) -> RunState:
+    """The state that knows which head of its branch a sub-work-item's visit made, or else looked at."""
+    sub_item = at.sub_item
+    made = next((commit.oid for commit in published.commits if commit.branch == branch), None)
+    there = snapshot.branches.get(branch)
+    head = made or (there.oid if there else None)
+    return looked_at(state, sub_item, head) if sub_item is not None and head is not None else state
+
+
+def with_published(facts: Facts, state: RunState, snapshot: Snapshot, published: Published) -> Facts:
+    """The facts with the pull requests that the visit opened and the heads that it made."""
+    heads = {name: branch.oid for name, branch in snapshot.branches.items()}
+    made = {commit.branch: commit.oid for commit in published.commits}
+    pulls = dict(facts.pulls)
+    for pull in state.pull_requests:
+        if pull.number in pulls and pull.head in made:
+            # What was approved is not what is there now.
+            moved = {"head_oid": made[pull.head], "approved_by": ""}
+            pulls[pull.number] = pulls[pull.number].model_copy(update=moved)
+    for opened in published.pull_requests:
+        oid = (heads | made).get(opened.head, CommitOid(""))
+        new = PullFacts(number=opened.number, state="open", head_oid=oid, url=opened.url)
+        pulls.setdefault(opened.number, new)
+    return facts.model_copy(update={"pulls": pulls})
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A visit that is ours."""
+
+    keeper: Keeper
+    move: Run
+    task: NodeTask
+    snapshot: Snapshot
+    facts: Facts
+    pipeline: Pipeline
+    pipelines: PipelineConfiguration
+    """Every pipeline the first node may choose."""
+    config: Config
+    memory: Mapping[str, ModelReply]
+    asked_s: float
+    """What the runner's clock said when the claim was sent."""
+
+
+def transition(
+    claimed: Claimed, outcome: Outcome, record: VisitRecord, published: Published, facts: Facts
+) -> Callable[[RunState], RunState]:
+    """The state after the visit, from whatever state it is recorded on."""
+    pipeline = pipeline_after(claimed, outcome)
+    view = view_after(claimed, outcome, record)
+
+    def after(state: RunState) -> RunState:
+        if isinstance(outcome, Succeeded) and not is_routing(record.instance):
+            state = _learn(state, slot_values(claimed.pipeline.node(record.node), outcome.output), published)
+            state = with_head(state, claimed.move.instance, claimed.task.branch, claimed.snapshot, published)
+        if pipeline is not claimed.pipeline:
+            state = switched(state, pipeline)
+        settled = noticed(settle(known(state, published), pipeline, record, view), facts)
+        gates = locate(settled, facts, pipeline)
+        finished = gates.frontier.finished
+        return settled.model_copy(
+            update={"gates": gates.gates, "status": "done" if finished else settled.status}
+        )
+
+    return after
+
+
+def view_after(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> Mapping[str, Any]:
+    """What the conditions of the visit's edges are evaluated over."""
+    if is_routing(record.instance):
+        view: Mapping[str, Any] = claimed.task.inputs[VIEW]
+        return view
+    view = {**claimed.task.inputs, "retry_count": record.ordinal - 1}
+    if isinstance(outcome, Succeeded):
+        view = {**view, **slot_values(claimed.pipeline.node(record.node), outcome.output)}
+    return view
+
+
+def pipeline_after(claimed: Claimed, outcome: Outcome) -> Pipeline:
+    """The pipeline on which the run goes on: the first node's classification may name another one.
+
+    The name must be a known one: `with_known_pipeline` has made sure of that.
+    """
+    name = _requested(claimed, outcome)
+    return claimed.pipeline if name is None else claimed.pipelines.choose(name)
+
+
+def with_known_pipeline(claimed: Claimed, outcome: Outcome) -> Outcome:
+    """The outcome; a failure where it chose a pipeline that there is not, or chose anew too late."""
+    name = _requested(claimed, outcome)
+    if name is None or not isinstance(outcome, Succeeded):
+        return outcome
+    known = claimed.pipelines.pipelines
+    if name not in known:
+        listed = ", ".join(f"`{each}`" for each in known)
+        return Failed(
+            reason=f"{claimed.pipeline.title_of(claimed.move.instance.node)} asked for the pipeline `{name}`, and "
+            f"{claimed.pipelines.source} has none of that name; available are {listed}. Add it or name one of those in the "
+            "issue, then restart the item: asking again gives no other answer.",
+            category="escalated",
+            output=outcome.output,
+        )
+    if claimed.keeper.state.sub_items is not None and known[name].graph_hash != claimed.pipeline.graph_hash:
+        return Failed(
+            reason=f"the pipeline `{name}` was chosen after sub-work-items were made by `{claimed.pipeline.name}`; "
+            "comment `/cogworks restart` to begin anew.",
+            category="escalated",
+            output=outcome.output,
+        )
+    return outcome
+
+
+def files_after(
+    claimed: Claimed, outcome: Outcome, state: RunState, evaluations: tuple[EdgeEvaluation, ...]
+) -> dict[str, str]:
+    """The files that finish the visit, which is the newest of the state."""
+    visit = state.visits[-1]
+    files = visit_files(state, visit, kept_output(outcome))
+    if visit.awaits_routing:
+        files.update(view_file(state, visit, view_after(claimed, outcome, visit)))
+    if evaluations:
+        files.update(edges_file(state, visit, [each.model_dump(mode="json") for each in evaluations]))
+    return files
+
+
+def evaluations_after(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple[EdgeEvaluation, ...]:
+    """What was looked at to decide the edges of a visit."""
+    return edge_evaluations(pipeline_after(claimed, outcome), record, view_after(claimed, outcome, record))
+
+
+def kept_output(outcome: Outcome) -> Mapping[str, Any] | None:
+    """A success is read by later nodes, even an empty one; what a failure left is for people."""
+    return outcome.output if isinstance(outcome, Succeeded) or outcome.output else None
+
+
+def _requested(claimed: Claimed, outcome: Outcome) -> str | None:
+    """The pipeline that the first node chose; None = the run stays on the one it is on."""
+    at = claimed.move.instance
+    if not isinstance(outcome, Succeeded) or at.node != claimed.pipeline.start or is_routing(at):
+        return None
+    if CLASSIFICATION not in claimed.pipeline.node(at.node).outputs:
+        return None
+    classification = slot_values(claimed.pipeline.node(at.node), outcome.output)[CLASSIFICATION]
+    name = str(classification.get("pipeline") or "") if isinstance(classification, Mapping) else ""
+    # "default" is what a prompt says that knows of no other pipeline.
+    known = claimed.pipelines.pipelines
+    return claimed.pipelines.default if name in ("", "default") and name not in known else name
+
+
+def _learn(state: RunState, slots: Mapping[str, Any], published: Published) -> RunState:
+    if "classification" in slots:
+        state = learn_classification(state, slots["classification"])
+    plan = slots.get("plan")
+    if isinstance(plan, Mapping) and (published.sub_issues or plan.get("sub_work_items") == []):
+        # An empty plan is one too: what comes after the sub-work-items goes on.
+        issues = {made.key: (made.number, made.node_id) for made in published.sub_issues}
+        state = learn_plan(state, plan, issues)
+    return state

@@ -1,0 +1,57 @@
+"""A claimed visit is given back: it ended neither well nor badly, and whoever claims it next goes on."""
+
+import math
+from collections.abc import Callable
+
+from cogworks.errors import ApprovalNeeded, BudgetReached, CogworksError
+from cogworks.ledger.lease import RELEASED, Keeper
+from cogworks.pipeline.people import AskedCall
+from cogworks.pipeline.state import NextCall, RunState
+
+MAX_SHOWN_CHARS = 300
+
+
+def give_back(
+    keeper: Keeper,
+    say: Callable[[str], None],
+    *,
+    short_of: NextCall | None = None,
+    asks: AskedCall | None = None,
+    waits_for: Callable[[RunState], str] = lambda _: "",
+) -> None:
+    """Release the lease so that nobody has to wait for it to grow old; never raises a deliberate failure.
+
+    Args:
+        short_of: the call that did not fit into the budget: nobody claims the visit again before it does.
+        asks: the call that a person has to approve before anybody claims the visit again.
+        waits_for: what the run rests on then.
+    """
+    spent = keeper.spent
+    try:
+        keeper.finish(
+            lambda state: state.released(
+                keeper.lease, spent, short_of=short_of, why=keeper.stop_reason, asks=asks
+            ),
+            RELEASED,
+            lambda _: {},
+            waits_for=waits_for,
+        )
+    except CogworksError as error:
+        # What ended the visit matters more; a lease that stays is taken over when it is old enough.
+        say(f"the lease could not be given back: {error}")
+
+
+def short_of(error: BudgetReached) -> NextCall | None:
+    """The call that the error refused; None where only somebody outside of the run knows when it may be made."""
+    if error.needs_usd is None or error.needs_tokens is None:
+        return None
+    # Rounded up: a claim that stops at the same call again would be for nothing.
+    return NextCall(cost_usd=math.ceil(error.needs_usd * 1_000_000) / 1_000_000, tokens=error.needs_tokens)
+
+
+def asked_call(error: ApprovalNeeded) -> AskedCall:
+    """The call as people are asked about it."""
+    # It stands between backticks in a comment of ours, and the model wrote it.
+    plain = error.shown.replace("`", "'").replace("<", "\\u003c")
+    shown = plain if len(plain) <= MAX_SHOWN_CHARS else f"{plain[:MAX_SHOWN_CHARS]}…"
+    return AskedCall(tool=error.tool, hash=error.call_hash, shown=shown, lapsed=error.lapsed)

@@ -1,0 +1,85 @@
+"""What a coding visit remembers of earlier ones: read once, and from then on what the log of the visit says it was."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from cogworks.cycle.eventlog import LogDamaged, read_events
+from cogworks.cycle.events import Header
+from cogworks.cycle.experience import observations_in, youngest
+from cogworks.cycle.observations import Observation
+from cogworks.engine.record import Claimed
+from cogworks.errors import CogworksError
+from cogworks.github.earlier_logs import FIRST_SEGMENT, EarlierLog
+from cogworks.nodes.contract import NodeTask
+from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.places import is_routing
+from cogworks.vocabulary import NodeId
+
+CODE = "code"
+
+
+class ReadsLogs(Protocol):
+    """GitHub as memory uses it."""
+
+    def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]:
+        """The event logs of earlier visits to the node in this repository, but for the named one; three requests."""
+
+
+def remembers(pipeline: Pipeline, at: Instance) -> bool:
+    """Whether visits to this place keep logs of decisions: the built-in node that puts out `code` does."""
+    if is_routing(at) or at.sub_item is None:
+        return False
+    node = pipeline.node(at.node)
+    return node.type == "llm" and CODE in node.outputs and not node.prompt
+
+
+def told_before(folder: str, files: Mapping[str, str]) -> tuple[Observation, ...] | None:
+    """What an earlier attempt of the visit remembered; None where its log does not say.
+
+    Args:
+        files: what the ledger holds of the visit.
+    """
+    text = files.get(f"{folder}/{FIRST_SEGMENT}", "")
+    try:
+        (event,) = read_events(text.split("\n", 1)[0] + "\n")
+    except LogDamaged:
+        return None
+    return event.body.experience if isinstance(event.body, Header) else None
+
+
+def experience_in(logs: Sequence[EarlierLog], *, now: datetime) -> tuple[Observation, ...]:
+    """What the logs tell; the same for everybody who reads them on the same day.
+
+    Args:
+        now: what GitHub's clock said when the step began.
+    """
+    found: list[Observation] = []
+    for log in logs:
+        try:
+            events = read_events(log.text)
+        except LogDamaged:
+            # Whoever wants to know what is wrong with it asks `cogworks fsck`.
+            continue
+        age_days = max(0, (now.date() - log.written.date()).days)
+        found += observations_in(events, source=log.source, age_days=age_days)
+    return youngest(found)
+
+
+def remembering(tracker: ReadsLogs, claimed: Claimed, say: Callable[[str], None]) -> NodeTask:
+    """The task of a claimed visit with what it may remember; unchanged unless the repository asks for memory."""
+    task, at = claimed.task, claimed.move.instance
+    if not claimed.config.coding.memory or not remembers(claimed.pipeline, at):
+        return task.model_copy(update={"experience": None})
+    if task.experience is not None:
+        return task
+    state = claimed.keeper.state
+    own = f"{state.issue}/{state.folder(claimed.move.index, at)}"
+    try:
+        logs = tracker.earlier_logs(at.node, besides=own)
+    except CogworksError as error:
+        # An extra is no reason to stop: the visit does without.
+        say(f"{at.node}: WARNING: nothing is remembered of earlier visits: {error}")
+        logs = ()
+    experience = experience_in(logs, now=claimed.snapshot.server_date)
+    return task.model_copy(update={"experience": experience})

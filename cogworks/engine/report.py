@@ -1,0 +1,69 @@
+"""What one step came to, as it is told."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from cogworks.engine.consider import Considered
+from cogworks.forge.ceilings import many_comments
+from cogworks.pipeline.position import Facts
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import RunState
+from cogworks.pipeline.waiting import WaitingFor
+from cogworks.vocabulary import Value
+
+
+class StepReport(Value):
+    """What one step came to."""
+
+    outcome: Literal[
+        "succeeded",
+        "failed",
+        "rejected",
+        "done",
+        "waiting",
+        "backed_off",
+        "usage_error",
+        "configuration_error",
+        "budget_reached",
+    ]
+    message: str
+    node: str = ""
+    visit_key: str = ""
+    waiting_for: tuple[WaitingFor, ...] = ()
+    retry_in_s: float | None = None
+    """Backed off: when the other runner's lease may be taken over."""
+    urls: Mapping[str, str] = {}
+    spend: Spend = Spend()
+    """What this step's model calls cost."""
+    warnings: tuple[str, ...] = ()
+
+
+def report(
+    outcome: str,
+    message: str,
+    seen: Considered,
+    state: RunState,
+    *,
+    waiting_for: tuple[WaitingFor, ...] = (),
+    warning: str = "",
+    retry_in_s: float | None = None,
+    facts: Facts | None = None,
+) -> StepReport:
+    """The report of a step, with the addresses of what there is and the warnings that people should see."""
+    pulls = (facts or seen.facts).pulls
+    urls = {"issue": seen.snapshot.issue.url}
+    if state.status_comment is not None:
+        urls["status_comment"] = f"{seen.snapshot.issue.url}#issuecomment-{state.status_comment.database_id}"
+    for pull in state.pull_requests:
+        if pull.number in pulls:
+            urls[pull.slug] = pulls[pull.number].url
+    return StepReport.model_validate(
+        {
+            "outcome": outcome,
+            "message": message,
+            "waiting_for": waiting_for,
+            "retry_in_s": retry_in_s,
+            "urls": urls,
+            "warnings": tuple(told for told in (warning, many_comments(seen.snapshot)) if told),
+        }
+    )

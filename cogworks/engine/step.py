@@ -1,0 +1,393 @@
+"""One step of one work item, S1 to S8: read, decide, claim, adopt, run, publish, record, view."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+from cogworks.engine.answer import Desk, MovingLedger, answer, inputs_lease
+from cogworks.engine.claim import claimed, lease_for, stopped_by
+from cogworks.engine.consider import (
+    Considered,
+    NoSuchNode,
+    Reads,
+    Wanted,
+    consider,
+    read_item,
+    refuse_lost_ledger,
+    state_of,
+)
+from cogworks.engine.record import Claimed
+from cogworks.engine.refuse import Refused, tell_refusal
+from cogworks.engine.release import give_back
+from cogworks.engine.report import StepReport, report
+from cogworks.engine.tasks import missing_inputs, sources_of
+from cogworks.engine.visit import Ended, Tracker, VisitShell, run_visit
+from cogworks.errors import (
+    ApprovalNeeded,
+    BudgetReached,
+    CogworksError,
+    ConfigurationError,
+    LostRace,
+    TryAgainLater,
+    UsageError,
+)
+from cogworks.forge.addresses import IssueAddress
+from cogworks.forge.ceilings import too_few_points
+from cogworks.forge.effects import Effect
+from cogworks.forge.snapshot import RepositoryFacts, Snapshot
+from cogworks.forge.surface import comment_difference, differences, problem_comment, project
+from cogworks.ledger.lease import Keeper
+from cogworks.ledger.record import Change, LedgerCommit, StaleTip, change_for, visit_files
+from cogworks.nodes.contract import Failed
+from cogworks.pipeline import decision as move
+from cogworks.pipeline.limits import calls_model, shortage
+from cogworks.pipeline.position import Facts, instance_name, locate, waiting_for
+from cogworks.pipeline.resting import rest_line
+from cogworks.pipeline.state import Lease, RunState, VisitRecord, visit_key
+from cogworks.settings.config import Config
+from cogworks.vocabulary import CommitOid, RunId
+
+MAX_CLAIMS = 3
+CLAIM_PAUSE_S = 2.0
+
+
+class Ledger(MovingLedger, Protocol):
+    """The ledger branch of the item, which the first claim makes."""
+
+    def create(self, root: CommitOid, change: Change) -> LedgerCommit: ...
+    def files(self, paths: Sequence[str]) -> Mapping[str, str]: ...
+
+
+class StepTracker(Tracker, Reads, Protocol):
+    """GitHub as a step uses it."""
+
+    def create_root(self) -> CommitOid:
+        """The commit every ledger starts from, made where it is missing."""
+
+    def show(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
+        """Apply views; a warning when that failed, for the next step repairs them."""
+
+
+@dataclass(frozen=True)
+class Shell:
+    """The world as a step uses it."""
+
+    visit: VisitShell
+    tracker: StepTracker
+    ledger: Callable[[Snapshot], Ledger]
+    holder: str
+    """Who we are in a lease: unique to this process."""
+    new_run_id: Callable[[], RunId]
+    check: Callable[[Config, RepositoryFacts], None]
+    """Raise what would keep any node from running (a missing model key, a full disk, a malformed prompt), given the
+    configuration and the repository; nothing has been claimed then. A ConfigurationError is told on the issue."""
+    forget: Callable[[RunId], None]
+    """Remove what a finished run keeps on this machine."""
+    sleep: Callable[[float], None]
+    say: Callable[[str], None]
+
+
+def take_step(shell: Shell, address: IssueAddress, wanted: Wanted) -> StepReport:
+    """Do the next thing for one work item, or say why there is none.
+
+    Raises:
+        CogworksError: nothing could be decided, or the node could not run; the item stays resumable.
+    """
+    for claim in range(MAX_CLAIMS):
+        if claim:
+            # Either another runner claimed, or the read lagged behind our own last write.
+            shell.sleep(CLAIM_PAUSE_S)
+        snapshot = read_item(shell.tracker)
+        refuse_lost_ledger(snapshot)
+        try:
+            return _act(shell, _consider(shell, snapshot, wanted), wanted)
+        except StaleTip:
+            continue
+    return StepReport(
+        outcome="backed_off",
+        message=f"{address.url}: other runners moved the ledger {MAX_CLAIMS} times in a row; nothing was done.",
+        retry_in_s=CLAIM_PAUSE_S,
+    )
+
+
+def _consider(shell: Shell, snapshot: Snapshot, wanted: Wanted) -> Considered:
+    try:
+        return consider(snapshot, wanted, new_run_id=shell.new_run_id)
+    except NoSuchNode:
+        raise
+    except (ConfigurationError, UsageError) as error:
+        _tell(shell, snapshot, str(error), wanted)
+        raise
+
+
+def _act(shell: Shell, seen: Considered, wanted: Wanted) -> StepReport:
+    match seen.decision:
+        case move.Run() as run:
+            _check(shell, seen, run, wanted)
+            return _visit(shell, seen, run)
+        case move.Answer() as due:
+            return _answer(shell, seen, due)
+        case move.GiveUpOn(lease=lease, reason=reason):
+            return _give_up(shell, seen, lease, reason)
+        case move.Finish():
+            return _finish(shell, seen)
+        case rest:
+            # Those above deal with what people said in the commit of their own work.
+            _deal_with_inputs(shell, seen, rest)
+            return _rest(shell, seen, rest)
+
+
+def _rest(
+    shell: Shell, seen: Considered, why: move.Wait | move.BackOff | move.Nothing | move.Stop
+) -> StepReport:
+    match why:
+        case move.Wait(waiting_for=waits):
+            warning = _show(shell, seen, seen.state, seen.facts)
+            asks = "; ".join(wait.line for wait in waits)
+            return report("waiting", asks, seen, seen.state, waiting_for=waits, warning=warning)
+        case move.BackOff(lease=lease, stealable_in_s=wait_s):
+            message = f"{lease.node} is being worked on by {lease.holder}; its lease can be taken over in {wait_s:.0f} s"
+            return report("backed_off", message, seen, seen.state, retry_in_s=wait_s)
+        case move.Nothing(reason=reason):
+            warning = _show(shell, seen, seen.state, seen.facts)
+            return report("done", reason, seen, seen.state, warning=warning)
+        case move.Stop(is_about_item=False, outcome=outcome, reason=reason):
+            return report(outcome, reason, seen, seen.state)
+        case move.Stop(outcome="usage_error" | "configuration_error" as outcome, reason=reason):
+            warning = _show_problem(shell, seen.snapshot, reason)
+            return report(outcome, reason, seen, seen.state, warning=warning)
+        case move.Stop(outcome=outcome, reason=reason):
+            warning = _show(shell, seen, seen.state, seen.facts)
+            return report(outcome, reason, seen, seen.state, warning=warning)
+
+
+def _deal_with_inputs(shell: Shell, seen: Considered, why: move.Decision) -> None:
+    """Record what people asked for; and where the item rests, what else they did, so that no sweep wonders about it."""
+    rests = isinstance(why, move.Wait | move.Nothing) or (
+        isinstance(why, move.Stop) and why.outcome in ("failed", "rejected")
+    )
+    is_due = not seen.heard.is_empty or (seen.is_news and rests)
+    if not is_due or seen.snapshot.ledger is None:
+        return
+    state = seen.state
+    key = visit_key(state, move.INPUTS, state.inputs.times)
+    lease = inputs_lease(state, visit_key=key, holder=shell.holder)
+    _append(shell, seen, _obeyed(seen, lease))
+    _forget_ended(shell, seen)
+
+
+def _obeyed(seen: Considered, lease: Lease) -> Change:
+    rests_on = rest_line(seen.state, seen.facts, seen.pipeline)
+    return change_for(seen.state, lease, "obeyed", {}, sequence=seen.state.inputs.times, waits_for=rests_on)
+
+
+def _answer(shell: Shell, seen: Considered, due: move.Answer) -> StepReport:
+    ledger = shell.ledger(seen.snapshot)
+    state = answer(_desk(shell), ledger, seen, due)
+    _forget_ended(shell, seen)
+    warning = _show(shell, seen, state, seen.facts)
+    told = report("succeeded", "people were answered", seen, state, warning=warning)
+    return told.model_copy(update={"node": move.INPUTS.node, "visit_key": due.visit_key})
+
+
+def _forget_ended(shell: Shell, seen: Considered) -> None:
+    """Nobody works on a run any more that people cancelled or restarted."""
+    before = state_of(seen.snapshot)
+    if before is not None and (before.run_id != seen.state.run_id or seen.state.status == "cancelled"):
+        shell.forget(before.run_id)
+
+
+def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
+    claimed = _claim(shell, seen, run)
+    _forget_ended(shell, seen)
+    shell.say(f"{instance_name(run.instance)}: started (visit {run.index}, attempt {run.attempt})")
+    try:
+        ended = run_visit(shell.visit, claimed)
+    except LostRace as error:
+        return report("backed_off", str(error), seen, claimed.keeper.state)
+    except ApprovalNeeded as error:
+        return _asking(shell, seen, run, claimed, str(error))
+    except BudgetReached as error:
+        state = claimed.keeper.state
+        reason = shortage(state, seen.facts, seen.pipeline, run.instance)
+        if not reason:
+            _show_problem(shell, seen.snapshot, str(error))
+            raise
+        _show(shell, seen, state, seen.facts)
+        # The visit saw only what was left for it; people know the budget of the whole item.
+        raise BudgetReached(reason) from error
+    return _ended(shell, seen, run, ended)
+
+
+def _asking(shell: Shell, seen: Considered, run: move.Run, claimed: Claimed, problem: str) -> StepReport:
+    """The visit was given back until a person approves one of its calls."""
+    keeper, facts = claimed.keeper, seen.facts
+    warning = _show(shell, seen, keeper.state, facts)
+    waits = waiting_for(keeper.state, facts, seen.pipeline)
+    # A node beside it may go on meanwhile.
+    is_more = bool(locate(keeper.state, facts, seen.pipeline).ready)
+    message = f"{instance_name(run.instance)}: {problem}"
+    told = report(
+        "succeeded" if is_more else "waiting", message, seen, keeper.state, waiting_for=waits, warning=warning
+    )
+    spend = keeper.spent - keeper.lease.spent
+    ours = {"node": instance_name(run.instance), "visit_key": run.visit_key, "spend": spend}
+    return told.model_copy(update=ours)
+
+
+def _desk(shell: Shell) -> Desk:
+    return Desk(tracker=shell.tracker, holder=shell.holder, monotonic=shell.visit.monotonic, say=shell.say)
+
+
+def _check(shell: Shell, seen: Considered, run: move.Run, wanted: Wanted) -> None:
+    if calls_model(run.instance, seen.pipeline) and (reason := too_few_points(seen.snapshot)):
+        raise TryAgainLater(f"{instance_name(run.instance)}: {reason}")
+    try:
+        shell.check(seen.config, seen.snapshot.repository)
+    except ConfigurationError as error:
+        _tell(shell, seen.snapshot, str(error), wanted)
+        raise
+
+
+def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
+    state, snapshot = seen.state, seen.snapshot
+    lease = lease_for(seen, run, holder=shell.holder)
+    sources = sources_of(state, seen.pipeline, run.instance, ordinal=run.ordinal)
+    if missing := missing_inputs(seen.pipeline, run.instance, sources):
+        raise CogworksError(
+            f"{instance_name(run.instance)} needs {', '.join(missing)}, which no finished node produced."
+        )
+    newest = max((comment.database_id for comment in snapshot.issue.comments), default=0)
+    begun = state.having_read(newest).model_copy(update={"refusal": None})
+    held = begun.with_lease(lease, identity=snapshot.viewer.id or 0)
+    lease = next(taken for taken in held.leases if taken.visit_key == run.visit_key)
+    folder = held.folder(run.index, run.instance)
+    change = change_for(held, lease, "claim", {}, sequence=0)
+    ledger = shell.ledger(snapshot)
+    asked_s = shell.visit.monotonic()
+    if snapshot.ledger is None:
+        root = snapshot.root_oid or shell.tracker.create_root()
+        commit = ledger.create(root, change)
+    else:
+        echoes = [*dict.fromkeys(source.path for source in sources), folder]
+        commit = ledger.append(snapshot.ledger.oid, change, echoes=echoes)
+    stop = stopped_by(seen, run)
+    keeper = Keeper(ledger, state=held, tip=commit.oid, lease=lease, stopped_by=stop)
+    try:
+        return claimed(seen, run, keeper, commit.echoed, asked_s=asked_s)
+    except CogworksError:
+        give_back(keeper, shell.say)
+        raise
+
+
+def _ended(shell: Shell, seen: Considered, run: move.Run, ended: Ended) -> StepReport:
+    # The visit may have chosen another pipeline.
+    seen = replace(seen, pipeline=ended.pipeline)
+    warning = _show(shell, seen, ended.state, ended.facts)
+    waits = waiting_for(ended.state, ended.facts, seen.pipeline)
+    if ended.state.status == "done":
+        shell.forget(ended.state.run_id)
+    record = ended.state.visits[-1]
+    told = report(
+        _outcome_word(ended),
+        f"{instance_name(run.instance)}: {record.told}",
+        seen,
+        ended.state,
+        waiting_for=waits,
+        warning=warning,
+        facts=ended.facts,
+    )
+    ours = {"node": instance_name(run.instance), "visit_key": run.visit_key, "spend": ended.spend}
+    return told.model_copy(update=ours)
+
+
+def _outcome_word(ended: Ended) -> Literal["failed", "done", "succeeded"]:
+    if isinstance(ended.outcome, Failed) or ended.state.visits[-1].status == "failed":
+        return "failed"
+    return "done" if ended.state.status == "done" else "succeeded"
+
+
+def _give_up(shell: Shell, seen: Considered, lease: Lease, reason: str) -> StepReport:
+    record = VisitRecord(
+        index=lease.index,
+        node=lease.node,
+        sub_item=lease.sub_item,
+        visit_key=lease.visit_key,
+        ordinal=lease.ordinal,
+        attempt=lease.attempt,
+        status="failed",
+        summary=reason,
+        spend=lease.spent_at_most,
+    )
+    state = seen.state.recorded(record)
+    rest = rest_line(state, seen.facts, seen.pipeline)
+    files = visit_files(state, record, None)
+    _append(shell, seen, change_for(state, lease, "failed", files, sequence=0, waits_for=rest))
+    warning = _show(shell, seen, state, seen.facts)
+    return report("failed", f"{instance_name(lease.instance)}: {reason}", seen, state, warning=warning)
+
+
+def _finish(shell: Shell, seen: Considered) -> StepReport:
+    gates = locate(seen.state, seen.facts, seen.pipeline).gates
+    state = seen.state.model_copy(update={"status": "done", "gates": gates})
+    last = state.visits[-1]
+    closing = Lease(
+        visit_key=last.visit_key,
+        index=last.index,
+        node=last.node,
+        sub_item=last.sub_item,
+        ordinal=last.ordinal,
+        holder=shell.holder,
+        attempt=last.attempt,
+        graph_hash=state.graph_hash,
+        input_digest=state.issue_digest,
+    )
+    _append(shell, seen, change_for(state, closing, "done", {}, sequence=0))
+    shell.forget(state.run_id)
+    warning = _show(shell, seen, state, seen.facts)
+    return report("done", "every node is done and every gate is passed", seen, state, warning=warning)
+
+
+def _append(shell: Shell, seen: Considered, change: Change) -> None:
+    if seen.snapshot.ledger is None:
+        raise CogworksError("a run without a ledger cannot end; run the command again.")
+    shell.ledger(seen.snapshot).append(seen.snapshot.ledger.oid, change)
+
+
+def _show(shell: Shell, seen: Considered, state: RunState, facts: Facts) -> str:
+    if state.graph_hash != seen.pipeline.graph_hash:
+        # Another graph would draw another picture; the run's own one stays as it was last shown.
+        return ""
+    surface = project(state, facts, seen.pipeline, seen.config)
+    effects = differences(surface, seen.snapshot, state, seen.config)
+    return (shell.tracker.show(effects, seen.snapshot) or "") if effects else ""
+
+
+def _tell(shell: Shell, snapshot: Snapshot, problem: str, wanted: Wanted) -> None:
+    """Say on the issue what a person has to mend in the repository.
+
+    Raises:
+        StaleTip: the ledger moved meanwhile, so somebody else may have begun.
+    """
+    state = state_of(snapshot)
+    if state is None or state.refusal is not None:
+        refused, ledger = Refused(snapshot, state, problem), shell.ledger(snapshot)
+        try:
+            tell_refusal(
+                _desk(shell), ledger, refused, take_over=wanted.take_over, new_run_id=shell.new_run_id
+            )
+        except StaleTip:
+            raise
+        except CogworksError as error:
+            # What is wrong with the repository matters more; the next step tries again.
+            shell.say(f"the issue could not be told: {error}")
+    _show_problem(shell, snapshot, problem)
+
+
+def _show_problem(shell: Shell, snapshot: Snapshot, problem: str) -> str:
+    try:
+        state = state_of(snapshot)
+    except CogworksError:
+        return ""
+    effects = comment_difference(problem_comment(problem), snapshot, state) if state else ()
+    return (shell.tracker.show(effects, snapshot) or "") if effects else ""

@@ -1,0 +1,388 @@
+"""One claimed visit, S4 to S7: run the node under its lease, publish what it made, record how it ended."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from pydantic import ValidationError
+
+from cogworks.engine.record import (
+    Claimed,
+    evaluations_after,
+    files_after,
+    kept_output,
+    pipeline_after,
+    transition,
+    with_known_pipeline,
+    with_published,
+)
+from cogworks.engine.release import asked_call, give_back, short_of
+from cogworks.engine.remember import ReadsLogs, remembering
+from cogworks.engine.route import answers_in, routing_procedure
+from cogworks.engine.time_limits import Deadline, outcome_within
+from cogworks.engine.trust import needs_walls
+from cogworks.errors import ApprovalNeeded, BudgetReached
+from cogworks.forge.effects import Effect, PostComment
+from cogworks.forge.publication import PublicationContext, Published
+from cogworks.forge.snapshot import Snapshot
+from cogworks.forge.surface import STATUS_TOPIC, project
+from cogworks.ledger.lease import Heartbeat
+from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files
+from cogworks.llm.gateway import ReplyRecord
+from cogworks.llm.provider import ModelReply
+from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.registry import procedure_for
+from cogworks.nodes.spawning import with_created
+from cogworks.pipeline.edge_audit import edges_line
+from cogworks.pipeline.graph import Node, Pipeline
+from cogworks.pipeline.limits import calls_model, overdrawn, session_budget
+from cogworks.pipeline.people import AskedCall
+from cogworks.pipeline.places import is_routing, place_of
+from cogworks.pipeline.position import Facts
+from cogworks.pipeline.resting import rest_line
+from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.state import LEASE_TTL_S, NextCall, RunState, VisitRecord
+from cogworks.settings.config import Config
+from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId
+
+RENEWAL_S = 60.0
+Push = Callable[[BranchName, CommitOid, CommitOid | None], None]
+
+
+class Session(Protocol):
+    """A node's world, open for one visit."""
+
+    @property
+    def shell(self) -> NodeShell: ...
+    def push(self, branch: BranchName, oid: CommitOid, expected: CommitOid | None) -> None:
+        """Push the working copy's commit; `expected` is the branch's head as last read, None = it must not exist."""
+
+
+@dataclass(frozen=True)
+class SessionOrder:
+    """What a session is opened for."""
+
+    run_id: RunId
+    task: NodeTask
+    config: Config
+    files: Mapping[str, str]
+    """The repository's files below `.cogworks`: path -> text."""
+    budget_usd: float
+    budget_tokens: int
+    memory: Mapping[str, ModelReply]
+    """Replies that an earlier attempt of this visit paid for, by request key."""
+    on_reply: Callable[[ReplyRecord], None]
+    keep: Callable[[str, str], None]
+    """Has a file of the visit's folder kept: name and text."""
+    left_s: Callable[[], float | None]
+    """How many seconds the node still has; None: as long as it takes. Nothing it waits for may take longer."""
+    check: Callable[[], None]
+    """Raises when the visit has to stop; called between the node's moves."""
+    checkpoint: Callable[[], None]
+    """Has what was paid for and kept put into the ledger; raises as `check`."""
+    needs_walls: Callable[[], bool]
+    """Whether code of the repository may run only behind complete walls; may cost a request."""
+    root_names: tuple[str, ...] = ()
+    """Files and folders at the root of its default branch."""
+
+
+class Tracker(ReadsLogs, Protocol):
+    """GitHub as a visit uses it."""
+
+    def read(self) -> Snapshot: ...
+    def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]: ...
+    def publish(
+        self,
+        effects: Sequence[Effect],
+        snapshot: Snapshot,
+        context: PublicationContext,
+        push: Push,
+    ) -> Published: ...
+
+
+@dataclass(frozen=True)
+class VisitShell:
+    """The world as a visit uses it."""
+
+    tracker: Tracker
+    nodes: Mapping[NodeId, NodeProcedure]
+    session: Callable[[SessionOrder], AbstractContextManager[Session]]
+    monotonic: Callable[[], float]
+    say: Callable[[str], None]
+    check_base: Callable[[Claimed, NodeShell], Failed | None] = lambda *_: None
+    """Why nothing may be paid for on the base as it is; asked before each visit that calls a model."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a visit ended."""
+
+    outcome: Outcome
+    state: RunState
+    pipeline: Pipeline
+    """The one the run goes on with."""
+    facts: Facts
+    """With the pull requests that the visit opened."""
+    published: Published
+    spend: Spend
+    """What this attempt paid the model; earlier attempts are in the visit's record."""
+
+
+def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
+    """Run, publish, record. When it raises instead, the visit was given back and may be claimed at once.
+
+    Raises:
+        LostRace: another runner has the visit, or a person stopped the item; nothing was recorded.
+        ApprovalNeeded: a person has to approve a call first; nobody may claim it before that.
+        CogworksError: what the node, the model or GitHub raised.
+    """
+    keeper = claimed.keeper
+    started_s = shell.monotonic()
+    node = claimed.pipeline.node(place_of(claimed.move.instance).node)
+    deadline = Deadline(claimed.pipeline, node, monotonic=shell.monotonic)
+    is_recorded = False
+    unaffordable: NextCall | None = None
+    asks: AskedCall | None = None
+    try:
+        snapshot = _adopted(shell, claimed)
+        renew = _renewal(claimed)
+        with Heartbeat(renew, interval_s=RENEWAL_S, warn=shell.say):
+            # GitHub may take its time; the lease is renewed meanwhile.
+            claimed = replace(claimed, task=remembering(shell.tracker, claimed, shell.say))
+            with shell.session(_order(shell.tracker, claimed, renew, deadline)) as session:
+                outcome = with_known_pipeline(claimed, _outcome(shell, claimed, node, session, deadline))
+                keeper.check()
+                record = _record(claimed, outcome, shell.monotonic() - started_s)
+                effects = _effects(claimed, outcome, record)
+                if effects:
+                    _fence(shell, claimed, renew)
+                published = _publish(shell, claimed, snapshot, effects, session.push)
+        outcome = with_created(outcome, published)
+        record = _record(claimed, outcome, shell.monotonic() - started_s)
+        facts = with_published(claimed.facts, claimed.keeper.state, claimed.snapshot, published)
+        after = transition(claimed, outcome, record, published, facts)
+        pipeline = pipeline_after(claimed, outcome)
+        evaluations = evaluations_after(claimed, outcome, record)
+        state = keeper.finish(
+            after,
+            # A loop that is used up makes a failure of a node that succeeded.
+            after(keeper.state).visits[-1].status,
+            lambda state: files_after(claimed, outcome, state, evaluations),
+            waits_for=lambda state: rest_line(state, facts, pipeline),
+            edges=edges_line(evaluations),
+        )
+        is_recorded = True
+        return Ended(
+            outcome=outcome,
+            state=state,
+            facts=facts,
+            pipeline=pipeline,
+            published=published,
+            spend=keeper.spent - keeper.lease.spent,
+        )
+    except BudgetReached as error:
+        unaffordable = short_of(error)
+        raise
+    except ApprovalNeeded as error:
+        asks = asked_call(error)
+        raise
+    finally:
+        if not is_recorded and not keeper.is_lost:
+            give_back(
+                keeper,
+                shell.say,
+                short_of=unaffordable,
+                asks=asks,
+                waits_for=lambda state: (
+                    rest_line(state, claimed.facts, claimed.pipeline) if unaffordable or asks else ""
+                ),
+            )
+
+
+def replies_in(folder: str, files: Mapping[str, str]) -> dict[str, ModelReply]:
+    """The paid replies that a visit's folder holds, by request key.
+
+    Raises:
+        LedgerUnreadable: one of them is not a reply.
+    """
+    found: dict[str, ModelReply] = {}
+    for path, text in files.items():
+        if path.startswith(f"{folder}/reply-"):
+            try:
+                record = ReplyRecord.model_validate_json(text)
+            except ValidationError as error:
+                raise LedgerUnreadable(
+                    f"`{path}` of the item's ledger is not a recorded reply ({error.error_count()} problem(s)). "
+                    "Restore it with `git revert` on that branch; nothing was published."
+                ) from None
+            found[record.request_key] = record.reply
+    return found
+
+
+def _renewal(claimed: Claimed) -> Callable[[], None]:
+    labels = claimed.config.labels
+    # One that was there before the claim was obeyed or did not count.
+    stop_labels = frozenset({labels.hold, labels.cancel}) - set(claimed.snapshot.issue.labels)
+
+    def renew() -> None:
+        claimed.keeper.checkpoint(stop_labels=stop_labels)
+
+    return renew
+
+
+def _fence(shell: VisitShell, claimed: Claimed, renew: Callable[[], None]) -> None:
+    """Make sure that what is published now is published on a young lease, and that its content is in the ledger.
+
+    A renewal counts from when it was sent: a runner that was stopped before it saw the answer has an old lease.
+
+    Raises:
+        LostRace: the lease is somebody else's, or a person stopped the item.
+    """
+    keeper, since_s = claimed.keeper, claimed.asked_s
+    # Content first: whoever takes over after a crash later must make the very same effects.
+    while keeper.has_pending or shell.monotonic() - since_s > LEASE_TTL_S / 2:
+        since_s = shell.monotonic()
+        renew()
+        keeper.check()
+
+
+def _adopted(shell: VisitShell, claimed: Claimed) -> Snapshot:
+    if claimed.move.taken_over_from is None:
+        return claimed.snapshot
+    # The dead runner may have published after our read; nothing of its is made twice.
+    return shell.tracker.read()
+
+
+def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadline: Deadline) -> SessionOrder:
+    keeper, state, facts = claimed.keeper, claimed.keeper.state, claimed.facts
+    folder = state.folder(claimed.move.index, claimed.move.instance)
+    count = len(claimed.memory)
+
+    def on_reply(record: ReplyRecord) -> None:
+        nonlocal count
+        count += 1
+        dumped = record.model_dump(mode="json")
+        manifest = dumped["manifest"]
+        unrecorded = keeper.spend(_spend_of(record), reply_files(folder, count, dumped, manifest))
+        if unrecorded.cost_usd >= claimed.config.ledger.checkpoint_usd:
+            renew()
+        # A hold that the renewal saw, or the heartbeat before it, ends the visit before it pays again.
+        keeper.check()
+        # The session's budget was cut when it was opened; what others spend since, only the ledger tells.
+        if reason := overdrawn(keeper.state, facts, claimed.pipeline, unsaid=keeper.unrecorded):
+            raise BudgetReached(reason)
+
+    def check() -> None:
+        keeper.check()
+        if not is_routing(claimed.move.instance):
+            deadline.check()
+
+    def checkpoint() -> None:
+        renew()
+        check()
+
+    budget_usd, budget_tokens = session_budget(state, facts, claimed.pipeline, claimed.move.instance)
+    return SessionOrder(
+        run_id=state.run_id,
+        task=claimed.task,
+        config=claimed.config,
+        files=claimed.snapshot.repository.config_files,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        memory=claimed.memory,
+        on_reply=on_reply,
+        keep=lambda name, text: keeper.keep({f"{folder}/{name}": text}),
+        left_s=deadline.left_s,
+        check=check,
+        checkpoint=checkpoint,
+        needs_walls=lambda: needs_walls(
+            tracker,
+            claimed.snapshot,
+            claimed.config,
+            is_safety_critical=state.is_safety_critical or facts.is_safety_critical,
+        ),
+        root_names=claimed.snapshot.repository.contents.root_names,
+    )
+
+
+def _outcome(
+    shell: VisitShell, claimed: Claimed, node: Node, session: Session, deadline: Deadline
+) -> Outcome:
+    if calls_model(claimed.move.instance, claimed.pipeline):
+        with deadline.not_yet():
+            refused = shell.check_base(claimed, session.shell)
+        if refused is not None:
+            return refused
+    if is_routing(claimed.move.instance):
+        # A question without an answer in time has one all the same: its fallback.
+        return routing_procedure(claimed.pipeline, claimed.config.llm.model)(claimed.task, session.shell)
+    return outcome_within(deadline, lambda: _done(shell, claimed, node, session))
+
+
+def _done(shell: VisitShell, claimed: Claimed, node: Node, session: Session) -> Outcome:
+    procedure = procedure_for(node, claimed.snapshot.repository.config_files, shell.nodes)
+    if procedure is None:
+        known = ", ".join(shell.nodes)
+        reason = f"node {node.id!r} has no procedure in this version; there are: {known}"
+        return Failed(reason=reason, category="escalated")
+    return procedure(claimed.task, session.shell)
+
+
+def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecord:
+    move = claimed.move
+    succeeded = isinstance(outcome, Succeeded)
+    return VisitRecord(
+        index=move.index,
+        node=move.instance.node,
+        sub_item=move.instance.sub_item,
+        visit_key=move.visit_key,
+        ordinal=move.ordinal,
+        attempt=move.attempt,
+        status="succeeded" if succeeded else "failed",
+        summary=outcome.summary if isinstance(outcome, Succeeded) else outcome.reason,
+        caution=outcome.caution if isinstance(outcome, Succeeded) else "",
+        spend=claimed.keeper.spent,
+        duration_s=round(duration_s, 3),
+        has_output=succeeded,
+        answers=answers_in(outcome.output) if succeeded and is_routing(move.instance) else (),
+        output_sha256=output_sha256(kept_output(outcome)),
+    )
+
+
+def _effects(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple[Effect, ...]:
+    wanted = outcome.effects if isinstance(outcome, Succeeded) else ()
+    if claimed.keeper.state.status_comment is not None:
+        return wanted
+    return (*wanted, _first_status(claimed, outcome, record))
+
+
+def _publish(
+    shell: VisitShell, claimed: Claimed, snapshot: Snapshot, effects: Sequence[Effect], push: Push
+) -> Published:
+    if not effects:
+        return Published()
+    state = claimed.keeper.state
+    context = PublicationContext(
+        identities=state.identities,
+        sub_items={item.key: item.number for item in state.sub_items or () if item.number is not None},
+    )
+    return shell.tracker.publish(effects, snapshot, context, push)
+
+
+def _first_status(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> PostComment:
+    after = transition(claimed, outcome, record, Published(), claimed.facts)(claimed.keeper.state)
+    surface = project(after, claimed.facts, claimed.pipelines.choose(after.pipeline), claimed.config)
+    return PostComment(
+        number=after.issue, topic=STATUS_TOPIC, body=surface.comment, visit_key=claimed.move.visit_key
+    )
+
+
+def _spend_of(record: ReplyRecord) -> Spend:
+    usage = record.reply.usage
+    return Spend(
+        cost_usd=float(record.cost_usd),
+        input_tokens=usage.total_input,
+        output_tokens=usage.output_tokens,
+        model_calls=1,
+    )

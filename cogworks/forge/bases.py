@@ -1,0 +1,106 @@
+"""Pull requests whose base is merged: they go to where the base went, and are opened again where GitHub closed them.
+
+How a pull request says which issue it is part of, and that its merge closes it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from cogworks.forge.effects import CloseIssue, EditPullRequest, SetBase
+from cogworks.forge.facts import PullRequest
+from cogworks.forge.markers import work_prefix
+from cogworks.forge.recorded import recorded_in
+from cogworks.forge.snapshot import Snapshot
+from cogworks.pipeline.state import RunState
+from cogworks.vocabulary import BranchName, IssueNumber
+
+
+def base_repairs(snapshot: Snapshot, state: RunState) -> Iterator[SetBase]:
+    """The effects that leave no pull request of the run on a branch that is merged already; none when all is well.
+
+    A restored base branch stays: deleting it would close what was just opened if another write of the same document failed.
+    """
+    merged = _merged_branches(snapshot, state)
+    closed_with_base = {
+        pull.number for pull in state.inputs.pulls if pull.state == "closed" and pull.is_base_gone
+    }
+    for pull in _own_pulls(snapshot, state):
+        if pull.base not in merged:
+            continue
+        is_gone = pull.base not in snapshot.branches
+        goes_to = _where_it_went(pull.base, merged)
+        if pull.state == "open" and not is_gone:
+            yield SetBase(pull_id=pull.node_id, number=pull.number, base=goes_to)
+        elif is_gone and pull.number in closed_with_base:
+            yield SetBase(
+                pull_id=pull.node_id,
+                number=pull.number,
+                base=goes_to,
+                lost_base=pull.base,
+                lost_base_oid=pull.base_oid,
+            )
+
+
+def _own_pulls(snapshot: Snapshot, state: RunState) -> tuple[PullRequest, ...]:
+    own: set[IssueNumber] = {known.number for known in state.pull_requests}
+    # Not because of the ledger alone: GitHub says that it comes from a branch of the item.
+    prefix = work_prefix(snapshot.issue.number)
+    return tuple(pull for pull in snapshot.pulls if pull.number in own and pull.head.startswith(prefix))
+
+
+def _merged_branches(snapshot: Snapshot, state: RunState) -> Mapping[BranchName, BranchName]:
+    pulls = _own_pulls(snapshot, state)
+    unmerged = {pull.head for pull in pulls if pull.state != "merged"}
+    return {pull.head: pull.base for pull in pulls if pull.state == "merged" and pull.head not in unmerged}
+
+
+def _where_it_went(base: BranchName, merged: Mapping[BranchName, BranchName]) -> BranchName:
+    seen: set[BranchName] = set()
+    while base in merged and base not in seen:
+        seen.add(base)
+        base = merged[base]
+    return base
+
+
+def part_of(issue: IssueNumber, *, closes: bool) -> str:
+    """The words that tie a pull request to its issue; with `closes` those that GitHub obeys when it is merged."""
+    return f"Part of #{issue}, the last part: closes #{issue}" if closes else f"Part of #{issue}"
+
+
+def bodies_put_right(
+    snapshot: Snapshot, state: RunState, closing: IssueNumber | None
+) -> Iterator[EditPullRequest]:
+    """The edits after which the pull request `closing`, and no other one of the run, closes the issue by its merge.
+
+    Only our own words are changed: where a person took them out, or wrote others, the body stays as it is.
+    """
+    own = {known.number for known in state.pull_requests}
+    for pull in snapshot.pulls:
+        if pull.number not in own or pull.state != "open":
+            continue
+        body = _with_part(pull.body, state.issue, closes=pull.number == closing)
+        if body != pull.body:
+            yield EditPullRequest(pull_id=pull.node_id, number=pull.number, body=body)
+
+
+def issue_closed(snapshot: Snapshot, state: RunState, *, is_all_merged: bool) -> Iterator[CloseIssue]:
+    """Close the issue where the merge of the last pull request could not, once: who reopens it afterwards is left alone."""
+    issue, ledger = snapshot.issue, snapshot.ledger
+    if not is_all_merged or issue.state == "closed" or ledger is None:
+        return
+    own = {known.number for known in state.pull_requests}
+    words = part_of(state.issue, closes=True)
+    closed_by_merge = any(words in pull.body for pull in snapshot.pulls if pull.number in own)
+    if not closed_by_merge and not recorded_in(ledger.state_text).is_all_merged:
+        yield CloseIssue(issue_id=issue.node_id, number=issue.number)
+
+
+def _with_part(body: str, issue: IssueNumber, *, closes: bool) -> str:
+    lines = body.splitlines(keepends=True)
+    first = next((at for at, line in enumerate(lines) if line.strip()), None)
+    if first is None:
+        return body
+    plain, last = part_of(issue, closes=False), part_of(issue, closes=True)
+    ours = re.compile(rf"{re.escape(last)}\b|{re.escape(plain)}\b")
+    lines[first] = ours.sub(last if closes else plain, lines[first], count=1)
+    return "".join(lines)

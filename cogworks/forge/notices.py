@@ -1,0 +1,149 @@
+"""What people should know beside where the run stands, and what the status comment tells when the ledger does not.
+
+Which views people changed again after they were repaired: nobody fights over a label (architecture §8).
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+
+from cogworks.errors import SafetyHalt
+from cogworks.forge.facts import Comment
+from cogworks.forge.markers import parse_marker
+from cogworks.forge.snapshot import Snapshot
+from cogworks.pipeline.position import Facts, instance_name, is_request_changed
+from cogworks.pipeline.state import RunState
+
+REVISION = "Revision "
+_STATUS_TOPIC = "status"
+_SHOWN = re.compile(rf"^{REVISION}(\d+)\. State digest: `([0-9a-f]{{64}})`$", re.MULTILINE)
+
+
+def notices(state: RunState, facts: Facts) -> list[str]:
+    """Paragraphs of the status comment, none when there is nothing to say."""
+    lines = []
+    if state.run_number > 1:
+        lines.append(f"- This is run {state.run_number} of the item; nothing of the earlier ones is used.")
+    is_doubted = any(doubt.sub_item is None for doubt in state.inputs.doubts)
+    if is_request_changed(state, facts) and not is_doubted and state.status == "running":
+        lines.append(
+            "- The issue was edited after this run began. The run goes on, and asks before it makes a last pull request: "
+            "`/cogworks resume <why>` keeps the result, `/cogworks restart` begins anew."
+        )
+    lines.extend(
+        f"- {instance_name(left.instance)} was stopped in its midst: {left.stopped_because}."
+        for left in state.given_back
+        if left.stopped_because
+    )
+    lines.extend(
+        f"- Branch `{name}` has commits that are not ours. They are kept, judged anew and built on."
+        for name in facts.foreign_branches
+    )
+    lines.extend(
+        f"- The label `{label.label}` does not count: {label.by} set it without write permission."
+        for label in facts.ignored_labels
+    )
+    if facts.is_locked:
+        lines.append("- The issue is locked: only people with write permission can answer here.")
+    return ["\n".join(lines)] if lines else []
+
+
+def refuse_missing_ledger(snapshot: Snapshot) -> None:
+    """Never take an item for a new one because its ledger is gone.
+
+    Raises:
+        SafetyHalt: there is no ledger, but a status comment of ours.
+    """
+    for comment in snapshot.issue.comments:
+        if _is_our_status(comment):
+            number = snapshot.issue.number
+            raise SafetyHalt(
+                f"{snapshot.issue.url} has a status comment ({comment.url or comment.node_id}), but the branch "
+                f"`cogworks/ledger/{number}` that it is a view of is gone; nothing was written. Restore the branch from a "
+                f"clone (`git push origin <oid>:refs/heads/cogworks/ledger/{number}`), or from `refs/cogworks/archive/{number}` "
+                "where `cogworks gc` moved it; or delete that comment to begin anew."
+            )
+
+
+def refuse_foreign_ledger(snapshot: Snapshot, state: RunState) -> None:
+    """Believe a ledger only about the item that it is the ledger of.
+
+    Raises:
+        SafetyHalt: it is another item's, or names as the item's own what GitHub says is not.
+    """
+    here = (snapshot.repository.node_id, snapshot.issue.number)
+    found = [*snapshot.strangers]
+    if (state.repository_id, state.issue) != here:
+        found.append(
+            f"it is of issue #{state.issue} in repository {state.repository_id}, not of #{here[1]} in {here[0]}"
+        )
+    if found:
+        branch = f"cogworks/ledger/{snapshot.issue.number}"
+        listed = "\n".join(f"  - {each}" for each in found)
+        raise SafetyHalt(
+            f"`state.json` on branch `{branch}` is not what cogworks wrote there; nothing was written.\n{listed}\n"
+            f"See who wrote it (`git log {branch}`), and push the last commit before that again, or delete the branch and "
+            "the status comment to begin anew."
+        )
+
+
+def refuse_older_ledger(snapshot: Snapshot, state: RunState) -> None:
+    """A ledger only grows: one that is behind its own view was set back by somebody.
+
+    Raises:
+        SafetyHalt: the status comment tells of more than the ledger holds.
+    """
+    ref = state.status_comment
+    shown = next((c.body for c in snapshot.issue.comments if ref and c.node_id == ref.node_id), "")
+    found = _SHOWN.search(shown.replace("\r\n", "\n"))
+    if found and int(found[1]) > state.revision and snapshot.ledger is not None:
+        raise SafetyHalt(
+            f"branch `cogworks/ledger/{state.issue}` is at {snapshot.ledger.oid} with revision {state.revision}, but the "
+            f"status comment shows revision {found[1]} (state digest {found[2]}): somebody set the branch back; nothing was "
+            "written. Push the newer commit again, or delete the status comment to go on from the older one."
+        )
+
+
+def _is_our_status(comment: Comment) -> bool:
+    marker = parse_marker(comment.body)
+    if marker is None or marker.topic != _STATUS_TOPIC:
+        return False
+    # Anybody can copy a marker; a stranger must not be able to stop an item with one.
+    return comment.viewer_did_author or (comment.author is not None and comment.author.is_bot)
+
+
+_RECORDED = re.compile(r"cogworks: \S+ (?:succeeded|failed)\b")
+
+
+@dataclass(frozen=True)
+class Insisted:
+    """Labels that are left as people want them until the next visit ends."""
+
+    gone: frozenset[str]
+    there: frozenset[str]
+
+
+def insisted_on(snapshot: Snapshot, state: RunState) -> Insisted:
+    """The labels that were taken off, or put on, more than once since the last visit ended.
+
+    The first time is repaired. Since a visit ended its views do not change, so the second time was no doing of ours.
+    """
+    since = _end_of_last_visit(snapshot, state)
+    if since is None:
+        return Insisted(frozenset(), frozenset())
+    events = [event for event in snapshot.issue.label_events if event.created_at >= since]
+    off = Counter(event.label for event in events if not event.added)
+    on = Counter(event.label for event in events if event.added)
+    return Insisted(
+        gone=frozenset(label for label, times in off.items() if times > 1),
+        there=frozenset(label for label, times in on.items() if times > 1),
+    )
+
+
+def _end_of_last_visit(snapshot: Snapshot, state: RunState) -> datetime | None:
+    """None where the last visit ended after the snapshot, or too long ago to be in it."""
+    ledger = snapshot.ledger
+    if ledger is None or not state.visits or state.visits[-1].visit_key not in (ledger.state_text or ""):
+        return None
+    return next((c.committed_date for c in ledger.history if _RECORDED.match(c.message)), None)

@@ -1,0 +1,108 @@
+"""What the decision needs of a snapshot."""
+
+from collections.abc import Mapping
+
+from cogworks.forge.facts import PullRequest
+from cogworks.forge.inbox import newest_event
+from cogworks.forge.labels import present_inputs
+from cogworks.forge.markers import work_prefix
+from cogworks.forge.publication import COMMIT_TRAILER
+from cogworks.forge.snapshot import Snapshot
+from cogworks.forge.surface import is_status_lost
+from cogworks.pipeline.graph import Instance
+from cogworks.pipeline.people import IgnoredLabel
+from cogworks.pipeline.position import Facts, PullFacts
+from cogworks.pipeline.state import RunState, issue_digest
+from cogworks.settings.config import Config
+from cogworks.vocabulary import BranchName, VisitKey
+
+
+def facts_of(
+    snapshot: Snapshot,
+    config: Config,
+    *,
+    lease_ages_s: Mapping[VisitKey, float],
+    state: RunState | None = None,
+    ignored: tuple[IgnoredLabel, ...] = (),
+    take_over: bool = False,
+    wanted: Instance | None = None,
+) -> Facts:
+    """The facts in one snapshot, as `decide` takes them.
+
+    Args:
+        state: what the run knows already; None before it began.
+        ignored: labels that count as not there, because of who set them.
+    """
+
+    def has(label: str) -> bool:
+        event = newest_event(snapshot, label)
+        return label in snapshot.issue.labels and (event is None or event.id not in ignored_events)
+
+    names = config.labels
+    ignored_events = {label.event_id for label in ignored}
+    return Facts(
+        issue_is_open=snapshot.issue.state == "open",
+        issue_url=snapshot.issue.url,
+        is_triggered=has(names.trigger),
+        is_held=has(names.hold),
+        # Set by somebody who is known, it was obeyed once and is over.
+        is_cancelled=has(names.cancel) and newest_event(snapshot, names.cancel) is None,
+        trigger=config.labels.trigger,
+        is_safety_critical=has(names.safety_critical),
+        issue_digest=issue_digest(snapshot.issue.title, snapshot.issue.body),
+        ignored_labels=ignored,
+        input_labels=present_inputs(snapshot.issue.labels, names),
+        is_locked=snapshot.issue.locked,
+        foreign_branches=foreign_branches(snapshot),
+        is_status_gone=state is not None and is_status_lost(snapshot, state),
+        pulls={pull.number: _as_known_here(pull, snapshot, state) for pull in snapshot.pulls},
+        lease_ages_s=lease_ages_s,
+        max_cost_usd=config.budgets.pipeline_max_cost_dollars,
+        max_tokens=config.budgets.pipeline_max_tokens,
+        take_over=take_over,
+        wanted=wanted,
+        now=snapshot.server_date,
+        approval_hours=config.approvals.valid_hours,
+    )
+
+
+def foreign_branches(snapshot: Snapshot) -> tuple[BranchName, ...]:
+    """The item's branches whose newest commit somebody else made, by name."""
+    # A branch that was only just made stands where it starts.
+    start = snapshot.repository.head_oid
+    return tuple(
+        sorted(
+            name
+            for name, branch in snapshot.branches.items()
+            if COMMIT_TRAILER not in branch.message and branch.oid != start
+        )
+    )
+
+
+def _as_known_here(pull: PullRequest, snapshot: Snapshot, state: RunState | None) -> PullFacts:
+    is_ours = pull.base.startswith(work_prefix(snapshot.issue.number))
+    gone = is_ours and pull.base not in snapshot.branches
+    if gone and state is not None:
+        # Who closed it while its base was there rejected it, whatever became of the base later.
+        seen = next((each for each in state.inputs.pulls if each.number == pull.number), None)
+        gone = seen is None or seen.state != "closed" or seen.is_base_gone
+    return pull_facts(pull).model_copy(update={"is_base_gone": gone})
+
+
+def pull_facts(pull: PullRequest) -> PullFacts:
+    """A pull request as the gates see it.
+
+    Approved means: a writer approved this very head and no writer asks for changes (protocol §9.9).
+    """
+    writers = [review for review in pull.reviews if review.can_push]
+    approved = [r for r in writers if r.state == "approved" and r.oid == pull.head_oid]
+    is_refused = any(review.state == "changes_requested" for review in writers)
+    approver = approved[0].author if approved and not is_refused else None
+    return PullFacts(
+        number=pull.number,
+        state=pull.state,
+        head_oid=pull.head_oid,
+        url=pull.url,
+        merged_by=pull.merged_by.login if pull.merged_by else "",
+        approved_by=approver.login if approver else "",
+    )

@@ -1,0 +1,346 @@
+"""Which open work items can move, told from a repository's listing and the tips of their ledgers alone.
+
+What a process that sweeps again and again may skip, because nothing changed since it last looked.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Literal
+
+from cogworks.forge.labels import present_inputs
+from cogworks.pipeline.noticing import OID_DIGITS, read_seen
+from cogworks.pipeline.people import CONFIGURATION, Inputs
+from cogworks.pipeline.state import LEASE_MARGIN_S, LEASE_TTL_S
+from cogworks.settings.config import LabelConfig
+from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Value
+
+COMMENTS_PER_ITEM = 20
+EVENTS_PER_ITEM = 50
+_HEADLINE = re.compile(r"cogworks: (?P<node>\S+) (?P<verb>\S+)(?: \[skip ci\])?")
+_LINE = re.compile(r"^(?P<name>Holder|Cogworks-Waits-For|Cogworks-Seen): (?P<value>.+)$", re.MULTILINE)
+_WAITS_FOR = re.compile(r"(?P<kind>[a-z]+)(?: (?P<number>\d{1,10})?@(?P<oid>[0-9a-f]*))?")
+_AT_WORK = frozenset({"claim", "checkpoint"})
+
+
+class LabelChange(Value):
+    """A label was put on an issue or taken off."""
+
+    id: str
+    label: str
+    is_added: bool
+
+
+class Listed(Value):
+    """An open issue that carries the trigger label."""
+
+    number: IssueNumber
+    title: str
+    url: str
+    updated_at: datetime
+    labels: frozenset[str]
+    milestone_number: int | None = None
+    milestone_title: str = ""
+    label_changes: tuple[LabelChange, ...] = ()
+    """The newest, oldest first, at most `EVENTS_PER_ITEM`."""
+    comment_ids: tuple[int, ...] = ()
+    """Of the newest comments that a person may have written, at most `COMMENTS_PER_ITEM`."""
+
+
+class Tip(Value):
+    """The newest commit of an item's ledger."""
+
+    oid: CommitOid
+    message: str
+    committed_date: datetime
+    """GitHub's clock."""
+
+
+class PullSeen(Value):
+    """A pull request of the repository, as far as a sweep looks at it."""
+
+    number: IssueNumber
+    state: Literal["open", "closed", "merged"]
+    head: BranchName
+    head_oid: CommitOid
+    updated_at: datetime
+    is_approved: bool | None = None
+    """A writer approved this very head and none asks for changes; None = reviews were not read."""
+
+
+class Waited(Value):
+    """What the ledger's newest commit says the item waits for."""
+
+    kind: str
+    number: IssueNumber | None = None
+    oid: CommitOid = CommitOid("")
+    """Of the pull request's head; of `budget`: the mark of its limits."""
+
+
+class Movable(Value):
+    """A step may do something."""
+
+    reason: str
+
+
+class Resting(Value):
+    """A step would do nothing."""
+
+    why: Literal["held", "leased", "waiting", "done", "unchanged"]
+    reason: str
+
+
+Verdict = Movable | Resting
+
+
+class Seen(Value):
+    """Everything one sweep learned."""
+
+    server_date: datetime
+    """GitHub's clock at the sweep's first answer; the next sweep reads pull requests down to it."""
+    config_oid: str
+    """The tree of `.cogworks` at the head of the default branch; empty where there is none."""
+    labels: LabelConfig
+    limits: str = ""
+    """`limits_mark` of the configured budget."""
+    items: tuple[Listed, ...]
+    tips: Mapping[IssueNumber, Tip]
+    pulls: Mapping[IssueNumber, PullSeen]
+    problem: str = ""
+    """What is wrong with `config.toml`; what it says of labels is read as far as it can be, limits are not known."""
+    spoken: frozenset[IssueNumber] = frozenset()
+    """Items where somebody wrote a line to cogworks that no step dealt with."""
+
+    def own_pulls(self, item: Listed) -> tuple[PullSeen, ...]:
+        """The item's pull requests among those that were seen, by number."""
+        prefix = f"cogworks/{item.number}/"
+        return tuple(pull for _, pull in sorted(self.pulls.items()) if pull.head.startswith(prefix))
+
+
+def waited_for(tip: Tip) -> tuple[Waited, ...]:
+    """What the tip's trailer names; empty where the item may go on by itself."""
+    found = [_WAITS_FOR.fullmatch(part.strip()) for part in _trailer(tip, "Cogworks-Waits-For").split(";")]
+    return tuple(
+        Waited(
+            kind=parsed["kind"],
+            number=IssueNumber(int(parsed["number"])) if parsed["number"] else None,
+            oid=CommitOid(parsed["oid"] or ""),
+        )
+        for parsed in found
+        if parsed is not None
+    )
+
+
+def seen_by(tip: Tip) -> Inputs:
+    """What the step that wrote the tip had seen of people's doings."""
+    return read_seen(_trailer(tip, "Cogworks-Seen"))
+
+
+def unread(item: Listed, tip: Tip) -> int:
+    """How many of the newest comments no step has looked at."""
+    last = seen_by(tip).last_comment_id
+    return sum(1 for number in item.comment_ids if number > last)
+
+
+def _trailer(tip: Tip, name: str) -> str:
+    found = (value for each, value in reversed(_LINE.findall(tip.message)) if each == name)
+    return next(found, "").strip()
+
+
+def in_milestone(item: Listed, wanted: str) -> bool:
+    """Whether the item is in the milestone with this title or number; an empty wish is fulfilled by all."""
+    return not wanted or wanted in (item.milestone_title, str(item.milestone_number))
+
+
+def judge(item: Listed, seen: Seen) -> Verdict:
+    """Whether a step could move the item.
+
+    In doubt it can: a step that finds nothing to do costs one request, an item that is passed over stands still.
+    """
+    tip = seen.tips.get(item.number)
+    if tip is None:
+        if seen.labels.hold in item.labels:
+            return Resting(why="held", reason=f"label {seen.labels.hold!r} is set")
+        return Movable(reason="new")
+    if asked := _asked(item, tip, seen):
+        return asked
+    headline = _HEADLINE.match(tip.message)
+    node, verb = (headline["node"], headline["verb"]) if headline else ("the last commit", "of its ledger")
+    if verb in _AT_WORK:
+        return _leased(tip, node, seen.server_date)
+    waited = waited_for(tip)
+    if not waited and verb != "done":
+        return Movable(reason=f"after {node} {verb}")
+    return _pull_news(tip, seen) or _afforded(waited, seen) or _mended(waited, seen) or _decided(waited, seen)
+
+
+def has_begun(item: Listed, seen: Seen) -> bool:
+    """Whether a node of the item was ever claimed, as far as the newest commit of its ledger tells."""
+    tip = seen.tips.get(item.number)
+    return tip is not None and all(wait.kind != CONFIGURATION for wait in waited_for(tip))
+
+
+def _leased(tip: Tip, node: str, server_date: datetime) -> Verdict:
+    age_s = (server_date - tip.committed_date).total_seconds()
+    left_s = LEASE_TTL_S + LEASE_MARGIN_S - age_s
+    if left_s <= 0:
+        return Movable(reason=f"the runner of {node} was last heard of {age_s:.0f} s ago")
+    holder = next((value for name, value in _LINE.findall(tip.message) if name == "Holder"), "another runner")
+    return Resting(
+        why="leased", reason=f"{holder} works on {node} ({left_s:.0f} s until it may be taken over)"
+    )
+
+
+def _asked(item: Listed, tip: Tip, seen: Seen) -> Movable | None:
+    """Something that people asked for since the step which wrote the tip."""
+    if item.number in seen.spoken:
+        return Movable(reason="somebody wrote to cogworks")
+    if unread(item, tip) >= COMMENTS_PER_ITEM:
+        return Movable(reason="more comments were written than were read")
+    if label := _changed_label(item, seen_by(tip), seen.labels):
+        return Movable(reason=f"label {label!r} was set or removed")
+    return None
+
+
+def _pull_news(tip: Tip, seen: Seen) -> Movable | None:
+    """Something that became of a pull request since the step which wrote the tip."""
+    for pull in seen_by(tip).pulls:
+        now = seen.pulls.get(pull.number)
+        if now is None:
+            continue
+        if now.state != pull.state:
+            return Movable(reason=f"pull request #{now.number} {_BECAME[now.state]}")
+        if now.head_oid[:OID_DIGITS] != pull.head_oid[:OID_DIGITS]:
+            return Movable(reason=f"pull request #{now.number} has new commits")
+        if now.is_approved is not None and now.is_approved != pull.is_approved:
+            word = "approved" if now.is_approved else "no longer approved"
+            return Movable(reason=f"pull request #{now.number} is {word}")
+    return None
+
+
+def _afforded(waited: Sequence[Waited], seen: Seen) -> Movable | None:
+    if seen.limits and any(wait.kind == "budget" and wait.oid != seen.limits for wait in waited):
+        return Movable(reason="the budget was changed")
+    return None
+
+
+def _mended(waited: Sequence[Waited], seen: Seen) -> Movable | None:
+    """Whether `.cogworks` is another one than that which kept the item from beginning."""
+    if any(wait.kind == CONFIGURATION and wait.oid != seen.config_oid for wait in waited):
+        return Movable(reason="the configuration was changed")
+    return None
+
+
+def _changed_label(item: Listed, before: Inputs, labels: LabelConfig) -> str:
+    """An input label that was set, set again or removed since; empty when there is none."""
+    names = {
+        "hold": labels.hold,
+        "cancel": labels.cancel,
+        "restart": labels.restart,
+        "safety_critical": labels.safety_critical,
+    }
+    now = present_inputs(item.labels, labels)
+    if differing := sorted({*now} ^ {*before.labels}):
+        return names[differing[0]]
+    inputs = {labels.trigger, *names.values()} & item.labels
+    # A change that is no longer among them is older than all of them.
+    ids = [change.id for change in item.label_changes]
+    start = ids.index(before.last_label_event_id) + 1 if before.last_label_event_id in ids else 0
+    fresh = [c.label for c in item.label_changes[start:] if c.is_added and c.label in inputs]
+    return fresh[-1] if fresh else ""
+
+
+def _decided(waited: Sequence[Waited], seen: Seen) -> Verdict:
+    reasons = []
+    for wait in waited:
+        if wait.kind == "done":
+            return Resting(why="done", reason="every node is done")
+        known = seen.pulls.get(wait.number) if wait.number is not None else None
+        if wait.number is None:
+            reasons.append(_WORDS.get(wait.kind, f"waits for {wait.kind}"))
+        elif known is None:
+            return Movable(reason=f"pull request #{wait.number} is not there any more")
+        elif wait.kind == "reopen":
+            reasons.append(f"waits until pull request #{known.number} is reopened")
+        else:
+            reasons.append(f"waits for pull request #{known.number} to be merged or approved")
+    if not reasons:
+        return Resting(why="done", reason="every node is done")
+    why: Literal["held", "waiting"] = "held" if waited[0].kind in ("label", "resume") else "waiting"
+    return Resting(why=why, reason="; ".join(reasons))
+
+
+_BECAME = {"open": "is open again", "closed": "was closed", "merged": "was merged"}
+_WORDS = {
+    "approval": "waits for an approval",
+    "retry": "a node failed; it waits to be retried",
+    "label": "waits until a label is removed",
+    "resume": "waits until somebody says why it may go on",
+    "cancelled": "was cancelled",
+    "budget": "stopped at its budget",
+    CONFIGURATION: "waits until its configuration is mended",
+}
+
+
+def wants_pulls(tip: Tip) -> tuple[IssueNumber, ...]:
+    """The pull requests whose reviews `judge` has to see."""
+    return tuple(wait.number for wait in waited_for(tip) if wait.number is not None)
+
+
+def is_down_to(pulls: Sequence[PullSeen], since: datetime | None) -> bool:
+    """Whether a page of pull requests, newest first, reaches behind `since`; None = one page is enough."""
+    return since is None or not pulls or pulls[-1].updated_at < since - timedelta(seconds=5)
+
+
+class Look(Value):
+    """What an earlier sweep of this process came to for one item."""
+
+    fingerprint: str
+    outcome: str
+    failures: int = 0
+    """Steps in a row that ended with an error."""
+    sweep: int = 0
+    """When that was, counted in sweeps."""
+
+
+MAX_SKIPPED_SWEEPS = 64
+_RAN_ITS_COURSE = frozenset(
+    {
+        "waiting",
+        "done",
+        "failed",
+        "rejected",
+        "halted",
+        "usage_error",
+        "configuration_error",
+        "ledger_unreadable",
+        "budget_reached",
+    }
+)
+
+
+def fingerprint(item: Listed, seen: Seen) -> str:
+    """Everything visible that a decision about the item could hang on: equal while nobody did anything."""
+    tip = seen.tips.get(item.number)
+    pulls = [f"{p.number}:{p.state}:{p.head_oid}:{p.is_approved}" for p in seen.own_pulls(item)]
+    parts = [item.updated_at.isoformat(), tip.oid if tip else "", seen.config_oid, *pulls]
+    return "|".join(parts)
+
+
+def remembered(verdict: Verdict, look: Look | None, current: str, *, sweep: int) -> Verdict:
+    """The verdict in the light of this process's earlier look at the item.
+
+    An item that did not move and has not changed since is left alone; one whose steps keep failing is tried after 1,
+    2, 4, … sweeps.
+    """
+    if look is None or isinstance(verdict, Resting):
+        return verdict
+    if look.outcome in _RAN_ITS_COURSE and look.fingerprint == current:
+        return Resting(why="unchanged", reason=f"{look.outcome}; nothing changed since")
+    pause = min(2**look.failures, MAX_SKIPPED_SWEEPS) if look.failures else 0
+    if sweep < look.sweep + pause:
+        left = look.sweep + pause - sweep
+        return Resting(
+            why="unchanged", reason=f"{look.outcome} {look.failures} times; tried again in {left} sweep(s)"
+        )
+    return verdict

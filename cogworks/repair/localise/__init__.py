@@ -1,0 +1,1 @@
+"""Where a fault may be."""

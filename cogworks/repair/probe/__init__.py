@@ -1,0 +1,1 @@
+"""Questions about suspects, asked in worktrees that are thrown away."""

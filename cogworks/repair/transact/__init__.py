@@ -1,0 +1,1 @@
+"""One diff as a transaction that proves no regression."""

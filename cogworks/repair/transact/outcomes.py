@@ -1,0 +1,160 @@
+"""What transactions are told and tell: their terms, their moments and their results."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from cogworks.codebase.diffmodel import Diff
+from cogworks.codebase.patchtree import StagedFile
+from cogworks.repair.transact.gates import GateName, Limits, Selection
+from cogworks.repair.transact.measure import Measurement, Worse
+from cogworks.repair.violations import Step, Violation
+from cogworks.vocabulary import CommitOid, RunId, Value
+
+MomentKind = Literal[
+    "txn.checkpoint",
+    "txn.measured",
+    "txn.validated",
+    "txn.applied",
+    "file.write",
+    "txn.compared",
+    "txn.gate",
+    "txn.judged",
+    "txn.commit",
+    "txn.rollback",
+]
+StepOfTen = Literal["T1", "T2", "T3", "T4", "T5", "T6", "T7", "T8", "T9", "T10"]
+Code = Literal[
+    "kept",
+    "locked",
+    "dirty_tree",
+    "checkpoint_failed",
+    "no_tests",
+    "baseline_timeout",
+    "rejected",
+    "apply_failed",
+    "apply_mismatch",
+    "gate_static",
+    "gate_landmark",
+    "gate_targeted",
+    "gate_regression",
+    "gate_smoke",
+    "gate_full",
+    "mu_regressed",
+    "commit_failed",
+    "rollback_failed",
+]
+
+GATE_CODES: Mapping[GateName, Code] = {
+    "static": "gate_static",
+    "landmark": "gate_landmark",
+    "targeted": "gate_targeted",
+    "regression": "gate_regression",
+    "smoke": "gate_smoke",
+    "full": "gate_full",
+}
+"""What a transaction that ended at a gate is called."""
+
+
+class Moment(Value):
+    """One step of a transaction, told when it is done."""
+
+    kind: MomentKind
+    step: StepOfTen
+    data: Mapping[str, Any] = {}
+
+
+class Terms(Value):
+    """Under which terms a diff is tried."""
+
+    run: RunId
+    sub_item: str
+    """Names the sub-work-item, or the instance, in the commit."""
+    step: Step
+    selection: Selection
+    base: CommitOid
+    """Where the run started from; churn counts from there."""
+    command: str = ""
+    """How the tests are run; a measurement made in another way is not taken over."""
+    limits: Limits = Limits()
+    static: bool = True
+    """Whether the static checks are a gate."""
+    max_total_churn: float = Field(default=500.0, ge=0)
+    message: str = ""
+    """The commit's message, in place of `txn:<step>`; the trailers follow it."""
+    before: Measurement | None = None
+    """How the tree fares without the change, where that is known; its static findings are looked up all the same."""
+
+    def baseline_key(self, tree: str) -> str:
+        """64 hex digits: equal where a measurement of this tree can be used again."""
+        parts = json.dumps([tree, self.selection.model_dump(), self.command, self.base])
+        return hashlib.sha256(parts.encode()).hexdigest()
+
+
+class Result(Value):
+    """How one transaction ended; the tree is clean in every case but `rollback_failed`."""
+
+    code: Code
+    reasons: tuple[str, ...] = ()
+    """Why it was not kept, in words for the next proposal."""
+    printed: tuple[str, ...] = ()
+    """What the tests that still fail with it printed, cut and without secrets."""
+    violations: tuple[Violation, ...] = ()
+    proposal: str = ""
+    """Fingerprint of the diff."""
+    before: Measurement | None = None
+    after: Measurement | None = None
+    worse: Worse | None = None
+    """What the change made worse, as far as the gate that stopped it can tell."""
+    unproven: tuple[str, ...] = ()
+    """Tests that had to pass and files that had to prove something, and hold no test that passes."""
+    oid: CommitOid | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        return self.code == "kept"
+
+    @property
+    def was_applied(self) -> bool:
+        """Whether the diff reached the tree, for however long."""
+        return self.code in (
+            "kept",
+            "apply_mismatch",
+            "mu_regressed",
+            "commit_failed",
+            "rollback_failed",
+        ) or (self.code.startswith("gate_"))
+
+
+def commit_message(terms: Terms, result: Result) -> str:
+    """Subject and trailers of the commit that keeps a diff."""
+    trailers = {
+        "Run": "" if terms.message else terms.run,
+        "Swi": "" if terms.message else terms.sub_item,
+        "Step": terms.step.id,
+        "Proposal": result.proposal,
+        "Mu-Pre": f"{result.before.scalar:g}" if result.before else "",
+        "Mu-Post": f"{result.after.scalar:g}" if result.after else "",
+    }
+    lines = [f"Cogworks-{name}: {' '.join(value.split())}" for name, value in trailers.items() if value]
+    # A message of its own ends with trailers already, which name run and sub-work-item; ours join them.
+    head = terms.message.rstrip("\n") if terms.message else f"txn:{terms.step.id}\n"
+    return "\n".join([head, *lines]) + "\n"
+
+
+def staging_refusal(diff: Diff, images: Mapping[str, str | None], staged: Sequence[StagedFile]) -> str | None:
+    """Why what git staged is not what the diff says, None when it is: same paths, same texts, no other mode."""
+    found = {file.path: file for file in staged}
+    if found.keys() != images.keys():
+        return f"git staged {sorted(found)}, the diff names {sorted(images)}"
+    wanted_modes = {file.path: file.new_mode for file in diff.files if file.kind == "create"}
+    for path, file in found.items():
+        if file.text != images[path]:
+            return f"{path!r} was not staged as the diff says; its hunks were applied elsewhere or converted"
+        mode = wanted_modes.get(path, file.old_mode)
+        if file.new_mode is not None and file.new_mode != mode:
+            return f"{path!r} has mode {file.new_mode} instead of {mode}"
+    return None

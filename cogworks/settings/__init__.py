@@ -1,0 +1,1 @@
+"""What people configure, and how it is read."""

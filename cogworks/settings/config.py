@@ -1,0 +1,400 @@
+"""What the operator configured: the process environment and `.cogworks/config.toml` as frozen values."""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from cogworks.errors import ConfigurationError, UsageError
+from cogworks.settings.codegen import CodegenConfig
+from cogworks.settings.credentials import first_credential, unusable_proxies
+from cogworks.settings.environment import EnvironmentConfig
+from cogworks.vocabulary import Value
+
+CONFIG_FILE = ".cogworks/config.toml"
+PIPELINE_FILE = ".cogworks/pipeline.toml"
+INTERNAL_LABEL_PREFIX = "cogworks:node:"
+MAX_LABEL_CHARS = 50
+WaivableCheck = Literal["TEST_HASH_CHANGED", "TEST_SYNTAX", "TEST_EMPTY", "TEST_NOT_RED"]
+"""That a test file is there and lies inside the repository is always required."""
+
+
+class Price(Value):
+    """US dollars per million tokens."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cache_write: float = Field(ge=0)
+    cache_read: float = Field(ge=0)
+
+
+class LlmConfig(Value):
+    """`[llm]`: which model is asked."""
+
+    model: str = Field(min_length=1)
+    """An exact model id, e.g. `claude-sonnet-5-5`; no "latest" alias."""
+    provider: Literal["anthropic", "cassette"] = "anthropic"
+    max_output_tokens: int = Field(default=16_000, ge=256, le=128_000)
+    prices: Mapping[str, Price] = Field(default_factory=dict)
+    """Additions to and corrections of the built-in price table."""
+
+
+class BudgetConfig(Value):
+    """`[budgets]`: what one work item may cost, and how often it may try."""
+
+    pipeline_max_cost_dollars: float = Field(default=10.0, gt=0, allow_inf_nan=False)
+    pipeline_max_tokens: int = Field(default=500_000, gt=0)
+    sub_work_item_max_retries: int = Field(default=5, ge=0, le=20)
+
+
+class LabelConfig(Value):
+    """`[labels]`: names of the labels that people set or that the team may rename."""
+
+    trigger: str = "cogworks:run"
+    hold: str = "cogworks:hold"
+    cancel: str = "cogworks:cancel"
+    restart: str = "cogworks:restart"
+    safety_critical: str = "cogworks:safety-critical"
+    awaiting_review: str = "cogworks:awaiting-review"
+    sub_work_item: str = "cogworks:sub-work-item"
+
+
+class PathConfig(Value):
+    """`[paths]`: where artifacts are written in the repository."""
+
+    specs: str = Field(default="docs/specs", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]*$")
+
+
+class LedgerConfig(Value):
+    """`[ledger]`: how much model spend may be unrecorded at any moment, and how long a finished ledger stays a branch."""
+
+    checkpoint_usd: float = Field(default=0.50, gt=0, allow_inf_nan=False)
+    keep_days: int = Field(default=30, ge=0, le=3650)
+    """Days after its issue was closed; `cogworks gc` puts the ledger away then."""
+
+
+class CommandConfig(Value):
+    """`[commands]`: whose comments and labels are obeyed besides those of people with write permission."""
+
+    allowed_apps: tuple[str, ...] = ()
+    """Logins of GitHub Apps, with or without `[bot]`."""
+
+
+class IsolationConfig(Value):
+    """`[isolation]`: whose items run code of the repository only behind complete walls."""
+
+    require: Literal["untrusted", "always"] = "untrusted"
+    """`untrusted`: safety-critical items, and those whose author may not write here."""
+
+
+class DependencyConfig(Value):
+    """`[dependencies]`: whether a model may change what is installed for the code it writes."""
+
+    changes: Literal["ask", "allow"] = "ask"
+    """`ask`: a proposed change to a manifest ends the node, and a person decides."""
+    manifests: tuple[str, ...] = (
+        "pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "*requirements.txt", "requirements/**",
+        "constraints*.txt", "Pipfile", "Pipfile.lock", "poetry.lock", "pdm.lock", "uv.lock", "pylock.toml",
+        "**/Cargo.toml", "Cargo.lock", "**/package.json", "package-lock.json", "**/go.mod", "**/go.sum",
+    )  # fmt: skip
+    """Patterns of the files that say what is installed, as for protected paths."""
+
+    @property
+    def asked_about(self) -> tuple[str, ...]:
+        """The manifests that only a person changes."""
+        return self.manifests if self.changes == "ask" else ()
+
+
+class CodingConfig(Value):
+    """`[coding]`: how Code Generation comes to its decisions."""
+
+    memory: bool = False
+    """Whether what became of earlier visits weighs on what is tried; three requests more for each visit."""
+
+
+Baseline = Literal["require", "allow-failing", "none"]
+"""What is wanted of the tests that are there before a change."""
+
+
+class TestsConfig(Value):
+    """`[tests]`: what is wanted of those that are there, who writes those of a sub-work-item, and which checks of them only warn."""
+
+    __test__ = False
+    baseline: Baseline = "require"
+    """`require`: all of them can be loaded; `allow-failing`: what cannot be is named first in every proof; `none`: they are
+    not run at all, only those that are handed over."""
+    command: str = ""
+    """The command that runs the tests, as `cogworks fix --test-command` takes it; empty: found from the repository."""
+    timeout_s: float = Field(default=600.0, gt=0, le=86_400)
+    """Of one run of the suite; a longer suite is run in parts."""
+    writer: Literal["separate", "none"] = "separate"
+    """`separate`: tests are written, checked and committed before the code; `none`: they come with the code."""
+    warn_only: tuple[WaivableCheck, ...] = ()
+    semantic_check: bool = False
+    """Whether a model looks once whether the tests assert what is wanted, before they are handed over."""
+
+
+class ApprovalConfig(Value):
+    """`[approvals]`: how long somebody's `/cogworks approve` is good for."""
+
+    valid_hours: int = Field(default=168, ge=0, le=87_600)
+    """From when GitHub says that it was written; 0 = for ever."""
+
+
+class PullRequestConfig(Value):
+    """`[pull_requests]`: what the pull requests of an item say."""
+
+    closes_issue: bool = True
+    """Whether the merge of the last one closes the issue."""
+
+
+class AuditConfig(Value):
+    """`[audit]`: what the ledger keeps of the questions to the model besides their digests."""
+
+    prompts: Literal["digest", "full"] = "digest"
+    """`full`: the words of every prompt, without secrets."""
+    max_prompt_tokens: int = Field(default=20_000, ge=1, le=25_000)
+    """Of one text that is kept, at four characters each; what is beyond is cut."""
+
+
+class Config(Value):
+    """`.cogworks/config.toml`, validated."""
+
+    llm: LlmConfig
+    budgets: BudgetConfig = BudgetConfig()
+    labels: LabelConfig = LabelConfig()
+    paths: PathConfig = PathConfig()
+    ledger: LedgerConfig = LedgerConfig()
+    commands: CommandConfig = CommandConfig()
+    isolation: IsolationConfig = IsolationConfig()
+    dependencies: DependencyConfig = DependencyConfig()
+    coding: CodingConfig = CodingConfig()
+    tests: TestsConfig = TestsConfig()
+    environment: EnvironmentConfig = EnvironmentConfig()
+    audit: AuditConfig = AuditConfig()
+    codegen: CodegenConfig = CodegenConfig()
+    approvals: ApprovalConfig = ApprovalConfig()
+    pull_requests: PullRequestConfig = PullRequestConfig()
+
+
+class Environment(Value):
+    """Everything cogworks takes from the process environment; secrets are never shown by `repr`."""
+
+    github_token: str = Field(default="", repr=False)
+    github_token_source: str = ""
+    github_app_id: str = ""
+    github_app_private_key: str = Field(default="", repr=False)
+    """PEM, or the path of a file that holds it."""
+    github_app_installation_id: str = ""
+    llm_api_key: str = Field(default="", repr=False)
+    llm_api_key_source: str = ""
+    unusable: Mapping[str, str] = {}
+    """Variable -> why the credential in it cannot be sent, or the proxy not be used; a credential's field is empty then."""
+    llm_provider: str = ""
+    llm_model: str = ""
+    """Asked by `fix` instead of the model that is configured."""
+    llm_base_url: str = ""
+    github_api_url: str = ""
+    github_graphql_url: str = ""
+    github_server_url: str = ""
+    cassette_dir: str = ""
+    work_dir: str = ""
+    services_config: str = ""
+    """A `services.toml` of this machine, read instead of the repository's."""
+    host: str = ""
+    """What identifies this runner in a lease besides its process id, e.g. the Actions run."""
+    color: bool = True
+    is_ci: bool = False
+
+    def refuse_unusable(self, *variables: str) -> None:
+        """Nothing, unless a credential that is needed now cannot be sent.
+
+        Raises:
+            ConfigurationError: each such variable and why, never what it holds.
+        """
+        problems = [f"`{name}` {self.unusable[name]}" for name in variables if name in self.unusable]
+        if problems:
+            raise ConfigurationError("the environment", problems)
+
+
+APP_VARIABLES = ("COGWORKS_GITHUB_APP_ID", "COGWORKS_GITHUB_APP_INSTALLATION_ID")
+"""What goes into requests as it is; the App's key does not, it signs."""
+
+
+def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
+    """The environment as a value; `COGWORKS_GITHUB_TOKEN`, `GH_TOKEN`, `GITHUB_TOKEN` in that order."""
+    env = os.environ if environ is None else environ
+    github = first_credential(env, "COGWORKS_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")
+    model = first_credential(env, "COGWORKS_LLM_API_KEY", "ANTHROPIC_API_KEY")
+    app, installation = (first_credential(env, name) for name in APP_VARIABLES)
+    run = "/".join(env[n] for n in ("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT") if env.get(n))
+    return Environment(
+        github_token=github.value,
+        github_token_source=github.variable,
+        github_app_id=app.value,
+        github_app_private_key=env.get("COGWORKS_GITHUB_APP_PRIVATE_KEY", ""),
+        github_app_installation_id=installation.value,
+        llm_api_key=model.value,
+        llm_api_key_source=model.variable,
+        unusable={each.variable: each.problem for each in (github, model, app, installation) if each.problem}
+        | unusable_proxies(env),
+        llm_provider=env.get("COGWORKS_LLM_PROVIDER", ""),
+        llm_model=env.get("COGWORKS_LLM_MODEL", ""),
+        llm_base_url=env.get("COGWORKS_LLM_BASE_URL", ""),
+        github_api_url=env.get("GITHUB_API_URL", ""),
+        github_graphql_url=env.get("GITHUB_GRAPHQL_URL", ""),
+        github_server_url=env.get("GITHUB_SERVER_URL", ""),
+        cassette_dir=env.get("COGWORKS_CASSETTE_DIR", ""),
+        work_dir=env.get("COGWORKS_WORK_DIR") or str(_cache_home(env) / "cogworks"),
+        services_config=env.get("COGWORKS_DOMAIN_SERVICES_CONFIG", ""),
+        host=f"actions:{run}" if run else "",
+        color="NO_COLOR" not in env,
+        is_ci=bool(env.get("CI")),
+    )
+
+
+def environments_folder(environment: Environment) -> Path:
+    """Where the bundled services keep what they install for repositories."""
+    return Path(environment.work_dir) / "environments"
+
+
+PACKAGE_INDEX_VARIABLES = (
+    "PIP_CERT", "PIP_CONFIG_FILE", "PIP_CONSTRAINT", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL",
+    "PIP_NO_INDEX", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX_URL", "SSL_CERT_FILE",
+    "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy",
+)  # fmt: skip
+"""What says where packages come from; the bundled services get it, and nobody's code that they run."""
+
+
+def package_index_settings(environ: Mapping[str, str]) -> dict[str, str]:
+    """The part of an environment that says where packages come from, pip's file of this user included."""
+    found = {name: environ[name] for name in PACKAGE_INDEX_VARIABLES if environ.get(name)}
+    home = environ.get("HOME")
+    config_home = environ.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
+    # A service has a home of its own, where pip would look in vain.
+    own = Path(config_home) / "pip" / "pip.conf"
+    if "PIP_CONFIG_FILE" not in found and config_home and own.is_file():
+        found["PIP_CONFIG_FILE"] = str(own)
+    return found
+
+
+def _cache_home(env: Mapping[str, str]) -> Path:
+    return Path(env.get("XDG_CACHE_HOME") or Path(env.get("HOME") or "/tmp") / ".cache")  # noqa: S108 - only where a service account has no home
+
+
+def child_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment for a `cogworks` process of our own, with `extra` on top."""
+    return {**os.environ, **(extra or {})}
+
+
+def parse_config(text: str, *, source: str = CONFIG_FILE) -> Config:
+    """Read `config.toml`.
+
+    Raises:
+        ConfigurationError: every problem at once, each with its table and key.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(source, [f"not TOML: {error}"]) from None
+    try:
+        config = Config.model_validate(data)
+    except ValidationError as error:
+        raise ConfigurationError(source, [*_problems(error), *_clashes_in(data)]) from None
+    if clashes := label_clashes(config.labels):
+        raise ConfigurationError(source, clashes)
+    return config
+
+
+def parse_surroundings(text: str, *, source: str = CONFIG_FILE) -> tuple[EnvironmentConfig, TestsConfig]:
+    """The tables `[environment]` and `[tests]` of a `config.toml`, whatever else is in it or missing there.
+
+    Raises:
+        ConfigurationError: every problem of these tables.
+    """
+    try:
+        data = tomllib.loads(text)
+        environment = EnvironmentConfig.model_validate(data.get("environment", {}))
+        tests = TestsConfig.model_validate(data.get("tests", {}))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(source, [f"not TOML: {error}"]) from None
+    except ValidationError as error:
+        raise ConfigurationError(source, _problems(error)) from None
+    return environment, tests
+
+
+def _clashes_in(data: Mapping[str, Any]) -> list[str]:
+    """The clashes of a `[labels]` table that has the right shape while something else is wrong."""
+    try:
+        return label_clashes(LabelConfig.model_validate(data.get("labels", {})))
+    except ValidationError:
+        return []
+
+
+def require_config(files: Mapping[str, str], *, where: str) -> Config:
+    """The configuration among a repository's files (path below `.cogworks` -> text); a missing one is an error."""
+    text = files.get("config.toml")
+    if text is None:
+        message = f'{where} has no `{CONFIG_FILE}` on its default branch. Commit one with at least:\n\n[llm]\nmodel = "claude-sonnet-5-5"\n'
+        raise UsageError(message)
+    return parse_config(text, source=CONFIG_FILE)
+
+
+def label_clashes(labels: LabelConfig) -> list[str]:
+    """Workflow labels that share one name, or take a name that cogworks keeps for itself."""
+    names: dict[str, str] = {}
+    problems = []
+    for key, name in labels.model_dump().items():
+        if not name.strip() or len(name) > MAX_LABEL_CHARS:
+            problems.append(
+                f"`labels.{key}` is {name!r}; GitHub wants a name of 1 to {MAX_LABEL_CHARS} characters"
+            )
+        elif name.casefold().startswith(INTERNAL_LABEL_PREFIX):
+            problems.append(
+                f"`labels.{key}` is {name!r}, but `{INTERNAL_LABEL_PREFIX}*` is kept for views; choose another name"
+            )
+        elif name.casefold() in names:
+            problems.append(
+                f"`labels.{key}` and `labels.{names[name.casefold()]}` are both {name!r}; give each its own name"
+            )
+        names.setdefault(name.casefold(), key)
+    return problems
+
+
+def _problems(error: ValidationError) -> list[str]:
+    return [_problem(dict(item)) for item in error.errors()]
+
+
+def unknown_key(place: str, known: Sequence[str], *, to: str) -> str:
+    """A complaint about a key, with the one that may have been meant.
+
+    Args:
+        place: with the tables it stands in, `table.key`.
+        to: who does not know it.
+    """
+    close = difflib.get_close_matches(place.rpartition(".")[2], known, n=1)
+    hint = f"did you mean `{close[0]}`?" if close else f"known here: {', '.join(known)}"
+    return f"`{place}` is not a key {to} knows; {hint}"
+
+
+def _problem(item: Mapping[str, Any]) -> str:
+    place = ".".join(str(part) for part in item["loc"])
+    if item["type"] == "extra_forbidden":
+        return unknown_key(place, _known_keys(item["loc"][:-1]), to="cogworks")
+    if item["type"] == "missing":
+        return f"`{place}` is missing"
+    return f"`{place}` is {item['input']!r}: {item['msg']}"
+
+
+def _known_keys(table: tuple[Any, ...]) -> list[str]:
+    model: Any = Config
+    for part in table:
+        field = getattr(model, "model_fields", {}).get(part)
+        if field is None:
+            return sorted(Price.model_fields)
+        model = field.annotation
+    return sorted(getattr(model, "model_fields", {}))

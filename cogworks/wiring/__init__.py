@@ -1,0 +1,1 @@
+"""Construction only: which adapters a command gets."""

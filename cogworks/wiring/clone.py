@@ -1,0 +1,97 @@
+"""The clone of a repository that somebody works in: at the commit of a task, with the tests that came with it."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from cogworks.codebase.diffparsing import parse_diff
+from cogworks.codebase.failures import GitFailed
+from cogworks.codebase.git import Git
+from cogworks.errors import UsageError
+from cogworks.repair.instance import Instance
+from cogworks.settings.config import child_environment
+from cogworks.vocabulary import CommitOid
+from cogworks.wiring.step import COMMITTER
+
+_REVISION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,200}")
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A clone at the base of a repair, with the tests that came with the task."""
+
+    path: Path
+    git: Git
+    start: CommitOid
+    """With these tests; the final patch begins here."""
+    handed_over: tuple[str, ...]
+
+    def base(self) -> str:
+        """The commit whose manifests say what the tests need; no diff can change that."""
+        return self.start
+
+
+def clone_of(repository: Path, instance: Instance, folder: Path, say: Callable[[str], None]) -> Copy:
+    """A clone below a folder, at the base of a task and with its tests; the repository itself is only read.
+
+    Raises:
+        UsageError: there is no such repository or commit, or the tests do not apply.
+    """
+    git = Git(environment=child_environment(), home=folder)
+    wanted = instance.base_commit or "HEAD"
+    if not _REVISION.fullmatch(wanted):
+        raise UsageError(f"`base_commit` is {wanted!r}, wanted the name of a commit.")
+    try:
+        top = Path(git.run("rev-parse", "--show-toplevel", cwd=repository).removesuffix("\n"))
+    except GitFailed as error:
+        raise UsageError(
+            f"{repository} is no git repository that can be read: {error.stderr.strip()}"
+        ) from error
+    try:
+        base = git.run("rev-parse", "--verify", f"{wanted}^{{commit}}", cwd=top).strip()
+    except GitFailed as error:
+        raise UsageError(f"{top} has no commit {wanted!r}; fetch it, or correct `base_commit`.") from error
+    if git.run("status", "--porcelain", "-z", cwd=top):
+        say(
+            f"uncommitted work in {top} is left alone and is no part of this; the repair starts at {base[:12]}"
+        )
+    path = folder / "tree"
+    # Objects are borrowed, not copied: nothing is written into the repository, and any of its commits can be had.
+    git.run("clone", "--quiet", "--shared", "--no-checkout", "--no-tags", str(top), str(path), cwd=folder)
+    git.run("remote", "remove", "origin", cwd=path)
+    git.run("checkout", "--quiet", "--detach", base, cwd=path)
+    return _with_tests(Copy(path, git, CommitOid(base), ()), instance.test_patch)
+
+
+def _with_tests(copy: Copy, test_patch: str) -> Copy:
+    """The clone with the tests of the task as a commit of their own."""
+    if not test_patch.strip():
+        return copy
+    git, path = copy.git, copy.path
+    paths = parse_diff(test_patch).diff.paths
+    if ours := [each for each in paths if each.split("/")[0].casefold() == ".cogworks"]:
+        # Services named there are started without walls; whoever wrote the task may not choose them.
+        raise UsageError(
+            f"`test_patch` changes {', '.join(ours)}; a task brings tests, no settings of cogworks."
+        )
+    try:
+        git.run("apply", "--index", "--whitespace=nowarn", "-", cwd=path, stdin=test_patch)
+    except GitFailed as error:
+        raise UsageError(
+            f"`test_patch` does not apply to {copy.start[:12]}: {error.stderr.strip()}"
+        ) from error
+    who = ("-c", f"user.name={COMMITTER.name}", "-c", f"user.email={COMMITTER.email}")
+    git.run(*who, "commit", "--quiet", "--message", "tests of the task", cwd=path)
+    base = CommitOid(git.run("rev-parse", "HEAD", cwd=path).strip())
+    return Copy(path, git, base, paths)
+
+
+def own_files(path: Path) -> dict[str, str]:
+    """The repository's files below `.cogworks` as text, by their path below it."""
+    folder = path / ".cogworks"
+    found = {}
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and not file.is_symlink():
+            found[file.relative_to(folder).as_posix()] = file.read_text(encoding="utf-8", errors="replace")
+    return found

@@ -1,0 +1,328 @@
+"""The composition root of `cogworks fix`: a clone of its own, the services, the model and the coding cycle."""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+from cogworks.canonical import digest
+from cogworks.codebase.patchtree import PatchTree
+from cogworks.codebase.scratch import scratch_folder
+from cogworks.codebase.treename import tree_name
+from cogworks.codegen.dossier import dossier
+from cogworks.codegen.governed import AUDIT_FILE, POLICY, REPAIR_EFFECTS, ActionAudit, GovernedActions
+from cogworks.codegen.repair_job import Job, Notes, Tools, budgets_of
+from cogworks.codegen.repairing import PatchRun
+from cogworks.cycle.context import Task
+from cogworks.cycle.events import Event, Header
+from cogworks.cycle.limits import Limits
+from cogworks.cycle.loop import CodingCycle, Surroundings
+from cogworks.cycle.outcome import RunResult
+from cogworks.domain_services.messages import Caller, ErrorCode
+from cogworks.domain_services.transport import ServiceFailed
+from cogworks.errors import PermissionRefused, UsageError
+from cogworks.llm.gateway import Gateway, Meter
+from cogworks.llm.promptlog import PromptLog
+from cogworks.llm.provider import Provider
+from cogworks.repair.consulting import Consulted
+from cogworks.repair.instance import Instance
+from cogworks.repair.offline import Nobody
+from cogworks.repair.options import ModelChoice, Options
+from cogworks.repair.proposing import ModelProposer
+from cogworks.repair.transact.gates import Limits as RepairLimits
+from cogworks.repair.transact.steady import SteadyTests
+from cogworks.repair.transact.transaction import Checks
+from cogworks.settings.config import CONFIG_FILE, Config, Environment, LlmConfig, Price, parse_config
+from cogworks.tools.records import Identity
+from cogworks.vocabulary import RunId
+from cogworks.wiring.clone import clone_of, own_files
+from cogworks.wiring.model import gateway_of, open_provider
+from cogworks.wiring.probes import Site, laboratory_of
+from cogworks.wiring.services import open_panel
+from cogworks.wiring.step import COMMITTER
+from cogworks.wiring.tools import open_redactor
+
+_TEST_LIMIT_S = 3_600.0
+_TOTAL_LIMIT_S = 6 * 3_600.0
+_OWN = "own-client"
+_FREE = Price(input=0, output=0, cache_write=0, cache_read=0)
+"""What a client of the caller's own costs is the caller's business."""
+PROMPTS = "prompts.ndjson"
+NO_MODEL = (
+    'no model is named. Give `--config FILE` with\n\n[codegen.model]\nname = "claude-sonnet-5-5"\n\nor set '
+    f"`COGWORKS_LLM_MODEL`, or commit a `{CONFIG_FILE}` that says it under `[llm]`."
+)
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be repaired, where."""
+
+    repository: Path
+    instance: Instance
+    options: Options
+    suite: tuple[str, ...] = ()
+    """Files and folders whose tests are the whole suite; none: what the runner finds."""
+    command: str = ""
+    words: tuple[str, ...] = ()
+    """What of the command the services have to keep; none: their own way."""
+    is_offline: bool = False
+    """Whether no model is asked, whatever is configured."""
+    max_cost_usd: Decimal | None = None
+    """Less than the repository's own budget; None: that alone counts."""
+
+
+class Repair:
+    """One repair, ready to run."""
+
+    def __init__(
+        self,
+        cycle: CodingCycle,
+        run: PatchRun,
+        tree: PatchTree,
+        *,
+        asked: "_Asked | Unasked",
+        audit: ActionAudit,
+    ) -> None:
+        self._cycle, self._run, self._tree, self._asked, self._audit = cycle, run, tree, asked, audit
+
+    def run(self) -> RunResult:
+        """From the first run of the tests to the end. Raises as `CodingCycle.run_until_done`."""
+        try:
+            return self._cycle.run_until_done()
+        finally:
+            self._run.settle()
+            self._audit.close(success=self._cycle.result().success)
+
+    @property
+    def patch(self) -> str:
+        """What was kept so far, as one diff from the base."""
+        return self._tree.diff_from(self._run.base)
+
+    @property
+    def notes(self) -> Notes:
+        return self._run.notes
+
+    @property
+    def meter(self) -> Meter:
+        """What the model has cost."""
+        return Meter() if isinstance(self._asked, Unasked) else self._asked.gateway.meter
+
+    @property
+    def unasked(self) -> "Unasked | None":
+        """Why no model is asked; None when one is."""
+        return self._asked if isinstance(self._asked, Unasked) else None
+
+    @property
+    def model(self) -> str:
+        """Who is asked; empty when nobody is."""
+        return "" if isinstance(self._asked, Unasked) else self._asked.gateway.model
+
+    def artifacts(self) -> Mapping[str, str]:
+        """File name -> text."""
+        found = dossier(self._cycle.events, self._run.notes, patch=self.patch, untold=self._run.untold)
+        found = {**found, AUDIT_FILE: self._audit.text}
+        return found if isinstance(self._asked, Unasked) else {**found, PROMPTS: self._asked.log.text()}
+
+
+class Unasked(NamedTuple):
+    """Why a repair goes without a model."""
+
+    reason: str
+    refusal: PermissionRefused | None = None
+    """What kept the model that is configured from being asked."""
+
+
+class _Asked(NamedTuple):
+    """The model of a repair, and what it was asked."""
+
+    gateway: Gateway
+    log: PromptLog
+
+
+@contextmanager
+def open_repair(
+    order: Order,
+    environment: Environment,
+    *,
+    say: Callable[[str], None],
+    listener: Callable[[Event], None] = lambda _: None,
+    provider: Provider | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Iterator[Repair]:
+    """A repair in a clone below a temporary folder, removed with the block; the repository itself is only read.
+
+    Where no model is named, or the key of the provider is missing, what needs no model is done; `say` is told.
+
+    Args:
+        provider: asked instead of the configured one; nothing has to be configured then.
+        progress: is told one line as each probe begins and ends.
+
+    Raises:
+        UsageError: there is no such repository or commit, the tests do not apply, or the test command cannot be kept.
+        ConfigurationError: a file below `.cogworks` is malformed, or the model has no price.
+    """
+    with scratch_folder("cogworks-fix-") as folder:
+        copy = clone_of(order.repository, order.instance, folder, say)
+        files = own_files(copy.path)
+        names = tuple(each.name for each in copy.path.iterdir())
+        with (
+            _open_model(order, environment, files, provider) as asked,
+            open_panel(
+                files,
+                environment,
+                caller=Caller(node="fix"),
+                warn=say,
+                test_command=order.words,
+                names=names,
+            ) as panel,
+            ExitStack() as opened,
+        ):
+            if isinstance(asked, Unasked):
+                say(f"{asked.reason}\nWhat needs no model is done; nothing is changed.")
+            tree = PatchTree(copy.path, copy.git, identity=COMMITTER)
+            site = Site(copy.path, copy.git, base=copy.start, folder=folder / "probes", root_names=names)
+            laboratory = opened.enter_context(
+                laboratory_of(site, tree, files, environment, warn=say, test_command=order.words)
+            )
+            consulted = SteadyTests(Consulted(copy, panel, suite=order.suite, warn=say))
+            if order.words:
+                _refuse_unusable(order, consulted)
+            clock = _steady_clock()
+            job = Job(
+                run=RunId(str(uuid.uuid4())),
+                instance=order.instance,
+                options=order.options,
+                handed_over=copy.handed_over,
+                command=order.command,
+            )
+            tools = Tools(
+                tree=tree,
+                checks=consulted,
+                explorer=consulted,
+                model=Nobody(asked.reason) if isinstance(asked, Unasked) else asked.gateway,
+                proposer=Nobody(asked.reason) if isinstance(asked, Unasked) else ModelProposer(asked.gateway),
+                laboratory=laboratory,
+                steady=consulted,
+                say=progress,
+                now=clock,
+            )
+            run = PatchRun(job, tools)
+            audit = ActionAudit(Identity(run_id=job.run, node="fix"), now=time.monotonic)
+            # What the repository's own policy says is about Code Generation; here somebody asked for the repair.
+            actions = GovernedActions(
+                run.handlers(),
+                policy=POLICY,
+                trail=audit.trail,
+                tree=lambda: tree_name(copy.git, copy.path),
+                effects=REPAIR_EFFECTS,
+            )
+            yield Repair(_cycle(job, run, actions, listener, clock), run, tree, asked=asked, audit=audit)
+
+
+def _refuse_unusable(order: Order, checks: Checks) -> None:
+    """Whether a command of the user's takes ids and reports them is found out before anything is paid for."""
+    try:
+        checks.run(order.instance.failing_tests, timeout_s=RepairLimits().targeted_s)
+    except ServiceFailed as error:
+        if error.code is not ErrorCode.INVALID_REQUEST:
+            raise
+        raise UsageError(f"`--test-cmd` cannot be kept: {error}") from error
+
+
+def _cycle(
+    job: Job,
+    run: PatchRun,
+    actions: GovernedActions,
+    listener: Callable[[Event], None],
+    clock: Callable[[], float],
+) -> CodingCycle:
+    options = job.options
+    count = len(job.instance.failing_tests)
+    header = Header(
+        item=job.instance.instance_id,
+        task=Task(
+            goal=f"{job.instance.instance_id}: make {count} failing test(s) pass",
+            has_validators=True,
+            climbs=True,
+        ),
+        limits=Limits(
+            generation_retries=options.search.retries_per_step,
+            finalists=budgets_of(options).most,
+            cycle_timeout_s=_TEST_LIMIT_S,
+            total_timeout_s=_TOTAL_LIMIT_S,
+            test_timeout_s=_TEST_LIMIT_S,
+            lint_timeout_s=_TEST_LIMIT_S,
+        ),
+        config_digest=digest(options),
+    )
+    around = Surroundings(
+        handlers=actions.handlers(),
+        now=clock,
+        listeners=(listener,),
+        identity={"run_id": job.run, "base": run.base, "began_at": clock()},
+    )
+    return CodingCycle(header, around)
+
+
+def _steady_clock() -> Callable[[], float]:
+    """Seconds since 1970 that only run forward, whatever is done to the machine's clock meanwhile."""
+    began_s = time.time() - time.monotonic()
+    return lambda: began_s + time.monotonic()
+
+
+@contextmanager
+def _open_model(
+    order: Order, environment: Environment, files: Mapping[str, str], provider: Provider | None
+) -> Iterator[_Asked | Unasked]:
+    """Who is asked, or why nobody is."""
+    config = _config(order.options.model, environment, files, is_given=provider is not None)
+    if order.is_offline or config is None:
+        yield Unasked("no model is asked, as is wanted." if order.is_offline else NO_MODEL)
+        return
+    with ExitStack() as opened:
+        if provider is None:
+            try:
+                provider = opened.enter_context(open_provider(config, environment))
+            except PermissionRefused as error:
+                yield Unasked(str(error), error)
+                return
+        logging = order.options.logging
+        log = PromptLog(
+            provider,
+            is_full=logging.prompts == "full",
+            max_tokens=logging.max_prompt_tokens,
+            redact=open_redactor().text,
+        )
+        yield _Asked(gateway_of(_within(config, order.max_cost_usd), files, log), log)
+
+
+def _within(config: Config, max_cost_usd: Decimal | None) -> Config:
+    """The configuration with a budget of at most so much."""
+    budgets, most = config.budgets, config.budgets.pipeline_max_cost_dollars
+    if max_cost_usd is None or float(max_cost_usd) >= most:
+        return config
+    lower = budgets.model_copy(update={"pipeline_max_cost_dollars": float(max_cost_usd)})
+    return config.model_copy(update={"budgets": lower})
+
+
+def _config(
+    choice: ModelChoice, environment: Environment, files: Mapping[str, str], *, is_given: bool
+) -> Config | None:
+    """The configuration with the model that is named, by the environment first; None when none is.
+
+    Args:
+        is_given: whether the caller brings a client of its own, which needs neither a name nor a price.
+    """
+    text = files.get("config.toml")
+    found = parse_config(text) if text is not None else None
+    name = environment.llm_model or choice.name or (found.llm.model if found else "")
+    if not name:
+        return Config(llm=LlmConfig(model=_OWN, prices={_OWN: _FREE})) if is_given else None
+    config = found or Config(llm=LlmConfig(model=name))
+    update = {"model": name, "provider": choice.provider or config.llm.provider}
+    return config.model_copy(update={"llm": config.llm.model_copy(update=update)})

@@ -1,0 +1,147 @@
+"""The part of the composition root that speaks to a model: provider, prompts, prices and budget of one visit."""
+
+import os
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from decimal import Decimal
+from importlib.resources import as_file
+from importlib.resources import files as package_files
+from pathlib import Path
+
+from cogworks.engine.visit import SessionOrder
+from cogworks.errors import PermissionRefused, UsageError
+from cogworks.llm.budget import Budget, Price, PriceList
+from cogworks.llm.cassette import CassetteProvider
+from cogworks.llm.gateway import Gateway, ModelSettings, ReplyRecord
+from cogworks.llm.package_data import shipped_prices, shipped_prompts
+from cogworks.llm.promptlog import PromptLog, line_of
+from cogworks.llm.provider import ModelReply, Provider
+from cogworks.llm.providers.anthropic import BASE_URL, AnthropicProvider
+from cogworks.llm.repository_files import prompts_in
+from cogworks.settings.config import Config, Environment, child_environment
+from cogworks.settings.credentials import PROXY_VARIABLES
+from cogworks.tools.records import redactor_of
+
+
+def gateway_for(order: SessionOrder, provider: Provider) -> Gateway:
+    """Asks the model within what is left of the budget; what it was asked is kept where `[audit] prompts` wants it."""
+    budget = Budget(limit_usd=_exact(order.budget_usd), limit_tokens=order.budget_tokens)
+    audit, on_reply = order.config.audit, order.on_reply
+    if audit.prompts == "full":
+        redact = redactor_of(child_environment()).text
+        log = PromptLog(provider, is_full=True, max_tokens=audit.max_prompt_tokens, redact=redact)
+        provider, on_reply = log, _keeping(log, order)
+    return _gateway(order.config, order.files, provider, budget, memory=order.memory, on_reply=on_reply)
+
+
+def _keeping(log: PromptLog, order: SessionOrder) -> Callable[[ReplyRecord], None]:
+    """Keeps the words of each paid question beside its reply, under the request's own name: none is overwritten."""
+
+    def keep(record: ReplyRecord) -> None:
+        order.keep(f"prompt-{record.request_key[:16]}.json", line_of(log.records[-1]))
+        order.on_reply(record)
+
+    return keep
+
+
+def gateway_of(config: Config, files: Mapping[str, str], provider: Provider) -> Gateway:
+    """Asks the model within the whole budget of one work item.
+
+    Args:
+        files: those below `.cogworks`; their prompts go before the built-in ones.
+    """
+    budgets = config.budgets
+    budget = Budget(
+        limit_usd=_exact(budgets.pipeline_max_cost_dollars), limit_tokens=budgets.pipeline_max_tokens
+    )
+    return _gateway(config, files, provider, budget)
+
+
+def _gateway(
+    config: Config,
+    files: Mapping[str, str],
+    provider: Provider,
+    budget: Budget,
+    *,
+    memory: Mapping[str, ModelReply] | None = None,
+    on_reply: Callable[[ReplyRecord], None] = lambda _: None,
+) -> Gateway:
+    llm = config.llm
+    return Gateway(
+        provider,
+        shipped_prompts(prompts_in(files)),
+        ModelSettings(model=llm.model, max_output_tokens=llm.max_output_tokens),
+        prices=_prices(config),
+        budget=budget,
+        memory=memory,
+        on_reply=on_reply,
+    )
+
+
+def check_model(config: Config, files: Mapping[str, str], environment: Environment) -> None:
+    """Open what every model node opens, and close it again."""
+    with open_provider(config, environment):
+        shipped_prompts(prompts_in(files))
+        _prices(config).price_of(config.llm.model)
+
+
+def _prices(config: Config) -> PriceList:
+    configured = {
+        model: Price.model_validate({name: _exact(usd) for name, usd in price.model_dump().items()})
+        for model, price in config.llm.prices.items()
+    }
+    return shipped_prices().with_configured(configured)
+
+
+@contextmanager
+def open_provider(
+    config: Config, environment: Environment, *, left_s: Callable[[], float | None] = lambda: None
+) -> Iterator[Provider]:
+    """The provider that environment and configuration name.
+
+    Args:
+        left_s: how long its replies may take at this moment; None: as long as they take.
+
+    Raises:
+        PermissionRefused: its key is missing.
+        ConfigurationError: its key or its address cannot be used.
+        UsageError: there is no such provider.
+    """
+    match environment.llm_provider or config.llm.provider:
+        case "cassette":
+            with ExitStack() as stack:
+                directory = Path(environment.cassette_dir) if environment.cassette_dir else None
+                if directory is None:
+                    shipped = as_file(package_files("cogworks") / "demo" / "cassettes")
+                    directory = stack.enter_context(shipped)
+                yield CassetteProvider(directory, misses=_misses(directory, environment))
+        case "anthropic":
+            environment.refuse_unusable(environment.llm_api_key_source, *PROXY_VARIABLES)
+            if not environment.llm_api_key:
+                raise PermissionRefused(
+                    "there is no key for the model provider. Set `COGWORKS_LLM_API_KEY` or `ANTHROPIC_API_KEY`."
+                )
+            base_url = environment.llm_base_url or BASE_URL
+            with AnthropicProvider(
+                environment.llm_api_key,
+                sleep=time.sleep,
+                jitter=random.random,
+                base_url=base_url,
+                left_s=left_s,
+            ) as provider:
+                yield provider
+        case other:
+            raise UsageError(
+                f"`COGWORKS_LLM_PROVIDER` is {other!r}; known providers are anthropic and cassette."
+            )
+
+
+def _misses(directory: Path, environment: Environment) -> Path:
+    writable = os.access(directory, os.W_OK)
+    return directory / "misses" if writable else Path(environment.work_dir) / "cassette-misses"
+
+
+def _exact(amount: float) -> Decimal:
+    return Decimal(str(amount))

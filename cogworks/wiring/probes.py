@@ -1,0 +1,229 @@
+"""Where probes work: throw-away worktrees of a repository, each with services of its own for as long as it is used."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from cogworks.canonical import digest, sha256
+from cogworks.codebase.failures import CodebaseError
+from cogworks.codebase.git import Git
+from cogworks.codebase.patchtree import PatchTree
+from cogworks.codebase.sandboxes import Hit, Sandbox, Sandboxes
+from cogworks.codebase.workingcopy import WorkingCopy
+from cogworks.domain_services.answers import NotOffered
+from cogworks.domain_services.messages import Caller, Message
+from cogworks.domain_services.operations import Operation
+from cogworks.domain_services.panel import ServicePanel
+from cogworks.engine.visit import SessionOrder
+from cogworks.settings.config import Environment
+from cogworks.vocabulary import CommitOid
+from cogworks.wiring.services import open_panel
+
+PROBE = Caller(node="probe")
+_SHORTEST_S = 0.01
+OpensServices = Callable[..., ServicePanel]
+"""Takes what `open_panel` takes, but for what is settled already."""
+_AS_PROBE: OpensServices = partial(open_panel, caller=PROBE)
+Params = TypeVar("Params", bound=Message)
+Result = TypeVar("Result", bound=Message)
+
+
+@dataclass(frozen=True)
+class Site:
+    """A worktree that is repaired, and where what probes need may lie for a time."""
+
+    path: Path
+    git: Git
+    base: CommitOid
+    """The commit whose manifests say what its tests need."""
+    folder: Path
+    """For worktrees, outside of the repository; may hold what killed processes left there."""
+    root_names: tuple[str, ...] = ()
+    """Files and folders at the repository's root, which tell of its languages."""
+
+
+class ProbeRoom:
+    """A throw-away worktree with the services that look at it; obeys `cogworks.repair.probe.probes.Room`."""
+
+    def __init__(self, sandbox: Sandbox, panel: ServicePanel) -> None:
+        self._sandbox, self._panel = sandbox, panel
+
+    def text(self, path: str) -> str | None:
+        return self._sandbox.text(path)
+
+    def apply(self, diff: str) -> str | None:
+        return self._sandbox.apply(diff)
+
+    def reset(self) -> None:
+        self._sandbox.reset()
+
+    def grep(self, word: str, *, most: int) -> Sequence[Hit]:
+        return self._sandbox.grep(word, most=most)
+
+    def ask(self, operation: Operation[Params, Result], params: Params) -> Sequence[Result]:
+        answers = self._panel.call(operation, self._sandbox, params)
+        return () if isinstance(answers, NotOffered) else [answer.result for answer in answers]
+
+
+class ProbeLaboratory:
+    """Rooms for several threads, until the `with` block ends; obeys `cogworks.repair.probe.investigating.Laboratory`.
+
+    A service answers one question after another, so every room that is in use has its own; they start at their first
+    question and serve one probe after another.
+    """
+
+    def __init__(
+        self,
+        site: Site,
+        tree: PatchTree,
+        open_services: Callable[[Callable[[], float | None]], ServicePanel],
+        *,
+        left_s: Callable[[], float | None] = lambda: None,
+    ) -> None:
+        """Args:
+        open_services: the services of a seat; it is told what is left of the time of whoever sits there.
+        left_s: how many seconds there are for all probes from now on; None: as many as each has.
+        """
+        self._all_left_s = left_s
+        self._site = site
+        self._tree = tree
+        self._open_services = open_services
+        self._sandboxes = Sandboxes(site.path, site.git, site.folder)
+        self._mutex = threading.Lock()
+        self._free: list[_Seat] = []
+        self._stack = ExitStack()
+        self._is_cancelled = threading.Event()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._is_cancelled.set()
+        self._stack.close()
+
+    @contextmanager
+    def room(self, *, limit_s: float) -> Iterator[ProbeRoom]:
+        """A room of the commit the worktree stands at."""
+        with self._mutex:
+            seat = self._free.pop() if self._free else self._furnished()
+        seat.until_s = time.monotonic() + limit_s
+        try:
+            head = CommitOid(self._site.git.run("rev-parse", "HEAD", cwd=self._site.path).strip())
+            with self._sandboxes.at(head, base=self._site.base) as sandbox:
+                yield ProbeRoom(sandbox, seat.panel)
+        finally:
+            with self._mutex:
+                self._free.append(seat)
+
+    def digest(self) -> str:
+        """A tree that is not the one of its commit any more has a digest of its own."""
+        with self._mutex:
+            try:
+                return digest(self._tree.state())
+            except CodebaseError as error:
+                return str(error)
+
+    def cancel(self) -> None:
+        """From now on no service has any time left; those that run are ended with all their processes."""
+        self._is_cancelled.set()
+        with self._mutex:
+            self._stack.close()
+
+    def _furnished(self) -> "_Seat":
+        seat = _Seat()
+        seat.panel = self._stack.enter_context(self._open_services(lambda: self._left_s(seat)))
+        return seat
+
+    def _left_s(self, seat: "_Seat") -> float:
+        left_s = 0.0 if self._is_cancelled.is_set() else seat.until_s - time.monotonic()
+        all_left_s = self._all_left_s()
+        return max(_SHORTEST_S, left_s if all_left_s is None else min(left_s, all_left_s))
+
+
+class _Seat:
+    """Services, and how long whoever uses them may."""
+
+    panel: ServicePanel
+    until_s: float = 0.0
+
+
+def laboratory_of(
+    site: Site,
+    tree: PatchTree,
+    files: Mapping[str, str],
+    environment: Environment,
+    *,
+    warn: Callable[[str], None],
+    left_s: Callable[[], float | None] = lambda: None,
+    test_command: Sequence[str] = (),
+    open_services: OpensServices = _AS_PROBE,
+) -> ProbeLaboratory:
+    """A laboratory for one worktree; open it in a `with` block.
+
+    Args:
+        files: below `.cogworks`, for the services; never of the worktree, which the model may have changed.
+        left_s: as of `ProbeLaboratory`.
+        test_command: words of the command that tests are run with; none: each service's own way.
+        open_services: those of one seat; knows on whose behalf, and so behind which walls, they are asked.
+
+    Raises:
+        ConfigurationError: every problem of `services.toml`.
+    """
+
+    told: set[str] = set()
+
+    def warn_once(text: str) -> None:
+        # Each seat's services lack the same.
+        if text not in told:
+            told.add(text)
+            warn(text)
+
+    def seated(seat_left_s: Callable[[], float | None]) -> ServicePanel:
+        return open_services(
+            files,
+            environment,
+            warn=warn_once,
+            left_s=seat_left_s,
+            test_command=test_command,
+            names=site.root_names,
+        )
+
+    return ProbeLaboratory(site, tree, seated, left_s=left_s)
+
+
+def laboratory_in(
+    copy: WorkingCopy,
+    order: SessionOrder,
+    environment: Environment,
+    *,
+    warn: Callable[[str], None],
+    open_services: OpensServices = open_panel,
+) -> ProbeLaboratory:
+    """A laboratory for the working copy of a visit; what a killed one left in its folder goes when this one begins.
+
+    Raises: as `laboratory_of`.
+    """
+    # One folder for each repository: whoever removes a left worktree also has to forget it there.
+    folder = Path(environment.work_dir) / "probes" / sha256(copy.remote_url)[:16]
+    base = copy.base() or copy.head
+    site = Site(copy.path, copy.git, base=base, folder=folder, root_names=order.root_names)
+    caller = PROBE.model_copy(
+        update={"work_item_id": order.task.item.number, "needs_walls": order.needs_walls()}
+    )
+    return laboratory_of(
+        site,
+        copy.transactions(),
+        order.files,
+        environment,
+        warn=warn,
+        left_s=order.left_s,
+        open_services=partial(open_services, caller=caller),
+    )

@@ -1,0 +1,207 @@
+"""The part of the composition root that looks whether a run can begin: trials of this machine and of a repository."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from cogworks.codebase.failures import GitFailed
+from cogworks.codebase.git import Git
+from cogworks.codebase.scratch import tried_room
+from cogworks.codegen.governed import coding_policy
+from cogworks.domain_services.configuration import ServiceConfig
+from cogworks.domain_services.languages import patterns_of, programs_for
+from cogworks.domain_services.opening import BUNDLED_PATTERNS, is_bundled
+from cogworks.engine.workability import needs_services, refuse_unworkable
+from cogworks.errors import ConfigurationError, MachineUnfit, UsageError
+from cogworks.forge import diagnosis
+from cogworks.forge.diagnosis import Check
+from cogworks.forge.snapshot import Contents
+from cogworks.llm.providers.anthropic import BASE_URL, endpoint
+from cogworks.pipeline.parser import built_in_pipelines, parse_pipelines
+from cogworks.readiness import Room, Served, Trial, index_check, languages_check, refuse_unfit, room_check
+from cogworks.settings.config import (
+    PIPELINE_FILE,
+    Config,
+    Environment,
+    child_environment,
+    environments_folder,
+    package_index_settings,
+)
+from cogworks.settings.credentials import PROXY_VARIABLES
+from cogworks.wiring.model import check_model
+from cogworks.wiring.services import services_of
+
+_GIT_LIMIT_S = 10.0
+
+
+def refuse_unready(
+    config: Config, files: Mapping[str, str], contents: Contents, environment: Environment
+) -> None:
+    """Everything that would keep a node from running and is found at no cost, before one is claimed.
+
+    Raises:
+        ConfigurationError: somebody has to mend the repository.
+        CogworksError: this machine is not fit.
+    """
+    refuse_unfit([*machine_trials(environment), *repository_trials(config, files, contents, environment)])
+
+
+def machine_trials(environment: Environment) -> Iterator[Trial]:
+    """What a run needs of this machine and is tried within milliseconds."""
+    yield Trial("git", lambda: _git(environment))
+    yield Trial("work directory", lambda: _room(environment))
+
+
+def slow_trials(environment: Environment) -> Iterator[Trial]:
+    """What only the first run of a repository's tests needs; it may ask the network."""
+    yield Trial("environments", lambda: _environments(environment))
+    yield Trial("package index", lambda: _index(environment))
+
+
+def repository_trials(
+    config: Config, files: Mapping[str, str], contents: Contents, environment: Environment
+) -> Iterator[Trial]:
+    """What a run needs of a repository.
+
+    Args:
+        files: of its default branch below `.cogworks`: path -> text.
+    """
+    declared = files.get("pipeline.toml")
+    pipelines = built_in_pipelines() if declared is None else parse_pipelines(declared, source=PIPELINE_FILE)
+
+    def nodes() -> Check:
+        if declared is not None:
+            refuse_unworkable(pipelines, files, own_labels=tuple(config.labels.model_dump().values()))
+        coding_policy(files)
+        return Check(name="nodes", status="ok", found="prompts, schemas and policies of every node fit")
+
+    provider = environment.llm_provider or config.llm.provider
+
+    def model() -> Check:
+        refuse_unusable_door(environment, provider)
+        check_model(config, files, environment)
+        found = diagnosis.model_check(provider, has_key=True)
+        return found.model_copy(update={"found": f"{found.found}; {config.llm.model} has a price"})
+
+    def languages() -> Check:
+        services = _services(environment, files, contents.root_names)
+        if not needs_services(pipelines):
+            return Check(name="languages", status="ok", found="no node writes code")
+        known = _served_by(services)
+        return _without_programs(services, contents.root_names) or languages_check(contents, known)
+
+    yield Trial("nodes", nodes, is_of_repository=True)
+    yield Trial("model", model, is_of_repository=True)
+    yield Trial("languages", languages, is_of_repository=True)
+
+
+def provider_trial(environment: Environment) -> Trial:
+    """Whether the provider could be asked, where no repository says which; nothing is sent."""
+    provider = environment.llm_provider or "anthropic"
+
+    def door() -> Check:
+        refuse_unusable_door(environment, provider)
+        return diagnosis.model_check(provider, has_key=bool(environment.llm_api_key))
+
+    return Trial("model", door)
+
+
+def refuse_unusable_door(environment: Environment, provider: str) -> None:
+    """Nothing, unless a key or an address of this machine cannot be used, which nobody in the repository can mend.
+
+    Raises:
+        UsageError: it names the variable, never what it holds.
+    """
+    if provider != "anthropic":
+        return
+    try:
+        environment.refuse_unusable(environment.llm_api_key_source, *PROXY_VARIABLES)
+        endpoint(environment.llm_base_url or BASE_URL)
+    except ConfigurationError as error:
+        raise UsageError(str(error)) from error
+
+
+def served(environment: Environment, files: Mapping[str, str], names: Sequence[str]) -> list[Served]:
+    """The services of a repository and the files they are asked about.
+
+    Args:
+        names: of what lies at the repository's root.
+
+    Raises:
+        ConfigurationError: every problem of `services.toml`.
+        UsageError: the operator's own file has one.
+    """
+    return _served_by(_services(environment, files, names))
+
+
+def _served_by(services: Sequence[ServiceConfig]) -> list[Served]:
+    return [Served(name=each.name, patterns=each.artifacts or _patterns_of(each)) for each in services]
+
+
+def _services(
+    environment: Environment, files: Mapping[str, str], names: Sequence[str]
+) -> tuple[ServiceConfig, ...]:
+    try:
+        return services_of(environment, files, names)
+    except ConfigurationError as error:
+        if not environment.services_config:
+            raise
+        # The operator's own file, of which nobody in the repository knows.
+        raise UsageError(str(error)) from error
+
+
+def _without_programs(services: Sequence[ServiceConfig], names: Sequence[str]) -> Check | None:
+    """The refusal of a repository whose toolchain is not on this machine; None: nothing is known to be missing."""
+    from cogworks.services.command.toolchains import how_to_get, toolchain_of  # noqa: PLC0415 - few repositories need it
+
+    path = child_environment().get("PATH", "")
+    asking = [
+        each for each in services if each.kind == "command" and each.role == "primary" and not each.test
+    ]
+    wanted = [program for each in asking for program in programs_for(names, each.language)]
+    missing = toolchain_of(wanted, path).missing if wanted else ()
+    if not missing:
+        return None
+    found = f"its tests are run by {', '.join(f'`{each}`' for each in missing)}, not on this machine's PATH"
+    remedy = "; ".join(dict.fromkeys(how_to_get(each) for each in missing))
+    return Check(name="languages", status="failed", found=found, remedy=f"{remedy[0].upper()}{remedy[1:]}.")
+
+
+def _patterns_of(service: ServiceConfig) -> tuple[str, ...] | None:
+    if service.kind == "command":
+        return patterns_of(service.language)
+    return BUNDLED_PATTERNS if is_bundled(service) else None
+
+
+def _git(environment: Environment) -> Check:
+    git = Git(environment=child_environment(), home=Path(environment.work_dir), time_limit_s=_GIT_LIMIT_S)
+    try:
+        return diagnosis.git_check(git.run("--version", cwd=Path.cwd()).strip())
+    except (MachineUnfit, GitFailed):
+        return diagnosis.git_check("")
+
+
+def _room(environment: Environment) -> Check:
+    tried = tried_room(Path(environment.work_dir))
+    return room_check(Room(folder=environment.work_dir, problem=tried.problem, free_bytes=tried.free_bytes))
+
+
+def _environments(environment: Environment) -> Check:
+    """What makes the environments that the tests of a repository run in."""
+    from cogworks.services.python.environments import Environments  # noqa: PLC0415 - slow, and only doctor needs it
+    from cogworks.services.python.installer import found_installer  # noqa: PLC0415 - slow, and only doctor needs it
+
+    settings = child_environment()
+    path = settings.get("PATH", "")
+    found = Environments(environments_folder(environment), settings=settings).described(path)
+    is_second_choice = bool(found_installer(path, may_build=False).note)
+    return Check(
+        name="environments", status="warning" if is_second_choice else "ok", found=f"of repositories: {found}"
+    )
+
+
+def _index(environment: Environment) -> Check:
+    environment.refuse_unusable(*PROXY_VARIABLES)
+    from cogworks.services.python.trying import tried_index  # noqa: PLC0415 - slow, and only doctor needs it
+
+    tried = tried_index(package_index_settings(child_environment()))
+    return index_check(tried.urls, tried.problem)

@@ -1,0 +1,395 @@
+"""The composition root: environment and address in, a Shell of real adapters out."""
+
+import os
+import socket
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cogworks.codebase.git import Identity
+from cogworks.codebase.remotes import Remote
+from cogworks.codebase.scripts import ScriptRun
+from cogworks.codebase.workingcopy import WorkingCopy
+from cogworks.codebase.worktree import WorkingCopies
+from cogworks.domain_services.messages import Caller
+from cogworks.domain_services.panel import ServicePanel
+from cogworks.engine.base_check import check_base
+from cogworks.engine.step import Shell
+from cogworks.engine.time_limits import Patience
+from cogworks.engine.visit import Session, SessionOrder, VisitShell
+from cogworks.errors import CogworksError, TryAgainLater, UsageError
+from cogworks.forge.addresses import ApiAddresses, IssueAddress, api_addresses, is_known_host
+from cogworks.github.checks import may_report
+from cogworks.github.client import GraphQLClient
+from cogworks.github.credentials import TokenSource, credential
+from cogworks.github.habits import HabitFile
+from cogworks.github.item import TrackedItem
+from cogworks.github.ledger_store import LedgerStore
+from cogworks.github.meter import Requests
+from cogworks.github.permissions import People
+from cogworks.github.reading import SnapshotReader
+from cogworks.github.writer import Writer
+from cogworks.llm.provider import Provider
+from cogworks.nodes.contract import Asks, DomainService, NodeShell, Workspace
+from cogworks.nodes.registry import NODES
+from cogworks.repair.probe.investigating import Laboratory
+from cogworks.settings.config import Environment, child_environment
+from cogworks.vocabulary import BranchName, CommitOid, RunId
+from cogworks.wiring.model import gateway_for, open_provider
+from cogworks.wiring.probes import laboratory_in
+from cogworks.wiring.readiness import refuse_unready
+from cogworks.wiring.services import open_panel
+from cogworks.wiring.tools import shipped_script
+
+if TYPE_CHECKING:
+    from cogworks.github.rest import RestClient
+
+COMMITTER = Identity("cogworks", "cogworks@users.noreply.github.com")
+
+
+@dataclass(frozen=True)
+class _NodeShell:
+    model: Asks
+    open_service: Callable[[], DomainService]
+    tell: Callable[[str], None]
+    stop: Callable[[], None]
+    limit: Callable[[float], AbstractContextManager[None]]
+    save: Callable[[], None]
+    keep_file: Callable[[str, str], None]
+    open_workspace: Callable[[], Workspace]
+    open_laboratory: Callable[[], AbstractContextManager[Laboratory]]
+    run: Callable[[str, str], ScriptRun]
+    said: set[str] = field(default_factory=set)
+
+    @property
+    def service(self) -> DomainService:
+        return self.open_service()
+
+    def say(self, line: str, /) -> None:
+        self.tell(line)
+
+    def say_once(self, line: str, /) -> None:
+        if line not in self.said:
+            self.say(line)
+            self.said.add(line)
+
+    def check(self) -> None:
+        self.stop()
+
+    def checkpoint(self) -> None:
+        self.save()
+
+    def within(self, limit_s: float, /) -> AbstractContextManager[None]:
+        return self.limit(limit_s)
+
+    def now(self) -> float:
+        return _elapsed_s()
+
+    def keep(self, name: str, text: str, /) -> None:
+        self.keep_file(name, text)
+
+    def workspace(self) -> Workspace:
+        return self.open_workspace()
+
+    def laboratory(self) -> AbstractContextManager[Laboratory]:
+        return self.open_laboratory()
+
+    def script(self, name: str, stdin: str) -> ScriptRun:
+        return self.run(name, stdin)
+
+
+class _Session:
+    """A node's world for one visit: a gateway, a service and a working copy, each opened when first needed."""
+
+    def __init__(
+        self,
+        order: SessionOrder,
+        *,
+        provider: Provider,
+        open_service: Callable[[], DomainService],
+        open_copy: Callable[[], WorkingCopy],
+        open_laboratory: Callable[[WorkingCopy], AbstractContextManager[Laboratory]],
+        limit: Callable[[float], AbstractContextManager[None]],
+        say: Callable[[str], None],
+    ) -> None:
+        self._order = order
+        self._open_copy = open_copy
+        self._open_service = open_service
+        self._service: DomainService | None = None
+        self._copy: WorkingCopy | None = None
+
+        def told(line: str) -> None:
+            order.check()
+            say(line)
+
+        self.shell: NodeShell = _NodeShell(
+            model=gateway_for(order, provider),
+            open_service=self._opened_service,
+            tell=told,
+            stop=order.check,
+            limit=limit,
+            save=order.checkpoint,
+            keep_file=order.keep,
+            open_workspace=self._workspace,
+            open_laboratory=lambda: open_laboratory(self._workspace()),
+            run=lambda name, stdin: shipped_script(name, stdin, left_s=order.left_s),
+        )
+
+    def _opened_service(self) -> DomainService:
+        if self._service is None:
+            self._service = self._open_service()
+        return self._service
+
+    def _workspace(self) -> WorkingCopy:
+        if self._copy is None:
+            self._copy = self._open_copy()
+        return self._copy
+
+    def push(self, branch: BranchName, oid: CommitOid, expected: CommitOid | None) -> None:
+        copy = self._workspace()
+        if copy.head != oid:
+            raise CogworksError(
+                f"{branch}: the working copy stands on {copy.head[:12]}, not on {oid[:12]}; run it again."
+            )
+        result = copy.push(branch, expected)
+        if result.status == "rejected":
+            raise TryAgainLater(
+                f"branch {branch!r} was not pushed: {result.reason}. Somebody else moved it, or a rule of the repository "
+                "forbids it; look at the branch and run the command again."
+            )
+
+
+@contextmanager
+def open_shell(
+    environment: Environment,
+    address: IssueAddress,
+    *,
+    meter: Requests,
+    say: Callable[[str], None],
+    sleep: Callable[[float], None] = time.sleep,
+) -> Iterator[Shell]:
+    """A Shell for one work item; everything it opened is closed behind it. Raises as `open_examination`.
+
+    Args:
+        sleep: how the step waits for GitHub: for a rate limit, before a second try, before a second look.
+    """
+    with ExitStack() as stack:
+        where = (address.server_url, address.repository)
+        client, rest, tokens, _ = _speaking(stack, environment, *where, meter=meter, sleep=sleep)
+        reader = reader_of(environment, address, client, rest, sleep=sleep)
+        writer = Writer(client, rest, sleep=sleep, checks=lambda: rest() if may_report(tokens) else None)
+        tracker = TrackedItem(address, People(client, rest), reader, writer, rest, client=client)
+        copies = stack.enter_context(open_copies(environment, meter))
+        yield Shell(
+            visit=VisitShell(
+                tracker=tracker,
+                nodes=NODES,
+                session=lambda order: _open_session(
+                    order,
+                    environment,
+                    lambda within, stack: _open_copy(
+                        within,
+                        address,
+                        tokens,
+                        stack.enter_context(open_copies(environment, meter, left_s=within.left_s)),
+                    ),
+                    say,
+                ),
+                monotonic=_elapsed_s,
+                say=say,
+                check_base=check_base,
+            ),
+            tracker=tracker,
+            ledger=lambda snapshot: LedgerStore(
+                client,
+                repository=snapshot.repository.name_with_owner,
+                repository_id=snapshot.repository.node_id,
+                issue=snapshot.issue.number,
+            ),
+            holder=holder_of(environment),
+            new_run_id=lambda: RunId(str(uuid.uuid4())),
+            check=lambda config, repository: refuse_unready(
+                config, repository.config_files, repository.contents, environment
+            ),
+            forget=copies.discard,
+            sleep=sleep,
+            say=say,
+        )
+
+
+def reader_of(
+    environment: Environment,
+    address: IssueAddress,
+    client: GraphQLClient,
+    rest: "Callable[[], RestClient]",
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+) -> SnapshotReader:
+    """Reads work items of the address's repository, and remembers from process to process what GitHub cannot do there."""
+    habits = HabitFile(
+        Path(environment.work_dir) / "reads",
+        server_url=address.server_url,
+        repository=address.repository,
+        now=lambda: datetime.now(UTC),
+    )
+    return SnapshotReader(client, sleep=sleep, blobs=rest, habits=habits)
+
+
+@contextmanager
+def open_examination(
+    environment: Environment, server_url: str, repository: str, *, meter: Requests
+) -> Iterator[tuple[GraphQLClient, "Callable[[], RestClient]", str]]:
+    """What looks at a repository without a work item: GraphQL, REST, and where the token came from in words.
+
+    Raises:
+        PermissionRefused: there is no GitHub token.
+        UsageError: nobody said that the token may go to that server.
+    """
+    with ExitStack() as stack:
+        client, rest, _, source = _speaking(stack, environment, server_url, repository, meter=meter)
+        yield client, rest, source
+
+
+def _speaking(
+    stack: ExitStack,
+    environment: Environment,
+    server_url: str,
+    repository: str,
+    *,
+    meter: Requests,
+    sleep: Callable[[float], None] = time.sleep,
+) -> "tuple[GraphQLClient, Callable[[], RestClient], TokenSource, str]":
+    """GraphQL, REST, their token, and where that came from in words."""
+    apis = apis_of(environment, server_url)
+    tokens, source = credential(
+        environment,
+        server_url=server_url,
+        rest_url=apis.rest_url,
+        repository=repository,
+        meter=meter,
+        child_environment=child_environment(),
+    )
+    pause_s = 1.0 if apis.is_github_com else 0.0
+    client = stack.enter_context(
+        GraphQLClient(apis.graphql_url, tokens, meter=meter, mutation_pause_s=pause_s, sleep=sleep)
+    )
+    opened: list[RestClient] = []
+
+    def rest() -> "RestClient":
+        # PyGithub takes a fifth of a second to import, and most steps need no REST.
+        from cogworks.github.rest import RestClient
+
+        if not opened:
+            opened.append(stack.enter_context(RestClient(apis.rest_url, tokens, repository, meter=meter)))
+        return opened[0]
+
+    return client, rest, tokens, source
+
+
+@contextmanager
+def _open_session(
+    order: SessionOrder,
+    environment: Environment,
+    open_copy: Callable[[SessionOrder, ExitStack], WorkingCopy],
+    say: Callable[[str], None],
+) -> Iterator[Session]:
+    patience = Patience(order.left_s, monotonic=_elapsed_s)
+    # Whatever a node waits for asks the same clock: the model, the service, git and scripts.
+    order = replace(order, left_s=patience.left_s)
+    with ExitStack() as stack:
+        provider = stack.enter_context(open_provider(order.config, environment, left_s=order.left_s))
+        yield _Session(
+            order,
+            provider=provider,
+            open_service=lambda: stack.enter_context(_service_for(order, environment, say)),
+            open_copy=lambda: open_copy(order, stack),
+            open_laboratory=lambda copy: laboratory_in(copy, order, environment, warn=say),
+            limit=patience.within,
+            say=say,
+        )
+
+
+def _service_for(order: SessionOrder, environment: Environment, say: Callable[[str], None]) -> ServicePanel:
+    task = order.task
+    caller = Caller(
+        node=task.visit.node,
+        work_item_id=task.item.number,
+        sub_work_item_id=task.sub_item.number if task.sub_item else None,
+        needs_walls=order.needs_walls(),
+    )
+    return open_panel(
+        order.files, environment, caller=caller, warn=say, left_s=order.left_s, names=order.root_names
+    )
+
+
+def _open_copy(
+    order: SessionOrder, address: IssueAddress, tokens: TokenSource, copies: WorkingCopies
+) -> WorkingCopy:
+    task = order.task
+    copy = copies.open(
+        remote=Remote(f"{address.server_url}/{task.item.repository}.git", tokens.token),
+        run=order.run_id,
+        name=task.sub_item.key if task.sub_item else "item",
+        # A node without a branch of its own reads what it builds on.
+        branch=task.base_branch if task.branch == task.item.default_branch else task.branch,
+        base=task.base_branch,
+        base_oid=task.base_oid,
+        merge=task.merge_branches,
+        besides=(task.item.default_branch,),
+    )
+    copy.step_back_from(task.visit.visit_key)
+    return copy
+
+
+def open_copies(
+    environment: Environment, meter: Requests, *, left_s: Callable[[], float | None] = lambda: None
+) -> WorkingCopies:
+    """The working copies of this machine; `left_s` bounds every git command."""
+    return WorkingCopies(
+        Path(environment.work_dir),
+        identity=COMMITTER,
+        environment=child_environment(),
+        on_network=lambda _: meter.count_git(),
+        left_s=left_s,
+        # Of a large repository the history is most of what there is to fetch, and no node reads it.
+        is_blobless=True,
+    )
+
+
+def apis_of(environment: Environment, server_url: str) -> ApiAddresses:
+    """Where the APIs of a server are.
+
+    Raises:
+        UsageError: nobody said that the token may go to that server.
+    """
+    server = environment.github_server_url.rstrip("/")
+    if server == server_url:
+        # The variables speak of one server; an issue elsewhere must not be looked up there.
+        return api_addresses(
+            server,
+            rest_url=environment.github_api_url or None,
+            graphql_url=environment.github_graphql_url or None,
+        )
+    if not is_known_host(server_url):
+        raise UsageError(
+            f"the token would go to {server_url}. If that is your GitHub Enterprise Server, "
+            f"say so: GITHUB_SERVER_URL={server_url}"
+        )
+    return api_addresses(server_url)
+
+
+def _elapsed_s() -> float:
+    """A clock that only runs forward, also while the machine sleeps where the system has such a clock: a lease does."""
+    boot = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boot is None else time.clock_gettime(boot)
+
+
+def holder_of(environment: Environment) -> str:
+    """Who we are in a ledger: unique to this process."""
+    where = environment.host or socket.gethostname()
+    return f"{where}:{os.getpid()}:{uuid.uuid4().hex[:8]}"

@@ -1,0 +1,23 @@
+"""Whoever waits hears what is done, for how long, and how long it may take."""
+
+import threading
+
+from cogworks.cli.progress import ticking
+from tests.limits import ENDS_WITHIN_S
+
+
+def test_a_long_thing_is_told_from_its_beginning_to_its_end() -> None:
+    lines: list[str] = []
+    told = threading.Event()
+
+    def say(line: str) -> None:
+        lines.append(line)
+        if len(lines) == 3:
+            told.set()
+
+    with ticking(say, every_s=0.01)("running the suite", 600):
+        assert told.wait(ENDS_WITHIN_S)
+
+    assert lines[0] == "running the suite (at most 600 s)"
+    assert lines[1] == "running the suite: 0 s of at most 600 s"
+    assert lines[-1].startswith("running the suite: ended after ")

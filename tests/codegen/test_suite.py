@@ -1,0 +1,112 @@
+"""What a node says of the walls around a test run, and what it remembers of the whole suite."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cogworks.codegen.suite import SuiteRuns, run_suite
+from cogworks.domain_services.messages import TestCase, TestReport
+
+
+@dataclass
+class Shell:
+    report: TestReport
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def service(self) -> Any:
+        return self
+
+    def simulate(self, workspace: object, tests: tuple[str, ...] = ()) -> TestReport:
+        return self.report
+
+    def say(self, line: str) -> None:
+        self.said.append(line)
+
+    def say_once(self, line: str) -> None:
+        if line not in self.said:
+            self.say(line)
+
+
+def said_of(**report: object) -> list[str]:
+    shell = Shell(TestReport(cases=(TestCase(id="a", outcome="passed"),)).model_copy(update=report))
+    workspace: Any = Path()
+    as_shell: Any = shell
+
+    assert run_suite(as_shell, workspace, who="A") == shell.report
+    return shell.said
+
+
+def runs_of(shell: Shell) -> SuiteRuns:
+    workspace: Any = Path()
+    as_shell: Any = shell
+    return SuiteRuns(as_shell, workspace, who="A")
+
+
+def ran(outcome: str = "passed", **more: object) -> TestReport:
+    case = TestCase.model_validate({"id": "tests/a.py::a", "outcome": outcome})
+    return TestReport(cases=(case,)).model_copy(update=more)
+
+
+def test_the_suite_runs_once_on_the_same_files() -> None:
+    shell = Shell(ran("failed"))
+    runs = runs_of(shell)
+
+    first = runs.run("tree 1")
+    shell.report = ran()
+    second = runs.run("tree 2")
+
+    assert (runs.run("tree 1"), runs.latest, runs.found) == (first, first, first)
+    assert (second, runs.run("tree 2"), runs.latest) == (shell.report, second, second)
+    assert shell.said == ["A: running the test suite as it is", "A: running the test suite"]
+
+
+def test_what_somebody_else_ran_is_not_run_again_unless_it_was_cut_short() -> None:
+    shell = Shell(ran())
+    runs = runs_of(shell)
+    runs.remember(ran("failed"), "tree 1")
+    runs.remember(ran("failed", timed_out=True), "tree 2")
+
+    assert [runs.run(tree) for tree in ("tree 1", "tree 2")] == [ran("failed"), ran()]
+
+
+def test_what_could_not_be_loaded_at_first_is_known_as_an_error() -> None:
+    runs = runs_of(Shell(TestReport(cases=(), collection_errors=("tests/a.py: ImportError: no b",))))
+    runs.run("tree 1")
+
+    known = runs.found_as_known(ran("failed"))
+
+    assert [(case.id, case.outcome) for case in known.cases] == [("tests/a.py::a", "error")]
+    assert runs.found is not None
+    assert runs.found.cases == ()
+
+
+def test_a_quiet_run_says_nothing() -> None:
+    assert said_of() == []
+
+
+def test_what_was_blocked_is_said_line_by_line() -> None:
+    assert said_of(blocked=("test_a: tried to read /root/.ssh/id_rsa", "ended: printed more than 1 MiB")) == [
+        "A: the walls around the tests met this: test_a: tried to read /root/.ssh/id_rsa",
+        "A: the walls around the tests met this: ended: printed more than 1 MiB",
+    ]
+
+
+def test_what_the_walls_met_is_said_once_in_a_visit_however_often_the_tests_run() -> None:
+    shell = Shell(ran(blocked=("test_a: tried to reach 1.2.3.4",), unprotected=("reach the network",)))
+    workspace: Any = Path()
+    as_shell: Any = shell
+
+    for _ in range(3):
+        run_suite(as_shell, workspace, who="A")
+
+    assert [line.partition(" ")[2][:12] for line in shell.said] == ["the walls ar", "WARNING: not"]
+
+
+def test_missing_walls_are_a_warning() -> None:
+    assert said_of(unprotected=("reach the network", "read the files of this user")) == [
+        (
+            "A: WARNING: nothing keeps the tests from this here: reach the network; read the files of this user. "
+            "`cogworks doctor` says what to install."
+        )
+    ]

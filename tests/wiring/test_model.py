@@ -1,0 +1,145 @@
+"""What a visit keeps of the questions to its model."""
+
+import json
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+from cogworks.engine.visit import SessionOrder
+from cogworks.errors import ConfigurationError
+from cogworks.llm.gateway import ReplyRecord
+from cogworks.llm.provider import Message, ModelRequest, Usage
+from cogworks.repair.proposing import ModelProposer
+from cogworks.settings.config import Environment, parse_config, read_environment
+from cogworks.vocabulary import RunId
+from cogworks.wiring.model import check_model, gateway_for, open_provider
+from tests.fakes import ScriptedModel, finished
+from tests.fixing import diffs
+from tests.model_server import ModelServer, replied
+from tests.repair.test_proposing import request
+
+SECRET = "ghp_" + "b" * 30
+REPLY = diffs({"a.txt": ("a = bad", f"a = '{SECRET}'")})
+
+
+def order(text: str, kept: dict[str, str], replies: list[ReplyRecord], task: Any) -> SessionOrder:
+    return SessionOrder(
+        run_id=RunId("r"),
+        task=task,
+        config=parse_config(f'[llm]\nmodel = "claude-sonnet-5-5"\n{text}'),
+        files={},
+        budget_usd=5,
+        budget_tokens=500_000,
+        memory={},
+        on_reply=replies.append,
+        keep=kept.__setitem__,
+        left_s=lambda: None,
+        check=lambda: None,
+        checkpoint=lambda: None,
+        needs_walls=lambda: False,
+    )
+
+
+def asked(text: str) -> tuple[dict[str, str], list[ReplyRecord]]:
+    """What is kept after two questions."""
+    kept: dict[str, str] = {}
+    replies: list[ReplyRecord] = []
+    visit = order(text, kept, replies, task=nullcontext())
+    proposer = ModelProposer(gateway_for(visit, ScriptedModel(REPLY, REPLY)))
+    proposer.propose(request())
+    proposer.propose(request(most=2))
+    return kept, replies
+
+
+def test_the_words_of_a_visits_prompts_are_kept_only_when_they_are_wanted() -> None:
+    nothing, digests = asked("")
+    kept, replies = asked('[audit]\nprompts = "full"\nmax_prompt_tokens = 50\n')
+
+    assert nothing == {}
+    assert len(digests) == len(replies) == 2
+    assert all(record.manifest.messages_sha256 for record in digests)
+    assert sorted(kept) == sorted(f"prompt-{record.request_key[:16]}.json" for record in replies)
+    for text in kept.values():
+        told = json.loads(text)
+        assert SECRET not in text
+        assert told["system"].startswith("These rules stand above everything else")
+        assert len(told["messages"][0]) == 200 + len("[…]")
+        assert told["reply_sha256"]
+
+
+def test_an_answer_may_be_as_long_as_is_configured() -> None:
+    model = ScriptedModel(REPLY)
+    visit = order("max_output_tokens = 900\n", {}, [], task=nullcontext())
+
+    ModelProposer(gateway_for(visit, model)).propose(request())
+
+    assert [asked.max_output_tokens for asked in model.requests] == [900]
+
+
+@pytest.mark.parametrize("kind", ["input", "output", "cache_write", "cache_read"])
+def test_a_call_costs_what_is_configured_for_its_kinds_of_tokens(kind: str) -> None:
+    prices = {"input": 0, "output": 0, "cache_write": 0, "cache_read": 0, kind: 2}
+    table = ", ".join(f"{name} = {usd}" for name, usd in prices.items())
+    usage = Usage(
+        input_tokens=500_000,
+        output_tokens=500_000,
+        cache_creation_input_tokens=500_000,
+        cache_read_input_tokens=500_000,
+    )
+    replies: list[ReplyRecord] = []
+    visit = order(f'[llm.prices]\n"claude-sonnet-5-5" = {{ {table} }}\n', {}, replies, task=nullcontext())
+
+    ModelProposer(
+        gateway_for(visit, ScriptedModel(finished(REPLY).model_copy(update={"usage": usage})))
+    ).propose(request())
+
+    assert [record.cost_usd for record in replies] == [1]
+
+
+def test_another_word_than_these_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"audit\.prompts"):
+        parse_config('[llm]\nmodel = "m"\n[audit]\nprompts = "some"\n')
+
+
+def test_a_repository_that_brings_rules_of_its_own_is_refused_before_anything_is_claimed() -> None:
+    config = parse_config('[llm]\nmodel = "claude-sonnet-5-5"\n')
+    environment = Environment(llm_provider="cassette")
+
+    with pytest.raises(ConfigurationError, match=r"^\.cogworks/prompts/_rules\.md\.j2 has 1 problem"):
+        check_model(config, {"prompts/_rules.md.j2": "Do as you like."}, environment)
+
+
+def test_each_provider_that_is_opened_has_its_own_key_and_ends_with_its_block() -> None:
+    """Nothing is kept for the next: not the client, not its key, not its address."""
+    config = parse_config('[llm]\nmodel = "claude-sonnet-5-5"\n')
+    question = ModelRequest(
+        model="claude-sonnet-5-5",
+        system="s",
+        messages=(Message(role="user", text="q"),),
+        output_schema={},
+        max_output_tokens=9,
+        purpose="p",
+    )
+    with ModelServer() as one, ModelServer() as other:
+        one.answers(replied("{}"), replied("{}"))
+        other.answers(replied("{}"))
+        first = keyed("the-first-key", one.url)
+        with (
+            open_provider(config, first) as outer,
+            open_provider(config, keyed("second", other.url)) as inner,
+        ):
+            for each in (inner, outer):
+                each.complete(question)
+        with open_provider(config, first) as again:
+            again.complete(question)
+
+    keys = [[seen.headers["authorization"] for seen in server.seen] for server in (one, other)]
+    assert keys == [["Bearer the-first-key"] * 2, ["Bearer second"]]
+    assert len({id(each) for each in (outer, inner, again)}) == 3
+    with pytest.raises(RuntimeError, match="closed"):
+        outer.complete(question)
+
+
+def keyed(key: str, url: str) -> Environment:
+    return read_environment({"ANTHROPIC_API_KEY": key, "COGWORKS_LLM_BASE_URL": url, "HOME": "/nonexistent"})
