@@ -24,7 +24,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Whoever runs the tests may have set a width, as pytest-xdist does for its workers; tables would be as narrow as that.
 os.environ.pop("COLUMNS", None)
 
-LONG = ("chaos", "end_to_end", "bench", "action", "commands", "polling", "demo", "hub")
+LONG = ("chaos", "end_to_end", "bench", "action", "cli", "engine", "demo", "hub")
 
 
 def pytest_report_header() -> str:

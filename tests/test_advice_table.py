@@ -13,7 +13,7 @@ ROW = re.compile(
     r"^\| (?P<advice>.+?) \| .+? \| `(?P<file>tests/[a-z0-9_/]+\.py)::(?P<test>test_\w+)` \|$", re.MULTILINE
 )
 ROWS = [(found["advice"], found["file"], found["test"]) for found in ROW.finditer(PAGE)]
-SPEAKING = ("nodes", "pipeline", "github", "ledger", "codebase")
+SPEAKING = ("engine", "nodes", "codegen", "pipeline", "forge", "github", "ledger", "codebase")
 """Packages whose texts reach the people on an issue."""
 ADVISING = re.compile(
     r"set it again|/cogworks (?:retry|restart|run|resume)|restore (?:it|the branch|branch|`)|reopen (?:it|the|pull)|raise [`…]|"

@@ -13,7 +13,7 @@ from cogworks.errors import UsageError
 from cogworks.unfit import writing
 
 if TYPE_CHECKING:
-    from cogworks.tools.planner import Goal, Preferences
+    from cogworks.tools.plans import Goal, Preferences
 
 DIRECTORY = click.option(
     "--directory",
@@ -77,7 +77,7 @@ def wishing(command: Callable[..., int]) -> Callable[..., int]:
         max_steps: int,
         **others: Any,
     ) -> int:
-        from cogworks.tools.planner import Goal, Preferences
+        from cogworks.tools.plans import Goal, Preferences
 
         wish = Wish(
             goal=Goal(

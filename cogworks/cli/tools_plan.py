@@ -9,7 +9,7 @@ from cogworks.cli.tool_options import DIRECTORY, JSON, OUTPUT, Wish, show, wishi
 
 if TYPE_CHECKING:
     from cogworks.tools.controller import Planned
-    from cogworks.tools.planner import Considered
+    from cogworks.tools.plans import Considered
     from cogworks.tools.policy import Denial
 
 

@@ -15,7 +15,7 @@ from cogworks.cycle.results import ActionResult, Payload, failed
 from cogworks.tools.approvals import Approval, Approvals
 from cogworks.tools.calling import Budget, Retries
 from cogworks.tools.executor import Executor, Means
-from cogworks.tools.planner import PlanStep
+from cogworks.tools.plans import PlanStep
 from cogworks.tools.policy import POLICY_FOLDER, Enforcer, Policy, Rule, parse_policy
 from cogworks.tools.records import Identity, Record, Redactor, Trail, line_of
 from cogworks.tools.registry import Call, Effects, ToolFailed, ToolRegistry

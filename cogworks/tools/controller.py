@@ -7,7 +7,8 @@ from typing import Any
 from cogworks.tools.calling import Budget, Retries
 from cogworks.tools.executor import NOTHING, AsksPeople, Executed, Executor, Means
 from cogworks.tools.handoff import Handoff, received
-from cogworks.tools.planner import Goal, Plan, Preferences, plan, score
+from cogworks.tools.planner import plan, score
+from cogworks.tools.plans import Goal, Plan, Preferences
 from cogworks.tools.policy import Denial, Enforcer, Policy
 from cogworks.tools.records import Trail
 from cogworks.tools.registry import ToolConflict, ToolRegistry, View, copied

@@ -8,7 +8,7 @@ from cogworks.errors import CogworksError
 from cogworks.tools.approvals import Answer
 from cogworks.tools.calling import Retries
 from cogworks.tools.controller import Controller, Desk
-from cogworks.tools.planner import Goal, Preferences
+from cogworks.tools.plans import Goal, Preferences
 from cogworks.tools.policy import Enforcer
 from cogworks.tools.records import Identity, Record, Redactor, Trail, comparable, is_closed, kept_nowhere
 from cogworks.tools.registry import Call, Tool, ToolFailed, ToolRegistry

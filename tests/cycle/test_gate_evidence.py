@@ -43,7 +43,7 @@ def codes_in(text: str) -> set[str]:
 
 
 def codes() -> set[str]:
-    folders = (ROOT / "cogworks" / "coding", ROOT / "cogworks" / "nodes")
+    folders = tuple(ROOT / "cogworks" / each for each in ("cycle", "codegen", "nodes"))
     return set().union(
         *(codes_in(path.read_text("utf-8")) for each in folders for path in each.rglob("*.py"))
     )

@@ -72,7 +72,7 @@ def test_of_two_threads_that_decide_for_one_cycle_one_gets_through() -> None:
 
 def test_only_the_cycle_reaches_the_slot() -> None:
     found = subprocess.run(
-        ["grep", "-rlE", r"^from cogworks\.coding\.slot import|^import cogworks\.coding\.slot", "cogworks"],
+        ["grep", "-rlE", r"^from cogworks\.cycle\.slot import|^import cogworks\.cycle\.slot", "cogworks"],
         capture_output=True, text=True, check=True, timeout=ENDS_WITHIN_S
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cogworks.tools.controller import Controller
-from cogworks.tools.planner import Goal, Preferences
+from cogworks.tools.plans import Goal, Preferences
 from cogworks.tools.policy import Denial, Enforcer, Policy, Rule
 from cogworks.tools.records import Record
 from cogworks.tools.registry import Tool, ToolRegistry

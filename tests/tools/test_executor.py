@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cogworks.errors import BudgetReached
 from cogworks.tools.calling import Budget, Retries
 from cogworks.tools.executor import Executor, Means
-from cogworks.tools.planner import Goal, PlanStep
+from cogworks.tools.plans import Goal, PlanStep
 from cogworks.tools.policy import Policy, Rule
 from cogworks.tools.records import Record, read_records
 from cogworks.tools.registry import Call, ToolRegistry

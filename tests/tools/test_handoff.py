@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from cogworks.tools.handoff import MAX_HOPS, Artifact, Handoff, artifact, hand_over, received
-from cogworks.tools.planner import Goal, Preferences
+from cogworks.tools.plans import Goal, Preferences
 from cogworks.tools.policy import Denial
 from cogworks.tools.registry import ToolRegistry
 from tests.tools.tooling import Handler, World, allowing, reading

@@ -14,7 +14,7 @@ import tomli_w
 from cogworks.codebase.scripts import MAX_OUTPUT_BYTES, ScriptRun, run_script
 from cogworks.errors import CogworksError
 from cogworks.tools.local import Loaded, load
-from cogworks.tools.planner import Goal
+from cogworks.tools.plans import Goal
 from cogworks.tools.registry import Call, Handler, ToolFailed, ToolRegistry
 from tests.cycle.test_executor import is_running
 from tests.tools.repository import COUNTING

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogworks.tools.planner import Binding, Goal, Plan, PlanStep, Preferences, plan, score
+from cogworks.tools.planner import plan, score
+from cogworks.tools.plans import Binding, Goal, Plan, PlanStep, Preferences
 from cogworks.tools.policy import Enforcer, Policy
 from cogworks.tools.registry import ToolRegistry
 from tests.tools.tooling import PROFILE, Handler, allowing, reading, strings

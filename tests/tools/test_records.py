@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cogworks.canonical import canonical, sha256
 from cogworks.masking import HIDDEN
-from cogworks.tools.planner import Goal
+from cogworks.tools.plans import Goal
 from cogworks.tools.records import (
     MAX_KEPT_CHARS,
     AuditDamaged,

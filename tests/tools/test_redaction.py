@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.masking import HIDDEN
-from cogworks.tools.planner import Goal
+from cogworks.tools.plans import Goal
 from cogworks.tools.records import Redactor, line_of
 from cogworks.tools.registry import ToolRegistry
 from tests.tools.tooling import PROFILE, Handler, World, allowing, failing, reading

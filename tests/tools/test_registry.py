@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.tools.planner import Goal
+from cogworks.tools.plans import Goal
 from cogworks.tools.registry import Call, Tool, ToolConflict, ToolNotFound, ToolRegistry
 from tests.tools.tooling import Handler, World, allowing, reading, strings
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cogworks.tools.handoff import Handoff, artifact
-from cogworks.tools.planner import Goal
+from cogworks.tools.plans import Goal
 from cogworks.tools.policy import Enforcer
 from cogworks.tools.records import Record
 from cogworks.tools.registry import ToolFailed, ToolRegistry

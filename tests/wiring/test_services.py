@@ -20,7 +20,7 @@ from cogworks.wiring.services import (
     services_of,
 )
 
-SCRIPT = Path(__file__).parent / "domain_services" / "broken" / "service.py"
+SCRIPT = Path(__file__).parents[1] / "domain_services" / "broken" / "service.py"
 NOTHING = read_environment({})
 
 
