@@ -251,3 +251,23 @@ def test_each_key_of_the_service_of_commands_is_obeyed(tmp_path: Path) -> None:
         found = panel.validate(copy, ["a.go", "b.rs"])
         assert [(each.artifact, each.line) for each in found] == [("a.go", 2)]
         assert panel.normalised(copy, ["a.go"]) == {"a.go": "package a\n/*\na.go:3: no\n*/\n"}
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "value"),
+    [
+        ("mode", '"prepared"', "prepared"),
+        ("setup", '["make deps"]', ["make deps"]),
+        ("python", '"3.12"', "3.12"),
+        ("install", '"never"', "never"),
+        ("extras", '["dev"]', ["dev"]),
+        ("groups", '["tests"]', ["tests"]),
+        ("requirements", '["ci.txt"]', ["ci.txt"]),
+        ("packages", '["pytest<9"]', ["pytest<9"]),
+        ("variables", '{ SHOP = "1" }', {"SHOP": "1"}),
+    ],
+)
+def test_every_key_of_the_environment_reaches_the_services(key: str, written: str, value: object) -> None:
+    settings = repository_settings({"config.toml": f"[environment]\n{key} = {written}\n"})
+
+    assert settings.model_dump(mode="json")[key] == value
