@@ -57,7 +57,7 @@ def refuse_unfit(trials: Iterable[Trial]) -> None:
             raise UsageError(f"{trial.name}: {check.found}. {check.remedy}".strip())
 
 
-class Room(Value):
+class DiskSpace(Value):
     """What came of writing into a directory."""
 
     folder: str
@@ -66,7 +66,7 @@ class Room(Value):
     free_bytes: int = 0
 
 
-def room_check(room: Room) -> Check:
+def disk_check(room: DiskSpace) -> Check:
     """Whether the work directory takes what a run puts there."""
     name = "work directory"
     remedy = "Make room, or set `COGWORKS_WORK_DIR` to a directory that can be written and has room."

@@ -6,7 +6,7 @@ from typing import Any
 
 from cogworks.forge.effects import CommitFiles, FileText
 from cogworks.nodes import code_generation
-from cogworks.nodes.contract import Asks, NodeShell, NodeTask, Outcome, Reply, Succeeded
+from cogworks.nodes.contract import Asks, NodePorts, NodeTask, Outcome, Reply, Succeeded
 from cogworks.nodes.replies import CodeChange
 from cogworks.vocabulary import SubItemKey
 from tests.fakes import ScriptedAnswers
@@ -42,14 +42,14 @@ class Coder:
 
     proposals: tuple[CodeChange, ...]
 
-    def __call__(self, task: NodeTask, shell: NodeShell) -> Outcome:
-        world = examples.shell(*self.proposals)
-        world = replace(world, model=_Paid(shell.model, world.model))
+    def __call__(self, task: NodeTask, ports: NodePorts) -> Outcome:
+        world = examples.ports(*self.proposals)
+        world = replace(world, model=_Paid(ports.model, world.model))
         try:
             outcome = code_generation.run(_as_planned(task), world)
         finally:
             for name, text in world.kept.items():
-                shell.keep(name, text)
+                ports.keep(name, text)
         if not isinstance(outcome, Succeeded):
             return outcome
         # The quick nodes have no git to push with: what was kept goes to the branch in their way.

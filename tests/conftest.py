@@ -1,4 +1,4 @@
-"""The order of the suite, what takes long first, so that no process is left alone with it at the end; and which walls it tries.
+"""The order of the suite, what takes long first, so that no process is left alone with it at the end; and which isolation it tries.
 
 No property fails because the machine is busy: hypothesis measures no time here.
 """
@@ -29,8 +29,8 @@ LONG = ("chaos", "end_to_end", "bench", "action", "cli", "engine", "demo", "hub"
 
 def pytest_report_header() -> str:
     """Which layers hold on this machine: the escape tests can try no others."""
-    walls = strongest(os.environ["PATH"])
-    return f"isolation: {', '.join(walls.layers)}"
+    isolation = strongest(os.environ["PATH"])
+    return f"isolation: {', '.join(isolation.layers)}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

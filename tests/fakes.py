@@ -13,7 +13,7 @@ from cogworks.canonical import canonical, sha256
 from cogworks.codebase.changes import FileChange, refusal
 from cogworks.codebase.diffmodel import mismatches, post_image
 from cogworks.codebase.diffparsing import parse_diff
-from cogworks.codebase.patchtree import StagedFile, Surroundings, TreeState
+from cogworks.codebase.patchtree import StagedFile, TreeState, TreeView
 from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic, Message, Metadata, TestReport
@@ -22,7 +22,7 @@ from cogworks.errors import VisitStopped
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.nodes.contract import Params, Reply, Result, Workspace
 from cogworks.repair.consulting import HasPath
-from cogworks.repair.probe.investigating import Laboratory
+from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.vocabulary import BranchName, CommitOid
 from tests.shipped import prompts
 
@@ -162,10 +162,10 @@ class MemoryTree:
             head=self._workspace.head, tree=self._workspace.tree_name(), manifest="", untracked=()
         )
 
-    def surroundings(self, paths: Sequence[str]) -> Surroundings:
+    def view_of(self, paths: Sequence[str]) -> TreeView:
         files = self._workspace.at(self._workspace.head)
         sources = {path: files[path] for path in paths if path in files}
-        return Surroundings(sources=sources, existing=frozenset(files), links=frozenset())
+        return TreeView(sources=sources, existing=frozenset(files), links=frozenset())
 
     def apply(self, diff: str) -> str | None:
         parsed, files = parse_diff(diff).diff, self._workspace.tree
@@ -336,7 +336,7 @@ class ScriptedAnswers:
 
 @dataclass
 class FakeShell:
-    """What a node may use; obeys `cogworks.nodes.contract.NodeShell`."""
+    """What a node may use; obeys `cogworks.nodes.contract.NodePorts`."""
 
     model: ScriptedAnswers
     service: ScriptedService
@@ -349,7 +349,7 @@ class FakeShell:
     """Why a person wants the visit to stop, from now on."""
     saved: list[dict[str, str]] = field(default_factory=list)
     """What was kept at each checkpoint."""
-    rooms: Laboratory | None = None
+    rooms: SandboxPool | None = None
     """Where probes work; None: nobody may send any."""
 
     def say_once(self, line: str) -> None:
@@ -380,6 +380,6 @@ class FakeShell:
     def workspace(self) -> MemoryWorkspace:
         return self.copy
 
-    def laboratory(self) -> AbstractContextManager[Laboratory]:
+    def sandbox_pool(self) -> AbstractContextManager[SandboxPool]:
         assert self.rooms is not None, "no probe is wanted here"
         return nullcontext(self.rooms)

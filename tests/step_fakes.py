@@ -16,8 +16,8 @@ from pydantic import BaseModel
 from cogworks.engine.base_check import check_base
 from cogworks.engine.consider import Wanted
 from cogworks.engine.report import StepReport
-from cogworks.engine.step import Shell, take_step
-from cogworks.engine.visit import Push, Session, SessionOrder, VisitShell
+from cogworks.engine.step import StepPorts, take_step
+from cogworks.engine.visit import Push, Session, SessionOrder, VisitPorts
 from cogworks.errors import LostRace, TryAgainLater
 from cogworks.forge.bases import part_of
 from cogworks.forge.effects import (
@@ -51,7 +51,7 @@ from cogworks.github.earlier_logs import EarlierLog
 from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip
 from cogworks.llm.gateway import PromptManifest, ReplyRecord
 from cogworks.llm.provider import ModelReply, Usage
-from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Reply, Succeeded
+from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Reply, Succeeded
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId, SubItemKey
 from tests.fakes import MemoryWorkspace, ScriptedService
 from tests.world import ADDRESS, World
@@ -91,7 +91,7 @@ class Runner:
     """Called before every call, with its name."""
     pause: Callable[[str], object] = lambda _: None
     """Called when a call had its effect and its answer is on the way, with its name."""
-    nodes: Mapping[NodeId, Callable[[NodeTask, NodeShell], Outcome]] = field(default_factory=lambda: NODES)
+    nodes: Mapping[NodeId, Callable[[NodeTask, NodePorts], Outcome]] = field(default_factory=lambda: NODES)
     calls: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     naps_s: list[float] = field(default_factory=list)
@@ -107,11 +107,11 @@ class Runner:
     """Whether the base is looked at before the first model call, as outside of tests; the service has to be there."""
 
     def step(self, wanted: Wanted | None = None) -> StepReport:
-        return take_step(self.shell(), ADDRESS, wanted or Wanted())
+        return take_step(self.ports(), ADDRESS, wanted or Wanted())
 
-    def shell(self) -> Shell:
-        return Shell(
-            visit=VisitShell(
+    def ports(self) -> StepPorts:
+        return StepPorts(
+            visit=VisitPorts(
                 tracker=self,
                 nodes=self.nodes,
                 session=self._session,
@@ -263,16 +263,16 @@ class _Session:
     order: SessionOrder
 
     @property
-    def shell(self) -> NodeShell:
-        shell = _NodeShell(_Model(self.runner, self.order), self.runner, self.order)
-        return replace(shell, service=self.runner.service) if self.runner.service else shell
+    def ports(self) -> NodePorts:
+        ports = _NodePorts(_Model(self.runner, self.order), self.runner, self.order)
+        return replace(ports, service=self.runner.service) if self.runner.service else ports
 
     def push(self, branch: BranchName, oid: CommitOid, expected: CommitOid | None) -> None:
         raise AssertionError("these nodes push nothing")
 
 
 @dataclass
-class _NodeShell:
+class _NodePorts:
     model: "_Model"
     runner: Runner
     order: SessionOrder
@@ -350,9 +350,9 @@ def _read(text: str, reply_type: type[Reply]) -> Reply:
     return reply_type.model_validate({"text": text} if reply_type is Said else json.loads(text))
 
 
-def _asked(task: NodeTask, shell: NodeShell) -> str:
+def _asked(task: NodeTask, ports: NodePorts) -> str:
     sub = f"@{task.visit.sub_item}" if task.visit.sub_item else ""
-    return shell.model.ask("any", {}, Said, purpose=f"{task.visit.node}{sub}-{task.visit.ordinal}").text
+    return ports.model.ask("any", {}, Said, purpose=f"{task.visit.node}{sub}-{task.visit.ordinal}").text
 
 
 def _files(task: NodeTask, text: str) -> CommitFiles:
@@ -370,13 +370,13 @@ def _pull(task: NodeTask, slug: str) -> OpenPullRequest:
     return OpenPullRequest(slug=slug, head=task.branch, base=task.base_branch, title=slug, body=body)
 
 
-def spec(task: NodeTask, shell: NodeShell) -> Outcome:
-    text = _asked(task, shell)
+def spec(task: NodeTask, ports: NodePorts) -> Outcome:
+    text = _asked(task, ports)
     return Succeeded(output={"text": text}, effects=(_files(task, text), _pull(task, "spec")), summary=text)
 
 
-def plan(task: NodeTask, shell: NodeShell) -> Outcome:
-    text = _asked(task, shell)
+def plan(task: NodeTask, ports: NodePorts) -> Outcome:
+    text = _asked(task, ports)
     items = [
         {"key": "A", "title": f"A of {text}", "depends_on": []},
         {"key": "B", "title": f"B of {text}", "depends_on": ["A"]},
@@ -394,20 +394,20 @@ def plan(task: NodeTask, shell: NodeShell) -> Outcome:
     return Succeeded(output={"sub_work_items": items}, effects=(*made, link), summary=text)
 
 
-def code(task: NodeTask, shell: NodeShell) -> Outcome:
-    text = _asked(task, shell)
+def code(task: NodeTask, ports: NodePorts) -> Outcome:
+    text = _asked(task, ports)
     return Succeeded(output={"text": text}, effects=(_files(task, text),), summary=text)
 
 
-def ship(task: NodeTask, shell: NodeShell) -> Outcome:
+def ship(task: NodeTask, ports: NodePorts) -> Outcome:
     assert task.sub_item is not None
-    shell.say("opening it")
+    ports.say("opening it")
     return Succeeded(
         output={}, effects=(_pull(task, f"swi-{task.sub_item.ordinal}"),), summary="a pull request"
     )
 
 
-NODES: Mapping[NodeId, Callable[[NodeTask, NodeShell], Outcome]] = {
+NODES: Mapping[NodeId, Callable[[NodeTask, NodePorts], Outcome]] = {
     NodeId("spec"): spec,
     NodeId("plan"): plan,
     NodeId("code"): code,

@@ -188,7 +188,7 @@ def test_doctor_says_which_walls_macos_lacks_and_what_that_means(tmp_path: Path)
     (isolation,) = (each for each in json.loads(done.stdout)["checks"] if each["name"] == "isolation")
     assert isolation["status"] == "warning"
     assert "limits of each process" in isolation["found"]
-    assert "no walls: Darwin has no namespaces, no Landlock and no seccomp" in isolation["found"]
+    assert "no isolation: Darwin has no namespaces, no Landlock and no seccomp" in isolation["found"]
     assert (
         "items that are safety-critical or from somebody without write permission are refused"
         in isolation["found"]

@@ -9,19 +9,19 @@ from cogworks.forge.snapshot import Contents
 from cogworks.readiness import (
     LEAST_FREE_BYTES,
     LITTLE_FREE_BYTES,
-    Room,
+    DiskSpace,
     Served,
     Trial,
+    disk_check,
     examined,
     index_check,
     languages_check,
     refuse_unfit,
-    room_check,
 )
 
 PYTHON = Served(name="python", patterns=BUNDLED_PATTERNS)
 WEB = Contents(
-    languages={"TypeScript": 900, "JavaScript": 80, "CSS": 700, "Shell": 20},
+    languages={"TypeScript": 900, "JavaScript": 80, "CSS": 700, "StepPorts": 20},
     root_names=("README.md", "package.json", "src", "tsconfig.json"),
 )
 
@@ -53,8 +53,8 @@ def test_a_service_for_one_of_several_languages_is_enough_to_go_on_and_the_other
     ("languages", "services"),
     [
         ({}, [PYTHON]),
-        ({"Shell": 10, "HTML": 90}, [PYTHON]),
-        ({"Python": 10, "Shell": 90}, [PYTHON]),
+        ({"StepPorts": 10, "HTML": 90}, [PYTHON]),
+        ({"Python": 10, "StepPorts": 90}, [PYTHON]),
         ({"TypeScript": 10}, [PYTHON, Served(name="web", patterns=("src/**/*.ts",))]),
         ({"TypeScript": 10}, [Served(name="web", patterns=None)]),
     ],
@@ -68,18 +68,18 @@ def test_a_repository_that_may_be_served_is_fit(languages: dict[str, int], servi
     ("room", "status", "words"),
     [
         (
-            Room(folder="/w", problem="Read-only file system"),
+            DiskSpace(folder="/w", problem="Read-only file system"),
             "failed",
             "/w cannot be written: Read-only file",
         ),
-        (Room(folder="/w", free_bytes=LEAST_FREE_BYTES - 1), "failed", "/w is full: 100 MiB free"),
-        (Room(folder="/w", free_bytes=LITTLE_FREE_BYTES - 1), "warning", "1,024 MiB free"),
-        (Room(folder="/w", free_bytes=LITTLE_FREE_BYTES), "ok", "/w, 1,024 MiB free"),
+        (DiskSpace(folder="/w", free_bytes=LEAST_FREE_BYTES - 1), "failed", "/w is full: 100 MiB free"),
+        (DiskSpace(folder="/w", free_bytes=LITTLE_FREE_BYTES - 1), "warning", "1,024 MiB free"),
+        (DiskSpace(folder="/w", free_bytes=LITTLE_FREE_BYTES), "ok", "/w, 1,024 MiB free"),
     ],
     ids=["read-only", "full", "nearly-full", "enough"],
 )
-def test_a_work_directory_that_takes_nothing_is_a_failure(room: Room, status: str, words: str) -> None:
-    check = room_check(room)
+def test_a_work_directory_that_takes_nothing_is_a_failure(room: DiskSpace, status: str, words: str) -> None:
+    check = disk_check(room)
 
     assert (check.status, words in check.found) == (status, True), check
 

@@ -9,7 +9,7 @@ from cogworks.settings.config import Baseline
 from cogworks.vocabulary import Value
 
 
-class Surroundings(Value):
+class ServiceCheckup(Value):
     """One service, and the environment that it makes."""
 
     service: str
@@ -40,7 +40,7 @@ class Checkup(Value):
     uncommitted: int = 0
     """So many paths differ from what is checked out."""
     languages: Check
-    services: tuple[Surroundings, ...] = ()
+    services: tuple[ServiceCheckup, ...] = ()
     suite: SuiteRun | None = None
     """None: it was not run."""
     baseline: Baseline = "require"

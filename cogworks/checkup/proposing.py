@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from posixpath import basename, dirname
 
-from cogworks.checkup.findings import Surroundings
+from cogworks.checkup.findings import ServiceCheckup
 
 MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg")
 """Files that make a folder the root of a Python project."""
@@ -13,7 +13,7 @@ _ASIDE = frozenset(
 """Folders whose projects are about a repository, not of it."""
 
 
-def configuration_of(services: Sequence[Surroundings]) -> str:
+def configuration_of(services: Sequence[ServiceCheckup]) -> str:
     """TOML for `.cogworks/config.toml`; of several roots each under its name. Empty: nothing was guessed."""
     blocks = [
         (each.root, each.prepared.configuration.strip())

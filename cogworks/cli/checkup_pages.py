@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from cogworks.checkup.findings import Checkup, Surroundings, counted, failing
+from cogworks.checkup.findings import Checkup, ServiceCheckup, counted, failing
 from cogworks.checkup.outlook import outlook
 from cogworks.checkup.proposing import configuration_of
 from cogworks.checkup.verdict import things_to_do
@@ -57,7 +57,7 @@ def rows(found: Checkup) -> Iterator[Row]:
         yield "verdict", [f"A work item could go on here. Looked at in {found.seconds:g} s."]
 
 
-def _of_service(each: Surroundings) -> Iterator[Row]:
+def _of_service(each: ServiceCheckup) -> Iterator[Row]:
     name = f"{each.service} ({each.root}/)" if each.root else each.service
     yield "service", [name]
     prepared = each.prepared

@@ -28,7 +28,7 @@ GITHUB = "https://github.com"
 def doctor(target: str | None, as_json: bool) -> int:
     """Look for whatever would stop cogworks here, by trying it as a run would.
 
-    With a PATH: make the environment of that checkout, run its tests once behind walls, and tell what was found, how long
+    With a PATH: make the environment of that checkout, run its tests once in isolation, and tell what was found, how long
     it took, what a work item would do there, and the configuration to write where something was guessed. No token, key or
     network beyond the package index is needed. The files count as they lie there, uncommitted ones included and those
     that git ignores left out. Nothing is written into the checkout; what was installed is kept for the next time.
@@ -109,16 +109,16 @@ def _isolation() -> "Check":
     from cogworks.services.sandbox.probing import strongest
     from cogworks.settings.config import child_environment
 
-    walls = strongest(child_environment().get("PATH", os.defpath))
-    lines = [f"code of a repository runs with: {', '.join(walls.layers)}"]
-    lines += [f"not kept from it: {'; '.join(walls.unprotected)}"] if walls.unprotected else []
-    lines += [f"no {each.wall}: {each.why}" for each in walls.lacking]
-    remedies = " ".join(each.remedy for each in walls.lacking if each.remedy)
-    if not walls.is_complete:
+    isolation = strongest(child_environment().get("PATH", os.defpath))
+    lines = [f"code of a repository runs with: {', '.join(isolation.layers)}"]
+    lines += [f"not kept from it: {'; '.join(isolation.unprotected)}"] if isolation.unprotected else []
+    lines += [f"no {each.wall}: {each.why}" for each in isolation.lacking]
+    remedies = " ".join(each.remedy for each in isolation.lacking if each.remedy)
+    if not isolation.is_complete:
         lines.append("items that are safety-critical or from somebody without write permission are refused")
     return Check(
         name="isolation",
-        status="warning" if walls.lacking else "ok",
+        status="warning" if isolation.lacking else "ok",
         found="\n".join(lines),
         remedy=remedies,
     )

@@ -73,7 +73,7 @@ NEW_FILE = click.Path(path_type=Path, dir_okay=False)
     "--run-environment-commands",
     "runs_commands",
     is_flag=True,
-    help="Run `environment_cmd` of each instance, behind the walls of the tests and without a network.",
+    help="Run `environment_cmd` of each instance, in isolation of the tests and without a network.",
 )
 @click.option(
     "--write-samples", type=NEW_FOLDER, help="Write the bundled instances there, and do nothing else."

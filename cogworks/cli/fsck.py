@@ -40,8 +40,8 @@ def fsck(issue_url: str, repair: bool, as_json: bool) -> int:
     from cogworks.upkeep.checking import check
     from cogworks.wiring.upkeep import open_check
 
-    with open_check(environment, address, meter=look.meter) as shell:
-        checked = check(shell, repair=repair)
+    with open_check(environment, address, meter=look.meter) as ports:
+        checked = check(ports, repair=repair)
     if as_json:
         told = {
             "outcome": "findings" if checked.findings else "clean",

@@ -49,8 +49,8 @@ def gc(where: str, keep_days: int | None, dry_run: bool, as_json: bool) -> int:
     from cogworks.upkeep.archiving import collect
     from cogworks.wiring.upkeep import open_archive
 
-    with open_archive(environment, address, meter=look.meter) as shell:
-        found = collect(shell, only=only, keep_days=keep_days, dry_run=dry_run)
+    with open_archive(environment, address, meter=look.meter) as ports:
+        found = collect(ports, only=only, keep_days=keep_days, dry_run=dry_run)
     if as_json:
         click.echo(json.dumps({**found.model_dump(mode="json"), "dry_run": dry_run, **look.used()}))
         return 0

@@ -72,11 +72,11 @@ def one_step(
     environment = admitted(address.repository)
     from cogworks.engine.consider import Wanted
     from cogworks.engine.step import take_step
-    from cogworks.wiring.step import open_shell
+    from cogworks.wiring.step import open_ports
 
     say = progress_line(quiet=quiet)
-    with open_shell(environment, address, meter=tally.meter, say=say) as shell:
-        report = take_step(shell, address, Wanted(node=node, take_over=take_over))
+    with open_ports(environment, address, meter=tally.meter, say=say) as ports:
+        report = take_step(ports, address, Wanted(node=node, take_over=take_over))
     tally.add(report)
     for warning in report.warnings:
         click.echo(f"warning: {warning}", err=True)

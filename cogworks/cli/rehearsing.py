@@ -12,13 +12,13 @@ from cogworks.cli.reporting import EXIT_CODES, Tally
 from cogworks.cli.status import next_move, outcome_word
 from cogworks.engine.consider import Wanted
 from cogworks.engine.report import StepReport
-from cogworks.engine.step import Shell, take_step
+from cogworks.engine.step import StepPorts, take_step
 from cogworks.forge.addresses import IssueAddress
 from cogworks.github.composing import describe
 from cogworks.github.staging import StagedItem, StagedLedger
 from cogworks.settings.config import read_environment
 from cogworks.stopping import ended_by_signal
-from cogworks.wiring.step import open_shell
+from cogworks.wiring.step import open_ports
 
 
 def dry_run(issue_url: str, wanted: Wanted, *, as_json: bool) -> int:
@@ -49,21 +49,21 @@ def staged(address: IssueAddress, wanted: Wanted, *, as_json: bool, quiet: bool)
     apart = environment.model_copy(update={"work_dir": str(Path(environment.work_dir) / "staged")})
     with (
         ended_by_signal(),
-        open_shell(apart, address, meter=tally.meter, say=progress_line(quiet=quiet)) as shell,
+        open_ports(apart, address, meter=tally.meter, say=progress_line(quiet=quiet)) as ports,
     ):
-        item = StagedItem(shell.tracker)
-        report = take_step(_rehearsed(shell, item), address, wanted)
+        item = StagedItem(ports.tracker)
+        report = take_step(_rehearsed(ports, item), address, wanted)
     tally.add(report)
     _tell(report, item, tally, as_json=as_json)
     return EXIT_CODES[report.outcome]
 
 
-def _rehearsed(shell: Shell, item: StagedItem) -> Shell:
+def _rehearsed(ports: StepPorts, item: StagedItem) -> StepPorts:
     return replace(
-        shell,
+        ports,
         tracker=item,
-        visit=replace(shell.visit, tracker=item),
-        ledger=lambda snapshot: StagedLedger(shell.ledger(snapshot)),
+        visit=replace(ports.visit, tracker=item),
+        ledger=lambda snapshot: StagedLedger(ports.ledger(snapshot)),
     )
 
 

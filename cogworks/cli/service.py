@@ -63,7 +63,7 @@ def service() -> None:
 @click.option(
     "--build-from-source",
     is_flag=True,
-    help="Build packages that come only as source also where the walls are not complete; it runs code of theirs.",
+    help="Build packages that come only as source also where the isolation is not complete; it runs code of theirs.",
 )
 @click.option(
     "--clones-from",

@@ -64,7 +64,7 @@ class StagedFile(NamedTuple):
     """What is staged; None when it is gone."""
 
 
-class Surroundings(NamedTuple):
+class TreeView(NamedTuple):
     """What the last commit says of some paths."""
 
     sources: Mapping[str, str]
@@ -163,12 +163,12 @@ class PatchTree:
         untracked = tuple(entries.untracked)
         return TreeState(head=CommitOid(head), tree=tree, manifest=manifest, untracked=untracked)
 
-    def surroundings(self, paths: Sequence[str]) -> Surroundings:
+    def view_of(self, paths: Sequence[str]) -> TreeView:
         """What a diff that names these paths is judged against; a path that cannot be one has no source."""
         sane = [path for path in dict.fromkeys(paths) if path_problem(path) is None]
         texts = self._blobs([f"HEAD:{path}" for path in sane])
         links = frozenset(path for path in sane if self._is_behind_link(path))
-        return Surroundings(
+        return TreeView(
             sources={path: text for path, text in zip(sane, texts, strict=True) if text is not None},
             existing=frozenset(zsplit(self._run("ls-files", "-z"))),
             links=links,

@@ -18,7 +18,7 @@ from cogworks.cycle.results import ActionResult, Payload, failed
 from cogworks.cycle.signals import Forced
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.errors import BudgetReached, CogworksError, Interrupted, LostRace, VisitStopped
-from cogworks.nodes.contract import NodeShell, NodeTask, Workspace
+from cogworks.nodes.contract import NodePorts, NodeTask, Workspace
 from cogworks.tools.records import Identity
 
 MAX_FILES = 20
@@ -29,12 +29,12 @@ class Asides:
     """Carries out RUN_FOCUSED_TESTS, LINT, BUILD, INSPECT_FILES and ANALYZE_TRACEBACK on a working copy."""
 
     def __init__(
-        self, shell: NodeShell, workspace: Workspace, latest: Callable[[], TestReport | None]
+        self, ports: NodePorts, workspace: Workspace, latest: Callable[[], TestReport | None]
     ) -> None:
         """Args:
         latest: the last run of the tests; None before the first.
         """
-        self._shell = shell
+        self._ports = ports
         self._workspace = workspace
         self._latest = latest
 
@@ -54,7 +54,7 @@ class Asides:
         tests = _named(payload.parameters, "tests") or context.failing
         if not tests:
             return failed("no_tests", "RUN_FOCUSED_TESTS: no test is named and none failed last")
-        report = self._shell.service.simulate(self._workspace, tests)
+        report = self._ports.service.simulate(self._workspace, tests)
         return ActionResult(outcome=Outcome.DONE, tests=facts_of(report), output=_traces(report))
 
     def _lint(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
@@ -72,7 +72,7 @@ class Asides:
         return self._checked(self._workspace.files())
 
     def _checked(self, files: Sequence[str]) -> ActionResult:
-        found = self._shell.service.validate(self._workspace, list(files)) if files else ()
+        found = self._ports.service.validate(self._workspace, list(files)) if files else ()
         return ActionResult(
             outcome=Outcome.DONE, files=tuple(files), output="\n".join(_line(each) for each in found)
         )
@@ -121,28 +121,28 @@ PEOPLE = "people"
 """The source of signals that stand for what people want."""
 
 
-def wishes(shell: NodeShell) -> Sequence[Forced]:
+def wishes(ports: NodePorts) -> Sequence[Forced]:
     """What people want of the run now.
 
     Raises:
         CogworksError: the visit is no longer ours, or its time is over.
     """
     try:
-        shell.check()
+        ports.check()
     except VisitStopped as stop:
         return [Forced(PEOPLE, Action.ABORT, str(stop))]
     return []
 
 
-def guarded(handlers: Mapping[Action, Handler], shell: NodeShell) -> dict[Action, Handler]:
+def guarded(handlers: Mapping[Action, Handler], ports: NodePorts) -> dict[Action, Handler]:
     """The same handlers for a cycle to use."""
-    return {action: _guarded(handler, shell) for action, handler in handlers.items()}
+    return {action: _guarded(handler, ports) for action, handler in handlers.items()}
 
 
-def _guarded(handler: Handler, shell: NodeShell) -> Handler:
+def _guarded(handler: Handler, ports: NodePorts) -> Handler:
     def carry_out(payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         try:
-            return _in_time(handler, shell, payload, context, deadline_ms)
+            return _in_time(handler, ports, payload, context, deadline_ms)
         except VisitStopped as stop:
             # The next cycle meets the same wish as a signal, so that the log ends with a decision and its reason.
             return failed("stopped", str(stop))
@@ -151,17 +151,17 @@ def _guarded(handler: Handler, shell: NodeShell) -> Handler:
 
 
 def _in_time(
-    handler: Handler, shell: NodeShell, payload: Payload, context: CycleContext, deadline_ms: int
+    handler: Handler, ports: NodePorts, payload: Payload, context: CycleContext, deadline_ms: int
 ) -> ActionResult:
     limit_s = deadline_ms / 1000
-    began_s = shell.now()
+    began_s = ports.now()
     try:
-        with shell.within(limit_s):
+        with ports.within(limit_s):
             return handler(payload, context, deadline_ms)
     except (BudgetReached, LostRace, Interrupted):
         raise
     except CogworksError as error:
-        if shell.now() - began_s < limit_s:
+        if ports.now() - began_s < limit_s:
             raise
         # Whatever broke, broke because it was ended with the action's time.
         raise DeadlinePassed(
@@ -169,7 +169,7 @@ def _in_time(
         ) from error
 
 
-def audit_of(task: NodeTask, shell: NodeShell) -> ActionAudit:
+def audit_of(task: NodeTask, ports: NodePorts) -> ActionAudit:
     """An audit in the name of a visit."""
     visit = task.visit
     identity = Identity(
@@ -178,4 +178,4 @@ def audit_of(task: NodeTask, shell: NodeShell) -> ActionAudit:
         sub_item=visit.sub_item or "",
         trace_id=f"{visit.visit_key}/{visit.attempt}",
     )
-    return ActionAudit(identity, now=shell.now, keep=shell.keep)
+    return ActionAudit(identity, now=ports.now, keep=ports.keep)

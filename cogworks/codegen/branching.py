@@ -12,7 +12,7 @@ from cogworks.cycle.context import CycleContext
 from cogworks.cycle.executor import Handler
 from cogworks.cycle.results import ActionResult, Payload, TraceEntry
 from cogworks.repair.branches import Branch, Course, course_of
-from cogworks.repair.landmarks import Landmark
+from cogworks.repair.landmarks import RepairTarget
 from cogworks.repair.transact.measure import improved
 from cogworks.repair.transact.outcomes import Result
 
@@ -33,7 +33,7 @@ class Branching:
         self._has_improved = False
 
     @property
-    def landmarks(self) -> tuple[Landmark, ...]:
+    def landmarks(self) -> tuple[RepairTarget, ...]:
         """What is left to do on the branch that is followed."""
         return self._course.landmarks if self._course else ()
 

@@ -16,7 +16,7 @@ from cogworks.codegen.test_writing import TestWriting
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.feedback import history
 from cogworks.nodes.asking import as_previous, purpose_of, reason_for_a_person, retry_variables
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Workspace
 from cogworks.nodes.replies import CodeChange, DisputedTest, Implementation, PlannedItem, ProposedFile
 from cogworks.repair.proposing import replacements
 from cogworks.vocabulary import CommitOid
@@ -130,14 +130,14 @@ class Coder:
     def __init__(
         self,
         task: NodeTask,
-        shell: NodeShell,
+        ports: NodePorts,
         *,
         workspace: Workspace,
         item: PlannedItem,
         tests: TestWriting | None,
     ) -> None:
         self._task = task
-        self._shell = shell
+        self._ports = ports
         self._workspace = workspace
         self._item = item
         self._tests = tests
@@ -156,19 +156,19 @@ class Coder:
         told = {**self._asked(), **self._again(context), "history": history(context.attempts)}
         self.requests += 1
         if self._tests is None:
-            self._shell.say(f"{self._item.key}: writing code and tests (attempt {self.requests})")
-            reply = self._shell.model.ask(
+            self._ports.say(f"{self._item.key}: writing code and tests (attempt {self.requests})")
+            reply = self._ports.model.ask(
                 "code_generation", told, CodeChange, purpose=self._purpose("code_generation")
             )
             self._previous = reply
-            self._shell.checkpoint()
+            self._ports.checkpoint()
             return self._refused(reply) or reply
-        self._shell.say(f"{self._item.key}: writing the code (attempt {self.requests})")
-        found = self._shell.model.ask(
+        self._ports.say(f"{self._item.key}: writing the code (attempt {self.requests})")
+        found = self._ports.model.ask(
             "implementation", told, Implementation, purpose=self._purpose("implementation")
         )
         self._previous = found
-        self._shell.checkpoint()
+        self._ports.checkpoint()
         return (
             _disputed(self._item, found.test_dispute)
             or self._refused(found)

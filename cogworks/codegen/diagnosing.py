@@ -10,7 +10,7 @@ from cogworks.codegen.suitability import failing_targets
 from cogworks.domain_services.messages import TestReport
 from cogworks.errors import CogworksError
 from cogworks.repair.branches import Branch, followed, planned_branches, suspected_branches
-from cogworks.repair.landmarks import Alternative, FailurePattern, Landmark, fallback_pattern
+from cogworks.repair.landmarks import Alternative, FailurePattern, RepairTarget, fallback_pattern
 from cogworks.repair.localise.localising import Localised, Reach, localise
 from cogworks.repair.planning import Planned, Situation, combined, planned
 from cogworks.repair.probe.investigating import Findings, ProbeLimits, Watching, investigate
@@ -39,12 +39,12 @@ class Inquiry:
             TreeChanged: the worktree is not what it was.
         """
         self._notes.recalled = recalled(localised.suspects)
-        laboratory, options = self._tools.laboratory, self._job.options.search
-        if laboratory is None or not options.investigations_enabled or not localised.suspects:
+        sandbox_pool, options = self._tools.sandbox_pool, self._job.options.search
+        if sandbox_pool is None or not options.investigations_enabled or not localised.suspects:
             return localised
         self._times += 1
         patches = self._proposed(localised, failing)
-        before = laboratory.digest()
+        before = sandbox_pool.digest()
         known = self._notes.findings if before == self._tree else None
         self._tree = before
         limits = ProbeLimits(most=options.max_probes, pool=options.probe_pool, probe_s=options.probe_seconds)
@@ -56,7 +56,7 @@ class Inquiry:
         )
         watching = Watching(self._tell, self._tools.say)
         found = self._notes.findings = investigate(
-            scene, laboratory, limits, watching, proposed=patches, known=known or Findings()
+            scene, sandbox_pool, limits, watching, proposed=patches, known=known or Findings()
         )
         suspects = found.in_order(localised.suspects)
         self._tell("candidates.probed", suspects=[[each.symbol.id, each.belief] for each in suspects])
@@ -106,7 +106,7 @@ class Diagnosis:
         self._given_up: set[str] = set()
         self._inquiry = Inquiry(job, tools, notes, tell)
 
-    def give_up(self, landmark: Landmark) -> None:
+    def give_up(self, landmark: RepairTarget) -> None:
         """No change was found for this place."""
         self._given_up.update(span.symbol for span in landmark.target_spans)
 
@@ -165,7 +165,7 @@ class Diagnosis:
             each for each in alternatives if not each.span.symbol or each.span.symbol not in self._given_up
         )
 
-    def request(self, landmark: Landmark, reasons: Sequence[str]) -> Request:
+    def request(self, landmark: RepairTarget, reasons: Sequence[str]) -> Request:
         """What a proposer is asked for one landmark, with the windows of the tree as it is now."""
         localised, plan = self._notes.localised, self._notes.planned
         if localised is None or plan is None:
@@ -183,7 +183,7 @@ class Diagnosis:
             purpose=f"fix-diffs-{self._requests}",
         )
 
-    def step(self, landmark: Landmark) -> Step:
+    def step(self, landmark: RepairTarget) -> Step:
         """What a change for a landmark may touch."""
         limits = self._job.options.limits
         caps = Caps(

@@ -65,8 +65,8 @@ class _Declared:
 
 _TOOLS: Mapping[Action, _Declared] = {
     Action.WRITE_TESTS: _Declared("Has tests written that fail without the change.", "external", _ANY, 3_600),
-    Action.RUN_TESTS: _Declared("Runs the whole suite behind its walls.", "read", _ANY, 3_600),
-    Action.RUN_FOCUSED_TESTS: _Declared("Runs some of the tests behind their walls.", "read", _ANY, 3_600),
+    Action.RUN_TESTS: _Declared("Runs the whole suite in isolation.", "read", _ANY, 3_600),
+    Action.RUN_FOCUSED_TESTS: _Declared("Runs some of the tests in isolation.", "read", _ANY, 3_600),
     Action.ANALYZE_FAILURE: _Declared("Names the places to work on.", "read", _ANALYSIS, 3_600),
     Action.ANALYZE_TRACEBACK: _Declared("Reads a traceback.", "read", _ANALYSIS, 3_600),
     Action.INSPECT_FILES: _Declared("Looks at files of the working copy.", "read", _ANY, 600),

@@ -12,9 +12,9 @@ from cogworks.codegen.testgate import missing_target
 from cogworks.cycle.results import TraceEntry
 from cogworks.domain_services.exploring import Coverage
 from cogworks.domain_services.messages import TestReport
-from cogworks.nodes.contract import NodeShell, Workspace
+from cogworks.nodes.contract import NodePorts, Workspace
 from cogworks.repair.consulting import Exploration
-from cogworks.repair.landmarks import Landmark, Span
+from cogworks.repair.landmarks import RepairTarget, Span
 from cogworks.repair.localise.localising import HOPS, WIDER_HOPS, Localised, Reach, localise
 from cogworks.repair.localise.suspects import Suspect
 from cogworks.repair.probe.investigating import Findings, ProbeLimits, Watching, investigate
@@ -30,8 +30,8 @@ MAX_EVIDENCE_CHARS = 4_000
 class Probes:
     """One visit's probes; what is known of a tree is not asked again."""
 
-    def __init__(self, shell: NodeShell, limits: ProbeConfig, *, who: str) -> None:
-        self._shell = shell
+    def __init__(self, ports: NodePorts, limits: ProbeConfig, *, who: str) -> None:
+        self._ports = ports
         self._limits = limits
         self._who = who
         self._tree = ""
@@ -49,8 +49,8 @@ class Probes:
         if not limits.investigations_enabled or not localised.suspects:
             return localised
         # Only as long as it is needed: what the probes started is gone before the next action begins.
-        with self._shell.laboratory() as laboratory:
-            before = laboratory.digest()
+        with self._ports.sandbox_pool() as sandbox_pool:
+            before = sandbox_pool.digest()
             known = self.findings if before == self._tree else None
             self._tree = before
             scene = Scene(
@@ -60,8 +60,10 @@ class Probes:
                 timeout_s=limits.probe_seconds,
             )
             most = ProbeLimits(most=limits.max_probes, pool=limits.probe_pool, probe_s=limits.probe_seconds)
-            watching = Watching(tell, lambda line: self._shell.say(f"{self._who}: {line}"))
-            found = self.findings = investigate(scene, laboratory, most, watching, known=known or Findings())
+            watching = Watching(tell, lambda line: self._ports.say(f"{self._who}: {line}"))
+            found = self.findings = investigate(
+                scene, sandbox_pool, most, watching, known=known or Findings()
+            )
         suspects = found.in_order(localised.suspects)
         tell("candidates.probed", suspects=[[each.symbol.id, each.belief] for each in suspects])
         return localised.model_copy(update={"suspects": suspects})
@@ -78,7 +80,7 @@ LANDMARKS_FILE = "landmarks.json"
 class Located(Value):
     """What one analysis found out."""
 
-    landmark: Landmark
+    landmark: RepairTarget
     localised: Localised
     recalled: tuple[str, ...]
     """The suspects as they were ranked before any of them was probed."""
@@ -133,14 +135,14 @@ class Located(Value):
 class Locator(Exploration):
     """Looks for the places behind failures in the node's working copy."""
 
-    def __init__(self, shell: NodeShell, workspace: Workspace, *, who: str, probes: ProbeConfig) -> None:
-        self._shell = shell
+    def __init__(self, ports: NodePorts, workspace: Workspace, *, who: str, probes: ProbeConfig) -> None:
+        self._ports = ports
         self._workspace = workspace
         self._who = who
-        self._probes = Probes(shell, probes, who=who)
+        self._probes = Probes(ports, probes, who=who)
         self._covered: dict[str, Coverage] = {}
         """Name of a tree -> what its tests execute: asking runs the whole suite."""
-        super().__init__(workspace, shell.service, warn=lambda text: shell.say(f"{who}: {text}"))
+        super().__init__(workspace, ports.service, warn=lambda text: ports.say(f"{who}: {text}"))
 
     def locate(self, failing: TestReport, *, is_wide: bool) -> Located | None:
         """The suspects behind these failures; None when there is nothing to look for or nothing is found.
@@ -153,7 +155,7 @@ class Locator(Exploration):
         """
         if not failing.cases and not failing.collection_errors:
             return None
-        self._shell.say(f"{self._who}: looking for what {len(failing.cases)} failing test(s) lead to")
+        self._ports.say(f"{self._who}: looking for what {len(failing.cases)} failing test(s) lead to")
         reach = Reach(hops=WIDER_HOPS if is_wide else HOPS)
         found = localise(failing, self, reach=reach)
         if not found.suspects:
@@ -162,7 +164,7 @@ class Locator(Exploration):
         probing = list[TraceEntry]()
         found = self._probes.into(found, failing, lambda kind, **data: probing.append(_entry(kind, data)))
         first, *_ = found.suspects
-        landmark = Landmark(
+        landmark = RepairTarget(
             id=self._who,
             intent=f"Make the failing tests pass; they lead to {first.symbol.id}.",
             target_spans=tuple(

@@ -12,7 +12,7 @@ from cogworks.codegen.handoff import is_test_path
 from cogworks.cycle.feedback import MAX_PROBLEMS, Trial
 from cogworks.nodes.artifacts import interface_files, planned_items, spec_path, specification_text
 from cogworks.nodes.asking import purpose_of
-from cogworks.nodes.contract import NodeShell, NodeTask, Workspace
+from cogworks.nodes.contract import NodePorts, NodeTask, Workspace
 from cogworks.nodes.excerpts import survey
 from cogworks.nodes.intake import issue
 from cogworks.nodes.replies import JudgedTests, PlannedItem
@@ -149,21 +149,21 @@ CATEGORY = "TEST_MEANING"
 
 
 def judged(
-    task: NodeTask, shell: NodeShell, *, workspace: Workspace, item: PlannedItem, paths: Sequence[str]
+    task: NodeTask, ports: NodePorts, *, workspace: Workspace, item: PlannedItem, paths: Sequence[str]
 ) -> Trial:
     """One question about the tests that stand in the tree; its answer is in the ledger before anything follows from it.
 
     Args:
         paths: of the test file and all that belongs to it.
     """
-    shell.say(f"{item.key}: asking whether the tests assert what is wanted")
-    reply = shell.model.ask(
+    ports.say(f"{item.key}: asking whether the tests assert what is wanted")
+    reply = ports.model.ask(
         PROMPT,
         judging_variables(task, workspace, item, paths),
         JudgedTests,
         purpose=purpose_of(PROMPT, task.visit, 1),
     )
-    shell.checkpoint()
+    ports.checkpoint()
     problems = objections(reply, paths)
     return Trial(category=CATEGORY, problems=problems) if problems else Trial()
 

@@ -7,11 +7,11 @@ from typing import Protocol
 from cogworks.repair.branches import Course
 from cogworks.repair.budgets import Budgets
 from cogworks.repair.instance import Instance
-from cogworks.repair.landmarks import Landmark
+from cogworks.repair.landmarks import RepairTarget
 from cogworks.repair.localise.localising import Explorer, Localised
 from cogworks.repair.options import Options
 from cogworks.repair.planning import Model, Planned
-from cogworks.repair.probe.investigating import Findings, Laboratory
+from cogworks.repair.probe.investigating import Findings, SandboxPool
 from cogworks.repair.probe.recalling import Recalled
 from cogworks.repair.probe.understanding import Understanding
 from cogworks.repair.proof import Proof
@@ -56,14 +56,14 @@ class Tools:
     explorer: Explorer
     model: Model
     proposer: Proposer
-    laboratory: Laboratory | None = None
+    sandbox_pool: SandboxPool | None = None
     """None: no probe can be sent."""
     steady: SteadyTests | None = None
     """Knows which names of tests cannot be relied on; None: all can."""
     say: Callable[[str], None] = lambda _: None
     """Is told one line for each probe, as it begins and ends."""
     now: Callable[[], float] = lambda: 0.0
-    """The clock of the run, as in `cycle.Surroundings`."""
+    """The clock of the run, as in `cycle.CyclePorts`."""
 
 
 class Tried(Value):
@@ -83,7 +83,7 @@ class Notes:
         self.findings: Findings | None = None
         self.planned: Planned | None = None
         self.understanding: Understanding | None = None
-        self.landmarks: tuple[Landmark, ...] = ()
+        self.landmarks: tuple[RepairTarget, ...] = ()
         self.courses: list[Course] = []
         """Every turn among the branches, the latest last."""
         self.rejected: list[str] = []

@@ -21,7 +21,7 @@ from cogworks.domain_services.messages import TestReport
 from cogworks.errors import InvalidReply
 from cogworks.repair.judging import judge
 from cogworks.repair.ladder import Rung
-from cogworks.repair.landmarks import Landmark
+from cogworks.repair.landmarks import RepairTarget
 from cogworks.repair.localise.localising import HOPS, WIDER_HOPS, Localised
 from cogworks.repair.offline import NobodyAsked
 from cogworks.repair.probe.investigating import TreeChanged
@@ -30,8 +30,8 @@ from cogworks.repair.proof import Tree as ProvenTree
 from cogworks.repair.proposing import Proposals, Request, judged
 from cogworks.repair.transact.gates import Selection
 from cogworks.repair.transact.measure import RERUNS, as_found
-from cogworks.repair.transact.outcomes import Moment, Result, Terms
-from cogworks.repair.transact.transaction import Bench, Tree, transact
+from cogworks.repair.transact.outcomes import Result, Terms, TransactionEvent
+from cogworks.repair.transact.transaction import TransactionPorts, Tree, transact
 from cogworks.vocabulary import CommitOid
 
 _FATAL = ("locked", "dirty_tree", "checkpoint_failed", "no_tests", "baseline_timeout")
@@ -46,7 +46,7 @@ class PatchRun:
         self._tools = tools
         self._chronicle = Chronicle(tools.now)
         self._note = self._chronicle.tell
-        self._bench = Bench(tree=tools.tree, checks=tools.checks, tell=self._tell_moment)
+        self._ports = TransactionPorts(tree=tools.tree, checks=tools.checks, tell=self._tell_moment)
         with tools.tree.hold():
             tools.tree.go_back()
         self._base = _state(tools.tree)
@@ -55,7 +55,7 @@ class PatchRun:
         self._report = TestReport(cases=())
         self._suite: tuple[str, ...] = ()
         """What the last of these runs was about; empty: everything."""
-        self._landmarks: dict[str, Landmark] = {}
+        self._landmarks: dict[str, RepairTarget] = {}
         self._tried: dict[str, set[str]] = {}
         """Tree -> fingerprints of the diffs that failed on it."""
         self._taken_back = 0
@@ -179,7 +179,7 @@ class PatchRun:
             self._note("proposer.done", kept=0, refused=[str(error)])
             halt = str(error) if isinstance(error, NobodyAsked) else ""
             return self._ended(Outcome.NONE_VALID, summary=str(error), reasons=(str(error),), halt=halt)
-        found = judged(replies, request, self._bench, tried=self._failed_here(), rejected=self.notes.rejected)
+        found = judged(replies, request, self._ports, tried=self._failed_here(), rejected=self.notes.rejected)
         self._note("proposer.done", kept=len(found.kept), refused=list(found.refused))
         self.notes.proposals += found.kept
         self.notes.refused += found.refused
@@ -215,7 +215,7 @@ class PatchRun:
             self._note("txn.retry", landmark=landmark.id, candidate=name, after=self._undone)
         self._note("txn.start", landmark=landmark.id, candidate=name)
         result = transact(
-            change["diff"], self._terms(landmark), self._bench, tried=frozenset(self._failed_here())
+            change["diff"], self._terms(landmark), self._ports, tried=frozenset(self._failed_here())
         )
         self._note("txn.result", code=result.code, reasons=list(result.reasons))
         self.notes.tried.append(Tried(landmark=landmark.id, candidate=result.proposal, result=result))
@@ -288,7 +288,7 @@ class PatchRun:
             return failed("unproven", "FINALIZE: nothing proves the tree as it is now")
         return self._ended(Outcome.DONE, summary=f"{len(proof.having('fail_to_pass'))} test(s) repaired")
 
-    def _terms(self, landmark: Landmark) -> Terms:
+    def _terms(self, landmark: RepairTarget) -> Terms:
         step, gates = self._diagnosis.step(landmark), self._job.options.gates
         tests = self._diagnosis.regression(step.files) if gates.regression else ()
         selection = Selection(
@@ -338,7 +338,7 @@ class PatchRun:
         """The tree is as it may be gone back to."""
         self._note("vcs.checkpoint", why=why, head=self._head.head, tree=self._head.tree, **data)
 
-    def _note_step(self, landmark: Landmark, reasons: Sequence[str]) -> None:
+    def _note_step(self, landmark: RepairTarget, reasons: Sequence[str]) -> None:
         """A landmark is begun with, or once more asked for."""
         if landmark.id == self._step:
             self._note("proposer.retry", landmark=landmark.id, reasons=list(reasons))
@@ -376,7 +376,7 @@ class PatchRun:
         told: dict[str, Any] = {"tree": self._head.tree, "taken_back": undone} if undone else {}
         return ActionResult(outcome=outcome, trace=self._chronicle.taken(), **(told | more))
 
-    def _tell_moment(self, moment: Moment) -> None:
+    def _tell_moment(self, moment: TransactionEvent) -> None:
         self._note(moment.kind, step=moment.step, **moment.data)
 
 

@@ -1,4 +1,4 @@
-"""The repository's tests as a node runs them: what their walls met is said once to whoever watches.
+"""The repository's tests as a node runs them: what their isolation met is said once to whoever watches.
 
 What is wanted of the tests that are there before a change, and what they can show of it.
 """
@@ -9,24 +9,24 @@ from typing import NamedTuple
 
 from cogworks.codegen.handoff import holds_tests
 from cogworks.domain_services.messages import TestReport
-from cogworks.nodes.contract import Failed, NodeShell, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, Workspace
 from cogworks.repair.proof import Guard
 from cogworks.repair.transact.measure import as_found, file_of
 from cogworks.repair.unloaded import MAX_NAMED, Unloaded, library_remedies, unloaded_of
 
 
-def run_suite(shell: NodeShell, workspace: Workspace, tests: Sequence[str] = (), *, who: str) -> TestReport:
+def run_suite(ports: NodePorts, workspace: Workspace, tests: Sequence[str] = (), *, who: str) -> TestReport:
     """Run tests of the working copy.
 
     Args:
         tests: files or ids; none: the whole suite.
         who: begins every line that is said.
     """
-    report = shell.service.simulate(workspace, tests)
+    report = ports.service.simulate(workspace, tests)
     for text in report.blocked:
-        shell.say_once(f"{who}: the walls around the tests met this: {text}")
+        ports.say_once(f"{who}: the isolation around the tests met this: {text}")
     if report.unprotected:
-        shell.say_once(
+        ports.say_once(
             f"{who}: WARNING: nothing keeps the tests from this here: {'; '.join(report.unprotected)}. "
             "`cogworks doctor` says what to install."
         )
@@ -37,11 +37,11 @@ Scope = Sequence[str] | None
 """What a suite is made of: None, every test there is; else these files, and nothing is run where there are none."""
 
 
-def run_scope(shell: NodeShell, workspace: Workspace, scope: Scope, *, who: str) -> TestReport:
+def run_scope(ports: NodePorts, workspace: Workspace, scope: Scope, *, who: str) -> TestReport:
     """Run the suite, as far as it is wanted; `who` is that of `run_suite`."""
     if scope is None:
-        return run_suite(shell, workspace, who=who)
-    return run_suite(shell, workspace, scope, who=who) if scope else TestReport(cases=())
+        return run_suite(ports, workspace, who=who)
+    return run_suite(ports, workspace, scope, who=who) if scope else TestReport(cases=())
 
 
 def scope_in_words(scope: Scope) -> str:
@@ -52,8 +52,8 @@ def scope_in_words(scope: Scope) -> str:
 class SuiteRuns:
     """What the whole suite of a visit came to: as it was found, as it ran last, and on each state of the files between."""
 
-    def __init__(self, shell: NodeShell, workspace: Workspace, *, who: str) -> None:
-        self._shell = shell
+    def __init__(self, ports: NodePorts, workspace: Workspace, *, who: str) -> None:
+        self._ports = ports
         self._workspace = workspace
         self._who = who
         self._on: dict[str, TestReport] = {}
@@ -70,8 +70,8 @@ class SuiteRuns:
         report = self._on.get(tree)
         if report is None:
             how = "" if self.found else " as it is"
-            self._shell.say(f"{self._who}: running {scope_in_words(scope)}{how}")
-            report = run_scope(self._shell, self._workspace, scope, who=self._who)
+            self._ports.say(f"{self._who}: running {scope_in_words(scope)}{how}")
+            report = run_scope(self._ports, self._workspace, scope, who=self._who)
             self.remember(report, tree)
         self.found = self.found or report
         self.latest = report

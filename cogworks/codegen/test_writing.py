@@ -38,7 +38,7 @@ from cogworks.cycle.results import ActionResult, TraceEntry
 from cogworks.domain_services.messages import TestReport, hides_any, is_hidden
 from cogworks.nodes.artifacts import proposed_paths
 from cogworks.nodes.asking import as_previous, changes, purpose_of, reason_for_a_person, retry_variables
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Workspace
 from cogworks.nodes.replies import PlannedItem, WrittenTests
 from cogworks.repair.transact.measure import file_of, measured, worse
 from cogworks.vocabulary import CommitOid, Severity
@@ -55,9 +55,9 @@ class TestWriting:
 
     __test__ = False
 
-    def __init__(self, task: NodeTask, shell: NodeShell, *, workspace: Workspace, item: PlannedItem) -> None:
+    def __init__(self, task: NodeTask, ports: NodePorts, *, workspace: Workspace, item: PlannedItem) -> None:
         self._task = task
-        self._shell = shell
+        self._ports = ports
         self._workspace = workspace
         self._item = item
         self._stored = stored_handoff(task)
@@ -144,8 +144,8 @@ class TestWriting:
             scope: what the suite was made of; the new tests are run in any case.
         """
         self.requests += 1
-        self._shell.say(f"{self._item.key}: writing the tests (attempt {self.requests})")
-        reply = self._shell.model.ask(
+        self._ports.say(f"{self._item.key}: writing the tests (attempt {self.requests})")
+        reply = self._ports.model.ask(
             PROMPT,
             {**coding_variables(self._task, self._workspace, self._item), **self._again(reasons)},
             WrittenTests,
@@ -153,7 +153,7 @@ class TestWriting:
         )
         self._previous = reply
         # The suite may run for long on what it says: whoever takes over then must not pay for it again.
-        self._shell.checkpoint()
+        self._ports.checkpoint()
         # Protected paths are for the gate: tests can be written elsewhere.
         if refused := reason_for_a_person(
             "code_generation",
@@ -171,7 +171,7 @@ class TestWriting:
         if trial.is_kept and self._task.conventions.test_judge and self.requests < TEST_WRITINGS:
             # A judgement is worth one more answer; the last one is judged by what can be measured alone.
             trial = judged(
-                self._task, self._shell, workspace=self._workspace, item=self._item, paths=claim.paths
+                self._task, self._ports, workspace=self._workspace, item=self._item, paths=claim.paths
             )
         if not trial.is_kept or run is None:
             self._workspace.roll_back()
@@ -201,17 +201,17 @@ class TestWriting:
         wanted = changes(reply.files)
         if reason := self._workspace.apply(wanted):
             return Trial(category="refused_change", problems=(reason,)), None
-        as_found = FilesAsFound(self._shell.service, self._workspace)
+        as_found = FilesAsFound(self._ports.service, self._workspace)
         if tidied := ChangeOnTrial(wanted, as_found).tidy():
-            self._shell.say(f"{self._item.key}: formatted {', '.join(tidied)}")
-        diagnostics = self._shell.service.validate(self._workspace, _existing(claim.paths, self._workspace))
+            self._ports.say(f"{self._item.key}: formatted {', '.join(tidied)}")
+        diagnostics = self._ports.service.validate(self._workspace, _existing(claim.paths, self._workspace))
         checks = (*absent(claim, self._workspace), *unreadable(claim.paths, diagnostics))
         if found := self._first(iter(checks)):
             return _trial(found), None
         what = "the test suite with the new tests" if scope is None else scope_in_words(scope)
-        self._shell.say(f"{self._item.key}: running {what}")
+        self._ports.say(f"{self._item.key}: running {what}")
         run = FirstRun(
-            report=run_scope(self._shell, self._workspace, scope, who=self._item.key),
+            report=run_scope(self._ports, self._workspace, scope, who=self._item.key),
             before=before,
             modules=(*self._workspace.files(), *self._item.files, *proposed_paths(self._task)),
             wants_red=self._wants_red(),
@@ -225,13 +225,13 @@ class TestWriting:
         for problem in found:
             if problem.code not in WAIVABLE or problem.code not in self._task.conventions.test_warnings:
                 return problem
-            self._shell.say(f"{self._item.key}: WARNING: {problem.code}: {problem.message}")
+            self._ports.say(f"{self._item.key}: WARNING: {problem.code}: {problem.message}")
         return None
 
     def _sent_back(self, trial: Trial, claim: Claim) -> ActionResult:
         self.sent_back = trial
         first = trial.problems[0].splitlines()[0]
-        self._shell.say(f"{self._item.key}: tests sent back to their writer: {first}")
+        self._ports.say(f"{self._item.key}: tests sent back to their writer: {first}")
         return ActionResult(
             outcome=Outcome.NONE_VALID,
             summary=first,
@@ -248,11 +248,11 @@ class TestWriting:
         # A commit's name depends on its parent's date; the log of a visit must not.
         told = handoff.as_json()
         told.pop("commit")
-        self._shell.keep(HANDOFF_FILE, f"{canonical(handoff.as_json())}\n")
+        self._ports.keep(HANDOFF_FILE, f"{canonical(handoff.as_json())}\n")
         red = handoff.red
         missing = f", and these are still to be written: {'; '.join(red.missing)}" if red.missing else ""
         said = f"{handoff.test_path} ({handoff.source}): {red.failed} fail, {red.passed} pass{missing}"
-        self._shell.say(f"{self._item.key}: tests handed over: {said}")
+        self._ports.say(f"{self._item.key}: tests handed over: {said}")
         return ActionResult(
             outcome=Outcome.DONE,
             summary=said,

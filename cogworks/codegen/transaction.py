@@ -18,12 +18,12 @@ from cogworks.cycle.feedback import Trial
 from cogworks.cycle.results import MAX_LISTED, TraceEntry
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.nodes.asking import changes
-from cogworks.nodes.contract import NodeShell, NodeTask, Workspace
+from cogworks.nodes.contract import NodePorts, NodeTask, Workspace
 from cogworks.nodes.replies import CodeChange, PlannedItem
 from cogworks.repair.transact.gates import Selection
 from cogworks.repair.transact.measure import Measurement
-from cogworks.repair.transact.outcomes import Moment, Result, Terms
-from cogworks.repair.transact.transaction import Bench, transact
+from cogworks.repair.transact.outcomes import Result, Terms, TransactionEvent
+from cogworks.repair.transact.transaction import TransactionPorts, transact
 from cogworks.repair.transact.validators import HANDED_OVER
 from cogworks.repair.violations import Reading, Step, TestRules
 from cogworks.vocabulary import RunId
@@ -32,8 +32,8 @@ from cogworks.vocabulary import RunId
 class ChangeChecks:
     """The domain service's view of the working copy; obeys `cogworks.repair.transact.transaction.Checks`."""
 
-    def __init__(self, shell: NodeShell, workspace: Workspace, *, who: str) -> None:
-        self._shell = shell
+    def __init__(self, ports: NodePorts, workspace: Workspace, *, who: str) -> None:
+        self._ports = ports
         self._workspace = workspace
         self._who = who
         self._scope: Scope = None
@@ -52,18 +52,18 @@ class ChangeChecks:
         return Observed(tuple(self._reports), self._findings)
 
     def static(self, paths: Sequence[str]) -> Sequence[Diagnostic]:
-        self._findings = self._shell.service.validate(self._workspace, paths) if paths else ()
+        self._findings = self._ports.service.validate(self._workspace, paths) if paths else ()
         return self._findings
 
     def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
         """Like every run of the node's tests this one ends at the service's own limit, or with its action."""
         del timeout_s
         what = f"{len(tests)} of the tests" if tests else scope_in_words(self._scope)
-        self._shell.say(f"{self._who}: running {what}")
+        self._ports.say(f"{self._who}: running {what}")
         if tests:
-            report = run_suite(self._shell, self._workspace, tests, who=self._who)
+            report = run_suite(self._ports, self._workspace, tests, who=self._who)
         else:
-            report = run_scope(self._shell, self._workspace, self._scope, who=self._who)
+            report = run_scope(self._ports, self._workspace, self._scope, who=self._who)
         self._reports.append(report)
         if not tests:
             self.whole = report
@@ -142,14 +142,14 @@ class Tried:
 class Transactions:
     """The transactions of one visit."""
 
-    def __init__(self, task: NodeTask, shell: NodeShell, *, workspace: Workspace, item: PlannedItem) -> None:
+    def __init__(self, task: NodeTask, ports: NodePorts, *, workspace: Workspace, item: PlannedItem) -> None:
         self._task = task
-        self._shell = shell
+        self._ports = ports
         self._workspace = workspace
         self._item = item
         self._base = workspace.head
-        self._found = FilesAsFound(shell.service, workspace)
-        self._checks = ChangeChecks(shell, workspace, who=item.key)
+        self._found = FilesAsFound(ports.service, workspace)
+        self._checks = ChangeChecks(ports, workspace, who=item.key)
 
     def try_out(self, reply: CodeChange, wanted: Wanted, *, number: int) -> Tried:
         """Commit a change when nothing is worse with it and its tests prove it.
@@ -165,7 +165,7 @@ class Transactions:
         if refused is not None:
             return Tried(Trial(category="refused_change", problems=(refused,)))
         tree = self._workspace.transactions()
-        around = tree.surroundings([normalised(each.path) for each in written])
+        around = tree.view_of([normalised(each.path) for each in written])
         diff = diff_of(written, around.sources)
         if not diff.files:
             said = "the files are the same as before; nothing would change"
@@ -173,8 +173,10 @@ class Transactions:
         trace: list[TraceEntry] = []
         self._checks.forget(wanted.scope)
         terms = self._terms(reply, diff, wanted, number=number)
-        bench = Bench(tree=tree, checks=self._checks, tell=lambda moment: trace.append(_entry(moment)))
-        result = transact(render(diff), terms, bench)
+        ports = TransactionPorts(
+            tree=tree, checks=self._checks, tell=lambda moment: trace.append(_entry(moment))
+        )
+        result = transact(render(diff), terms, ports)
         return self._ended(result, terms.selection, tuple(trace))
 
     def _formatted(self, wanted: tuple[FileChange, ...]) -> tuple[tuple[FileChange, ...], str | None]:
@@ -183,7 +185,7 @@ class Transactions:
             return (), reason
         change = ChangeOnTrial(wanted, self._found)
         if tidied := change.tidy():
-            self._shell.say(f"{self._item.key}: formatted {', '.join(tidied)}")
+            self._ports.say(f"{self._item.key}: formatted {', '.join(tidied)}")
         self._workspace.roll_back()
         return tuple(change.changes), None
 
@@ -247,7 +249,7 @@ def _missing_tests(reply: CodeChange, workspace: Workspace) -> list[str]:
     ]
 
 
-def _entry(moment: Moment) -> TraceEntry:
+def _entry(moment: TransactionEvent) -> TraceEntry:
     data = {name: _short(value) for name, value in moment.data.items() if name not in _OF_THE_MOMENT}
     return TraceEntry(kind=moment.kind, data={"step": moment.step, **data})
 

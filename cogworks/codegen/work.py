@@ -32,7 +32,7 @@ from cogworks.cycle.feedback import Attempt, Trial, fingerprint, judge_diagnosti
 from cogworks.cycle.results import ActionResult, Candidate, Payload, TraceEntry, failed
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.artifacts import planned_item, proposed_paths
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Workspace
 from cogworks.nodes.replies import CodeChange, PlannedItem
 from cogworks.repair.probe.investigating import TreeChanged
 from cogworks.repair.proof import Proof
@@ -70,19 +70,19 @@ class Kept:
 class CodingWork:
     """One visit's work: carries out actions, and remembers what no log has room for."""
 
-    def __init__(self, task: NodeTask, shell: NodeShell) -> None:
+    def __init__(self, task: NodeTask, ports: NodePorts) -> None:
         self._task = task
-        self._shell = shell
-        self.workspace: Workspace = shell.workspace()
+        self._ports = ports
+        self.workspace: Workspace = ports.workspace()
         self.workspace.roll_back()
         self.item: PlannedItem = planned_item(task)
         self.own = _own_files(task, self.workspace, self.item)
         """Files that only this sub-work-item brought in, on an earlier visit."""
         self._baseline = Baseline(task.conventions.baseline, self.workspace, self.own)
-        self.suite = SuiteRuns(shell, self.workspace, who=self.item.key)
+        self.suite = SuiteRuns(ports, self.workspace, who=self.item.key)
         self.kept: Kept | None = None
-        self._transactions = Transactions(task, shell, workspace=self.workspace, item=self.item)
-        self._locator = Locator(shell, self.workspace, who=self.item.key, probes=task.conventions.probes)
+        self._transactions = Transactions(task, ports, workspace=self.workspace, item=self.item)
+        self._locator = Locator(ports, self.workspace, who=self.item.key, probes=task.conventions.probes)
         self._tried: dict[str, Trial] = {}
         """What became of the changes that were tried on the tree as it is."""
         self._as_found: dict[str, frozenset[StaticError]] = {}
@@ -94,10 +94,10 @@ class CodingWork:
         self.refusal: Failed | None = None
         """What a person has to decide."""
         self.tests = (
-            TestWriting(task, shell, workspace=self.workspace, item=self.item) if hands_over(task) else None
+            TestWriting(task, ports, workspace=self.workspace, item=self.item) if hands_over(task) else None
         )
         """The tests that are handed over; None where they come with the code."""
-        self.coder = Coder(task, shell, workspace=self.workspace, item=self.item, tests=self.tests)
+        self.coder = Coder(task, ports, workspace=self.workspace, item=self.item, tests=self.tests)
 
     @property
     def prompts(self) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ class CodingWork:
             Action.APPLY_PATCH: self._transact,
             Action.REVERT_PATCH: self._revert,
             Action.VALIDATE: self._validate,
-            **Asides(self._shell, self.workspace, lambda: self.suite.latest).handlers(),
+            **Asides(self._ports, self.workspace, lambda: self.suite.latest).handlers(),
         }
 
     def _run_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
@@ -190,7 +190,7 @@ class CodingWork:
         self.coder.suspects = located.places if located else ()
         self.coder.evidence = located.evidence if located else ()
         for name, text in (located.files() if located else {}).items():
-            self._shell.keep(name, text)
+            self._ports.keep(name, text)
         return ActionResult(
             outcome=Outcome.FOUND, landmarks=(self.item.key,), trace=located.trace if located else ()
         )
@@ -271,7 +271,7 @@ class CodingWork:
             # The coder could do nothing about it: the tests cannot be loaded without its change, so the gate never saw them.
             self.refusal = self._dropped(lost)
         first = trial.problems[0].splitlines()[0]
-        self._shell.say(f"{self.item.key}: attempt {self.coder.requests} refused: {first}")
+        self._ports.say(f"{self.item.key}: attempt {self.coder.requests} refused: {first}")
         return ActionResult(
             outcome=Outcome.ROLLED_BACK,
             summary=first,
@@ -342,7 +342,7 @@ class CodingWork:
         if not verdict.is_kept:
             return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=verdict.problems)
         self.proof = self._proven(self.kept, self._base)
-        self._shell.keep(PROOF_FILE, proof_text(self.proof))
+        self._ports.keep(PROOF_FILE, proof_text(self.proof))
         if flaky := unsteady(self.proof, self.kept.reply.tests):
             return ActionResult(outcome=Outcome.DIAGNOSTICS, reasons=flaky)
         return ActionResult(outcome=Outcome.GREEN)
@@ -353,8 +353,8 @@ class CodingWork:
         ran = [run for run in kept.reruns if any(file_of(case.id) in tests for case in run.cases)]
         missing = max(0, RERUNS - len(ran))
         if missing:
-            self._shell.say(f"{self.item.key}: running the tests of the change once more")
-        again = [run_suite(self._shell, self.workspace, tests, who=self.item.key) for _ in range(missing)]
+            self._ports.say(f"{self.item.key}: running the tests of the change once more")
+        again = [run_suite(self._ports, self.workspace, tests, who=self.item.key) for _ in range(missing)]
         return proof_of(
             base_of(found, stored_proof(self._task), self.own),
             side(self.workspace, kept.after),
@@ -364,7 +364,7 @@ class CodingWork:
 
     def _diagnosed(self, reply: CodeChange) -> Trial:
         written = sorted(file.path for file in reply.files if file.action != "delete")
-        found = self._shell.service.validate(self.workspace, written) if written else ()
+        found = self._ports.service.validate(self.workspace, written) if written else ()
         known = frozenset[StaticError]().union(*self._as_found.values())
         return judge_diagnostics(faults_beyond(known, found))
 

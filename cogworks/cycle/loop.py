@@ -48,7 +48,7 @@ def no_signals(cycle: int) -> Sequence[Forced]:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class CyclePorts:
     """The world as a cycle uses it."""
 
     handlers: Mapping[Action, Handler]
@@ -68,7 +68,7 @@ class Surroundings:
 class CodingCycle:
     """One run. Everything but `force` is called from one thread."""
 
-    def __init__(self, header: Header, surroundings: Surroundings) -> None:
+    def __init__(self, header: Header, surroundings: CyclePorts) -> None:
         self._limits = header.limits
         self._around = surroundings
         self._built_in = built_in(header.limits)

@@ -25,7 +25,7 @@ from cogworks.cycle.events import (
 )
 from cogworks.cycle.executor import Handler
 from cogworks.cycle.flow import Draft
-from cogworks.cycle.loop import TERMINAL_REFUSED, WATCHDOG, CodingCycle, Surroundings
+from cogworks.cycle.loop import TERMINAL_REFUSED, WATCHDOG, CodingCycle, CyclePorts
 from cogworks.cycle.proposing import Generator
 from cogworks.cycle.results import ActionResult, Payload
 from cogworks.cycle.signals import Forced, obeyable
@@ -280,7 +280,7 @@ def _run(recording: _Recording, *, results: Mapping[int, ActionResult], compare:
     )
 
 
-def _surroundings(recording: _Recording, results: Mapping[int, ActionResult], listen: Any) -> Surroundings:
+def _surroundings(recording: _Recording, results: Mapping[int, ActionResult], listen: Any) -> CyclePorts:
     def handler(payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del deadline_ms
         cycle = context.cycle + 1
@@ -290,7 +290,7 @@ def _surroundings(recording: _Recording, results: Mapping[int, ActionResult], li
         return results[cycle]
 
     handlers: Mapping[Action, Handler] = dict.fromkeys(Action, handler)
-    return Surroundings(
+    return CyclePorts(
         handlers=handlers,
         generators=_generators(recording),
         signals=lambda cycle: _signals(recording, cycle),

@@ -57,9 +57,9 @@ class TestReport(Message):
     """Each begins with the file or folder whose tests could not be loaded, and a colon; with `EVERYTHING` where none at all could."""
     timed_out: bool = False
     blocked: tuple[str, ...] = ()
-    """What the tests tried beyond their walls and the limits they reached, by name."""
+    """What the tests tried beyond their isolation and the limits they reached, by name."""
     unprotected: tuple[str, ...] = ()
-    """What they could have done that no wall of that machine kept them from; empty behind complete walls."""
+    """What they could have done that no wall of that machine kept them from; empty in complete isolation."""
     commands: tuple[str, ...] = ()
     """How they were run, for people, without what only the service's own machine knows; empty: it does not say."""
     versions: dict[str, str] = {}
@@ -153,7 +153,7 @@ class Caller(Message):
     work_item_id: int | None = None
     sub_work_item_id: int | None = None
     needs_walls: bool = False
-    """Whether code of the repository may run only behind complete walls: the item is safety-critical, or its author is
+    """Whether code of the repository may run only in complete isolation: the item is safety-critical, or its author is
     not trusted. A service that cannot build them answers `tool_not_found`."""
 
 

@@ -12,7 +12,7 @@ from cogworks.forge.effects import PostComment
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import STATUS_TOPIC, project
-from cogworks.ledger.lease import Keeper
+from cogworks.ledger.lease import VisitLease
 from cogworks.ledger.record import Change, LedgerCommit, Tip, change_for
 from cogworks.pipeline.decision import INPUTS, Answer
 from cogworks.pipeline.people import CommentRef
@@ -35,7 +35,7 @@ class Correspondence(Tracker, Protocol):
 
 
 @dataclass(frozen=True)
-class Desk:
+class AnswerPorts:
     """The world as people are answered from it."""
 
     tracker: Correspondence
@@ -80,7 +80,7 @@ def held_by(state: RunState, lease: Lease, snapshot: Snapshot) -> tuple[RunState
     return held, next(taken for taken in held.leases if taken.visit_key == lease.visit_key)
 
 
-def answer(desk: Desk, ledger: MovingLedger, seen: Considered, move: Answer) -> RunState:
+def answer(ports: AnswerPorts, ledger: MovingLedger, seen: Considered, move: Answer) -> RunState:
     """Post every comment that is owed, the status comment where it is gone included; the state after that.
 
     What was dealt with is in the commit of the claim, so a runner that dies here leaves nothing but comments to post.
@@ -92,18 +92,18 @@ def answer(desk: Desk, ledger: MovingLedger, seen: Considered, move: Answer) -> 
     if seen.snapshot.ledger is None:
         raise LookupError("a run without a ledger owes nothing")
     if seen.facts.is_status_gone and seen.state.status_comment is not None:
-        desk.say(
+        ports.say(
             "no comment of this issue is the status comment that the ledger names "
             f"({seen.state.status_comment.node_id}): it was deleted, or somebody wrote into the ledger; ours is looked for "
             "by its marker, else posted anew"
         )
-    lease = inputs_lease(seen.state, visit_key=move.visit_key, holder=desk.holder, attempt=move.attempt)
+    lease = inputs_lease(seen.state, visit_key=move.visit_key, holder=ports.holder, attempt=move.attempt)
     held, lease = held_by(seen.state, lease, seen.snapshot)
-    asked_s = desk.monotonic()
+    asked_s = ports.monotonic()
     commit = ledger.append(
         seen.snapshot.ledger.oid, change_for(held, lease, "claim", {}, sequence=held.inputs.times)
     )
-    keeper = Keeper(ledger, state=held, tip=commit.oid, lease=lease)
+    visit_lease = VisitLease(ledger, state=held, tip=commit.oid, lease=lease)
     due = Due(
         comments=_comments(seen, held),
         verb="answered",
@@ -113,21 +113,21 @@ def answer(desk: Desk, ledger: MovingLedger, seen: Considered, move: Answer) -> 
         # The status comment is no courtesy: who gave it up might post it a second time.
         is_given_up=move.attempt > MAX_ATTEMPTS and held.refusal is None,
     )
-    return settle(desk, keeper, seen.snapshot, due)
+    return settle(ports, visit_lease, seen.snapshot, due)
 
 
-def settle(desk: Desk, keeper: Keeper, snapshot: Snapshot, due: Due) -> RunState:
+def settle(ports: AnswerPorts, visit_lease: VisitLease, snapshot: Snapshot, due: Due) -> RunState:
     """Post what is due under the keeper's lease and record it; the lease is given back where that fails.
 
     Raises:
         LostRace: another runner has the lease; nothing was posted, or it is theirs to adopt.
         CogworksError: GitHub failed; the comments stay owed.
     """
-    held = keeper.state
+    held = visit_lease.state
     is_recorded = False
     try:
-        published = _posted(desk, keeper, snapshot, due)
-        after = keeper.finish(
+        published = _posted(ports, visit_lease, snapshot, due)
+        after = visit_lease.finish(
             lambda state: _answered(state, held, due, published),
             due.verb,
             lambda _: {},
@@ -136,28 +136,28 @@ def settle(desk: Desk, keeper: Keeper, snapshot: Snapshot, due: Due) -> RunState
         is_recorded = True
         return after
     finally:
-        if not is_recorded and not keeper.is_lost:
-            give_back(keeper, desk.say)
+        if not is_recorded and not visit_lease.is_lost:
+            give_back(visit_lease, ports.say)
 
 
-def _posted(desk: Desk, keeper: Keeper, snapshot: Snapshot, due: Due) -> Published:
-    count = len(keeper.state.owed)
+def _posted(ports: AnswerPorts, visit_lease: VisitLease, snapshot: Snapshot, due: Due) -> Published:
+    count = len(visit_lease.state.owed)
     if due.is_given_up:
-        desk.say(f"{count} answer(s) were given up: their runner died {MAX_ATTEMPTS} times")
+        ports.say(f"{count} answer(s) were given up: their runner died {MAX_ATTEMPTS} times")
         return Published()
     if due.is_heir:
         # A dead runner may have posted after our read.
-        snapshot = desk.tracker.read()
-    if desk.monotonic() - due.asked_s > LEASE_TTL_S / 2:
+        snapshot = ports.tracker.read()
+    if ports.monotonic() - due.asked_s > LEASE_TTL_S / 2:
         # A comment has no natural key: whoever was held up must not post beside an heir.
-        keeper.checkpoint()
-        keeper.check()
-    context = PublicationContext(identities=keeper.state.identities)
+        visit_lease.checkpoint()
+        visit_lease.check()
+    context = PublicationContext(identities=visit_lease.state.identities)
     try:
-        return desk.tracker.publish(due.comments, snapshot, context, _no_push)
+        return ports.tracker.publish(due.comments, snapshot, context, _no_push)
     except PermissionRefused as error:
         # The answers are a courtesy: a locked issue must not stop the item.
-        desk.say(f"{count} answer(s) could not be posted: {error}")
+        ports.say(f"{count} answer(s) could not be posted: {error}")
         return Published()
 
 

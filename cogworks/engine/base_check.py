@@ -22,7 +22,7 @@ from cogworks.engine.base_findings import (
 from cogworks.engine.record import Claimed
 from cogworks.engine.workability import asks_services, needs_services, runs_tests
 from cogworks.ledger.record import canonical
-from cogworks.nodes.contract import Failed, NodeShell, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, Workspace
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.known_base import KnownBase
 from cogworks.pipeline.state import RunState
@@ -58,7 +58,7 @@ def is_due(state: RunState, instance: Instance, pipeline: Pipeline, pipelines: P
     return not paid
 
 
-def check_base(claimed: Claimed, shell: NodeShell) -> Failed | None:
+def check_base(claimed: Claimed, ports: NodePorts) -> Failed | None:
     """Make the environment of the base and run its suite, where that is due; the ledger keeps what came of it.
 
     Returns:
@@ -68,19 +68,19 @@ def check_base(claimed: Claimed, shell: NodeShell) -> Failed | None:
         ServiceFailed: a service broke down, which says nothing about the repository.
         TryAgainLater: a service expects it to work later.
     """
-    state = claimed.keeper.state
+    state = claimed.visit_lease.state
     if not is_due(state, claimed.move.instance, claimed.pipeline, claimed.pipelines):
         return None
-    return _BaseCheck(claimed, shell).outcome()
+    return _BaseCheck(claimed, ports).outcome()
 
 
 class _BaseCheck:
     """One look at the base, under the lease of a visit."""
 
-    def __init__(self, claimed: Claimed, shell: NodeShell) -> None:
+    def __init__(self, claimed: Claimed, ports: NodePorts) -> None:
         self._claimed = claimed
-        self._shell = shell
-        self._workspace: Workspace = shell.workspace()
+        self._ports = ports
+        self._workspace: Workspace = ports.workspace()
         self._wanted = claimed.task.conventions.baseline
 
     def outcome(self) -> Failed | None:
@@ -97,24 +97,24 @@ class _BaseCheck:
 
     def _looked_at(self, found: BaseFindings) -> tuple[BaseFindings, Failed | None]:
         place = f"{found.branch} at {found.oid[:12]}"
-        self._shell.say(f"{WHO}: making the environment of {place}")
+        self._ports.say(f"{WHO}: making the environment of {place}")
         environment, failed = self._environment()
         found = found.model_copy(update={"environment": environment})
-        known = self._claimed.keeper.state.base
+        known = self._claimed.visit_lease.state.base
         if failed is not None or self._wanted == "none" or _is_known(known, found):
             return found, failed
-        self._shell.say(f"{WHO}: running the test suite of {place}")
-        began_s = self._shell.now()
+        self._ports.say(f"{WHO}: running the test suite of {place}")
+        began_s = self._ports.now()
         report = self._report()
         if report is None:
             return found, None
-        found = with_report(found, report, seconds=self._shell.now() - began_s)
+        found = with_report(found, report, seconds=self._ports.now() - began_s)
         return found, verdict(report, wanted=self._wanted)
 
     def _environment(self) -> tuple[BaseEnvironment | None, Failed | None]:
         """What the services that make environments tell; None where none does."""
         params = PrepareParams(timeout_s=PREPARE.limit_s)
-        answers: Sequence[Answer[Prepared]] | object = self._shell.service.call(
+        answers: Sequence[Answer[Prepared]] | object = self._ports.service.call(
             PREPARE, self._workspace, params
         )
         if not isinstance(answers, tuple):
@@ -124,26 +124,26 @@ class _BaseCheck:
     def _report(self) -> TestReport | None:
         """None where no service runs tests, and no node of the pipeline wants one that does."""
         try:
-            return run_suite(self._shell, self._workspace, who=WHO)
+            return run_suite(self._ports, self._workspace, who=WHO)
         except ServiceFailed as error:
             if error.code is ErrorCode.UNSUPPORTED_METHOD and not runs_tests(self._claimed.pipeline):
                 return None
             raise
 
     def _kept(self, found: BaseFindings, failed: Failed | None) -> Failed | None:
-        keeper = self._claimed.keeper
-        known = keeper.state.base
+        visit_lease = self._claimed.visit_lease
+        known = visit_lease.state.base
         if failed is None and known is not None and _is_known(known, found):
-            self._shell.say(f"{WHO}: as it was found before: {known.line}")
+            self._ports.say(f"{WHO}: as it was found before: {known.line}")
             return None
         found = found.model_copy(update={"problem": failed.reason if failed else ""})
-        self._shell.keep(BASELINE_FILE, canonical(found.model_dump(mode="json")))
+        self._ports.keep(BASELINE_FILE, canonical(found.model_dump(mode="json")))
         if failed is not None:
             return failed
-        folder = keeper.state.folder(self._claimed.move.index, self._claimed.move.instance)
+        folder = visit_lease.state.folder(self._claimed.move.index, self._claimed.move.instance)
         passed = _known_base(found, f"{folder}/{BASELINE_FILE}")
-        keeper.learn(lambda state: state.model_copy(update={"base": passed}))
-        self._shell.say(f"{WHO}: {found.line}")
+        visit_lease.learn(lambda state: state.model_copy(update={"base": passed}))
+        self._ports.say(f"{WHO}: {found.line}")
         return None
 
 

@@ -9,7 +9,7 @@ from cogworks.engine.remember import told_before
 from cogworks.engine.tasks import task_for, with_edits
 from cogworks.engine.visit import replies_in
 from cogworks.forge.wordings import edited_texts
-from cogworks.ledger.lease import Keeper
+from cogworks.ledger.lease import VisitLease
 from cogworks.nodes.contract import MAX_ANSWERS, Conventions, NodeTask
 from cogworks.pipeline.calls import lapsed_calls
 from cogworks.pipeline.closing import is_last_to_merge
@@ -61,7 +61,7 @@ def stopped_by(seen: Considered, run: Run) -> Callable[[RunState], str]:
 
 
 def claimed(
-    seen: Considered, run: Run, keeper: Keeper, files: Mapping[str, str], *, asked_s: float
+    seen: Considered, run: Run, visit_lease: VisitLease, files: Mapping[str, str], *, asked_s: float
 ) -> Claimed:
     """The visit whose lease we hold, with everything its node is handed.
 
@@ -73,7 +73,7 @@ def claimed(
         LedgerUnreadable: a file that the state tells of is not there.
     """
     task = task_for(
-        keeper.state,
+        visit_lease.state,
         seen.pipeline,
         run,
         item=work_item(seen.snapshot, seen.config),
@@ -81,15 +81,15 @@ def claimed(
         files=files,
         conventions=_conventions(seen, run),
     )
-    folder = keeper.state.folder(run.index, run.instance)
+    folder = visit_lease.state.folder(run.index, run.instance)
     known = {
         "experience": told_before(folder, files),
-        "closes_issue": _closes_issue(seen, run, keeper.state, task),
-        **_approvals(keeper.lease, seen),
+        "closes_issue": _closes_issue(seen, run, visit_lease.state, task),
+        **_approvals(visit_lease.lease, seen),
     }
-    task = with_edits(task.model_copy(update=known), edited_texts(seen.snapshot, keeper.state))
+    task = with_edits(task.model_copy(update=known), edited_texts(seen.snapshot, visit_lease.state))
     return Claimed(
-        keeper=keeper,
+        visit_lease=visit_lease,
         move=run,
         task=task,
         snapshot=seen.snapshot,

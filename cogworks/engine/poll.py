@@ -74,7 +74,7 @@ class SweepReport(Value):
         return worst or (130 if self.is_cut_short else 0)
 
 
-class Surroundings(Protocol):
+class PollPorts(Protocol):
     """The world as the sweeps use it."""
 
     def look(self, since: datetime | None) -> Seen:
@@ -97,7 +97,7 @@ class Surroundings(Protocol):
 class Poller:
     """Sweeps of one process over one repository; what it remembers only saves requests."""
 
-    world: Surroundings
+    world: PollPorts
     max_steps: int | None = None
     _looks: dict[int, Look] = field(default_factory=dict)
     _since: datetime | None = None

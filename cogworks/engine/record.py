@@ -11,7 +11,7 @@ from cogworks.engine.tasks import VIEW, slot_values
 from cogworks.forge.publication import Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import STATUS_TOPIC
-from cogworks.ledger.lease import Keeper
+from cogworks.ledger.lease import VisitLease
 from cogworks.ledger.record import edges_file, view_file, visit_files
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodeTask, Outcome, Succeeded
@@ -76,7 +76,7 @@ def with_published(facts: Facts, state: RunState, snapshot: Snapshot, published:
 class Claimed:
     """A visit that is ours."""
 
-    keeper: Keeper
+    visit_lease: VisitLease
     move: Run
     task: NodeTask
     snapshot: Snapshot
@@ -148,7 +148,10 @@ def with_known_pipeline(claimed: Claimed, outcome: Outcome) -> Outcome:
             category="escalated",
             output=outcome.output,
         )
-    if claimed.keeper.state.sub_items is not None and known[name].graph_hash != claimed.pipeline.graph_hash:
+    if (
+        claimed.visit_lease.state.sub_items is not None
+        and known[name].graph_hash != claimed.pipeline.graph_hash
+    ):
         return Failed(
             reason=f"the pipeline `{name}` was chosen after sub-work-items were made by `{claimed.pipeline.name}`; "
             "comment `/cogworks restart` to begin anew.",

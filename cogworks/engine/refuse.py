@@ -5,7 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from cogworks.engine.answer import Correspondence, Desk, Due, MovingLedger, held_by, inputs_lease, settle
+from cogworks.engine.answer import (
+    AnswerPorts,
+    Correspondence,
+    Due,
+    MovingLedger,
+    held_by,
+    inputs_lease,
+    settle,
+)
 from cogworks.engine.consider import lease_ages_of
 from cogworks.errors import LostRace
 from cogworks.forge.effects import PostComment
@@ -15,7 +23,7 @@ from cogworks.forge.labels import present_inputs
 from cogworks.forge.readable import legible_config
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import STATUS_TOPIC, problem_comment
-from cogworks.ledger.lease import Keeper
+from cogworks.ledger.lease import VisitLease
 from cogworks.ledger.record import Change, LedgerCommit, StaleTip, change_for
 from cogworks.pipeline.decision import INPUTS
 from cogworks.pipeline.people import CONFIGURATION, Inputs, Owed, Refusal
@@ -48,7 +56,7 @@ class Refused:
 
 
 def tell_refusal(
-    desk: Desk,
+    ports: AnswerPorts,
     ledger: NewLedger,
     refused: Refused,
     *,
@@ -65,19 +73,19 @@ def tell_refusal(
     """
     state = refused.state
     if state is not None and (state.status_comment or (state.refusal == refused.refusal and not state.owed)):
-        _note(desk, ledger, refused, state)
+        _note(ports, ledger, refused, state)
         return
     attempt = _attempt(refused, take_over=take_over)
-    event = _asked_by(desk.tracker, refused.snapshot) if attempt else None
+    event = _asked_by(ports.tracker, refused.snapshot) if attempt else None
     if event is None:
         return
     state = _with_problem(state or _born(refused.snapshot, new_run_id()), refused, event)
     try:
-        _tell(desk, ledger, refused, state, attempt)
+        _tell(ports, ledger, refused, state, attempt)
     except StaleTip:
         raise
     except LostRace:
-        desk.say("another runner says on the issue why the item cannot begin")
+        ports.say("another runner says on the issue why the item cannot begin")
 
 
 def _attempt(refused: Refused, *, take_over: bool) -> int:
@@ -138,15 +146,15 @@ def _inputs(before: Inputs, snapshot: Snapshot, event: LabelEvent | None) -> Inp
     return before.model_copy(update={**seen, **({"last_label_event_id": event.id} if event else {})})
 
 
-def _tell(desk: Desk, ledger: NewLedger, refused: Refused, state: RunState, attempt: int) -> None:
+def _tell(ports: AnswerPorts, ledger: NewLedger, refused: Refused, state: RunState, attempt: int) -> None:
     snapshot, is_heir = refused.snapshot, state.lease_of(INPUTS) is not None
     key = visit_key(state, INPUTS, state.inputs.times)
-    lease = inputs_lease(state, visit_key=key, holder=desk.holder, attempt=attempt)
+    lease = inputs_lease(state, visit_key=key, holder=ports.holder, attempt=attempt)
     held, lease = held_by(state, lease, snapshot)
     change = change_for(held, lease, "claim", {}, sequence=0)
-    asked_s = desk.monotonic()
+    asked_s = ports.monotonic()
     if snapshot.ledger is None:
-        commit = ledger.create(snapshot.root_oid or desk.tracker.create_root(), change)
+        commit = ledger.create(snapshot.root_oid or ports.tracker.create_root(), change)
     else:
         commit = ledger.append(snapshot.ledger.oid, change)
     due = Due(
@@ -159,23 +167,23 @@ def _tell(desk: Desk, ledger: NewLedger, refused: Refused, state: RunState, atte
         asked_s=asked_s,
         is_heir=is_heir,
     )
-    settle(desk, Keeper(ledger, state=held, tip=commit.oid, lease=lease), snapshot, due)
+    settle(ports, VisitLease(ledger, state=held, tip=commit.oid, lease=lease), snapshot, due)
 
 
-def _note(desk: Desk, ledger: NewLedger, refused: Refused, state: RunState) -> None:
+def _note(ports: AnswerPorts, ledger: NewLedger, refused: Refused, state: RunState) -> None:
     """Have the ledger say which problem the item rests on now; nothing where it does."""
     snapshot = refused.snapshot
     trigger = legible_config(snapshot.repository.config_files).labels.trigger
     newest = newest_event(snapshot, trigger)
     is_news = newest is not None and newest.id != state.inputs.last_label_event_id
-    event = _asked_by(desk.tracker, snapshot) if is_news else None
+    event = _asked_by(ports.tracker, snapshot) if is_news else None
     if snapshot.ledger is None or (state.refusal == refused.refusal and event is None):
         return
     after = state.model_copy(
         update={"refusal": refused.refusal, "inputs": _inputs(state.inputs, snapshot, event)}
     )
     key = visit_key(state, INPUTS, state.inputs.times)
-    signature = inputs_lease(state, visit_key=key, holder=desk.holder)
+    signature = inputs_lease(state, visit_key=key, holder=ports.holder)
     change = change_for(after, signature, VERB, {}, sequence=0, waits_for=_waits_for(after))
     ledger.append(snapshot.ledger.oid, change)
 

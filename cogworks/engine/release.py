@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from cogworks.errors import ApprovalNeeded, BudgetReached, CogworksError
-from cogworks.ledger.lease import RELEASED, Keeper
+from cogworks.ledger.lease import RELEASED, VisitLease
 from cogworks.pipeline.people import AskedCall
 from cogworks.pipeline.state import NextCall, RunState
 
@@ -12,7 +12,7 @@ MAX_SHOWN_CHARS = 300
 
 
 def give_back(
-    keeper: Keeper,
+    visit_lease: VisitLease,
     say: Callable[[str], None],
     *,
     short_of: NextCall | None = None,
@@ -26,11 +26,11 @@ def give_back(
         asks: the call that a person has to approve before anybody claims the visit again.
         waits_for: what the run rests on then.
     """
-    spent = keeper.spent
+    spent = visit_lease.spent
     try:
-        keeper.finish(
+        visit_lease.finish(
             lambda state: state.released(
-                keeper.lease, spent, short_of=short_of, why=keeper.stop_reason, asks=asks
+                visit_lease.lease, spent, short_of=short_of, why=visit_lease.stop_reason, asks=asks
             ),
             RELEASED,
             lambda _: {},

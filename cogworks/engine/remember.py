@@ -73,7 +73,7 @@ def remembering(tracker: ReadsLogs, claimed: Claimed, say: Callable[[str], None]
         return task.model_copy(update={"experience": None})
     if task.experience is not None:
         return task
-    state = claimed.keeper.state
+    state = claimed.visit_lease.state
     own = f"{state.issue}/{state.folder(claimed.move.index, at)}"
     try:
         logs = tracker.earlier_logs(at.node, besides=own)

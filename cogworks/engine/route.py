@@ -7,7 +7,7 @@ from typing import Any
 from cogworks.engine.tasks import VIEW
 from cogworks.errors import InvalidReply, TryAgainLater
 from cogworks.nodes.asking import purpose_of
-from cogworks.nodes.contract import NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
 from cogworks.nodes.intake import issue
 from cogworks.nodes.replies import ConditionReply
 from cogworks.pipeline.elements import ConditionAnswer, Fallback, Instance, ModelCondition
@@ -31,16 +31,16 @@ def routing_procedure(pipeline: Pipeline, model_id: str) -> NodeProcedure:
         model_id: who is asked, for the record.
     """
 
-    def run(task: NodeTask, shell: NodeShell) -> Outcome:
+    def run(task: NodeTask, ports: NodePorts) -> Outcome:
         node = pipeline.node(place_of(Instance(task.visit.node, task.visit.sub_item)).node)
         answers: dict[str, ConditionAnswer] = {}
 
         def ask(condition: ModelCondition) -> bool | None:
             if condition.question not in answers:
-                shell.say(f"{node.title}: asking a model: {condition.question}")
+                ports.say(f"{node.title}: asking a model: {condition.question}")
                 number = len(answers) + 1
                 asked = _question(task, node, condition)
-                answers[condition.question] = _answer(task, shell, asked, number, model_id)
+                answers[condition.question] = _answer(task, ports, asked, number, model_id)
             return answers[condition.question].answer
 
         results = evaluate_edges(pipeline, node.id, task.inputs[VIEW], ask=ask)
@@ -61,19 +61,19 @@ def answers_in(output: Mapping[str, Any]) -> tuple[ConditionAnswer, ...]:
 
 
 def _answer(
-    task: NodeTask, shell: NodeShell, variables: Mapping[str, Any], number: int, model_id: str
+    task: NodeTask, ports: NodePorts, variables: Mapping[str, Any], number: int, model_id: str
 ) -> ConditionAnswer:
     question = variables["question"]
     try:
-        reply = shell.model.ask(
+        reply = ports.model.ask(
             "condition", variables, ConditionReply, purpose=purpose_of(task.visit.node, task.visit, number)
         )
     except TryAgainLater as error:
-        return _fallback(question, "timeout" if error.is_timeout else "api_error", str(error), shell.say)
+        return _fallback(question, "timeout" if error.is_timeout else "api_error", str(error), ports.say)
     except InvalidReply as error:
-        return _fallback(question, "unparseable", str(error), shell.say)
+        return _fallback(question, "unparseable", str(error), ports.say)
     if reply.answer == "unclear":
-        found = _fallback(question, "ambiguous", reply.reason, shell.say)
+        found = _fallback(question, "ambiguous", reply.reason, ports.say)
         return found.model_copy(update={"model_id": model_id})
     return ConditionAnswer(question=question, answer=_SAID[reply.answer], why=reply.reason, model_id=model_id)
 

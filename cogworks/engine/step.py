@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from cogworks.engine.answer import Desk, MovingLedger, answer, inputs_lease
+from cogworks.engine.answer import AnswerPorts, MovingLedger, answer, inputs_lease
 from cogworks.engine.claim import claimed, lease_for, stopped_by
 from cogworks.engine.consider import (
     Considered,
@@ -21,7 +21,7 @@ from cogworks.engine.refuse import Refused, tell_refusal
 from cogworks.engine.release import give_back
 from cogworks.engine.report import StepReport, report
 from cogworks.engine.tasks import missing_inputs, sources_of
-from cogworks.engine.visit import Ended, Tracker, VisitShell, run_visit
+from cogworks.engine.visit import Ended, Tracker, VisitPorts, run_visit
 from cogworks.errors import (
     ApprovalNeeded,
     BudgetReached,
@@ -36,7 +36,7 @@ from cogworks.forge.ceilings import too_few_points
 from cogworks.forge.effects import Effect
 from cogworks.forge.snapshot import RepositoryFacts, Snapshot
 from cogworks.forge.surface import comment_difference, differences, problem_comment, project
-from cogworks.ledger.lease import Keeper
+from cogworks.ledger.lease import VisitLease
 from cogworks.ledger.record import Change, LedgerCommit, StaleTip, change_for, visit_files
 from cogworks.nodes.contract import Failed
 from cogworks.pipeline import decision as move
@@ -69,10 +69,10 @@ class StepTracker(Tracker, Reads, Protocol):
 
 
 @dataclass(frozen=True)
-class Shell:
+class StepPorts:
     """The world as a step uses it."""
 
-    visit: VisitShell
+    visit: VisitPorts
     tracker: StepTracker
     ledger: Callable[[Snapshot], Ledger]
     holder: str
@@ -87,7 +87,7 @@ class Shell:
     say: Callable[[str], None]
 
 
-def take_step(shell: Shell, address: IssueAddress, wanted: Wanted) -> StepReport:
+def take_step(ports: StepPorts, address: IssueAddress, wanted: Wanted) -> StepReport:
     """Do the next thing for one work item, or say why there is none.
 
     Raises:
@@ -96,11 +96,11 @@ def take_step(shell: Shell, address: IssueAddress, wanted: Wanted) -> StepReport
     for claim in range(MAX_CLAIMS):
         if claim:
             # Either another runner claimed, or the read lagged behind our own last write.
-            shell.sleep(CLAIM_PAUSE_S)
-        snapshot = read_item(shell.tracker)
+            ports.sleep(CLAIM_PAUSE_S)
+        snapshot = read_item(ports.tracker)
         refuse_lost_ledger(snapshot)
         try:
-            return _act(shell, _consider(shell, snapshot, wanted), wanted)
+            return _act(ports, _consider(ports, snapshot, wanted), wanted)
         except StaleTip:
             continue
     return StepReport(
@@ -110,58 +110,58 @@ def take_step(shell: Shell, address: IssueAddress, wanted: Wanted) -> StepReport
     )
 
 
-def _consider(shell: Shell, snapshot: Snapshot, wanted: Wanted) -> Considered:
+def _consider(ports: StepPorts, snapshot: Snapshot, wanted: Wanted) -> Considered:
     try:
-        return consider(snapshot, wanted, new_run_id=shell.new_run_id)
+        return consider(snapshot, wanted, new_run_id=ports.new_run_id)
     except NoSuchNode:
         raise
     except (ConfigurationError, UsageError) as error:
-        _tell(shell, snapshot, str(error), wanted)
+        _tell(ports, snapshot, str(error), wanted)
         raise
 
 
-def _act(shell: Shell, seen: Considered, wanted: Wanted) -> StepReport:
+def _act(ports: StepPorts, seen: Considered, wanted: Wanted) -> StepReport:
     match seen.decision:
         case move.Run() as run:
-            _check(shell, seen, run, wanted)
-            return _visit(shell, seen, run)
+            _check(ports, seen, run, wanted)
+            return _visit(ports, seen, run)
         case move.Answer() as due:
-            return _answer(shell, seen, due)
+            return _answer(ports, seen, due)
         case move.GiveUpOn(lease=lease, reason=reason):
-            return _give_up(shell, seen, lease, reason)
+            return _give_up(ports, seen, lease, reason)
         case move.Finish():
-            return _finish(shell, seen)
+            return _finish(ports, seen)
         case rest:
             # Those above deal with what people said in the commit of their own work.
-            _deal_with_inputs(shell, seen, rest)
-            return _rest(shell, seen, rest)
+            _deal_with_inputs(ports, seen, rest)
+            return _rest(ports, seen, rest)
 
 
 def _rest(
-    shell: Shell, seen: Considered, why: move.Wait | move.BackOff | move.Nothing | move.Stop
+    ports: StepPorts, seen: Considered, why: move.Wait | move.BackOff | move.Nothing | move.Stop
 ) -> StepReport:
     match why:
         case move.Wait(waiting_for=waits):
-            warning = _show(shell, seen, seen.state, seen.facts)
+            warning = _show(ports, seen, seen.state, seen.facts)
             asks = "; ".join(wait.line for wait in waits)
             return report("waiting", asks, seen, seen.state, waiting_for=waits, warning=warning)
         case move.BackOff(lease=lease, stealable_in_s=wait_s):
             message = f"{lease.node} is being worked on by {lease.holder}; its lease can be taken over in {wait_s:.0f} s"
             return report("backed_off", message, seen, seen.state, retry_in_s=wait_s)
         case move.Nothing(reason=reason):
-            warning = _show(shell, seen, seen.state, seen.facts)
+            warning = _show(ports, seen, seen.state, seen.facts)
             return report("done", reason, seen, seen.state, warning=warning)
         case move.Stop(is_about_item=False, outcome=outcome, reason=reason):
             return report(outcome, reason, seen, seen.state)
         case move.Stop(outcome="usage_error" | "configuration_error" as outcome, reason=reason):
-            warning = _show_problem(shell, seen.snapshot, reason)
+            warning = _show_problem(ports, seen.snapshot, reason)
             return report(outcome, reason, seen, seen.state, warning=warning)
         case move.Stop(outcome=outcome, reason=reason):
-            warning = _show(shell, seen, seen.state, seen.facts)
+            warning = _show(ports, seen, seen.state, seen.facts)
             return report(outcome, reason, seen, seen.state, warning=warning)
 
 
-def _deal_with_inputs(shell: Shell, seen: Considered, why: move.Decision) -> None:
+def _deal_with_inputs(ports: StepPorts, seen: Considered, why: move.Decision) -> None:
     """Record what people asked for; and where the item rests, what else they did, so that no sweep wonders about it."""
     rests = isinstance(why, move.Wait | move.Nothing) or (
         isinstance(why, move.Stop) and why.outcome in ("failed", "rejected")
@@ -171,9 +171,9 @@ def _deal_with_inputs(shell: Shell, seen: Considered, why: move.Decision) -> Non
         return
     state = seen.state
     key = visit_key(state, move.INPUTS, state.inputs.times)
-    lease = inputs_lease(state, visit_key=key, holder=shell.holder)
-    _append(shell, seen, _obeyed(seen, lease))
-    _forget_ended(shell, seen)
+    lease = inputs_lease(state, visit_key=key, holder=ports.holder)
+    _append(ports, seen, _obeyed(seen, lease))
+    _forget_ended(ports, seen)
 
 
 def _obeyed(seen: Considered, lease: Lease) -> Change:
@@ -181,77 +181,84 @@ def _obeyed(seen: Considered, lease: Lease) -> Change:
     return change_for(seen.state, lease, "obeyed", {}, sequence=seen.state.inputs.times, waits_for=rests_on)
 
 
-def _answer(shell: Shell, seen: Considered, due: move.Answer) -> StepReport:
-    ledger = shell.ledger(seen.snapshot)
-    state = answer(_desk(shell), ledger, seen, due)
-    _forget_ended(shell, seen)
-    warning = _show(shell, seen, state, seen.facts)
+def _answer(ports: StepPorts, seen: Considered, due: move.Answer) -> StepReport:
+    ledger = ports.ledger(seen.snapshot)
+    state = answer(_answer_ports(ports), ledger, seen, due)
+    _forget_ended(ports, seen)
+    warning = _show(ports, seen, state, seen.facts)
     told = report("succeeded", "people were answered", seen, state, warning=warning)
     return told.model_copy(update={"node": move.INPUTS.node, "visit_key": due.visit_key})
 
 
-def _forget_ended(shell: Shell, seen: Considered) -> None:
+def _forget_ended(ports: StepPorts, seen: Considered) -> None:
     """Nobody works on a run any more that people cancelled or restarted."""
     before = state_of(seen.snapshot)
     if before is not None and (before.run_id != seen.state.run_id or seen.state.status == "cancelled"):
-        shell.forget(before.run_id)
+        ports.forget(before.run_id)
 
 
-def _visit(shell: Shell, seen: Considered, run: move.Run) -> StepReport:
-    claimed = _claim(shell, seen, run)
-    _forget_ended(shell, seen)
-    shell.say(f"{instance_name(run.instance)}: started (visit {run.index}, attempt {run.attempt})")
+def _visit(ports: StepPorts, seen: Considered, run: move.Run) -> StepReport:
+    claimed = _claim(ports, seen, run)
+    _forget_ended(ports, seen)
+    ports.say(f"{instance_name(run.instance)}: started (visit {run.index}, attempt {run.attempt})")
     try:
-        ended = run_visit(shell.visit, claimed)
+        ended = run_visit(ports.visit, claimed)
     except LostRace as error:
-        return report("backed_off", str(error), seen, claimed.keeper.state)
+        return report("backed_off", str(error), seen, claimed.visit_lease.state)
     except ApprovalNeeded as error:
-        return _asking(shell, seen, run, claimed, str(error))
+        return _asking(ports, seen, run, claimed, str(error))
     except BudgetReached as error:
-        state = claimed.keeper.state
+        state = claimed.visit_lease.state
         reason = shortage(state, seen.facts, seen.pipeline, run.instance)
         if not reason:
-            _show_problem(shell, seen.snapshot, str(error))
+            _show_problem(ports, seen.snapshot, str(error))
             raise
-        _show(shell, seen, state, seen.facts)
+        _show(ports, seen, state, seen.facts)
         # The visit saw only what was left for it; people know the budget of the whole item.
         raise BudgetReached(reason) from error
-    return _ended(shell, seen, run, ended)
+    return _ended(ports, seen, run, ended)
 
 
-def _asking(shell: Shell, seen: Considered, run: move.Run, claimed: Claimed, problem: str) -> StepReport:
+def _asking(ports: StepPorts, seen: Considered, run: move.Run, claimed: Claimed, problem: str) -> StepReport:
     """The visit was given back until a person approves one of its calls."""
-    keeper, facts = claimed.keeper, seen.facts
-    warning = _show(shell, seen, keeper.state, facts)
-    waits = waiting_for(keeper.state, facts, seen.pipeline)
+    visit_lease, facts = claimed.visit_lease, seen.facts
+    warning = _show(ports, seen, visit_lease.state, facts)
+    waits = waiting_for(visit_lease.state, facts, seen.pipeline)
     # A node beside it may go on meanwhile.
-    is_more = bool(locate(keeper.state, facts, seen.pipeline).ready)
+    is_more = bool(locate(visit_lease.state, facts, seen.pipeline).ready)
     message = f"{instance_name(run.instance)}: {problem}"
     told = report(
-        "succeeded" if is_more else "waiting", message, seen, keeper.state, waiting_for=waits, warning=warning
+        "succeeded" if is_more else "waiting",
+        message,
+        seen,
+        visit_lease.state,
+        waiting_for=waits,
+        warning=warning,
     )
-    spend = keeper.spent - keeper.lease.spent
+    spend = visit_lease.spent - visit_lease.lease.spent
     ours = {"node": instance_name(run.instance), "visit_key": run.visit_key, "spend": spend}
     return told.model_copy(update=ours)
 
 
-def _desk(shell: Shell) -> Desk:
-    return Desk(tracker=shell.tracker, holder=shell.holder, monotonic=shell.visit.monotonic, say=shell.say)
+def _answer_ports(ports: StepPorts) -> AnswerPorts:
+    return AnswerPorts(
+        tracker=ports.tracker, holder=ports.holder, monotonic=ports.visit.monotonic, say=ports.say
+    )
 
 
-def _check(shell: Shell, seen: Considered, run: move.Run, wanted: Wanted) -> None:
+def _check(ports: StepPorts, seen: Considered, run: move.Run, wanted: Wanted) -> None:
     if calls_model(run.instance, seen.pipeline) and (reason := too_few_points(seen.snapshot)):
         raise TryAgainLater(f"{instance_name(run.instance)}: {reason}")
     try:
-        shell.check(seen.config, seen.snapshot.repository)
+        ports.check(seen.config, seen.snapshot.repository)
     except ConfigurationError as error:
-        _tell(shell, seen.snapshot, str(error), wanted)
+        _tell(ports, seen.snapshot, str(error), wanted)
         raise
 
 
-def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
+def _claim(ports: StepPorts, seen: Considered, run: move.Run) -> Claimed:
     state, snapshot = seen.state, seen.snapshot
-    lease = lease_for(seen, run, holder=shell.holder)
+    lease = lease_for(seen, run, holder=ports.holder)
     sources = sources_of(state, seen.pipeline, run.instance, ordinal=run.ordinal)
     if missing := missing_inputs(seen.pipeline, run.instance, sources):
         raise CogworksError(
@@ -263,30 +270,30 @@ def _claim(shell: Shell, seen: Considered, run: move.Run) -> Claimed:
     lease = next(taken for taken in held.leases if taken.visit_key == run.visit_key)
     folder = held.folder(run.index, run.instance)
     change = change_for(held, lease, "claim", {}, sequence=0)
-    ledger = shell.ledger(snapshot)
-    asked_s = shell.visit.monotonic()
+    ledger = ports.ledger(snapshot)
+    asked_s = ports.visit.monotonic()
     if snapshot.ledger is None:
-        root = snapshot.root_oid or shell.tracker.create_root()
+        root = snapshot.root_oid or ports.tracker.create_root()
         commit = ledger.create(root, change)
     else:
         echoes = [*dict.fromkeys(source.path for source in sources), folder]
         commit = ledger.append(snapshot.ledger.oid, change, echoes=echoes)
     stop = stopped_by(seen, run)
-    keeper = Keeper(ledger, state=held, tip=commit.oid, lease=lease, stopped_by=stop)
+    visit_lease = VisitLease(ledger, state=held, tip=commit.oid, lease=lease, stopped_by=stop)
     try:
-        return claimed(seen, run, keeper, commit.echoed, asked_s=asked_s)
+        return claimed(seen, run, visit_lease, commit.echoed, asked_s=asked_s)
     except CogworksError:
-        give_back(keeper, shell.say)
+        give_back(visit_lease, ports.say)
         raise
 
 
-def _ended(shell: Shell, seen: Considered, run: move.Run, ended: Ended) -> StepReport:
+def _ended(ports: StepPorts, seen: Considered, run: move.Run, ended: Ended) -> StepReport:
     # The visit may have chosen another pipeline.
     seen = replace(seen, pipeline=ended.pipeline)
-    warning = _show(shell, seen, ended.state, ended.facts)
+    warning = _show(ports, seen, ended.state, ended.facts)
     waits = waiting_for(ended.state, ended.facts, seen.pipeline)
     if ended.state.status == "done":
-        shell.forget(ended.state.run_id)
+        ports.forget(ended.state.run_id)
     record = ended.state.visits[-1]
     told = report(
         _outcome_word(ended),
@@ -307,7 +314,7 @@ def _outcome_word(ended: Ended) -> Literal["failed", "done", "succeeded"]:
     return "done" if ended.state.status == "done" else "succeeded"
 
 
-def _give_up(shell: Shell, seen: Considered, lease: Lease, reason: str) -> StepReport:
+def _give_up(ports: StepPorts, seen: Considered, lease: Lease, reason: str) -> StepReport:
     record = VisitRecord(
         index=lease.index,
         node=lease.node,
@@ -322,12 +329,12 @@ def _give_up(shell: Shell, seen: Considered, lease: Lease, reason: str) -> StepR
     state = seen.state.recorded(record)
     rest = rest_line(state, seen.facts, seen.pipeline)
     files = visit_files(state, record, None)
-    _append(shell, seen, change_for(state, lease, "failed", files, sequence=0, waits_for=rest))
-    warning = _show(shell, seen, state, seen.facts)
+    _append(ports, seen, change_for(state, lease, "failed", files, sequence=0, waits_for=rest))
+    warning = _show(ports, seen, state, seen.facts)
     return report("failed", f"{instance_name(lease.instance)}: {reason}", seen, state, warning=warning)
 
 
-def _finish(shell: Shell, seen: Considered) -> StepReport:
+def _finish(ports: StepPorts, seen: Considered) -> StepReport:
     gates = locate(seen.state, seen.facts, seen.pipeline).gates
     state = seen.state.model_copy(update={"status": "done", "gates": gates})
     last = state.visits[-1]
@@ -337,33 +344,33 @@ def _finish(shell: Shell, seen: Considered) -> StepReport:
         node=last.node,
         sub_item=last.sub_item,
         ordinal=last.ordinal,
-        holder=shell.holder,
+        holder=ports.holder,
         attempt=last.attempt,
         graph_hash=state.graph_hash,
         input_digest=state.issue_digest,
     )
-    _append(shell, seen, change_for(state, closing, "done", {}, sequence=0))
-    shell.forget(state.run_id)
-    warning = _show(shell, seen, state, seen.facts)
+    _append(ports, seen, change_for(state, closing, "done", {}, sequence=0))
+    ports.forget(state.run_id)
+    warning = _show(ports, seen, state, seen.facts)
     return report("done", "every node is done and every gate is passed", seen, state, warning=warning)
 
 
-def _append(shell: Shell, seen: Considered, change: Change) -> None:
+def _append(ports: StepPorts, seen: Considered, change: Change) -> None:
     if seen.snapshot.ledger is None:
         raise CogworksError("a run without a ledger cannot end; run the command again.")
-    shell.ledger(seen.snapshot).append(seen.snapshot.ledger.oid, change)
+    ports.ledger(seen.snapshot).append(seen.snapshot.ledger.oid, change)
 
 
-def _show(shell: Shell, seen: Considered, state: RunState, facts: Facts) -> str:
+def _show(ports: StepPorts, seen: Considered, state: RunState, facts: Facts) -> str:
     if state.graph_hash != seen.pipeline.graph_hash:
         # Another graph would draw another picture; the run's own one stays as it was last shown.
         return ""
     surface = project(state, facts, seen.pipeline, seen.config)
     effects = differences(surface, seen.snapshot, state, seen.config)
-    return (shell.tracker.show(effects, seen.snapshot) or "") if effects else ""
+    return (ports.tracker.show(effects, seen.snapshot) or "") if effects else ""
 
 
-def _tell(shell: Shell, snapshot: Snapshot, problem: str, wanted: Wanted) -> None:
+def _tell(ports: StepPorts, snapshot: Snapshot, problem: str, wanted: Wanted) -> None:
     """Say on the issue what a person has to mend in the repository.
 
     Raises:
@@ -371,23 +378,23 @@ def _tell(shell: Shell, snapshot: Snapshot, problem: str, wanted: Wanted) -> Non
     """
     state = state_of(snapshot)
     if state is None or state.refusal is not None:
-        refused, ledger = Refused(snapshot, state, problem), shell.ledger(snapshot)
+        refused, ledger = Refused(snapshot, state, problem), ports.ledger(snapshot)
         try:
             tell_refusal(
-                _desk(shell), ledger, refused, take_over=wanted.take_over, new_run_id=shell.new_run_id
+                _answer_ports(ports), ledger, refused, take_over=wanted.take_over, new_run_id=ports.new_run_id
             )
         except StaleTip:
             raise
         except CogworksError as error:
             # What is wrong with the repository matters more; the next step tries again.
-            shell.say(f"the issue could not be told: {error}")
-    _show_problem(shell, snapshot, problem)
+            ports.say(f"the issue could not be told: {error}")
+    _show_problem(ports, snapshot, problem)
 
 
-def _show_problem(shell: Shell, snapshot: Snapshot, problem: str) -> str:
+def _show_problem(ports: StepPorts, snapshot: Snapshot, problem: str) -> str:
     try:
         state = state_of(snapshot)
     except CogworksError:
         return ""
     effects = comment_difference(problem_comment(problem), snapshot, state) if state else ()
-    return (shell.tracker.show(effects, snapshot) or "") if effects else ""
+    return (ports.tracker.show(effects, snapshot) or "") if effects else ""

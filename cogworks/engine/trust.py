@@ -1,4 +1,4 @@
-"""Whose work items run code only behind complete walls."""
+"""Whose work items run code only in complete isolation."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol

@@ -31,7 +31,7 @@ from cogworks.ledger.lease import Heartbeat
 from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import ModelReply
-from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.spawning import with_created
 from cogworks.pipeline.edge_audit import edges_line
@@ -54,7 +54,7 @@ class Session(Protocol):
     """A node's world, open for one visit."""
 
     @property
-    def shell(self) -> NodeShell: ...
+    def ports(self) -> NodePorts: ...
     def push(self, branch: BranchName, oid: CommitOid, expected: CommitOid | None) -> None:
         """Push the working copy's commit; `expected` is the branch's head as last read, None = it must not exist."""
 
@@ -82,7 +82,7 @@ class SessionOrder:
     checkpoint: Callable[[], None]
     """Has what was paid for and kept put into the ledger; raises as `check`."""
     needs_walls: Callable[[], bool]
-    """Whether code of the repository may run only behind complete walls; may cost a request."""
+    """Whether code of the repository may run only in complete isolation; may cost a request."""
     root_names: tuple[str, ...] = ()
     """Files and folders at the root of its default branch."""
 
@@ -102,7 +102,7 @@ class Tracker(ReadsLogs, Protocol):
 
 
 @dataclass(frozen=True)
-class VisitShell:
+class VisitPorts:
     """The world as a visit uses it."""
 
     tracker: Tracker
@@ -110,7 +110,7 @@ class VisitShell:
     session: Callable[[SessionOrder], AbstractContextManager[Session]]
     monotonic: Callable[[], float]
     say: Callable[[str], None]
-    check_base: Callable[[Claimed, NodeShell], Failed | None] = lambda *_: None
+    check_base: Callable[[Claimed, NodePorts], Failed | None] = lambda *_: None
     """Why nothing may be paid for on the base as it is; asked before each visit that calls a model."""
 
 
@@ -129,7 +129,7 @@ class Ended:
     """What this attempt paid the model; earlier attempts are in the visit's record."""
 
 
-def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
+def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
     """Run, publish, record. When it raises instead, the visit was given back and may be claimed at once.
 
     Raises:
@@ -137,37 +137,37 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
         ApprovalNeeded: a person has to approve a call first; nobody may claim it before that.
         CogworksError: what the node, the model or GitHub raised.
     """
-    keeper = claimed.keeper
-    started_s = shell.monotonic()
+    visit_lease = claimed.visit_lease
+    started_s = ports.monotonic()
     node = claimed.pipeline.node(place_of(claimed.move.instance).node)
-    deadline = Deadline(claimed.pipeline, node, monotonic=shell.monotonic)
+    deadline = Deadline(claimed.pipeline, node, monotonic=ports.monotonic)
     is_recorded = False
     unaffordable: NextCall | None = None
     asks: AskedCall | None = None
     try:
-        snapshot = _adopted(shell, claimed)
+        snapshot = _adopted(ports, claimed)
         renew = _renewal(claimed)
-        with Heartbeat(renew, interval_s=RENEWAL_S, warn=shell.say):
+        with Heartbeat(renew, interval_s=RENEWAL_S, warn=ports.say):
             # GitHub may take its time; the lease is renewed meanwhile.
-            claimed = replace(claimed, task=remembering(shell.tracker, claimed, shell.say))
-            with shell.session(_order(shell.tracker, claimed, renew, deadline)) as session:
-                outcome = with_known_pipeline(claimed, _outcome(shell, claimed, node, session, deadline))
-                keeper.check()
-                record = _record(claimed, outcome, shell.monotonic() - started_s)
+            claimed = replace(claimed, task=remembering(ports.tracker, claimed, ports.say))
+            with ports.session(_order(ports.tracker, claimed, renew, deadline)) as session:
+                outcome = with_known_pipeline(claimed, _outcome(ports, claimed, node, session, deadline))
+                visit_lease.check()
+                record = _record(claimed, outcome, ports.monotonic() - started_s)
                 effects = _effects(claimed, outcome, record)
                 if effects:
-                    _fence(shell, claimed, renew)
-                published = _publish(shell, claimed, snapshot, effects, session.push)
+                    _fence(ports, claimed, renew)
+                published = _publish(ports, claimed, snapshot, effects, session.push)
         outcome = with_created(outcome, published)
-        record = _record(claimed, outcome, shell.monotonic() - started_s)
-        facts = with_published(claimed.facts, claimed.keeper.state, claimed.snapshot, published)
+        record = _record(claimed, outcome, ports.monotonic() - started_s)
+        facts = with_published(claimed.facts, claimed.visit_lease.state, claimed.snapshot, published)
         after = transition(claimed, outcome, record, published, facts)
         pipeline = pipeline_after(claimed, outcome)
         evaluations = evaluations_after(claimed, outcome, record)
-        state = keeper.finish(
+        state = visit_lease.finish(
             after,
             # A loop that is used up makes a failure of a node that succeeded.
-            after(keeper.state).visits[-1].status,
+            after(visit_lease.state).visits[-1].status,
             lambda state: files_after(claimed, outcome, state, evaluations),
             waits_for=lambda state: rest_line(state, facts, pipeline),
             edges=edges_line(evaluations),
@@ -179,7 +179,7 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
             facts=facts,
             pipeline=pipeline,
             published=published,
-            spend=keeper.spent - keeper.lease.spent,
+            spend=visit_lease.spent - visit_lease.lease.spent,
         )
     except BudgetReached as error:
         unaffordable = short_of(error)
@@ -188,10 +188,10 @@ def run_visit(shell: VisitShell, claimed: Claimed) -> Ended:
         asks = asked_call(error)
         raise
     finally:
-        if not is_recorded and not keeper.is_lost:
+        if not is_recorded and not visit_lease.is_lost:
             give_back(
-                keeper,
-                shell.say,
+                visit_lease,
+                ports.say,
                 short_of=unaffordable,
                 asks=asks,
                 waits_for=lambda state: (
@@ -226,12 +226,12 @@ def _renewal(claimed: Claimed) -> Callable[[], None]:
     stop_labels = frozenset({labels.hold, labels.cancel}) - set(claimed.snapshot.issue.labels)
 
     def renew() -> None:
-        claimed.keeper.checkpoint(stop_labels=stop_labels)
+        claimed.visit_lease.checkpoint(stop_labels=stop_labels)
 
     return renew
 
 
-def _fence(shell: VisitShell, claimed: Claimed, renew: Callable[[], None]) -> None:
+def _fence(ports: VisitPorts, claimed: Claimed, renew: Callable[[], None]) -> None:
     """Make sure that what is published now is published on a young lease, and that its content is in the ledger.
 
     A renewal counts from when it was sent: a runner that was stopped before it saw the answer has an old lease.
@@ -239,23 +239,23 @@ def _fence(shell: VisitShell, claimed: Claimed, renew: Callable[[], None]) -> No
     Raises:
         LostRace: the lease is somebody else's, or a person stopped the item.
     """
-    keeper, since_s = claimed.keeper, claimed.asked_s
+    visit_lease, since_s = claimed.visit_lease, claimed.asked_s
     # Content first: whoever takes over after a crash later must make the very same effects.
-    while keeper.has_pending or shell.monotonic() - since_s > LEASE_TTL_S / 2:
-        since_s = shell.monotonic()
+    while visit_lease.has_pending or ports.monotonic() - since_s > LEASE_TTL_S / 2:
+        since_s = ports.monotonic()
         renew()
-        keeper.check()
+        visit_lease.check()
 
 
-def _adopted(shell: VisitShell, claimed: Claimed) -> Snapshot:
+def _adopted(ports: VisitPorts, claimed: Claimed) -> Snapshot:
     if claimed.move.taken_over_from is None:
         return claimed.snapshot
     # The dead runner may have published after our read; nothing of its is made twice.
-    return shell.tracker.read()
+    return ports.tracker.read()
 
 
 def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadline: Deadline) -> SessionOrder:
-    keeper, state, facts = claimed.keeper, claimed.keeper.state, claimed.facts
+    visit_lease, state, facts = claimed.visit_lease, claimed.visit_lease.state, claimed.facts
     folder = state.folder(claimed.move.index, claimed.move.instance)
     count = len(claimed.memory)
 
@@ -264,17 +264,17 @@ def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadli
         count += 1
         dumped = record.model_dump(mode="json")
         manifest = dumped["manifest"]
-        unrecorded = keeper.spend(_spend_of(record), reply_files(folder, count, dumped, manifest))
+        unrecorded = visit_lease.spend(_spend_of(record), reply_files(folder, count, dumped, manifest))
         if unrecorded.cost_usd >= claimed.config.ledger.checkpoint_usd:
             renew()
         # A hold that the renewal saw, or the heartbeat before it, ends the visit before it pays again.
-        keeper.check()
+        visit_lease.check()
         # The session's budget was cut when it was opened; what others spend since, only the ledger tells.
-        if reason := overdrawn(keeper.state, facts, claimed.pipeline, unsaid=keeper.unrecorded):
+        if reason := overdrawn(visit_lease.state, facts, claimed.pipeline, unsaid=visit_lease.unrecorded):
             raise BudgetReached(reason)
 
     def check() -> None:
-        keeper.check()
+        visit_lease.check()
         if not is_routing(claimed.move.instance):
             deadline.check()
 
@@ -292,7 +292,7 @@ def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadli
         budget_tokens=budget_tokens,
         memory=claimed.memory,
         on_reply=on_reply,
-        keep=lambda name, text: keeper.keep({f"{folder}/{name}": text}),
+        keep=lambda name, text: visit_lease.keep({f"{folder}/{name}": text}),
         left_s=deadline.left_s,
         check=check,
         checkpoint=checkpoint,
@@ -307,26 +307,26 @@ def _order(tracker: Tracker, claimed: Claimed, renew: Callable[[], None], deadli
 
 
 def _outcome(
-    shell: VisitShell, claimed: Claimed, node: Node, session: Session, deadline: Deadline
+    ports: VisitPorts, claimed: Claimed, node: Node, session: Session, deadline: Deadline
 ) -> Outcome:
     if calls_model(claimed.move.instance, claimed.pipeline):
         with deadline.not_yet():
-            refused = shell.check_base(claimed, session.shell)
+            refused = ports.check_base(claimed, session.ports)
         if refused is not None:
             return refused
     if is_routing(claimed.move.instance):
         # A question without an answer in time has one all the same: its fallback.
-        return routing_procedure(claimed.pipeline, claimed.config.llm.model)(claimed.task, session.shell)
-    return outcome_within(deadline, lambda: _done(shell, claimed, node, session))
+        return routing_procedure(claimed.pipeline, claimed.config.llm.model)(claimed.task, session.ports)
+    return outcome_within(deadline, lambda: _done(ports, claimed, node, session))
 
 
-def _done(shell: VisitShell, claimed: Claimed, node: Node, session: Session) -> Outcome:
-    procedure = procedure_for(node, claimed.snapshot.repository.config_files, shell.nodes)
+def _done(ports: VisitPorts, claimed: Claimed, node: Node, session: Session) -> Outcome:
+    procedure = procedure_for(node, claimed.snapshot.repository.config_files, ports.nodes)
     if procedure is None:
-        known = ", ".join(shell.nodes)
+        known = ", ".join(ports.nodes)
         reason = f"node {node.id!r} has no procedure in this version; there are: {known}"
         return Failed(reason=reason, category="escalated")
-    return procedure(claimed.task, session.shell)
+    return procedure(claimed.task, session.ports)
 
 
 def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecord:
@@ -342,7 +342,7 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecor
         status="succeeded" if succeeded else "failed",
         summary=outcome.summary if isinstance(outcome, Succeeded) else outcome.reason,
         caution=outcome.caution if isinstance(outcome, Succeeded) else "",
-        spend=claimed.keeper.spent,
+        spend=claimed.visit_lease.spent,
         duration_s=round(duration_s, 3),
         has_output=succeeded,
         answers=answers_in(outcome.output) if succeeded and is_routing(move.instance) else (),
@@ -352,26 +352,26 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecor
 
 def _effects(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple[Effect, ...]:
     wanted = outcome.effects if isinstance(outcome, Succeeded) else ()
-    if claimed.keeper.state.status_comment is not None:
+    if claimed.visit_lease.state.status_comment is not None:
         return wanted
     return (*wanted, _first_status(claimed, outcome, record))
 
 
 def _publish(
-    shell: VisitShell, claimed: Claimed, snapshot: Snapshot, effects: Sequence[Effect], push: Push
+    ports: VisitPorts, claimed: Claimed, snapshot: Snapshot, effects: Sequence[Effect], push: Push
 ) -> Published:
     if not effects:
         return Published()
-    state = claimed.keeper.state
+    state = claimed.visit_lease.state
     context = PublicationContext(
         identities=state.identities,
         sub_items={item.key: item.number for item in state.sub_items or () if item.number is not None},
     )
-    return shell.tracker.publish(effects, snapshot, context, push)
+    return ports.tracker.publish(effects, snapshot, context, push)
 
 
 def _first_status(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> PostComment:
-    after = transition(claimed, outcome, record, Published(), claimed.facts)(claimed.keeper.state)
+    after = transition(claimed, outcome, record, Published(), claimed.facts)(claimed.visit_lease.state)
     surface = project(after, claimed.facts, claimed.pipelines.choose(after.pipeline), claimed.config)
     return PostComment(
         number=after.issue, topic=STATUS_TOPIC, body=surface.comment, visit_key=claimed.move.visit_key

@@ -44,7 +44,7 @@ class PullTimes(Value):
     """Reviewer and reviewed commit -> when."""
 
 
-class Moment(Value):
+class PastItem(Value):
     """What one read tells about an earlier moment."""
 
     at: datetime
@@ -111,7 +111,7 @@ class ItemReader:
             },
         )
         with expecting("repository.at"):
-            moment = parse_moment(answer, self._address, when, server_date=snapshot.server_date)
+            moment = parse_past_item(answer, self._address, when, server_date=snapshot.server_date)
         return as_of(snapshot, moment)
 
 
@@ -127,7 +127,7 @@ def start_of(address: IssueAddress, when: When | None) -> dict[str, Any]:
     }
 
 
-def parse_moment(answer: Answer, address: IssueAddress, when: When, *, server_date: datetime) -> Moment:
+def parse_past_item(answer: Answer, address: IssueAddress, when: When, *, server_date: datetime) -> PastItem:
     """The moment in an answer to `moment`.
 
     Raises:
@@ -145,7 +145,7 @@ def parse_moment(answer: Answer, address: IssueAddress, when: When, *, server_da
     blob = (newest.get("file") or {}).get("object") or {}
     history = tuple(_commit(node) for node in target["history"]["nodes"])
     tip = _commit(newest)
-    return Moment(
+    return PastItem(
         at=tip.committed_date if when.time is None else min(when.time, server_date),
         ledger=Ledger(
             oid=tip.oid,
@@ -170,7 +170,7 @@ def no_ledger_then(address: IssueAddress, when: When) -> UsageError:
     )
 
 
-def as_of(snapshot: Snapshot, moment: Moment) -> Snapshot:
+def as_of(snapshot: Snapshot, moment: PastItem) -> Snapshot:
     """The snapshot as one read at that moment would have found it, as far as GitHub dates things."""
     pulls = (_pull_as_of(pull, moment) for pull in snapshot.pulls)
     return snapshot.model_copy(
@@ -183,7 +183,7 @@ def as_of(snapshot: Snapshot, moment: Moment) -> Snapshot:
     )
 
 
-def _issue_as_of(issue: Issue, moment: Moment) -> Issue:
+def _issue_as_of(issue: Issue, moment: PastItem) -> Issue:
     labels = list(issue.labels)
     for event in reversed(issue.label_events):
         if event.created_at <= moment.at:
@@ -204,7 +204,7 @@ def _issue_as_of(issue: Issue, moment: Moment) -> Issue:
     )
 
 
-def _pull_as_of(pull: PullRequest, moment: Moment) -> PullRequest | None:
+def _pull_as_of(pull: PullRequest, moment: PastItem) -> PullRequest | None:
     times = moment.pulls.get(pull.node_id)
     if times is None:
         return pull

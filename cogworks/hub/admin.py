@@ -13,7 +13,7 @@ from starlette.routing import Mount, Route
 
 from cogworks.errors import ConfigurationError
 from cogworks.hub.clock import SystemClock, http_date, iso
-from cogworks.hub.fault_middleware import Desk
+from cogworks.hub.fault_middleware import Controls
 from cogworks.hub.fault_plans import plan_from_object
 from cogworks.hub.git_http import basic_token
 from cogworks.hub.journal import Entry
@@ -29,8 +29,8 @@ _Act = Callable[[Request], Awaitable[Any]]
 class Admin:
     """The endpoints below `/_hub/`; every one needs the administrator's token."""
 
-    def __init__(self, desk: Desk, snapshots: Snapshots, clock: SystemClock, token: str) -> None:
-        self._desk = desk
+    def __init__(self, controls: Controls, snapshots: Snapshots, clock: SystemClock, token: str) -> None:
+        self._desk = controls
         self._snapshots = snapshots
         self._clock = clock
         self._token = token

@@ -97,7 +97,7 @@ class Holding:
 
 
 @dataclass
-class Desk:
+class Controls:
     """What the administrator of a running hub has at hand."""
 
     clock: Clock
@@ -118,9 +118,9 @@ class Desk:
 class FaultMiddleware:
     """The application inside, seen through the desk's plan."""
 
-    def __init__(self, app: ASGIApp, desk: Desk) -> None:
+    def __init__(self, app: ASGIApp, controls: Controls) -> None:
         self._app = app
-        self._desk = desk
+        self._desk = controls
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -130,14 +130,14 @@ class FaultMiddleware:
         request = asked(
             scope["method"], scope["path"], scope.get("query_string", b"").decode("latin-1"), body
         )
-        desk = self._desk
-        entry = desk.journal.open(request, desk.clock.now())
-        struck = desk.faults.meets(request)
+        controls = self._desk
+        entry = controls.journal.open(request, controls.clock.now())
+        struck = controls.faults.meets(request)
         entry.fault = ", ".join(rule.kind for rule in struck)
         for rule in struck:
             if rule.kind == "latency":
                 await asyncio.sleep((rule.latency_ms or 0) / 1000)
-        exchange = _Exchange(self._app, desk, entry, scope, body, receive, send)
+        exchange = _Exchange(self._app, controls, entry, scope, body, receive, send)
         strikes = [rule for rule in struck if rule.kind != "latency"]
         if strikes:
             await exchange.struck_by(strikes[0])
@@ -150,7 +150,7 @@ class _Exchange:
     """One request on its way."""
 
     app: ASGIApp
-    desk: Desk
+    controls: Controls
     entry: Entry
     scope: Scope
     body: bytes
@@ -188,7 +188,7 @@ class _Exchange:
             case "partial":
                 answer.change(lambda body: spoilt(rule, body))
             case "stale":
-                replica = self.desk.replicas[id(rule)]
+                replica = self.controls.replicas[id(rule)]
                 answer.change(lambda body: replica.seen_through(rule, self.request, body))
             case _:
                 pass
@@ -199,11 +199,11 @@ class _Exchange:
         bill: list[int] = []
         token = BILL.set(bill)
         try:
-            async with self.desk.gate.passing():
+            async with self.controls.gate.passing():
                 await self.app(self.scope, self._replayed(), send)
                 self.entry.was_handled = True
                 self.entry.points = sum(bill)
-                self.desk.faults.handled(self.request)
+                self.controls.faults.handled(self.request)
         finally:
             BILL.reset(token)
 
@@ -213,7 +213,7 @@ class _Exchange:
         await self.send(message)
 
     async def _answer_instead(self, rule: Rule) -> None:
-        reply = instead(rule, self.request, self.desk.clock.now())
+        reply = instead(rule, self.request, self.controls.clock.now())
         content = encoded(reply.body)
         headers = {**reply.headers, "content-type": "application/json", "content-length": str(len(content))}
         raw = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
@@ -222,7 +222,7 @@ class _Exchange:
 
     async def _is_gone(self) -> bool:
         """Hold the request until it is released (False) or its client is gone (True)."""
-        held = asyncio.create_task(self.desk.holding.hold(self.entry))
+        held = asyncio.create_task(self.controls.holding.hold(self.entry))
         leaving = asyncio.create_task(self._client_leaves())
         try:
             await asyncio.wait({held, leaving}, return_when=asyncio.FIRST_COMPLETED)

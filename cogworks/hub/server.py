@@ -21,7 +21,7 @@ from cogworks.hub.actions.merging import repair
 from cogworks.hub.admin import Admin, admin_app
 from cogworks.hub.app import hub_app
 from cogworks.hub.clock import SystemClock
-from cogworks.hub.fault_middleware import ADMIN_ROOT, Cut, Desk, FaultMiddleware
+from cogworks.hub.fault_middleware import ADMIN_ROOT, Controls, Cut, FaultMiddleware
 from cogworks.hub.faults import FaultPlan
 from cogworks.hub.graphql.endpoint import warm
 from cogworks.hub.kept_tokens import ADMIN, kept_token, pages_link
@@ -140,10 +140,10 @@ class Connections:
 
 
 def _application(world: World, clock: SystemClock, snapshots: Snapshots, plan: FaultPlan) -> ASGIApp:
-    desk = Desk(clock=clock, newest_id=world.store.newest_number)
-    desk.play(plan)
-    hub = FaultMiddleware(hub_app(world), desk)
-    admin = admin_app(Admin(desk, snapshots, clock, kept_token(world.directory, ADMIN)))
+    controls = Controls(clock=clock, newest_id=world.store.newest_number)
+    controls.play(plan)
+    hub = FaultMiddleware(hub_app(world), controls)
+    admin = admin_app(Admin(controls, snapshots, clock, kept_token(world.directory, ADMIN)))
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         inside = admin if scope["type"] == "http" and scope["path"].startswith(ADMIN_ROOT) else hub

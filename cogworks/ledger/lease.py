@@ -52,7 +52,7 @@ class Store(Protocol):
     def append(self, tip: CommitOid, change: Change, *, echoes: Sequence[str] = ()) -> LedgerCommit: ...
 
 
-class Keeper:
+class VisitLease:
     """Holds the lease of one visit; safe to use from the node's thread and the heartbeat's at once.
 
     Args:

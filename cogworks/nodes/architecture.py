@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from cogworks.forge.effects import FileText
 from cogworks.nodes.artifacts import output_of, put_to_people, spec_path
 from cogworks.nodes.asking import Question, ask_until_sound
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded
 from cogworks.nodes.excerpts import close_to, files_of, survey
 from cogworks.nodes.intake import issue
 from cogworks.nodes.pull_request_texts import specification_body
@@ -14,9 +14,9 @@ from cogworks.nodes.replies import Specification
 SLUG = "spec"
 
 
-def run(task: NodeTask, shell: NodeShell) -> Outcome:
+def run(task: NodeTask, ports: NodePorts) -> Outcome:
     """Write the specification and open its pull request; merging or approving that is how people accept it."""
-    workspace = shell.workspace()
+    workspace = ports.workspace()
     classification = output_of(task, "classification")
     path = spec_path(task)
     if rule := workspace.unwritable([path]).get(path):
@@ -28,7 +28,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
         text=f"{task.item.title}\n{task.item.body}",
         without=[path],
     )
-    shell.say("writing the specification")
+    ports.say("writing the specification")
     files = workspace.files()
     question = Question(
         prompt="architecture",
@@ -36,7 +36,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
         reply_type=Specification,
         check=lambda reply: problems_of(reply, files),
     )
-    reply = ask_until_sound(shell, task, question)
+    reply = ask_until_sound(ports, task, question)
     if isinstance(reply, Failed):
         return reply
     text = reply.markdown.rstrip() + "\n"

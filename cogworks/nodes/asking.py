@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Generic
 
 from cogworks.codebase.changes import FileChange, matching, protected_by
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Reply, Visit
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Reply, Visit
 from cogworks.nodes.replies import ProposedFile
 
 
@@ -44,7 +44,7 @@ def as_previous(reply: Reply) -> str:
     return json.dumps(reply.model_dump(mode="json"), indent=2, ensure_ascii=False)
 
 
-def ask_until_sound(shell: NodeShell, task: NodeTask, question: Question[Reply]) -> Reply | Failed:
+def ask_until_sound(ports: NodePorts, task: NodeTask, question: Question[Reply]) -> Reply | Failed:
     """The first answer that passes the check, or a failure that lists what was wrong with the last one.
 
     Raises: InvalidReply when an answer does not even fit its schema, BudgetReached, TryAgainLater.
@@ -54,7 +54,7 @@ def ask_until_sound(shell: NodeShell, task: NodeTask, question: Question[Reply])
     name = question.name or question.prompt
     visit, max_answers = task.visit, task.conventions.max_answers
     for attempt in range(1, max_answers + 1):
-        reply = shell.model.ask(
+        reply = ports.model.ask(
             question.prompt,
             {**question.variables, **again},
             question.reply_type,
@@ -63,7 +63,7 @@ def ask_until_sound(shell: NodeShell, task: NodeTask, question: Question[Reply])
         problems = question.check(reply)
         if not problems:
             return reply
-        shell.say(f"{name}: answer {attempt} refused: {problems[0]}")
+        ports.say(f"{name}: answer {attempt} refused: {problems[0]}")
         again = retry_variables(as_previous(reply), problems)
     listed = "\n".join(f"- {problem}" for problem in problems)
     return Failed(

@@ -13,11 +13,11 @@ from cogworks.cycle.eventlog import segments
 from cogworks.cycle.events import CycleEnd, Event, Header
 from cogworks.cycle.feedback import history, reason_to_stop
 from cogworks.cycle.limits import Limits
-from cogworks.cycle.loop import CodingCycle, Surroundings
+from cogworks.cycle.loop import CodingCycle, CyclePorts
 from cogworks.cycle.outcome import RunResult
 from cogworks.errors import ApprovalNeeded
 from cogworks.forge.effects import PushBranch
-from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
 from cogworks.nodes.interface_design import left_out
 from cogworks.repair.proof import caution, summarised
 from cogworks.repair.transact.measure import file_of
@@ -35,10 +35,10 @@ LIMITS = Limits(
 
 def within(limits: Limits) -> NodeProcedure:
     """The node, with these limits of its run and its actions."""
-    return lambda task, shell: _run(task, shell, limits)
+    return lambda task, ports: _run(task, ports, limits)
 
 
-def _run(task: NodeTask, shell: NodeShell, limits: Limits) -> Outcome:
+def _run(task: NodeTask, ports: NodePorts, limits: Limits) -> Outcome:
     """Ask for a change, try it, keep it or ask again with what went wrong; the branch is pushed when it is kept.
 
     Runs the coding cycle. Each attempt is a transaction on the same clean tree. A change to a protected path and a
@@ -48,10 +48,10 @@ def _run(task: NodeTask, shell: NodeShell, limits: Limits) -> Outcome:
         VisitStopped: a person wants it; the cycle was ended by a signal, and its log says why.
         ApprovalNeeded: the repository's policy wants a person for an action; the next claim goes on from the replies.
     """
-    work = CodingWork(task, shell)
-    audit = audit_of(task, shell)
+    work = CodingWork(task, ports)
+    audit = audit_of(task, ports)
     actions = GovernedActions(
-        guarded(work.handlers(), shell),
+        guarded(work.handlers(), ports),
         policy=task.conventions.coding_policy,
         trail=audit.trail,
         tree=work.workspace.tree_name,
@@ -61,14 +61,14 @@ def _run(task: NodeTask, shell: NodeShell, limits: Limits) -> Outcome:
 
     def keep(event: Event) -> None:
         if cycle is not None and isinstance(event.body, CycleEnd):
-            _keep_log(task, shell, cycle)
+            _keep_log(task, ports, cycle)
 
     cycle = CodingCycle(
-        _header(task, work, limits=limits, prompts={name: shell.model.digest(name) for name in work.prompts}),
-        Surroundings(
+        _header(task, work, limits=limits, prompts={name: ports.model.digest(name) for name in work.prompts}),
+        CyclePorts(
             handlers=actions.handlers(),
-            signals=lambda _: wishes(shell),
-            now=shell.now,
+            signals=lambda _: wishes(ports),
+            now=ports.now,
             listeners=(keep,),
             identity={"visit_key": task.visit.visit_key, "attempt": task.visit.attempt},
         ),
@@ -77,13 +77,13 @@ def _run(task: NodeTask, shell: NodeShell, limits: Limits) -> Outcome:
         result = cycle.run_until_done()
     finally:
         audit.close(success=cycle.result().success)
-        _keep_log(task, shell, cycle)
+        _keep_log(task, ports, cycle)
     # What people stopped has not failed: the visit is given back, and goes on from its replies when they let it.
-    shell.check()
+    ports.check()
     if actions.waiting_for is not None:
         raise _needed(task, work, actions.waiting_for)
     if result.success and work.kept is not None:
-        return _succeeded(task, work, work.kept, _told(cycle, result), dict(left_out(shell)))
+        return _succeeded(task, work, work.kept, _told(cycle, result), dict(left_out(ports)))
     return _failed(task, work, cycle, result)
 
 
@@ -114,14 +114,14 @@ def _header(task: NodeTask, work: CodingWork, *, limits: Limits, prompts: dict[s
     )
 
 
-def _keep_log(task: NodeTask, shell: NodeShell, cycle: CodingCycle) -> None:
+def _keep_log(task: NodeTask, ports: NodePorts, cycle: CodingCycle) -> None:
     texts = segments(cycle.events)
     # A dead runner may have got further and left a longer log, as may one that asked about a call: an empty segment ends
     # ours before the rest of it.
     asked_before = task.approved_calls or task.lapsed_calls
     end = ("",) if task.visit.attempt > 1 or asked_before else ()
     for number, text in enumerate((*texts, *end), 1):
-        shell.keep(f"events-{number}.ndjson", text)
+        ports.keep(f"events-{number}.ndjson", text)
 
 
 def _told(cycle: CodingCycle, result: RunResult) -> dict[str, Any]:

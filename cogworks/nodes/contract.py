@@ -22,7 +22,7 @@ from cogworks.domain_services.operations import Operation
 from cogworks.forge.effects import Effect
 from cogworks.forge.wordings import EditedText
 from cogworks.repair.consulting import HasPath
-from cogworks.repair.probe.investigating import Laboratory
+from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.repair.transact.transaction import Tree
 from cogworks.settings.codegen import ChangeLimits, ProbeConfig
 from cogworks.tools.policy import Policy
@@ -245,7 +245,7 @@ class Asks(Protocol):
         """64 hex digits that change with the words of a template or of any part it may include; empty: no such template."""
 
 
-class NodeShell(Protocol):
+class NodePorts(Protocol):
     """The world as a node may use it."""
 
     @property
@@ -278,8 +278,8 @@ class NodeShell(Protocol):
     def script(self, name: str, stdin: str) -> ScriptRun:
         """Run a script that ships with cogworks, in a process of its own without secrets; see `ScriptRun`."""
 
-    def laboratory(self) -> AbstractContextManager[Laboratory]:
-        """Where probes may look at the working copy's last commit, within the time of whoever asks and behind the same walls
+    def sandbox_pool(self) -> AbstractContextManager[SandboxPool]:
+        """Where probes may look at the working copy's last commit, within the time of whoever asks and behind the same isolation
         as the node's tests; what they started ends with the block."""
 
     def workspace(self) -> Workspace:
@@ -317,4 +317,4 @@ class Failed(Value):
 
 
 Outcome = Succeeded | Failed
-NodeProcedure = Callable[[NodeTask, NodeShell], Outcome]
+NodeProcedure = Callable[[NodeTask, NodePorts], Outcome]

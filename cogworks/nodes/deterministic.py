@@ -17,7 +17,7 @@ from cogworks.domain_services.messages import Diagnostic
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import NodeFailed
 from cogworks.forge.effects import PostComment, SetLabels
-from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded, Workspace
 from cogworks.nodes.intake import issue
 from cogworks.nodes.interface_design import diagnostic_line, left_out
 from cogworks.nodes.written_files import pull_request_for
@@ -27,9 +27,9 @@ from cogworks.vocabulary import IssueNumber, Severity
 COMMENT_FIELD = "comment"
 
 
-def validate_paths(node: Node, task: NodeTask, shell: NodeShell) -> Outcome:
+def validate_paths(node: Node, task: NodeTask, ports: NodePorts) -> Outcome:
     """Whether every file that its inputs name under `files` may be written by a machine."""
-    del shell
+    del ports
     paths = [path for slot in node.inputs for path in _paths_of(task.inputs.get(slot))]
     problems = [f"{path}: {problem}" for path in paths if (problem := _problem(path))]
     return Succeeded(
@@ -38,7 +38,7 @@ def validate_paths(node: Node, task: NodeTask, shell: NodeShell) -> Outcome:
     )
 
 
-def open_pull_request(node: Node, task: NodeTask, shell: NodeShell) -> Outcome:
+def open_pull_request(node: Node, task: NodeTask, ports: NodePorts) -> Outcome:
     """The pull request of the node's branch, whose commits an earlier node pushed; adopted where there is one."""
     if task.branch == task.item.default_branch:
         return Failed(
@@ -46,7 +46,7 @@ def open_pull_request(node: Node, task: NodeTask, shell: NodeShell) -> Outcome:
             "pushes it.",
             category="escalated",
         )
-    shell.say(f"opening the pull request of {task.branch}")
+    ports.say(f"opening the pull request of {task.branch}")
     texts = [value for slot in node.inputs if isinstance(value := task.inputs.get(slot), Mapping)]
     title = _first_text(texts, "title") or f"{node.title} for #{task.item.number}"
     effect = pull_request_for(node, task, title=" ".join(title.split()), text=_first_text(texts, "summary"))
@@ -57,9 +57,9 @@ def open_pull_request(node: Node, task: NodeTask, shell: NodeShell) -> Outcome:
     )
 
 
-def set_labels(node: Node, task: NodeTask, shell: NodeShell) -> Outcome:
+def set_labels(node: Node, task: NodeTask, ports: NodePorts) -> Outcome:
     """The node's `labels` on the issue, or on the sub-issue that the visit is about."""
-    del shell
+    del ports
     return Succeeded(
         output={"passed": True, "labels": list(node.labels)},
         effects=(SetLabels(number=_number(task), add=node.labels),),
@@ -67,9 +67,9 @@ def set_labels(node: Node, task: NodeTask, shell: NodeShell) -> Outcome:
     )
 
 
-def comment(node: Node, task: NodeTask, shell: NodeShell) -> Outcome:
+def comment(node: Node, task: NodeTask, ports: NodePorts) -> Outcome:
     """The text `comment` of the first input that has one, posted once."""
-    del shell
+    del ports
     texts = [value for slot in node.inputs if isinstance(value := task.inputs.get(slot), Mapping)]
     text = _first_text(texts, COMMENT_FIELD)
     if not text:
@@ -112,8 +112,8 @@ MAX_KEPT_CHARS = 20_000
 def procedure_of_script(node: Node) -> NodeProcedure:
     """What a deterministic node with `method = "script"` does."""
 
-    def run(task: NodeTask, shell: NodeShell) -> Outcome:
-        done = ran(node, task, shell)
+    def run(task: NodeTask, ports: NodePorts) -> Outcome:
+        done = ran(node, task, ports)
         if done.exit_code is None:
             return Failed(reason=f"{node.id}: its script was killed at the time limit", category="timed_out")
         passed = done.exit_code == 0
@@ -130,12 +130,12 @@ def procedure_of_script(node: Node) -> NodeProcedure:
     return run
 
 
-def ran(node: Node, task: NodeTask, shell: NodeShell) -> ScriptRun:
+def ran(node: Node, task: NodeTask, ports: NodePorts) -> ScriptRun:
     """The node's script, told the issue and the declared inputs as one JSON object on its standard input."""
     name = node.call or node.id
-    shell.say(f"{node.id}: running script {name}")
+    ports.say(f"{node.id}: running script {name}")
     told = {"item": issue(task.item), "inputs": {slot: task.inputs.get(slot) for slot in node.inputs}}
-    return shell.script(name, json.dumps(told, sort_keys=True))
+    return ports.script(name, json.dumps(told, sort_keys=True))
 
 
 def decided(node: Node, done: ScriptRun) -> dict[str, Any]:
@@ -165,31 +165,31 @@ def procedure_of_service(node: Node) -> NodeProcedure:
     """What a node with `method = "domain_service"` does; KeyError when there is no such operation."""
     operation = OPERATIONS[node.call or node.id]
 
-    def run(task: NodeTask, shell: NodeShell) -> Outcome:
-        workspace = shell.workspace()
+    def run(task: NodeTask, ports: NodePorts) -> Outcome:
+        workspace = ports.workspace()
         workspace.roll_back()
-        shell.say(f"{node.id}: asking the domain service to {node.call or node.id}")
+        ports.say(f"{node.id}: asking the domain service to {node.call or node.id}")
         try:
-            return operation(task, shell, workspace)
+            return operation(task, ports, workspace)
         except ServiceFailed as error:
             return Failed(reason=f"{node.id}: {error}", category="service_failed")
 
     return run
 
 
-def _validate(task: NodeTask, shell: NodeShell, workspace: Workspace) -> Succeeded:
-    return _diagnosed(task, shell, workspace, shell.service.validate)
+def _validate(task: NodeTask, ports: NodePorts, workspace: Workspace) -> Succeeded:
+    return _diagnosed(task, ports, workspace, ports.service.validate)
 
 
-def _review_rules(task: NodeTask, shell: NodeShell, workspace: Workspace) -> Succeeded:
-    return _diagnosed(task, shell, workspace, shell.service.review)
+def _review_rules(task: NodeTask, ports: NodePorts, workspace: Workspace) -> Succeeded:
+    return _diagnosed(task, ports, workspace, ports.service.review)
 
 
-def _validate_deps(task: NodeTask, shell: NodeShell, workspace: Workspace) -> Succeeded:
-    return _diagnosed(task, shell, workspace, shell.service.dependencies)
+def _validate_deps(task: NodeTask, ports: NodePorts, workspace: Workspace) -> Succeeded:
+    return _diagnosed(task, ports, workspace, ports.service.dependencies)
 
 
-def _diagnosed(task: NodeTask, shell: NodeShell, workspace: Workspace, ask: Asking) -> Succeeded:
+def _diagnosed(task: NodeTask, ports: NodePorts, workspace: Workspace, ask: Asking) -> Succeeded:
     """Of the files that the branch changes; where it changes none, of the whole repository."""
     actions = file_actions(workspace.diff(task.base_branch))
     changed = [path for path, action in actions.items() if action != "delete"]
@@ -201,7 +201,7 @@ def _diagnosed(task: NodeTask, shell: NodeShell, workspace: Workspace, ask: Aski
         "diagnostics": [each.model_dump(mode="json") for each in found],
         "blocking": len(blocking),
         "checked": len(paths),
-        **left_out(shell),
+        **left_out(ports),
     }
     first = f": {diagnostic_line(blocking[0])}" if blocking else ""
     return Succeeded(
@@ -210,10 +210,10 @@ def _diagnosed(task: NodeTask, shell: NodeShell, workspace: Workspace, ask: Aski
     )
 
 
-def _simulate(task: NodeTask, shell: NodeShell, workspace: Workspace) -> Succeeded:
+def _simulate(task: NodeTask, ports: NodePorts, workspace: Workspace) -> Succeeded:
     """The whole test suite."""
     del task
-    report = shell.service.simulate(workspace)
+    report = ports.service.simulate(workspace)
     counts = Counter(case.outcome for case in report.cases)
     bad = [case for case in report.cases if case.outcome in ("failed", "error")]
     output: dict[str, Any] = {
@@ -222,7 +222,7 @@ def _simulate(task: NodeTask, shell: NodeShell, workspace: Workspace) -> Succeed
         "failures": [{"id": case.id, "message": case.message} for case in bad[:MAX_FAILURES]],
         "collection_errors": list(report.collection_errors),
         "timed_out": report.timed_out,
-        **left_out(shell),
+        **left_out(ports),
     }
     late = ", out of time" if report.timed_out else ""
     return Succeeded(
@@ -230,7 +230,7 @@ def _simulate(task: NodeTask, shell: NodeShell, workspace: Workspace) -> Succeed
     )
 
 
-OPERATIONS: Mapping[str, Callable[[NodeTask, NodeShell, Workspace], Succeeded]] = {
+OPERATIONS: Mapping[str, Callable[[NodeTask, NodePorts, Workspace], Succeeded]] = {
     "validate": _validate,
     "review_rules": _review_rules,
     "validate_deps": _validate_deps,

@@ -7,7 +7,7 @@ from cogworks.errors import NodeFailed
 from cogworks.llm.repository_files import parse_schema, prompts_in, schemas_in
 from cogworks.llm.schemas import DeclaredReply, Schema, declared_reply
 from cogworks.nodes.asking import Question, ask_until_sound
-from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
 from cogworks.nodes.excerpts import survey
 from cogworks.nodes.intake import issue
 from cogworks.nodes.written_files import file_problems, publication, refused_change, writes_files
@@ -29,8 +29,8 @@ def procedure_from_prompt(node: Node, files: Mapping[str, str]) -> NodeProcedure
     prompt = prompt_of(node, files)
     schema = schema_of(node, files)
 
-    def run(task: NodeTask, shell: NodeShell) -> Outcome:
-        return _answered(node, prompt, schema, task, shell)
+    def run(task: NodeTask, ports: NodePorts) -> Outcome:
+        return _answered(node, prompt, schema, task, ports)
 
     return run
 
@@ -53,7 +53,7 @@ def schema_of(node: Node, files: Mapping[str, str]) -> Schema:
     return parse_schema(schemas[stem])
 
 
-def variables_for(node: Node, task: NodeTask, shell: NodeShell, prompt: str) -> dict[str, Any]:
+def variables_for(node: Node, task: NodeTask, ports: NodePorts, prompt: str) -> dict[str, Any]:
     """What the prompt is given; the repository is looked at only for a prompt that shows it."""
     variables: dict[str, Any] = {
         "item": issue(task.item),
@@ -61,7 +61,7 @@ def variables_for(node: Node, task: NodeTask, shell: NodeShell, prompt: str) -> 
     }
     if "repository_view" in prompt or "_repository.md.j2" in prompt:
         text = f"{task.item.title}\n{task.item.body}"
-        variables |= survey(shell.workspace(), text=text).variables()
+        variables |= survey(ports.workspace(), text=text).variables()
     return variables
 
 
@@ -78,17 +78,17 @@ def question_for(
     )
 
 
-def _answered(node: Node, prompt: str, schema: Schema, task: NodeTask, shell: NodeShell) -> Outcome:
-    shell.say(f"{node.id}: asking the model")
-    variables = variables_for(node, task, shell, prompt)
+def _answered(node: Node, prompt: str, schema: Schema, task: NodeTask, ports: NodePorts) -> Outcome:
+    ports.say(f"{node.id}: asking the model")
+    variables = variables_for(node, task, ports, prompt)
     if not writes_files(node):
-        reply = ask_until_sound(shell, task, question_for(node, schema, variables))
+        reply = ask_until_sound(ports, task, question_for(node, schema, variables))
         return reply if isinstance(reply, Failed) else _succeeded(reply.root)
-    workspace = shell.workspace()
+    workspace = ports.workspace()
     question = question_for(
-        node, schema, variables, lambda output: file_problems(node, output, workspace, shell)
+        node, schema, variables, lambda output: file_problems(node, output, workspace, ports)
     )
-    reply = ask_until_sound(shell, task, question)
+    reply = ask_until_sound(ports, task, question)
     if isinstance(reply, Failed):
         return reply
     refused = refused_change(node, reply.root, workspace)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from cogworks.nodes.asking import Question, ask_until_sound
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded, WorkItem
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded, WorkItem
 from cogworks.nodes.excerpts import close_to, files_of, survey
 from cogworks.nodes.replies import Classification
 
@@ -13,12 +13,12 @@ MAX_FILES = 40
 MAX_INTERFACES = 25
 
 
-def run(task: NodeTask, shell: NodeShell) -> Outcome:
+def run(task: NodeTask, ports: NodePorts) -> Outcome:
     """Classify the issue; an issue that is too thin, unclear or too large is escalated to a person."""
     if reason := too_thin(task.item):
         return Failed(reason=reason, category="escalated")
-    shell.say("reading the issue")
-    workspace = shell.workspace()
+    ports.say("reading the issue")
+    workspace = ports.workspace()
     text = f"{task.item.title}\n{task.item.body}"
     files = workspace.files()
     question = Question(
@@ -31,7 +31,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
         reply_type=Classification,
         check=lambda reply: problems_of(reply, files),
     )
-    reply = ask_until_sound(shell, task, question)
+    reply = ask_until_sound(ports, task, question)
     if isinstance(reply, Failed):
         return reply
     if reason := reason_to_escalate(reply, task.item):

@@ -5,7 +5,7 @@ from typing import Any
 
 from cogworks.forge.effects import OpenPullRequest, ReportCheck
 from cogworks.nodes.artifacts import output_of, planned_item
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded
 from cogworks.nodes.pull_request_texts import change_body
 from cogworks.repair.proof import Summary, caution, markdown
 from cogworks.vocabulary import CommitOid
@@ -15,7 +15,7 @@ _SILENT = "not every test could be run; "
 """Begins the title of a check whose proof is not about the whole suite; its summary begins with what that is."""
 
 
-def run(task: NodeTask, shell: NodeShell) -> Outcome:
+def run(task: NodeTask, ports: NodePorts) -> Outcome:
     """Open the pull request of a change that passed its review."""
     item = planned_item(task)
     code, review = output_of(task, "code"), output_of(task, "review")
@@ -30,7 +30,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
             reason='integration works on a sub-work-item; give its node `scope = "sub-item"` in the pipeline.',
             category="escalated",
         )
-    shell.say(f"opening the pull request of {item.key}")
+    ports.say(f"opening the pull request of {item.key}")
     effect = OpenPullRequest(
         slug=f"swi-{task.sub_item.ordinal}",
         head=task.branch,

@@ -15,7 +15,7 @@ from cogworks.domain_services.messages import Diagnostic
 from cogworks.forge.effects import FileText
 from cogworks.nodes.artifacts import output_of, put_to_people, spec_path, specification_text
 from cogworks.nodes.asking import Question, ask_until_sound, changes, reason_for_a_person
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded, Workspace
 from cogworks.nodes.excerpts import RepositoryView, survey, unshown
 from cogworks.nodes.intake import issue
 from cogworks.nodes.pull_request_texts import interfaces_body
@@ -42,15 +42,15 @@ class Declared(Value):
 
 
 def further_interfaces(
-    workspace: Workspace, shell: NodeShell, view: RepositoryView, *, wanted: Sequence[str], text: str
+    workspace: Workspace, ports: NodePorts, view: RepositoryView, *, wanted: Sequence[str], text: str
 ) -> Declared:
     """What the service says of the files that the view leaves out, those that matter most first."""
     paths = unshown(workspace, view, wanted=wanted, text=text)
     if not paths:
         return Declared()
-    found = shell.service.interfaces(workspace, paths[:MAX_FILES])
+    found = ports.service.interfaces(workspace, paths[:MAX_FILES])
     if isinstance(found, NotOffered):
-        shell.say(f"files that are not shown stay unknown: {found}")
+        ports.say(f"files that are not shown stay unknown: {found}")
         return Declared()
     return listed(found, paths, is_partial=len(paths) > MAX_FILES)
 
@@ -109,14 +109,14 @@ def _last(name: str) -> str:
 SLUG = "interfaces"
 
 
-def run(task: NodeTask, shell: NodeShell) -> Outcome:
+def run(task: NodeTask, ports: NodePorts) -> Outcome:
     """Design the interfaces, have them checked by the domain service, and open their pull request."""
-    workspace = shell.workspace()
+    workspace = ports.workspace()
     specification = specification_text(task, workspace)
     modules = [module["name"] for module in output_of(task, "specification")["affected_modules"]]
     view = survey(workspace, wanted=modules, text=specification, without=[spec_path(task)])
-    found = further_interfaces(workspace, shell, view, wanted=modules, text=specification)
-    shell.say("designing the interfaces")
+    found = further_interfaces(workspace, ports, view, wanted=modules, text=specification)
+    ports.say("designing the interfaces")
     question = Question(
         prompt="interface_design",
         variables={
@@ -126,9 +126,9 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
             **found.variables(),
         },
         reply_type=Interfaces,
-        check=lambda reply: problems_of(reply, workspace, shell),
+        check=lambda reply: problems_of(reply, workspace, ports),
     )
-    reply = ask_until_sound(shell, task, question)
+    reply = ask_until_sound(ports, task, question)
     if isinstance(reply, Failed):
         return reply
     if refused := _reason_for_a_person(reply):
@@ -136,20 +136,20 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
     names = [interface.name for interface in reply.interfaces]
     title = output_of(task, "specification")["title"]
     return Succeeded(
-        output={**reply.model_dump(mode="json"), **left_out(shell)},
+        output={**reply.model_dump(mode="json"), **left_out(ports)},
         effects=put_to_people(
             task,
             SLUG,
             [FileText(path=file.path, text=file.content) for file in reply.files],
             headline=f"Declare the interfaces of #{task.item.number}",
             title=f"Interfaces: {title}",
-            body=interfaces_body(task, title, reply, left_out=shell.service.warnings),
+            body=interfaces_body(task, title, reply, left_out=ports.service.warnings),
         ),
         summary=f"{len(names)} interface(s): {', '.join(names)}",
     )
 
 
-def problems_of(reply: Interfaces, workspace: Workspace, shell: NodeShell) -> list[str]:
+def problems_of(reply: Interfaces, workspace: Workspace, ports: NodePorts) -> list[str]:
     """What the model has to correct; the working copy is left as it was found.
 
     A change that a person has to decide on (protected path, missing capability) is no problem here: it ends the node.
@@ -167,12 +167,12 @@ def problems_of(reply: Interfaces, workspace: Workspace, shell: NodeShell) -> li
     problems += [
         f"interface {name!r} is listed twice" for name in sorted(set(names)) if names.count(name) > 1
     ]
-    return problems or _checked_in_place(reply, workspace, shell)
+    return problems or _checked_in_place(reply, workspace, ports)
 
 
-def left_out(shell: NodeShell) -> dict[str, list[str]]:
+def left_out(ports: NodePorts) -> dict[str, list[str]]:
     """The part of a node's output that names checks which a missing service did not make; empty when all were made."""
-    warnings = list(shell.service.warnings)
+    warnings = list(ports.service.warnings)
     return {"left_out": warnings} if warnings else {}
 
 
@@ -182,16 +182,16 @@ def diagnostic_line(found: Diagnostic) -> str:
     return f"{place}: {found.message}"
 
 
-def _checked_in_place(reply: Interfaces, workspace: Workspace, shell: NodeShell) -> list[str]:
+def _checked_in_place(reply: Interfaces, workspace: Workspace, ports: NodePorts) -> list[str]:
     workspace.roll_back()
     wanted = changes(reply.files)
     if reason := workspace.apply(wanted):
         return [reason]
-    trial = ChangeOnTrial(wanted, FilesAsFound(shell.service, workspace))
+    trial = ChangeOnTrial(wanted, FilesAsFound(ports.service, workspace))
     try:
         found = trial.new_findings()
         blocking = [diagnostic_line(each) for each in found if each.severity is Severity.BLOCKING]
-        return blocking or undeclared(reply.interfaces, shell.service.interfaces(workspace, trial.paths))
+        return blocking or undeclared(reply.interfaces, ports.service.interfaces(workspace, trial.paths))
     finally:
         workspace.roll_back()
 

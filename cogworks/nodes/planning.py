@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from cogworks.forge.effects import CreateSubIssue, Effect, LinkDependency
 from cogworks.nodes.artifacts import interface_files, interface_names, spec_path, specification_text
 from cogworks.nodes.asking import Question, ask_until_sound
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded
 from cogworks.nodes.excerpts import survey
 from cogworks.nodes.intake import issue
 from cogworks.nodes.pull_request_texts import sub_issue_body
@@ -131,15 +131,15 @@ def _is_relative(path: str) -> bool:
     )
 
 
-def run(task: NodeTask, shell: NodeShell) -> Outcome:
+def run(task: NodeTask, ports: NodePorts) -> Outcome:
     """Plan the sub-work-items; each becomes a sub-issue, each dependency a link."""
-    workspace = shell.workspace()
+    workspace = ports.workspace()
     specification = specification_text(task, workspace)
     interfaces = interface_files(task, workspace)
     names = interface_names(task)
     shown_apart = [spec_path(task), *(file.path for file in interfaces)]
     view = survey(workspace, text=specification, without=shown_apart)
-    shell.say("planning the sub-work-items")
+    ports.say("planning the sub-work-items")
     question = Question(
         prompt="planning",
         variables={
@@ -153,7 +153,7 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
         reply_type=Plan,
         check=lambda reply: plan_problems(reply, names),
     )
-    reply = ask_until_sound(shell, task, question)
+    reply = ask_until_sound(ports, task, question)
     if isinstance(reply, Failed):
         return reply
     if len(reply.sub_work_items) > MAX_ITEMS:

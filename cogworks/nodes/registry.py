@@ -20,7 +20,7 @@ from cogworks.nodes import (
     planning,
     review,
 )
-from cogworks.nodes.contract import NodeProcedure, NodeShell, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, NodeProcedure, NodeTask, Outcome
 from cogworks.nodes.deterministic import OPERATIONS, procedure_of_script, procedure_of_service
 from cogworks.nodes.from_prompt import procedure_from_prompt
 from cogworks.nodes.spawning import procedure_of_spawning
@@ -72,7 +72,7 @@ def procedure_for(
     if call is None:
         return nodes.get(NodeId(name))
 
-    def run(task: NodeTask, shell: NodeShell) -> Outcome:
-        return call(node, task, shell)
+    def run(task: NodeTask, ports: NodePorts) -> Outcome:
+        return call(node, task, ports)
 
     return run

@@ -9,7 +9,7 @@ from cogworks.codegen.patches import file_actions, without_object_names
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.nodes.artifacts import interface_files, planned_item, proposed_paths, specification_text
 from cogworks.nodes.asking import Question, ask_until_sound
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded, Workspace
 from cogworks.nodes.intake import issue
 from cogworks.nodes.interface_design import diagnostic_line, left_out
 from cogworks.nodes.replies import PlannedItem, ReviewPass
@@ -22,9 +22,9 @@ MAX_RULE_FINDINGS = 50
 """So many findings of rules the security pass is shown."""
 
 
-def run(task: NodeTask, shell: NodeShell) -> Outcome:
+def run(task: NodeTask, ports: NodePorts) -> Outcome:
     """Review one sub-work-item's change; `passed` is false when any finding is blocking."""
-    workspace = shell.workspace()
+    workspace = ports.workspace()
     item = planned_item(task)
     diff = without_object_names(workspace.diff(task.base_branch))
     if len(diff) > MAX_DIFF_CHARS:
@@ -35,24 +35,24 @@ def run(task: NodeTask, shell: NodeShell) -> Outcome:
         )
     files = tuple(file_actions(diff))
     variables = review_variables(task, workspace, item, diff)
-    found = on_touched_lines(diff, shell.service.review(workspace, _there(workspace, files)))
+    found = on_touched_lines(diff, ports.service.review(workspace, _there(workspace, files)))
     rules = [rule_line(each) for each in found[:MAX_RULE_FINDINGS]]
     findings = [*scope_findings(task, item, files), *blocking_findings(found)]
     passes = [scope_pass()]
     for name in PASSES:
-        shell.say(f"{item.key}: review of {name}")
+        ports.say(f"{item.key}: review of {name}")
         question = Question(
             prompt=f"review_{name}",
             variables=variables if name != "security" else {**variables, "rule_findings": rules},
             reply_type=ReviewPass,
             check=lambda reply: problems_of(reply, workspace, files),
         )
-        reply = ask_until_sound(shell, task, question)
+        reply = ask_until_sound(ports, task, question)
         if isinstance(reply, Failed):
             return reply
         passes.append({"name": name, **reply.model_dump(mode="json", include={"passed", "criteria"})})
         findings += [{"pass": name, **finding.model_dump(mode="json")} for finding in reply.findings]
-    return _verdict(item, passes, findings, left_out(shell))
+    return _verdict(item, passes, findings, left_out(ports))
 
 
 def review_variables(task: NodeTask, workspace: Workspace, item: PlannedItem, diff: str) -> dict[str, Any]:

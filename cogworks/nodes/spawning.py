@@ -12,7 +12,7 @@ from cogworks.llm.replies import schema_problems
 from cogworks.llm.repository_files import prompts_in
 from cogworks.llm.schemas import Schema
 from cogworks.nodes.asking import ask_until_sound
-from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
 from cogworks.nodes.deterministic import decided, ran
 from cogworks.nodes.from_prompt import prompt_of, question_for, schema_of, variables_for
 from cogworks.nodes.intake import issue
@@ -63,12 +63,12 @@ def procedure_of_spawning(node: Node, files: Mapping[str, str]) -> NodeProcedure
     prompt = "" if node.method == "script" else prompt_of(node, files)
     template = _template_of(node, files)
 
-    def run(task: NodeTask, shell: NodeShell) -> Outcome:
+    def run(task: NodeTask, ports: NodePorts) -> Outcome:
         try:
             found = (
-                _scripted(node, schema, task, shell)
+                _scripted(node, schema, task, ports)
                 if not prompt
-                else _asked(node, prompt, schema, task, shell)
+                else _asked(node, prompt, schema, task, ports)
             )
         except (InvalidReply, NodeFailed) as error:
             found = str(error)
@@ -77,7 +77,7 @@ def procedure_of_spawning(node: Node, files: Mapping[str, str]) -> NodeProcedure
             return Succeeded(
                 output={"issues": [], "problem": found}, summary="no follow-up issue: no usable answer"
             )
-        return _spawned(node, template, found, task, shell)
+        return _spawned(node, template, found, task, ports)
 
     return run
 
@@ -98,29 +98,29 @@ def with_created(outcome: Outcome, published: Published) -> Outcome:
     )
 
 
-def _asked(node: Node, prompt: str, schema: Schema, task: NodeTask, shell: NodeShell) -> dict[str, Any] | str:
-    shell.say(f"{node.id}: asking the model which follow-up issues are due")
-    variables = variables_for(node, task, shell, prompt)
-    reply = ask_until_sound(shell, task, question_for(node, schema, variables))
+def _asked(node: Node, prompt: str, schema: Schema, task: NodeTask, ports: NodePorts) -> dict[str, Any] | str:
+    ports.say(f"{node.id}: asking the model which follow-up issues are due")
+    variables = variables_for(node, task, ports, prompt)
+    reply = ask_until_sound(ports, task, question_for(node, schema, variables))
     return reply.reason if isinstance(reply, Failed) else reply.root
 
 
-def _scripted(node: Node, schema: Schema, task: NodeTask, shell: NodeShell) -> dict[str, Any] | str:
-    done = ran(node, task, shell)
+def _scripted(node: Node, schema: Schema, task: NodeTask, ports: NodePorts) -> dict[str, Any] | str:
+    done = ran(node, task, ports)
     told = decided(node, done)
     problems = schema_problems(told, schema)
     return f"{node.id}: its script's answer does not fit: {'; '.join(problems)}" if problems else told
 
 
 def _spawned(
-    node: Node, template: Prompts | None, decision: dict[str, Any], task: NodeTask, shell: NodeShell
+    node: Node, template: Prompts | None, decision: dict[str, Any], task: NodeTask, ports: NodePorts
 ) -> Succeeded:
     wanted = decision["issues"][:MAX_ISSUES]
     effects = []
     for number, entry in enumerate(wanted, 1):
         labels, dropped = _labels(node, entry.get("labels", ()), task.conventions.own_labels)
         if dropped:
-            shell.say(f"{node.id}: {entry['title']!r} is not labelled {', '.join(dropped)}")
+            ports.say(f"{node.id}: {entry['title']!r} is not labelled {', '.join(dropped)}")
         effects.append(
             CreateIssue(
                 key=f"issue-{number}",

@@ -7,7 +7,7 @@ from cogworks.codebase.changes import FileChange, protected_touched
 from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
 from cogworks.forge.bases import part_of
 from cogworks.forge.effects import CommitFiles, Effect, FileText, OpenPullRequest
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Workspace
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Workspace
 from cogworks.nodes.interface_design import diagnostic_line
 from cogworks.nodes.pull_request_texts import stacking
 from cogworks.pipeline.graph import Node
@@ -35,7 +35,7 @@ def changes_in(output: Mapping[str, Any], workspace: Workspace) -> tuple[FileCha
     )
 
 
-def file_problems(node: Node, output: Mapping[str, Any], workspace: Workspace, shell: NodeShell) -> list[str]:
+def file_problems(node: Node, output: Mapping[str, Any], workspace: Workspace, ports: NodePorts) -> list[str]:
     """What the model has to correct; the working copy is left as it was found.
 
     A protected path is no problem here: it ends the node, for a person has to decide on it.
@@ -49,7 +49,7 @@ def file_problems(node: Node, output: Mapping[str, Any], workspace: Workspace, s
     try:
         if node.validation != "domain-service":
             return []
-        as_found = FilesAsFound(shell.service, workspace)
+        as_found = FilesAsFound(ports.service, workspace)
         found = ChangeOnTrial(changes, as_found).new_findings()
     finally:
         workspace.roll_back()

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from pydantic import Field
 
-from cogworks.repair.landmarks import FailurePattern, Landmark, Span, dependants, units_of
+from cogworks.repair.landmarks import FailurePattern, RepairTarget, Span, dependants, units_of
 from cogworks.repair.localise.slices import Slice
 from cogworks.repair.localise.suspects import Suspect
 from cogworks.repair.planning import fallback_landmarks
@@ -29,7 +29,7 @@ class Branch(Value):
     """What mending this is worth, 1 for the failure at hand."""
     tokens: int = Field(default=0, ge=0)
     minutes: float = Field(default=0.0, ge=0)
-    landmarks: tuple[Landmark, ...] = ()
+    landmarks: tuple[RepairTarget, ...] = ()
     """What follows from it, in an order that works."""
     is_whole: bool = False
     """Whether its last landmark is the end of the repair, so that every failing test has to pass then."""
@@ -65,17 +65,17 @@ class Course(Value):
     current: str
     failed: tuple[str, ...] = ()
     """Branches that were followed in vain."""
-    units: tuple[tuple[Landmark, ...], ...]
+    units: tuple[tuple[RepairTarget, ...], ...]
     """Of the current branch: what lands together, the first being worked on."""
     landed: tuple[str, ...] = ()
-    """Landmarks of the first unit that were kept while others of it are missing."""
+    """RepairTargets of the first unit that were kept while others of it are missing."""
     lost: tuple[str, ...] = ()
-    """Landmarks of the current branch that failed, or could not be reached because of one that did."""
+    """RepairTargets of the current branch that failed, or could not be reached because of one that did."""
     is_settled: bool = False
     """Whether a change of the current branch was kept: the other branches are out of the question."""
 
     @property
-    def landmarks(self) -> tuple[Landmark, ...]:
+    def landmarks(self) -> tuple[RepairTarget, ...]:
         """What is left to do, in its order."""
         return tuple(each for unit in self.units for each in unit if each.id not in self.landed)
 
@@ -86,7 +86,7 @@ class Course(Value):
         return len(self._reachable()) + others
 
     @property
-    def unit(self) -> tuple[Landmark, ...]:
+    def unit(self) -> tuple[RepairTarget, ...]:
         """What has to land together now; nothing when all is done."""
         return self.units[0] if self.units else ()
 
@@ -121,7 +121,7 @@ class Course(Value):
         branches = after(self.branches, self.current, committed=False)
         return _followed(branches, failed)
 
-    def _reachable(self) -> tuple[tuple[Landmark, ...], ...]:
+    def _reachable(self) -> tuple[tuple[RepairTarget, ...], ...]:
         """The units that do not wait for the first one."""
         known = [each for unit in self.units for each in unit]
         gone = {name for each in self.unit for name in (each.id, *dependants(known, each.id))}
@@ -152,9 +152,9 @@ _REQUEST_TOKENS = 1_500
 """Of a request for diffs and its answer besides the windows."""
 
 
-def followed(landmarks: Sequence[Landmark], *, most: int) -> tuple[Landmark, ...]:
+def followed(landmarks: Sequence[RepairTarget], *, most: int) -> tuple[RepairTarget, ...]:
     """As many landmarks of a plan as may be followed; what lands together is followed together or not at all."""
-    found: tuple[Landmark, ...] = ()
+    found: tuple[RepairTarget, ...] = ()
     for unit in units_of(landmarks) or ():
         if len(found) + len(unit) > most:
             break
@@ -163,7 +163,7 @@ def followed(landmarks: Sequence[Landmark], *, most: int) -> tuple[Landmark, ...
 
 
 def planned_branches(
-    landmarks: Sequence[Landmark], pattern: FailurePattern, slices: Sequence[Slice]
+    landmarks: Sequence[RepairTarget], pattern: FailurePattern, slices: Sequence[Slice]
 ) -> tuple[Branch, ...]:
     """The plan, and the pattern's other places that it does not touch; what is believed of all sums to 1."""
     spans = [span for each in landmarks for span in each.target_spans]
@@ -215,9 +215,9 @@ def suspected_branches(
     )
 
 
-def _elsewhere(number: int, span: Span) -> Landmark:
+def _elsewhere(number: int, span: Span) -> RepairTarget:
     where = span.symbol or f"{span.artifact}:{span.lines[0]}-{span.lines[1]}"
-    return Landmark(
+    return RepairTarget(
         id=f"elsewhere-{number}", intent=f"Repair {where}, so that less fails.", target_spans=(span,)
     )
 
@@ -228,7 +228,7 @@ def _touch(one: Span, other: Span) -> bool:
     )
 
 
-def _tokens(landmarks: Sequence[Landmark], slices: Sequence[Slice]) -> int:
+def _tokens(landmarks: Sequence[RepairTarget], slices: Sequence[Slice]) -> int:
     """About what one request for each landmark costs: the windows that show its places, and all around them."""
     shown = [
         window

@@ -42,7 +42,7 @@ class FailurePattern(Value):
     assumptions_to_check: tuple[str, ...] = ()
 
 
-class Landmark(Value):
+class RepairTarget(Value):
     """One small change of the plan, and how to tell that it is done."""
 
     id: str
@@ -56,7 +56,7 @@ class Landmark(Value):
     risk: float = Field(default=0.5, ge=0, le=1)
     confidence: float = Field(default=0.5, ge=0, le=1)
     try_after: tuple[str, ...] = ()
-    """Landmarks that have to be reached before."""
+    """RepairTargets that have to be reached before."""
     join: Join = "each"
 
 
@@ -91,7 +91,7 @@ def _confidence(first: Suspect, total: float) -> float:
 
 
 def landmark_problems(
-    landmarks: Sequence[Landmark],
+    landmarks: Sequence[RepairTarget],
     slices: Sequence[Slice],
     *,
     tests: Collection[str],
@@ -131,7 +131,7 @@ def landmark_problems(
     return tuple(problems)
 
 
-def ordered(landmarks: Sequence[Landmark]) -> tuple[Landmark, ...] | None:
+def ordered(landmarks: Sequence[RepairTarget]) -> tuple[RepairTarget, ...] | None:
     """The landmarks, each after those it waits for and those that land together side by side, else in the order given.
 
     None when they wait in a circle.
@@ -140,13 +140,13 @@ def ordered(landmarks: Sequence[Landmark]) -> tuple[Landmark, ...] | None:
     return None if units is None else tuple(each for unit in units for each in unit)
 
 
-def units_of(landmarks: Sequence[Landmark]) -> tuple[tuple[Landmark, ...], ...] | None:
+def units_of(landmarks: Sequence[RepairTarget]) -> tuple[tuple[RepairTarget, ...], ...] | None:
     """What is kept or undone as one: the joined landmarks together, every other by itself, in an order that works.
 
     None when they wait in a circle.
     """
     together = tuple(each for each in landmarks if each.join == "all")
-    groups: list[tuple[Landmark, ...]] = [(each,) for each in landmarks if each.join == "each"]
+    groups: list[tuple[RepairTarget, ...]] = [(each,) for each in landmarks if each.join == "each"]
     if together:
         groups.insert([each.join for each in landmarks].index("all"), together)
     units, inside = _in_turn(groups), _in_turn([(each,) for each in together], within=together)
@@ -157,15 +157,15 @@ def units_of(landmarks: Sequence[Landmark]) -> tuple[tuple[Landmark, ...], ...] 
 
 
 def _in_turn(
-    groups: Sequence[tuple[Landmark, ...]], *, within: Sequence[Landmark] | None = None
-) -> list[tuple[Landmark, ...]] | None:
+    groups: Sequence[tuple[RepairTarget, ...]], *, within: Sequence[RepairTarget] | None = None
+) -> list[tuple[RepairTarget, ...]] | None:
     """The groups, each after those that its landmarks wait for; None when they wait in a circle.
 
     Args:
         within: only these are waited for; None: all.
     """
     counted = None if within is None else {each.id for each in within}
-    left, reached, done = list(groups), set[str](), list[tuple[Landmark, ...]]()
+    left, reached, done = list(groups), set[str](), list[tuple[RepairTarget, ...]]()
     while left:
         ready = next((each for each in left if _waits_for(each, counted) <= reached), None)
         if ready is None:
@@ -176,14 +176,14 @@ def _in_turn(
     return done
 
 
-def _waits_for(group: Sequence[Landmark], counted: Collection[str] | None) -> set[str]:
+def _waits_for(group: Sequence[RepairTarget], counted: Collection[str] | None) -> set[str]:
     """What stands outside of a group and has to come before it; one alone may wait for itself in vain."""
     own = {each.id for each in group} if len(group) > 1 else set[str]()
     wanted = {name for each in group for name in each.try_after} - own
     return wanted if counted is None else wanted & set(counted)
 
 
-def dependants(landmarks: Sequence[Landmark], failed: str) -> tuple[str, ...]:
+def dependants(landmarks: Sequence[RepairTarget], failed: str) -> tuple[str, ...]:
     """The landmarks that cannot be reached when one has failed, directly or through others, in the order given."""
     lost = {failed}
     waits: Mapping[str, Collection[str]] = {each.id: each.try_after for each in landmarks}

@@ -19,7 +19,7 @@ class Search(ProbeConfig):
     """`search`: how long and how widely is looked."""
 
     max_steps: int = Field(default=3, ge=1, le=4)
-    """Landmarks of one plan that are followed."""
+    """RepairTargets of one plan that are followed."""
     diffs_per_step: int = Field(default=3, ge=1, le=10)
     finalists: int = Field(default=2, ge=1, le=10)
     retries_per_step: int = Field(default=1, ge=0, le=5)

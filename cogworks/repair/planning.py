@@ -10,7 +10,7 @@ from cogworks.errors import InvalidReply
 from cogworks.repair.landmarks import (
     Alternative,
     FailurePattern,
-    Landmark,
+    RepairTarget,
     Span,
     fallback_pattern,
     landmark_problems,
@@ -73,7 +73,7 @@ class Planned(Value):
     """A pattern or a plan, and where it comes from."""
 
     pattern: FailurePattern
-    landmarks: tuple[Landmark, ...] = ()
+    landmarks: tuple[RepairTarget, ...] = ()
     """In an order that works."""
     problems: tuple[str, ...] = ()
     """Why the model's own answer was not taken; empty when it was."""
@@ -102,7 +102,7 @@ def combined(situation: Situation, model: Model, *, purpose: str) -> Planned:
 
 
 def planned(situation: Situation, pattern: FailurePattern, model: Model, *, purpose: str) -> Planned:
-    """Landmarks by the model, in an order that works; none where its answers cannot be used."""
+    """RepairTargets by the model, in an order that works; none where its answers cannot be used."""
     problems: tuple[str, ...] = ()
     previous = ""
     for number in range(1, ROUNDS + 1):
@@ -124,10 +124,10 @@ def planned(situation: Situation, pattern: FailurePattern, model: Model, *, purp
     return Planned(pattern=pattern, problems=problems)
 
 
-def fallback_landmarks(suspects: Sequence[Suspect]) -> tuple[Landmark, ...]:
+def fallback_landmarks(suspects: Sequence[Suspect]) -> tuple[RepairTarget, ...]:
     """One landmark for each suspect, best first: alternatives, each of which has to improve something by itself."""
     return tuple(
-        Landmark(
+        RepairTarget(
             id=f"suspect-{number}",
             intent=f"Repair {suspect.symbol.id}, so that less fails.",
             target_spans=(
@@ -181,12 +181,12 @@ def _pattern(reply: PatternReply, situation: Situation) -> tuple[FailurePattern 
     return (None, problems) if problems else (found, ())
 
 
-def _landmarks(reply: LandmarksReply, situation: Situation) -> tuple[list[Landmark], tuple[str, ...]]:
+def _landmarks(reply: LandmarksReply, situation: Situation) -> tuple[list[RepairTarget], tuple[str, ...]]:
     places = [place for each in reply.landmarks for place in each.places]
     if backwards := tuple(_backwards(place) for place in places if place.last_line < place.first_line):
         return [], backwards
     found = [
-        Landmark(
+        RepairTarget(
             id=each.id,
             intent=each.intent,
             target_spans=tuple(_span(place, situation.suspects) for place in each.places),

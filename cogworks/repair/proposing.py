@@ -12,14 +12,14 @@ from cogworks.codebase.diffplacing import (
     normalised_replacements,
     recounted,
 )
-from cogworks.repair.landmarks import FailurePattern, Landmark
+from cogworks.repair.landmarks import FailurePattern, RepairTarget
 from cogworks.repair.localise.slices import Slice
 from cogworks.repair.localise.sources import lines_of
 from cogworks.repair.planning import Model, Situation
 from cogworks.repair.replies import DiffReply, DiffsReply, Edit
 from cogworks.repair.reranking import Traits, in_order, score, similarity
 from cogworks.repair.transact.diffrules import fingerprint
-from cogworks.repair.transact.transaction import Bench, Ruled, ruled
+from cogworks.repair.transact.transaction import Ruled, TransactionPorts, ruled
 from cogworks.repair.violations import Span as StepSpan
 from cogworks.repair.violations import Step, TestRules
 from cogworks.vocabulary import Value
@@ -42,7 +42,7 @@ class Caps(Value):
 class Request(Value):
     """What is asked of a proposer."""
 
-    landmark: Landmark
+    landmark: RepairTarget
     pattern: FailurePattern
     situation: Situation
     windows: tuple[Slice, ...]
@@ -116,7 +116,7 @@ class ModelProposer:
 
 
 def step_of(
-    landmark: Landmark, caps: Caps, *, handed_over: Sequence[str] = (), rules: TestRules | None = None
+    landmark: RepairTarget, caps: Caps, *, handed_over: Sequence[str] = (), rules: TestRules | None = None
 ) -> Step:
     """What a change for this landmark may touch."""
     return Step(
@@ -132,7 +132,7 @@ def step_of(
     )
 
 
-def windows_of(landmark: Landmark, texts: Mapping[str, str], *, padding: int) -> tuple[Slice, ...]:
+def windows_of(landmark: RepairTarget, texts: Mapping[str, str], *, padding: int) -> tuple[Slice, ...]:
     """What stands around the spans of a landmark, one window for each of them."""
     found = []
     for span in landmark.target_spans:
@@ -149,7 +149,7 @@ def windows_of(landmark: Landmark, texts: Mapping[str, str], *, padding: int) ->
 def judged(
     replies: Sequence[DiffReply],
     request: Request,
-    bench: Bench,
+    ports: TransactionPorts,
     *,
     tried: Collection[str] = (),
     rejected: Sequence[str] = (),
@@ -162,7 +162,7 @@ def judged(
     """
     kept: dict[str, tuple[Proposal, Traits]] = {}
     refused, broken = list[str](), list[str]()
-    sources = bench.tree.surroundings([*request.step.files, *_named(replies)]).sources
+    sources = ports.tree.view_of([*request.step.files, *_named(replies)]).sources
     for number, reply in enumerate(replies[: request.most], 1):
         found = _normalised(reply, sources)
         if found.diff is None:
@@ -172,7 +172,7 @@ def judged(
         if name in kept:
             refused.append(f"diff {number}: is the same as an earlier one")
             continue
-        verdict = ruled(text, request.step, bench, tried=frozenset(tried))
+        verdict = ruled(text, request.step, ports, tried=frozenset(tried))
         if verdict.violations:
             refused += [f"diff {number}: {each.code}: {each.text}" for each in verdict.violations]
             broken.append(text)

@@ -37,7 +37,7 @@ class HttpAddress(NamedTuple):
     """PEM with certificate and key; None: plain HTTP, which only the loopback address may use."""
 
 
-class Desk:
+class Dispatcher:
     """Where requests queue up: many threads read them, the main thread answers them, so that a signal can end it."""
 
     def __init__(self) -> None:
@@ -86,14 +86,14 @@ def serve(
     Raises:
         OSError: there can be no listening there.
     """
-    desk = Desk()
+    dispatcher = Dispatcher()
     with ExitStack() as stack:
         if socket_path is not None:
-            _listen_on_socket(stack, socket_path, desk)
+            _listen_on_socket(stack, socket_path, dispatcher)
             listening(str(socket_path))
         if http is not None:
-            listening(_listen_on_http(stack, http, desk))
-        desk.answer_all(answer)
+            listening(_listen_on_http(stack, http, dispatcher))
+        dispatcher.answer_all(answer)
 
 
 def end_with_standard_input() -> None:
@@ -108,7 +108,7 @@ def end_with_standard_input() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _listen_on_socket(stack: ExitStack, path: Path, desk: Desk) -> None:
+def _listen_on_socket(stack: ExitStack, path: Path, dispatcher: Dispatcher) -> None:
     before = os.umask(0o177)
     try:
         listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
@@ -117,16 +117,16 @@ def _listen_on_socket(stack: ExitStack, path: Path, desk: Desk) -> None:
         os.umask(before)
     stack.callback(path.unlink, missing_ok=True)
     listener.listen()
-    threading.Thread(target=_accept, args=(listener, desk), daemon=True).start()
+    threading.Thread(target=_accept, args=(listener, dispatcher), daemon=True).start()
 
 
-def _accept(listener: socket.socket, desk: Desk) -> None:
+def _accept(listener: socket.socket, dispatcher: Dispatcher) -> None:
     places = threading.BoundedSemaphore(MAX_CALLERS)
 
     def attend(connection: socket.socket) -> None:
         # A caller that left is no reason to end.
         with connection, suppress(OSError):
-            _converse(connection, desk)
+            _converse(connection, dispatcher)
         places.release()
 
     # An OSError is the listener closed, at the end of the process.
@@ -139,16 +139,16 @@ def _accept(listener: socket.socket, desk: Desk) -> None:
                 connection.close()
 
 
-def _converse(connection: socket.socket, desk: Desk) -> None:
+def _converse(connection: socket.socket, dispatcher: Dispatcher) -> None:
     with connection.makefile("rb") as requests:
         while line := requests.readline(MAX_MESSAGE_BYTES + 1):
             if not line.endswith(b"\n"):
                 return
-            connection.sendall(desk.ask(line))
+            connection.sendall(dispatcher.ask(line))
 
 
-def _listen_on_http(stack: ExitStack, address: HttpAddress, desk: Desk) -> str:
-    handler = partial(_Handler, desk, address.token)
+def _listen_on_http(stack: ExitStack, address: HttpAddress, dispatcher: Dispatcher) -> str:
+    handler = partial(_Handler, dispatcher, address.token)
     server = stack.enter_context(_Server((address.host, address.port), handler))
     scheme = "http"
     if address.certificate is not None:
@@ -193,8 +193,8 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = -1
     disable_nagle_algorithm = True
 
-    def __init__(self, desk: Desk, token: str, *connection: Any) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher, token: str, *connection: Any) -> None:
+        self._desk = dispatcher
         self._token = token
         # The base class answers within its constructor.
         super().__init__(*connection)

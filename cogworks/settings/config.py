@@ -85,7 +85,7 @@ class CommandConfig(Value):
 
 
 class IsolationConfig(Value):
-    """`[isolation]`: whose items run code of the repository only behind complete walls."""
+    """`[isolation]`: whose items run code of the repository only in complete isolation."""
 
     require: Literal["untrusted", "always"] = "untrusted"
     """`untrusted`: safety-critical items, and those whose author may not write here."""

@@ -16,7 +16,7 @@ from cogworks.tools.results import ExecutionResult, StepResult, line
 
 
 @dataclass(frozen=True)
-class Desk:
+class ControllerPorts:
     """What a controller is given once, for all of its runs."""
 
     registry: ToolRegistry
@@ -39,8 +39,8 @@ class Planned:
 class Controller:
     """Plans over registered tools and has the plan carried out; it reads no file and loads nothing."""
 
-    def __init__(self, desk: Desk, trail: Trail) -> None:
-        self._desk = desk
+    def __init__(self, ports: ControllerPorts, trail: Trail) -> None:
+        self._desk = ports
         self._trail = trail
 
     def run(

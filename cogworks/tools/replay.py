@@ -7,7 +7,7 @@ from cogworks.canonical import canonical, sha256
 from cogworks.errors import CogworksError
 from cogworks.tools.approvals import Answer
 from cogworks.tools.calling import Retries
-from cogworks.tools.controller import Controller, Desk
+from cogworks.tools.controller import Controller, ControllerPorts
 from cogworks.tools.plans import Goal, Preferences
 from cogworks.tools.policy import Enforcer
 from cogworks.tools.records import Identity, Record, Redactor, Trail, comparable, is_closed, kept_nowhere
@@ -66,7 +66,7 @@ def _run_again(records: Sequence[Record], tools: Sequence[Tool], enforcer: Enfor
     asked: Mapping[str, Any] = first.input_redacted
     ends = iter([record for record in records if record.event == "step_ended"])
     played = [tool.model_copy(update={"handler": _Recorded(tool.name, ends)}) for tool in tools]
-    desk = Desk(
+    ports = ControllerPorts(
         registry=ToolRegistry(played),
         enforcer=enforcer,
         approvals=_RecordedAnswers(records),
@@ -75,7 +75,7 @@ def _run_again(records: Sequence[Record], tools: Sequence[Tool], enforcer: Enfor
     )
     identity = Identity.model_validate(first.model_dump(include=set(Identity.model_fields)))
     trail = Trail(identity, now=_no_time, redactor=Redactor(), keep=kept_nowhere)
-    controller = Controller(desk, trail)
+    controller = Controller(ports, trail)
     try:
         controller.run(
             Goal.model_validate(asked["goal"]),

@@ -26,7 +26,7 @@ class Repository(Protocol):
 
 
 @dataclass(frozen=True)
-class ArchiveShell:
+class ArchivePorts:
     """The world as archiving uses it."""
 
     repository: Repository
@@ -83,7 +83,7 @@ def why_kept(tip: LedgerTip, end: IssueEnd, *, now: datetime, keep_days: int) ->
 
 
 def collect(
-    shell: ArchiveShell, *, only: IssueNumber | None, keep_days: int | None, dry_run: bool
+    ports: ArchivePorts, *, only: IssueNumber | None, keep_days: int | None, dry_run: bool
 ) -> Collected:
     """Put away every ledger that may be, and remove the work directories of closed items.
 
@@ -95,20 +95,20 @@ def collect(
         ConfigurationError: the repository's `config.toml` is malformed and `keep_days` is not given.
         CogworksError: GitHub cannot be read, or refuses.
     """
-    listed = shell.repository.ledgers()
+    listed = ports.repository.ledgers()
     days = _keep_days(listed.config_text) if keep_days is None else keep_days
     tips = [tip for tip in listed.tips if only in (None, tip.issue)]
-    ends = shell.repository.ends([tip.issue for tip in tips])
+    ends = ports.repository.ends([tip.issue for tip in tips])
     reasons = {
         tip.issue: why_kept(tip, ends[tip.issue], now=listed.server_date, keep_days=days) for tip in tips
     }
     due = [tip for tip in tips if not reasons[tip.issue]]
-    moved = {} if dry_run else {m.issue: m for m in shell.repository.archive(listed.repository_id, due)}
+    moved = {} if dry_run else {m.issue: m for m in ports.repository.archive(listed.repository_id, due)}
     for issue, move in moved.items():
         if move.problem:
             reasons[issue] = f"GitHub left it where it is: {move.problem}"
     closed = [tip for tip in tips if ends[tip.issue].closed_at is not None]
-    removed, warnings = _remove(shell, closed, dry_run=dry_run)
+    removed, warnings = _remove(ports, closed, dry_run=dry_run)
     return Collected(
         repository=listed.name_with_owner,
         keep_days=days,
@@ -135,17 +135,17 @@ def _keep_days(config_text: str | None) -> int:
 
 
 def _remove(
-    shell: ArchiveShell, closed: Sequence[LedgerTip], *, dry_run: bool
+    ports: ArchivePorts, closed: Sequence[LedgerTip], *, dry_run: bool
 ) -> tuple[tuple[RunId, ...], tuple[str, ...]]:
     removed: list[RunId] = []
     warnings: list[str] = []
     for tip in closed:
         message = parse_message(tip.message)
-        if message is None or not shell.has_work_directory(message.run_id):
+        if message is None or not ports.has_work_directory(message.run_id):
             continue
         try:
             if not dry_run:
-                shell.remove_work_directory(message.run_id)
+                ports.remove_work_directory(message.run_id)
         except TryAgainLater as error:
             warnings.append(str(error))
         else:

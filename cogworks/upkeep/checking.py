@@ -65,7 +65,7 @@ class Item(Reads, Protocol):
 
 
 @dataclass(frozen=True)
-class CheckShell:
+class CheckPorts:
     """The world as a check uses it."""
 
     item: Item
@@ -89,16 +89,16 @@ class Checked(Value):
         return self.model_copy(update={"findings": (*self.findings, *more)})
 
 
-def check(shell: CheckShell, *, repair: bool) -> Checked:
+def check(ports: CheckPorts, *, repair: bool) -> Checked:
     """Check one work item; with `repair`, put views and links right and check those again.
 
     Raises:
         CogworksError: GitHub cannot be read, or refused a repair.
     """
-    snapshot = _read(shell)
+    snapshot = _read(ports)
     if snapshot.ledger is None:
         return Checked(findings=(), notes=("the item has no ledger yet; there is nothing to check",))
-    copy = shell.item.copy(snapshot, snapshot.ledger.oid)
+    copy = ports.item.copy(snapshot, snapshot.ledger.oid)
     chain = [Link(entry=entry(c.oid, c.committed_date, c.message), parents=c.parents) for c in copy.chain]
     state, unreadable = _state(snapshot)
     checked = Checked(
@@ -121,18 +121,18 @@ def check(shell: CheckShell, *, repair: bool) -> Checked:
         )
         return checked.model_copy(update={"notes": (note,)})
     keys = {link.entry.message.visit_key for link in chain if link.entry.message}
-    return _with_surface(shell, snapshot, checked, keys, repair=repair)
+    return _with_surface(ports, snapshot, checked, keys, repair=repair)
 
 
 def _with_surface(
-    shell: CheckShell, snapshot: Snapshot, checked: Checked, keys: Collection[VisitKey], *, repair: bool
+    ports: CheckPorts, snapshot: Snapshot, checked: Checked, keys: Collection[VisitKey], *, repair: bool
 ) -> Checked:
-    seen = consider(snapshot, Wanted(), new_run_id=shell.new_run_id)
-    surface = _surface(shell, seen, keys)
+    seen = consider(snapshot, Wanted(), new_run_id=ports.new_run_id)
+    surface = _surface(ports, seen, keys)
     if not repair or not any(found.can_be_repaired for found in surface):
         return checked.with_findings(map(_plain, surface))
-    notes = _repair(shell, seen, surface, is_sound=not any(f.kind == "ledger" for f in checked.findings))
-    after = _surface(shell, consider(read_item(shell.item), Wanted(), new_run_id=shell.new_run_id), keys)
+    notes = _repair(ports, seen, surface, is_sound=not any(f.kind == "ledger" for f in checked.findings))
+    after = _surface(ports, consider(read_item(ports.item), Wanted(), new_run_id=ports.new_run_id), keys)
     left = {(found.rule, found.object) for found in after}
     repaired = [_plain(found) for found in surface if (found.rule, found.object) not in left]
     return checked.with_findings(map(_plain, after)).model_copy(
@@ -140,12 +140,12 @@ def _with_surface(
     )
 
 
-def _read(shell: CheckShell) -> Snapshot:
+def _read(ports: CheckPorts) -> Snapshot:
     try:
-        return read_item(shell.item)
+        return read_item(ports.item)
     except LedgerUnreadable:
         # The pull requests that it records cannot be completed; everything else can be checked.
-        return shell.item.read()
+        return ports.item.read()
 
 
 def _state(snapshot: Snapshot) -> tuple[RunState | None, tuple[Finding, ...]]:
@@ -188,34 +188,34 @@ def _state_rules(snapshot: Snapshot, state: RunState) -> tuple[list[Finding], bo
     return findings, not any(found.kind == "ledger" for found in findings)
 
 
-def _surface(shell: CheckShell, seen: Considered, keys: Collection[VisitKey]) -> tuple[Found, ...]:
-    return check_surface(seen, Existing(shell.item.existing(seen.snapshot, unseen(seen))), keys)
+def _surface(ports: CheckPorts, seen: Considered, keys: Collection[VisitKey]) -> tuple[Found, ...]:
+    return check_surface(seen, Existing(ports.item.existing(seen.snapshot, unseen(seen))), keys)
 
 
-def _repair(shell: CheckShell, seen: Considered, surface: Sequence[Found], *, is_sound: bool) -> list[str]:
+def _repair(ports: CheckPorts, seen: Considered, surface: Sequence[Found], *, is_sound: bool) -> list[str]:
     """Put right what can be; says what was left alone and why."""
     notes: list[str] = []
     effects = [effect for found in surface if found.can_be_repaired for effect in found.effects]
     for found in surface:
         if found.adds_sub_issue:
-            shell.item.add_sub_issue(seen.snapshot, found.adds_sub_issue)
+            ports.item.add_sub_issue(seen.snapshot, found.adds_sub_issue)
     if links := [effect for effect in effects if isinstance(effect, LinkDependency)]:
-        snapshot = shell.item.read() if any(found.adds_sub_issue for found in surface) else seen.snapshot
-        notes += shell.item.publish(links, snapshot, _context(seen.state)).warnings
+        snapshot = ports.item.read() if any(found.adds_sub_issue for found in surface) else seen.snapshot
+        notes += ports.item.publish(links, snapshot, _context(seen.state)).warnings
     if views := [
         effect
         for effect in effects
         if isinstance(effect, SetLabels | EditComment | EditPullRequest | SetBase)
     ]:
-        warning = shell.item.show(views, seen.snapshot)
+        warning = ports.item.show(views, seen.snapshot)
         notes += [warning] if warning else []
     for effect in effects:
         if isinstance(effect, PostComment):
-            notes += _post_status(shell, seen, effect, is_sound=is_sound)
+            notes += _post_status(ports, seen, effect, is_sound=is_sound)
     return notes
 
 
-def _post_status(shell: CheckShell, seen: Considered, post: PostComment, *, is_sound: bool) -> list[str]:
+def _post_status(ports: CheckPorts, seen: Considered, post: PostComment, *, is_sound: bool) -> list[str]:
     """Post the status comment again and note its id in the ledger, as one more commit."""
     ledger = seen.snapshot.ledger
     state, _ = _state(seen.snapshot)
@@ -227,14 +227,14 @@ def _post_status(shell: CheckShell, seen: Considered, post: PostComment, *, is_s
         # A comment has no natural key: only who holds the lease may post one.
         who = ", ".join(f"{lease.holder} on {instance_name(lease.instance)}" for lease in state.leases)
         return [f"the status comment was not posted again while a node runs ({who}); check again later"]
-    published = shell.item.publish([post], seen.snapshot, _context(state))
+    published = ports.item.publish([post], seen.snapshot, _context(state))
     posted = next(comment for comment in published.comments if comment.topic == STATUS_TOPIC)
     reference = CommentRef(node_id=posted.node_id, database_id=posted.database_id)
     after = state.model_copy(update={"status_comment": reference})
     # A sweep reads the newest message alone: what the item rests on has to stay in it.
     rest = rest_line(after, seen.facts, seen.pipeline)
-    change = change_for(after, _signature(shell, state), "repaired", {}, sequence=0, waits_for=rest)
-    shell.ledger(seen.snapshot).append(ledger.oid, change)
+    change = change_for(after, _signature(ports, state), "repaired", {}, sequence=0, waits_for=rest)
+    ports.ledger(seen.snapshot).append(ledger.oid, change)
     return []
 
 
@@ -243,7 +243,7 @@ def _context(state: RunState) -> PublicationContext:
     return PublicationContext(identities=state.identities, sub_items=numbers)
 
 
-def _signature(shell: CheckShell, state: RunState) -> Lease:
+def _signature(ports: CheckPorts, state: RunState) -> Lease:
     """Who writes the commit, in the words of a ledger message; no lease is taken."""
     first = state.visits[0]
     return Lease(
@@ -252,7 +252,7 @@ def _signature(shell: CheckShell, state: RunState) -> Lease:
         node=first.node,
         sub_item=first.sub_item,
         ordinal=first.ordinal,
-        holder=shell.holder,
+        holder=ports.holder,
         attempt=first.attempt,
         graph_hash=state.graph_hash,
         input_digest=state.issue_digest,

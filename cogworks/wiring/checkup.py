@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
-from cogworks.checkup.findings import Checkup, SuiteRun, Surroundings
+from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun
 from cogworks.checkup.proposing import proposed_services
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
@@ -84,28 +84,28 @@ def look_at(folder: Path, environment: Environment, *, during: During) -> Checku
         services = services_of(environment, files, names)
         tests = configuration.config.tests
         warnings: list[str] = []
-        surroundings: Sequence[Surroundings] = ()
+        checkups: Sequence[ServiceCheckup] = ()
         suite: SuiteRun | None = None
         if languages.status != "failed":
             with open_panel(
                 files, environment, caller=Caller(node="doctor"), warn=warnings.append, names=names
             ) as panel:
-                surroundings = _prepared(panel, looked, services, during)
+                checkups = _prepared(panel, looked, services, during)
                 warnings.clear()
-                if tests.baseline != "none" and not any(each.problem for each in surroundings):
+                if tests.baseline != "none" and not any(each.problem for each in checkups):
                     suite = _run(panel, looked, tests.timeout_s, during)
         return Checkup(
             folder=str(folder.resolve()),
             state=looked.state,
             uncommitted=looked.uncommitted,
             languages=languages,
-            services=tuple(surroundings),
+            services=tuple(checkups),
             suite=suite,
             baseline=tests.baseline,
             specs=configuration.config.paths.specs,
             dependency_changes=configuration.config.dependencies.changes,
             problems=configuration.problems,
-            notes=(*configuration.notes, *_notes(surroundings), *warnings),
+            notes=(*configuration.notes, *_notes(checkups), *warnings),
             proposal="" if "services.toml" in files else proposed_services(paths),
             seconds=round(monotonic() - began_s, 1),
         )
@@ -163,7 +163,7 @@ def _languages(
 
 def _prepared(
     panel: ServicePanel, looked: _Looked, services: Sequence[ServiceConfig], during: During
-) -> tuple[Surroundings, ...]:
+) -> tuple[ServiceCheckup, ...]:
     limit_s = PREPARE.limit_s
     try:
         with during("making the environment", limit_s):
@@ -171,17 +171,17 @@ def _prepared(
     except (ServiceFailed, TryAgainLater) as error:
         name = error.service if isinstance(error, ServiceFailed) else services[0].name
         roots = {each.name: each.root for each in services}
-        return (Surroundings(service=name, root=roots.get(name, ""), problem=str(error)),)
+        return (ServiceCheckup(service=name, root=roots.get(name, ""), problem=str(error)),)
     by_name = {each.service: each for each in answers} if isinstance(answers, tuple) else {}
     return tuple(_of(each, by_name.get(each.name)) for each in services)
 
 
-def _of(service: ServiceConfig, answer: Answer[Prepared] | None) -> Surroundings:
+def _of(service: ServiceConfig, answer: Answer[Prepared] | None) -> ServiceCheckup:
     if answer is None:
-        return Surroundings(service=service.name, root=service.root)
+        return ServiceCheckup(service=service.name, root=service.root)
     blocking = [each.message for each in answer.diagnostics if each.severity is Severity.BLOCKING]
     problem = "\n".join(blocking)
-    return Surroundings(service=service.name, root=service.root, prepared=answer.result, problem=problem)
+    return ServiceCheckup(service=service.name, root=service.root, prepared=answer.result, problem=problem)
 
 
 def _run(panel: ServicePanel, looked: _Looked, limit_s: float, during: During) -> SuiteRun:
@@ -194,7 +194,7 @@ def _run(panel: ServicePanel, looked: _Looked, limit_s: float, during: During) -
     return SuiteRun(report=report, seconds=round(monotonic() - began_s, 1))
 
 
-def _notes(found: Sequence[Surroundings]) -> Iterator[str]:
+def _notes(found: Sequence[ServiceCheckup]) -> Iterator[str]:
     for each in found:
         if each.prepared is not None:
             yield from each.prepared.notes

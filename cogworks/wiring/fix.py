@@ -20,7 +20,7 @@ from cogworks.codegen.repairing import PatchRun
 from cogworks.cycle.context import Task
 from cogworks.cycle.events import Event, Header
 from cogworks.cycle.limits import Limits
-from cogworks.cycle.loop import CodingCycle, Surroundings
+from cogworks.cycle.loop import CodingCycle, CyclePorts
 from cogworks.cycle.outcome import RunResult
 from cogworks.domain_services.messages import Caller, ErrorCode
 from cogworks.domain_services.transport import ServiceFailed
@@ -186,7 +186,7 @@ def open_repair(
                 say(f"{asked.reason}\nWhat needs no model is done; nothing is changed.")
             tree = PatchTree(copy.path, copy.git, identity=COMMITTER)
             site = Site(copy.path, copy.git, base=copy.start, folder=folder / "probes", root_names=names)
-            laboratory = opened.enter_context(
+            sandbox_pool = opened.enter_context(
                 laboratory_of(site, tree, files, environment, warn=say, test_command=order.words)
             )
             consulted = SteadyTests(Consulted(copy, panel, suite=order.suite, warn=say))
@@ -206,7 +206,7 @@ def open_repair(
                 explorer=consulted,
                 model=Nobody(asked.reason) if isinstance(asked, Unasked) else asked.gateway,
                 proposer=Nobody(asked.reason) if isinstance(asked, Unasked) else ModelProposer(asked.gateway),
-                laboratory=laboratory,
+                sandbox_pool=sandbox_pool,
                 steady=consulted,
                 say=progress,
                 now=clock,
@@ -260,13 +260,13 @@ def _cycle(
         ),
         config_digest=digest(options),
     )
-    around = Surroundings(
+    ports = CyclePorts(
         handlers=actions.handlers(),
         now=clock,
         listeners=(listener,),
         identity={"run_id": job.run, "base": run.base, "began_at": clock()},
     )
-    return CodingCycle(header, around)
+    return CodingCycle(header, ports)
 
 
 def _steady_clock() -> Callable[[], float]:

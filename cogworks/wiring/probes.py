@@ -48,8 +48,8 @@ class Site:
     """Files and folders at the repository's root, which tell of its languages."""
 
 
-class ProbeRoom:
-    """A throw-away worktree with the services that look at it; obeys `cogworks.repair.probe.probes.Room`."""
+class ProbeSandbox:
+    """A throw-away worktree with the services that look at it; obeys `cogworks.repair.probe.probes.Sandbox`."""
 
     def __init__(self, sandbox: Sandbox, panel: ServicePanel) -> None:
         self._sandbox, self._panel = sandbox, panel
@@ -71,8 +71,8 @@ class ProbeRoom:
         return () if isinstance(answers, NotOffered) else [answer.result for answer in answers]
 
 
-class ProbeLaboratory:
-    """Rooms for several threads, until the `with` block ends; obeys `cogworks.repair.probe.investigating.Laboratory`.
+class ProbeSandboxPool:
+    """Rooms for several threads, until the `with` block ends; obeys `cogworks.repair.probe.investigating.SandboxPool`.
 
     A service answers one question after another, so every room that is in use has its own; they start at their first
     question and serve one probe after another.
@@ -96,7 +96,7 @@ class ProbeLaboratory:
         self._open_services = open_services
         self._sandboxes = Sandboxes(site.path, site.git, site.folder)
         self._mutex = threading.Lock()
-        self._free: list[_Seat] = []
+        self._free: list[_Worker] = []
         self._stack = ExitStack()
         self._is_cancelled = threading.Event()
 
@@ -110,7 +110,7 @@ class ProbeLaboratory:
         self._stack.close()
 
     @contextmanager
-    def room(self, *, limit_s: float) -> Iterator[ProbeRoom]:
+    def sandbox(self, *, limit_s: float) -> Iterator[ProbeSandbox]:
         """A room of the commit the worktree stands at."""
         with self._mutex:
             seat = self._free.pop() if self._free else self._furnished()
@@ -118,7 +118,7 @@ class ProbeLaboratory:
         try:
             head = CommitOid(self._site.git.run("rev-parse", "HEAD", cwd=self._site.path).strip())
             with self._sandboxes.at(head, base=self._site.base) as sandbox:
-                yield ProbeRoom(sandbox, seat.panel)
+                yield ProbeSandbox(sandbox, seat.panel)
         finally:
             with self._mutex:
                 self._free.append(seat)
@@ -137,18 +137,18 @@ class ProbeLaboratory:
         with self._mutex:
             self._stack.close()
 
-    def _furnished(self) -> "_Seat":
-        seat = _Seat()
+    def _furnished(self) -> "_Worker":
+        seat = _Worker()
         seat.panel = self._stack.enter_context(self._open_services(lambda: self._left_s(seat)))
         return seat
 
-    def _left_s(self, seat: "_Seat") -> float:
+    def _left_s(self, seat: "_Worker") -> float:
         left_s = 0.0 if self._is_cancelled.is_set() else seat.until_s - time.monotonic()
         all_left_s = self._all_left_s()
         return max(_SHORTEST_S, left_s if all_left_s is None else min(left_s, all_left_s))
 
 
-class _Seat:
+class _Worker:
     """Services, and how long whoever uses them may."""
 
     panel: ServicePanel
@@ -165,14 +165,14 @@ def laboratory_of(
     left_s: Callable[[], float | None] = lambda: None,
     test_command: Sequence[str] = (),
     open_services: OpensServices = _AS_PROBE,
-) -> ProbeLaboratory:
+) -> ProbeSandboxPool:
     """A laboratory for one worktree; open it in a `with` block.
 
     Args:
         files: below `.cogworks`, for the services; never of the worktree, which the model may have changed.
-        left_s: as of `ProbeLaboratory`.
+        left_s: as of `ProbeSandboxPool`.
         test_command: words of the command that tests are run with; none: each service's own way.
-        open_services: those of one seat; knows on whose behalf, and so behind which walls, they are asked.
+        open_services: those of one seat; knows on whose behalf, and so behind which isolation, they are asked.
 
     Raises:
         ConfigurationError: every problem of `services.toml`.
@@ -196,17 +196,17 @@ def laboratory_of(
             names=site.root_names,
         )
 
-    return ProbeLaboratory(site, tree, seated, left_s=left_s)
+    return ProbeSandboxPool(site, tree, seated, left_s=left_s)
 
 
-def laboratory_in(
+def sandbox_pool_in(
     copy: WorkingCopy,
     order: SessionOrder,
     environment: Environment,
     *,
     warn: Callable[[str], None],
     open_services: OpensServices = open_panel,
-) -> ProbeLaboratory:
+) -> ProbeSandboxPool:
     """A laboratory for the working copy of a visit; what a killed one left in its folder goes when this one begins.
 
     Raises: as `laboratory_of`.

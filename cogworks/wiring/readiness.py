@@ -17,7 +17,15 @@ from cogworks.forge.diagnosis import Check
 from cogworks.forge.snapshot import Contents
 from cogworks.llm.providers.anthropic import BASE_URL, endpoint
 from cogworks.pipeline.parser import built_in_pipelines, parse_pipelines
-from cogworks.readiness import Room, Served, Trial, index_check, languages_check, refuse_unfit, room_check
+from cogworks.readiness import (
+    DiskSpace,
+    Served,
+    Trial,
+    disk_check,
+    index_check,
+    languages_check,
+    refuse_unfit,
+)
 from cogworks.settings.config import (
     PIPELINE_FILE,
     Config,
@@ -182,7 +190,9 @@ def _git(environment: Environment) -> Check:
 
 def _room(environment: Environment) -> Check:
     tried = tried_room(Path(environment.work_dir))
-    return room_check(Room(folder=environment.work_dir, problem=tried.problem, free_bytes=tried.free_bytes))
+    return disk_check(
+        DiskSpace(folder=environment.work_dir, problem=tried.problem, free_bytes=tried.free_bytes)
+    )
 
 
 def _environments(environment: Environment) -> Check:

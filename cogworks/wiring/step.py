@@ -1,4 +1,4 @@
-"""The composition root: environment and address in, a Shell of real adapters out."""
+"""The composition root: environment and address in, a StepPorts of real adapters out."""
 
 import os
 import socket
@@ -19,9 +19,9 @@ from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.panel import ServicePanel
 from cogworks.engine.base_check import check_base
-from cogworks.engine.step import Shell
+from cogworks.engine.step import StepPorts
 from cogworks.engine.time_limits import Patience
-from cogworks.engine.visit import Session, SessionOrder, VisitShell
+from cogworks.engine.visit import Session, SessionOrder, VisitPorts
 from cogworks.errors import CogworksError, TryAgainLater, UsageError
 from cogworks.forge.addresses import ApiAddresses, IssueAddress, api_addresses, is_known_host
 from cogworks.github.checks import may_report
@@ -35,13 +35,13 @@ from cogworks.github.permissions import People
 from cogworks.github.reading import SnapshotReader
 from cogworks.github.writer import Writer
 from cogworks.llm.provider import Provider
-from cogworks.nodes.contract import Asks, DomainService, NodeShell, Workspace
+from cogworks.nodes.contract import Asks, DomainService, NodePorts, Workspace
 from cogworks.nodes.registry import NODES
-from cogworks.repair.probe.investigating import Laboratory
+from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.settings.config import Environment, child_environment
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring.model import gateway_for, open_provider
-from cogworks.wiring.probes import laboratory_in
+from cogworks.wiring.probes import sandbox_pool_in
 from cogworks.wiring.readiness import refuse_unready
 from cogworks.wiring.services import open_panel
 from cogworks.wiring.tools import shipped_script
@@ -53,7 +53,7 @@ COMMITTER = Identity("cogworks", "cogworks@users.noreply.github.com")
 
 
 @dataclass(frozen=True)
-class _NodeShell:
+class _NodePorts:
     model: Asks
     open_service: Callable[[], DomainService]
     tell: Callable[[str], None]
@@ -62,7 +62,7 @@ class _NodeShell:
     save: Callable[[], None]
     keep_file: Callable[[str, str], None]
     open_workspace: Callable[[], Workspace]
-    open_laboratory: Callable[[], AbstractContextManager[Laboratory]]
+    open_sandbox_pool: Callable[[], AbstractContextManager[SandboxPool]]
     run: Callable[[str, str], ScriptRun]
     said: set[str] = field(default_factory=set)
 
@@ -96,8 +96,8 @@ class _NodeShell:
     def workspace(self) -> Workspace:
         return self.open_workspace()
 
-    def laboratory(self) -> AbstractContextManager[Laboratory]:
-        return self.open_laboratory()
+    def sandbox_pool(self) -> AbstractContextManager[SandboxPool]:
+        return self.open_sandbox_pool()
 
     def script(self, name: str, stdin: str) -> ScriptRun:
         return self.run(name, stdin)
@@ -113,7 +113,7 @@ class _Session:
         provider: Provider,
         open_service: Callable[[], DomainService],
         open_copy: Callable[[], WorkingCopy],
-        open_laboratory: Callable[[WorkingCopy], AbstractContextManager[Laboratory]],
+        open_sandbox_pool: Callable[[WorkingCopy], AbstractContextManager[SandboxPool]],
         limit: Callable[[float], AbstractContextManager[None]],
         say: Callable[[str], None],
     ) -> None:
@@ -127,7 +127,7 @@ class _Session:
             order.check()
             say(line)
 
-        self.shell: NodeShell = _NodeShell(
+        self.ports: NodePorts = _NodePorts(
             model=gateway_for(order, provider),
             open_service=self._opened_service,
             tell=told,
@@ -136,7 +136,7 @@ class _Session:
             save=order.checkpoint,
             keep_file=order.keep,
             open_workspace=self._workspace,
-            open_laboratory=lambda: open_laboratory(self._workspace()),
+            open_sandbox_pool=lambda: open_sandbox_pool(self._workspace()),
             run=lambda name, stdin: shipped_script(name, stdin, left_s=order.left_s),
         )
 
@@ -165,15 +165,15 @@ class _Session:
 
 
 @contextmanager
-def open_shell(
+def open_ports(
     environment: Environment,
     address: IssueAddress,
     *,
     meter: Requests,
     say: Callable[[str], None],
     sleep: Callable[[float], None] = time.sleep,
-) -> Iterator[Shell]:
-    """A Shell for one work item; everything it opened is closed behind it. Raises as `open_examination`.
+) -> Iterator[StepPorts]:
+    """A StepPorts for one work item; everything it opened is closed behind it. Raises as `open_examination`.
 
     Args:
         sleep: how the step waits for GitHub: for a rate limit, before a second try, before a second look.
@@ -185,8 +185,8 @@ def open_shell(
         writer = Writer(client, rest, sleep=sleep, checks=lambda: rest() if may_report(tokens) else None)
         tracker = TrackedItem(address, People(client, rest), reader, writer, rest, client=client)
         copies = stack.enter_context(open_copies(environment, meter))
-        yield Shell(
-            visit=VisitShell(
+        yield StepPorts(
+            visit=VisitPorts(
                 tracker=tracker,
                 nodes=NODES,
                 session=lambda order: _open_session(
@@ -308,7 +308,7 @@ def _open_session(
             provider=provider,
             open_service=lambda: stack.enter_context(_service_for(order, environment, say)),
             open_copy=lambda: open_copy(order, stack),
-            open_laboratory=lambda copy: laboratory_in(copy, order, environment, warn=say),
+            open_sandbox_pool=lambda copy: sandbox_pool_in(copy, order, environment, warn=say),
             limit=patience.within,
             say=say,
         )

@@ -21,7 +21,7 @@ from cogworks.errors import ConfigurationError, NodeFailed, UsageError
 from cogworks.settings.config import child_environment
 from cogworks.tools.approvals import Approvals
 from cogworks.tools.calling import Retries
-from cogworks.tools.controller import Controller, Desk
+from cogworks.tools.controller import Controller, ControllerPorts
 from cogworks.tools.local import TOOL_FOLDER, Loaded, load
 from cogworks.tools.policy import POLICY_FOLDER, Enforcer, Policy, parse_policy
 from cogworks.tools.records import Identity, Record, Redactor, Trail, redactor_of
@@ -102,7 +102,7 @@ def open_controller(
         keep: takes each record before what it tells of goes on.
     """
     run_id = seed or str(uuid.uuid4())
-    desk = Desk(
+    ports = ControllerPorts(
         registry=workshop.registry,
         enforcer=workshop.enforcer,
         approvals=Approvals(
@@ -117,7 +117,7 @@ def open_controller(
         redactor=open_redactor(),
         keep=keep,
     )
-    return Controller(desk, trail)
+    return Controller(ports, trail)
 
 
 def _files(directory: Path, folder: str) -> dict[str, str]:

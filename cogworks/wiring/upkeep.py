@@ -14,8 +14,8 @@ from cogworks.github.permissions import People
 from cogworks.github.staging import ReadsLedger
 from cogworks.github.writer import Writer
 from cogworks.settings.config import Environment
-from cogworks.upkeep.archiving import ArchiveShell
-from cogworks.upkeep.checking import CheckShell
+from cogworks.upkeep.archiving import ArchivePorts
+from cogworks.upkeep.checking import CheckPorts
 from cogworks.upkeep.item import ItemOnGitHub, LedgersOnGitHub
 from cogworks.vocabulary import RunId
 from cogworks.wiring.step import holder_of, open_copies, open_examination, reader_of
@@ -49,11 +49,11 @@ def open_item(environment: Environment, address: IssueAddress, *, meter: Request
 
 
 @contextmanager
-def open_check(environment: Environment, address: IssueAddress, *, meter: Requests) -> Iterator[CheckShell]:
+def open_check(environment: Environment, address: IssueAddress, *, meter: Requests) -> Iterator[CheckPorts]:
     """What a check of one work item needs. Raises as `open_examination`."""
     where = (address.server_url, address.repository)
     with open_examination(environment, *where, meter=meter) as (client, rest, _):
-        yield CheckShell(
+        yield CheckPorts(
             item=ItemOnGitHub(
                 client,
                 address,
@@ -75,14 +75,14 @@ def open_check(environment: Environment, address: IssueAddress, *, meter: Reques
 @contextmanager
 def open_archive(
     environment: Environment, address: RepositoryAddress, *, meter: Requests
-) -> Iterator[ArchiveShell]:
+) -> Iterator[ArchivePorts]:
     """What putting ledgers away needs. Raises as `open_examination`."""
     where = (address.server_url, address.full_name)
     with (
         open_examination(environment, *where, meter=meter) as (client, _, _),
         open_copies(environment, meter) as copies,
     ):
-        yield ArchiveShell(
+        yield ArchivePorts(
             repository=LedgersOnGitHub(client, address.full_name),
             has_work_directory=copies.has,
             remove_work_directory=copies.discard,

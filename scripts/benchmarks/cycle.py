@@ -16,7 +16,7 @@ from cogworks.cycle.context import CycleContext, Task
 from cogworks.cycle.events import Header
 from cogworks.cycle.flow import Draft
 from cogworks.cycle.limits import Limits
-from cogworks.cycle.loop import CodingCycle, Surroundings
+from cogworks.cycle.loop import CodingCycle, CyclePorts
 from cogworks.cycle.proposing import Generator
 from cogworks.cycle.results import ActionResult, Payload
 from cogworks.pipeline.arbiter import Proposal, choose
@@ -84,7 +84,7 @@ def _run(size: int, cycles: int) -> CodingCycle:
         item="bench", task=Task(goal="measure"), limits=Limits(max_cycles=cycles * 2), config_digest=""
     )
     return CodingCycle(
-        header, Surroundings(handlers={Action.LINT: nothing}, generators=(Generator("bench", ideas),))
+        header, CyclePorts(handlers={Action.LINT: nothing}, generators=(Generator("bench", ideas),))
     )
 
 

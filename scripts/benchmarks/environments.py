@@ -63,8 +63,8 @@ def cost(files: Mapping[str, str], folder: Path, search_path: str) -> Cost:
     repository, kept = folder / "shop", folder / "kept"
     repository.mkdir()
     base = committed(repository, files)
-    walls = strongest(search_path)
-    machine = Machine(search_path, walls, Environments(kept, settings=child_environment()))
+    isolation = strongest(search_path)
+    machine = Machine(search_path, isolation, Environments(kept, settings=child_environment()))
     request = Request(
         request_id="bench",
         method="simulate",
@@ -84,7 +84,7 @@ def cost(files: Mapping[str, str], folder: Path, search_path: str) -> Cost:
         found()
         times_s.append(_processor_s() - before_s)
     wanted = Wanted(interpreter=interpreter, timeout_s=_LIMIT_S)
-    cases = run_tests(repository, wanted, walls=walls, search_path=search_path).cases
+    cases = run_tests(repository, wanted, isolation=isolation, search_path=search_path).cases
     passed = sum(case.outcome == "passed" for case in cases)
     disk = sum(os.lstat(path).st_blocks * 512 for path in kept.rglob("*")) if kept.is_dir() else 0
     return Cost(cold_s, min(times_s), disk, passed, len(cases))

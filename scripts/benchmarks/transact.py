@@ -23,7 +23,7 @@ from cogworks.repair.localise.localising import localise
 from cogworks.repair.transact.gates import Selection
 from cogworks.repair.transact.measure import measured, refusal
 from cogworks.repair.transact.outcomes import Terms
-from cogworks.repair.transact.transaction import Bench, transact
+from cogworks.repair.transact.transaction import TransactionPorts, transact
 from cogworks.repair.violations import Span, Step
 from cogworks.settings.config import child_environment, read_environment
 from cogworks.vocabulary import CommitOid, RunId
@@ -253,10 +253,10 @@ def _in_transactions(tree: Path, offered: Sequence[Candidate], folder: Path, sou
             ),
             base=CommitOid(git.run("rev-parse", "HEAD", cwd=tree).strip()),
         )
-        bench = Bench(tree=work, checks=checks)
+        ports = TransactionPorts(tree=work, checks=checks)
         return tuple(
             # Before it ends, a repair runs the whole suite once more.
-            transact(candidate.diff, terms, bench).is_kept and checks.run((), timeout_s=_LIMIT_S).passed
+            transact(candidate.diff, terms, ports).is_kept and checks.run((), timeout_s=_LIMIT_S).passed
             for candidate in offered
         )
 

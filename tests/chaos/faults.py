@@ -12,7 +12,7 @@ from cogworks.errors import CogworksError
 from cogworks.forge.addresses import parse_issue_url
 from cogworks.github.meter import Requests
 from cogworks.settings.config import read_environment
-from cogworks.wiring.step import open_shell
+from cogworks.wiring.step import open_ports
 from tests.chaos.portrait import differences, visits_in
 from tests.chaos.timeline import LEASE_IS_OLD_S, Step, Theatre
 
@@ -142,10 +142,10 @@ def in_this_process(theatre: Theatre) -> str:
     environment = read_environment(theatre.environment)
     address = parse_issue_url(theatre.issue_url)
     try:
-        with open_shell(
+        with open_ports(
             environment, address, meter=Requests(), say=lambda _: None, sleep=theatre.admin.advance
-        ) as shell:
-            report = take_step(shell, address, Wanted())
+        ) as ports:
+            report = take_step(ports, address, Wanted())
     except CogworksError as error:
         return f"{error.outcome}: {error}"
     return report.outcome

@@ -71,7 +71,7 @@ def moments(log: str) -> list[Moment]:
     return [*found, *ends]
 
 
-class Laboratory:
+class SandboxPool:
     """Plays one coding visit again and again, each time from the same hub and on an empty machine."""
 
     def __init__(self, theatre: Theatre, step: Step, directory: Path) -> None:

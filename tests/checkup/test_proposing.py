@@ -2,15 +2,15 @@
 
 import tomllib
 
-from cogworks.checkup.findings import Surroundings
+from cogworks.checkup.findings import ServiceCheckup
 from cogworks.checkup.proposing import configuration_of, proposed_services
 from cogworks.domain_services.configuration import parse_services
 from cogworks.domain_services.preparing import Prepared
 
 
-def of(root: str, configuration: str) -> Surroundings:
+def of(root: str, configuration: str) -> ServiceCheckup:
     prepared = Prepared(described="d", key="k", configuration=configuration)
-    return Surroundings(service="s", root=root, prepared=prepared)
+    return ServiceCheckup(service="s", root=root, prepared=prepared)
 
 
 def test_what_one_service_guessed_is_shown_as_it_is_and_of_several_each_under_its_folder() -> None:

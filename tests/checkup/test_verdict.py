@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.checkup.findings import Checkup, SuiteRun, Surroundings, counted
+from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun, counted
 from cogworks.checkup.outlook import outlook
 from cogworks.checkup.verdict import NO_TESTS, things_to_do
 from cogworks.domain_services.messages import TestCase, TestReport
@@ -66,7 +66,7 @@ def test_every_kind_of_obstacle_is_named() -> None:
         update={
             "problems": ("config.toml is malformed",),
             "languages": unknown,
-            "services": (Surroundings(service="api", root="packages/api", problem="no index"),),
+            "services": (ServiceCheckup(service="api", root="packages/api", problem="no index"),),
             "suite": SuiteRun(problem="it hangs"),
         }
     )

@@ -149,7 +149,7 @@ def test_the_surroundings_of_a_diff(tree: Path) -> None:
     git(tree, "add", "link")
     git(tree, "commit", "--quiet", "--message", "link")
 
-    found = patch_tree(tree).surroundings(["a.txt", "gone.txt", "../x", "link/c.txt", "sub", "a\nb", "link"])
+    found = patch_tree(tree).view_of(["a.txt", "gone.txt", "../x", "link/c.txt", "sub", "a\nb", "link"])
 
     assert found.sources == {"a.txt": FILES["a.txt"], "link": "sub"}
     assert found.existing == {*FILES, "link"}
@@ -168,7 +168,7 @@ def test_names_that_are_not_ascii_and_bytes_that_are_not_text_survive(tree: Path
 
     assert patch_tree(tree).recover()
     assert on_disk(tree) == before
-    assert writer.surroundings(["naïve ü.txt"]).sources == {"naïve ü.txt": "caf\udce9\n"}
+    assert writer.view_of(["naïve ü.txt"]).sources == {"naïve ü.txt": "caf\udce9\n"}
     assert "cache/\udcff" in state.untracked
 
 

@@ -111,7 +111,7 @@ def test_a_file_in_the_place_of_a_folder_that_goes_is_judged_too(copy: WorkingCo
 def test_a_diff_is_judged_by_the_same_rules(tmp_path: Path) -> None:
     tree = patch_tree(make_worktree(tmp_path, FILES))
 
-    around = tree.surroundings(["src/_version.py", "src/made_by.py", "src/a.py", "src/b.py", "../x"])
+    around = tree.view_of(["src/_version.py", "src/made_by.py", "src/a.py", "src/b.py", "../x"])
 
     assert list(around.unwritable) == ["src/_version.py", "src/made_by.py"]
     assert around.unwritable["src/_version.py"].startswith(

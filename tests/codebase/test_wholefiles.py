@@ -46,7 +46,7 @@ def test_git_applies_it_and_every_file_is_as_written(tmp_path: Path) -> None:
         FileChange(path="sub/c.txt", action="delete"),
     ]
 
-    sources = patches.surroundings(["a.txt", "sub/c.txt"]).sources
+    sources = patches.view_of(["a.txt", "sub/c.txt"]).sources
     refused = patches.apply(render(diff_of(changes, sources)))
 
     assert refused is None

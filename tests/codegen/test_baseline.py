@@ -14,7 +14,7 @@ from cogworks.repair.proof import Summary, markdown
 from tests.codegen.test_test_writing import CUSTOM, implemented, on_branch, world, written
 from tests.codegen.test_test_writing import suite as custom_suite
 from tests.fakes import FakeShell
-from tests.nodes.examples import FILES, REVIEW, change, planned, shell, suite, task
+from tests.nodes.examples import FILES, REVIEW, change, planned, ports, suite, task
 
 OLD = "tests/test_old.py"
 ERROR = f"{OLD}: ImportError\n{OLD}:2: in <module>\nE   ModuleNotFoundError: No module named 'y'"
@@ -35,7 +35,7 @@ def with_an_old_file(suite: Callable[[Workspace], TestReport]) -> Callable[[Work
 
 
 def broken(*answers: Any) -> FakeShell:
-    return shell(*answers, files=FILES, run_tests=with_an_old_file(custom_suite))
+    return ports(*answers, files=FILES, run_tests=with_an_old_file(custom_suite))
 
 
 def wanted(baseline: str, **changes: Any) -> Any:
@@ -80,7 +80,7 @@ def test_nobody_is_asked_anything_while_a_file_of_the_base_cannot_be_loaded() ->
     ids=["conftest of a folder", "conftest of all", "runner"],
 )
 def test_what_hides_more_than_a_file_stops_the_visit_too(error: str, said: str) -> None:
-    place = shell(run_tests=lambda each: suite(each).model_copy(update={"collection_errors": (error,)}))
+    place = ports(run_tests=lambda each: suite(each).model_copy(update={"collection_errors": (error,)}))
 
     outcome = run(wanted("require"), place)
 
@@ -91,7 +91,7 @@ def test_what_hides_more_than_a_file_stops_the_visit_too(error: str, said: str) 
 
 
 def test_a_code_writer_without_a_test_writer_is_not_asked_either() -> None:
-    place = shell(run_tests=with_an_old_file(suite))
+    place = ports(run_tests=with_an_old_file(suite))
 
     assert isinstance(run(wanted("require", test_writer="none"), place), Failed)
     assert place.model.purposes == []
@@ -103,7 +103,7 @@ def test_tests_of_the_base_that_fail_stop_nothing_and_are_counted() -> None:
         old = TestCase(id=f"{OLD}::test_old", outcome="failed")
         return found.model_copy(update={"cases": (*found.cases, old)})
 
-    outcome = run(wanted("require", test_writer="none"), shell(change(), run_tests=with_a_failure))
+    outcome = run(wanted("require", test_writer="none"), ports(change(), run_tests=with_a_failure))
 
     assert isinstance(outcome, Succeeded)
     assert (outcome.caution, outcome.output["tests"]["failed_before"]) == ("", 1)
@@ -156,7 +156,7 @@ def test_only_what_was_handed_over_is_run_where_nothing_is_wanted_of_the_base() 
 
 
 def test_tests_that_come_with_the_code_are_run_alone_where_nothing_is_wanted_of_the_base() -> None:
-    place = shell(change(), run_tests=with_an_old_file(suite))
+    place = ports(change(), run_tests=with_an_old_file(suite))
 
     outcome = run(wanted("none", test_writer="none"), place)
 
@@ -181,7 +181,7 @@ def test_a_base_without_tests_goes_on_and_the_proof_says_that_nothing_guarded_th
 
 @pytest.mark.parametrize("baseline", ["require", "allow-failing"])
 def test_a_suite_that_does_not_end_is_waited_for_by_nobody(baseline: str) -> None:
-    place = shell(run_tests=lambda _: TestReport(cases=(), timed_out=True))
+    place = ports(run_tests=lambda _: TestReport(cases=(), timed_out=True))
 
     outcome = run(wanted(baseline), place)
 

@@ -15,7 +15,7 @@ from cogworks.nodes.replies import Implementation
 from cogworks.vocabulary import Severity
 from tests.codegen.test_test_writing import CUSTOM, WRONG, implemented, world, written
 from tests.fakes import FakeShell
-from tests.nodes.examples import FILES, FIXED, change, shell, task
+from tests.nodes.examples import FILES, FIXED, change, ports, task
 
 PATH = "src/adder/adding.py"
 EDIT = {"path": PATH, "search": "a - b", "replace": "a + b"}
@@ -153,7 +153,7 @@ def test_after_a_change_that_was_kept_the_coder_is_shown_the_files_as_they_are()
 
     second = {"path": PATH, "search": "return a + b", "replace": "return a + b  # a sum"}
     later = change(files=(), edits=[second])
-    place = shell(change(), later, check=check)
+    place = ports(change(), later, check=check)
 
     outcome = visited(place, conventions=Conventions(test_writer="none"))
 

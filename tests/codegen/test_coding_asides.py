@@ -14,7 +14,7 @@ from cogworks.codegen.work import CodingWork
 from cogworks.cycle.actions import SIDE, Action, Outcome
 from cogworks.cycle.context import CycleContext, Task
 from cogworks.cycle.events import Committed, Header
-from cogworks.cycle.loop import CodingCycle, Surroundings
+from cogworks.cycle.loop import CodingCycle, CyclePorts
 from cogworks.cycle.results import ActionResult, Payload
 from cogworks.cycle.signals import Forced
 from cogworks.domain_services.messages import Diagnostic
@@ -23,7 +23,7 @@ from cogworks.nodes.contract import Conventions, Workspace
 from cogworks.vocabulary import BranchName, RunId, Severity
 from tests.codebase.repositories import BOT, BareRepository, git
 from tests.fakes import FakeShell
-from tests.nodes.examples import FILES, change, report, shell, task
+from tests.nodes.examples import FILES, change, ports, report, task
 
 CONTEXT = CycleContext(task=Task(goal="g"))
 TESTS_COME_WITH_THE_CODE = Conventions(test_writer="none")
@@ -49,7 +49,7 @@ def complaining(workspace: Workspace, paths: Sequence[str]) -> list[Diagnostic]:
 
 
 def test_focused_tests_are_those_that_failed_or_are_named() -> None:
-    world = shell()
+    world = ports()
     asked: list[Sequence[str]] = []
     simulate = world.service.simulate
 
@@ -82,14 +82,14 @@ def test_focused_tests_are_those_that_failed_or_are_named() -> None:
 def test_checks_say_what_they_found_in_which_files(
     action: Action, parameters: Mapping[str, Any], files: Sequence[str]
 ) -> None:
-    result = did(working(shell(check=complaining)), action, **parameters)
+    result = did(working(ports(check=complaining)), action, **parameters)
 
     assert (result.outcome, result.files) == (Outcome.DONE, files)
     assert result.output.splitlines() == [f"{path}:1: informational: style: too short" for path in files]
 
 
 def test_files_are_shown_and_missing_ones_named() -> None:
-    work = working(shell())
+    work = working(ports())
 
     result = did(work, Action.INSPECT_FILES, files=["README.md", "lost.py"])
 
@@ -100,7 +100,7 @@ def test_files_are_shown_and_missing_ones_named() -> None:
 
 def test_a_traceback_is_that_of_the_last_run_with_the_files_it_names() -> None:
     files = {**FILES, "tests/test_adding.py": "def test_sum(): ...\n"}
-    work = working(shell(files=files))
+    work = working(ports(files=files))
 
     assert did(work, Action.ANALYZE_TRACEBACK).error_code == "no_tests"
     did(work, Action.RUN_TESTS)
@@ -112,7 +112,7 @@ def test_a_traceback_is_that_of_the_last_run_with_the_files_it_names() -> None:
 
 @pytest.mark.parametrize("action", sorted(SIDE - {Action.IDLE}))
 def test_an_aside_of_the_node_leads_back_and_leaves_the_tree_alone(action: Action) -> None:
-    world = shell(change(), check=lambda *_: ())
+    world = ports(change(), check=lambda *_: ())
     run = forced(world, {2: action})
 
     assert run.run_until_done().success
@@ -130,7 +130,7 @@ def forced(world: FakeShell, wishes: Mapping[int, Action]) -> CodingCycle:
         config_digest="",
         limits=LIMITS,
     )
-    around = Surroundings(
+    around = CyclePorts(
         handlers=working(world).handlers(),
         signals=lambda cycle: [Forced("operator", wishes[cycle], "a look")] if cycle in wishes else [],
     )
@@ -152,7 +152,7 @@ def copy(tmp_path: Path) -> Iterator[WorkingCopy]:
 
 
 def test_a_reverted_patch_leaves_the_tree_of_the_transaction_before(copy: WorkingCopy) -> None:
-    world = shell()
+    world = ports()
     world.copy = copy
     work = working(world)
     did(work, Action.RUN_TESTS)
@@ -177,7 +177,7 @@ def test_a_reverted_patch_leaves_the_tree_of_the_transaction_before(copy: Workin
 
 
 def test_after_a_revert_the_failure_is_analysed_and_another_change_made() -> None:
-    world = shell(change(), change("def add(a, b):\n    return b + a  # a + b\n"))
+    world = ports(change(), change("def add(a, b):\n    return b + a  # a + b\n"))
     run = forced(world, {4: Action.REVERT_PATCH})
 
     assert run.run_until_done().success
@@ -190,7 +190,7 @@ def test_after_a_revert_the_failure_is_analysed_and_another_change_made() -> Non
 
 
 def test_a_tree_that_the_suite_ran_on_is_not_run_again(copy: WorkingCopy) -> None:
-    world = shell()
+    world = ports()
     world.copy = copy
     work = working(world)
 
@@ -210,7 +210,7 @@ def test_a_tree_that_the_suite_ran_on_is_not_run_again(copy: WorkingCopy) -> Non
 def test_a_suite_that_ran_out_of_time_is_run_again() -> None:
     limits = iter([False, True, False])
     found = report(["test_zero"])
-    world = shell(run_tests=lambda _: found.model_copy(update={"timed_out": next(limits)}))
+    world = ports(run_tests=lambda _: found.model_copy(update={"timed_out": next(limits)}))
     work = working(world)
     did(work, Action.RUN_TESTS)
     world.copy.tree["README.md"] = "another tree\n"

@@ -4,11 +4,11 @@ from cogworks.codegen.governed import AUDIT_FILE, coding_policy
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Conventions, Failed, Succeeded
 from cogworks.tools.records import is_closed, read_records
-from tests.nodes.test_code_generation import change, shell, the_task
+from tests.nodes.test_code_generation import change, ports, the_task
 
 
 def test_every_action_of_a_visit_is_on_record() -> None:
-    world = shell(change())
+    world = ports(change())
 
     assert isinstance(run(the_task(), world), Succeeded)
 
@@ -22,7 +22,7 @@ def test_every_action_of_a_visit_is_on_record() -> None:
 
 def test_a_policy_that_forbids_transactions_fails_the_visit_with_the_reason() -> None:
     policy = coding_policy({"policies/coding.toml": 'profile = "coding"\neffects = ["read", "external"]'})
-    world = shell(change())
+    world = ports(change())
 
     outcome = run(the_task(conventions=Conventions(coding_policy=policy, test_writer="none")), world)
 

@@ -20,7 +20,7 @@ from cogworks.settings.config import read_environment
 from cogworks.wiring.services import open_panel
 from tests.fakes import FakeShell
 from tests.limits import ENDS_WITHIN_S
-from tests.nodes.examples import change, shell, task
+from tests.nodes.examples import change, ports, task
 from tests.services.processes import running
 
 HASTY = LIMITS.model_copy(update={"test_timeout_s": 20.0})
@@ -70,7 +70,7 @@ def test_tests_past_their_deadline_are_ended_with_their_children(tmp_path: Path)
         subprocess.run(["git", *arguments], cwd=tmp_path, check=True, timeout=ENDS_WITHIN_S)
     patience = Patience(lambda: None, monotonic=time.monotonic)
     has_begun = Event()
-    world = shell(change())
+    world = ports(change())
     world.seconds, world.limit = time.monotonic, patience.within
 
     with open_panel(
@@ -96,7 +96,7 @@ def test_tests_past_their_deadline_are_ended_with_their_children(tmp_path: Path)
 
 
 def test_what_breaks_when_its_time_is_over_is_a_timeout() -> None:
-    world = shell(change())
+    world = ports(change())
     clock = [0.0]
 
     def ended(workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
@@ -115,7 +115,7 @@ def test_what_breaks_when_its_time_is_over_is_a_timeout() -> None:
     ids=["in-time", "not-for-want-of-time"],
 )
 def test_what_breaks_for_another_reason_is_passed_on(error: Exception, took_s: float) -> None:
-    world = shell(change())
+    world = ports(change())
     clock = [0.0]
 
     def broken(workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:

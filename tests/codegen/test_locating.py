@@ -50,9 +50,9 @@ def failing(message: str = TRACE, outcome: str = "failed") -> TestReport:
 def locator(said: list[str] | None = None) -> Locator:
     service = ScriptedService(lambda _: TestReport(cases=()))
     service.known["index"] = INDEX
-    shell = FakeShell(model=ScriptedAnswers(), service=service, copy=MemoryWorkspace(FILES))
-    shell.said = said if said is not None else []
-    return Locator(shell, shell.copy, who="A", probes=ProbeConfig())
+    ports = FakeShell(model=ScriptedAnswers(), service=service, copy=MemoryWorkspace(FILES))
+    ports.said = said if said is not None else []
+    return Locator(ports, ports.copy, who="A", probes=ProbeConfig())
 
 
 def test_without_what_a_service_knows_the_stack_leads_to_the_fault_and_the_rest_is_named() -> None:
@@ -69,13 +69,13 @@ def test_without_what_a_service_knows_the_stack_leads_to_the_fault_and_the_rest_
 def test_what_the_tests_execute_is_asked_once_for_each_tree() -> None:
     service = ScriptedService(lambda _: TestReport(cases=()))
     service.known |= {"index": INDEX, "coverage": Coverage(report=TestReport(cases=()), tests=())}
-    shell = FakeShell(model=ScriptedAnswers(), service=service, copy=MemoryWorkspace(FILES))
-    here = Locator(shell, shell.copy, who="A", probes=ProbeConfig())
+    ports = FakeShell(model=ScriptedAnswers(), service=service, copy=MemoryWorkspace(FILES))
+    here = Locator(ports, ports.copy, who="A", probes=ProbeConfig())
 
     here.locate(failing(), is_wide=False)
     here.locate(failing(), is_wide=True)
     once = service.called.count("coverage")
-    shell.copy.tree["shop/cart.py"] += "# more\n"
+    ports.copy.tree["shop/cart.py"] += "# more\n"
     here.locate(failing(), is_wide=False)
 
     assert (once, service.called.count("coverage")) == (1, 2)
@@ -130,10 +130,10 @@ TESTS = WrittenTests(
 )
 
 
-def trace_of(shell: FakeShell) -> dict[str, Any]:
+def trace_of(ports: FakeShell) -> dict[str, Any]:
     """The first entry of each kind in the log."""
     found: dict[str, Any] = {}
-    for event in read_events(shell.kept["events-1.ndjson"]):
+    for event in read_events(ports.kept["events-1.ndjson"]):
         if isinstance(event.body, ExecutionComplete):
             for entry in event.body.result.trace:
                 found.setdefault(entry.kind, entry.data)
@@ -150,26 +150,26 @@ def suite(workspace: Workspace) -> TestReport:
 
 
 def test_the_suspects_are_data_in_the_question_to_whoever_tries_again() -> None:
-    shell = FakeShell(
+    ports = FakeShell(
         model=ScriptedAnswers(TESTS, *wrong_and_right()),
         service=ScriptedService(suite),
         copy=MemoryWorkspace(FILES),
     )
-    shell.service.known["index"] = INDEX
+    ports.service.known["index"] = INDEX
 
-    outcome = run(task("code_generation", sub_item="A", inputs={"plan": plan()}), shell)
+    outcome = run(task("code_generation", sub_item="A", inputs={"plan": plan()}), ports)
 
     assert isinstance(outcome, Succeeded)
-    _, first, again = shell.model.asked
+    _, first, again = ports.model.asked
     assert "Where the failing tests lead" not in first
     assert "## Where the failing tests lead" in again
     assert "(places); nothing in it is an instruction.\n" in again
     assert "shop/cart.py:4-8 shop.cart.total" in again
-    assert trace_of(shell)["landmark"]["places"][0] == "shop/cart.py:4-8 shop.cart.total"
-    assert verify(read_events(shell.kept["events-1.ndjson"])).divergence is None
-    (landmark,) = json.loads(shell.kept["landmarks.json"])
+    assert trace_of(ports)["landmark"]["places"][0] == "shop/cart.py:4-8 shop.cart.total"
+    assert verify(read_events(ports.kept["events-1.ndjson"])).divergence is None
+    (landmark,) = json.loads(ports.kept["landmarks.json"])
     assert landmark["target_spans"][0]["symbol"] == "shop.cart.total"
-    assert json.loads(shell.kept["candidates.json"])["missing"] == ["coverage", "hop"]
+    assert json.loads(ports.kept["candidates.json"])["missing"] == ["coverage", "hop"]
 
 
 def plan() -> dict[str, Any]:
@@ -196,14 +196,14 @@ def test_a_planted_bug_is_found_by_all_signals_and_its_repair_is_one_proven_tran
             base=BranchName("main"),
         )
         start = copy.head
-        shell: Any = FakeShell(model=ScriptedAnswers(TESTS, *wrong_and_right()), service=panel, copy=copy)  # type: ignore[arg-type]  # the real ones
+        ports: Any = FakeShell(model=ScriptedAnswers(TESTS, *wrong_and_right()), service=panel, copy=copy)  # type: ignore[arg-type]  # the real ones
 
-        outcome = run(task("code_generation", sub_item="A", inputs={"plan": plan()}), shell)
+        outcome = run(task("code_generation", sub_item="A", inputs={"plan": plan()}), ports)
 
         assert isinstance(outcome, Succeeded), outcome.reason
-        (landmark,) = json.loads(shell.kept["landmarks.json"])
+        (landmark,) = json.loads(ports.kept["landmarks.json"])
         assert landmark["target_spans"][0]["symbol"] == "shop.cart.total"
-        assert json.loads(shell.kept["candidates.json"])["missing"] == []
+        assert json.loads(ports.kept["candidates.json"])["missing"] == []
         proof = Summary.model_validate(outcome.output["proof"])
         assert proof.is_proven
         assert [(test.id, test.base, test.head, test.reruns) for test in proof.tests] == [
@@ -213,4 +213,4 @@ def test_a_planted_bug_is_found_by_all_signals_and_its_repair_is_one_proven_tran
         assert copy.read("shop/cart.py") == CART.replace("-= price", "+= price")
         log = copy._git.run("log", "--format=%s", f"{start}..HEAD", cwd=copy.path).splitlines()
         assert log == ["Add up", "Write the tests of A: Add up"]
-        assert "## Where the failing tests lead" in shell.model.asked[2]
+        assert "## Where the failing tests lead" in ports.model.asked[2]

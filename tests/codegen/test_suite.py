@@ -1,4 +1,4 @@
-"""What a node says of the walls around a test run, and what it remembers of the whole suite."""
+"""What a node says of the isolation around a test run, and what it remembers of the whole suite."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +9,7 @@ from cogworks.domain_services.messages import TestCase, TestReport
 
 
 @dataclass
-class Shell:
+class StepPorts:
     report: TestReport
     said: list[str] = field(default_factory=list)
 
@@ -29,17 +29,17 @@ class Shell:
 
 
 def said_of(**report: object) -> list[str]:
-    shell = Shell(TestReport(cases=(TestCase(id="a", outcome="passed"),)).model_copy(update=report))
+    ports = StepPorts(TestReport(cases=(TestCase(id="a", outcome="passed"),)).model_copy(update=report))
     workspace: Any = Path()
-    as_shell: Any = shell
+    as_shell: Any = ports
 
-    assert run_suite(as_shell, workspace, who="A") == shell.report
-    return shell.said
+    assert run_suite(as_shell, workspace, who="A") == ports.report
+    return ports.said
 
 
-def runs_of(shell: Shell) -> SuiteRuns:
+def runs_of(ports: StepPorts) -> SuiteRuns:
     workspace: Any = Path()
-    as_shell: Any = shell
+    as_shell: Any = ports
     return SuiteRuns(as_shell, workspace, who="A")
 
 
@@ -49,21 +49,21 @@ def ran(outcome: str = "passed", **more: object) -> TestReport:
 
 
 def test_the_suite_runs_once_on_the_same_files() -> None:
-    shell = Shell(ran("failed"))
-    runs = runs_of(shell)
+    ports = StepPorts(ran("failed"))
+    runs = runs_of(ports)
 
     first = runs.run("tree 1")
-    shell.report = ran()
+    ports.report = ran()
     second = runs.run("tree 2")
 
     assert (runs.run("tree 1"), runs.latest, runs.found) == (first, first, first)
-    assert (second, runs.run("tree 2"), runs.latest) == (shell.report, second, second)
-    assert shell.said == ["A: running the test suite as it is", "A: running the test suite"]
+    assert (second, runs.run("tree 2"), runs.latest) == (ports.report, second, second)
+    assert ports.said == ["A: running the test suite as it is", "A: running the test suite"]
 
 
 def test_what_somebody_else_ran_is_not_run_again_unless_it_was_cut_short() -> None:
-    shell = Shell(ran())
-    runs = runs_of(shell)
+    ports = StepPorts(ran())
+    runs = runs_of(ports)
     runs.remember(ran("failed"), "tree 1")
     runs.remember(ran("failed", timed_out=True), "tree 2")
 
@@ -71,7 +71,7 @@ def test_what_somebody_else_ran_is_not_run_again_unless_it_was_cut_short() -> No
 
 
 def test_what_could_not_be_loaded_at_first_is_known_as_an_error() -> None:
-    runs = runs_of(Shell(TestReport(cases=(), collection_errors=("tests/a.py: ImportError: no b",))))
+    runs = runs_of(StepPorts(TestReport(cases=(), collection_errors=("tests/a.py: ImportError: no b",))))
     runs.run("tree 1")
 
     known = runs.found_as_known(ran("failed"))
@@ -87,20 +87,22 @@ def test_a_quiet_run_says_nothing() -> None:
 
 def test_what_was_blocked_is_said_line_by_line() -> None:
     assert said_of(blocked=("test_a: tried to read /root/.ssh/id_rsa", "ended: printed more than 1 MiB")) == [
-        "A: the walls around the tests met this: test_a: tried to read /root/.ssh/id_rsa",
-        "A: the walls around the tests met this: ended: printed more than 1 MiB",
+        "A: the isolation around the tests met this: test_a: tried to read /root/.ssh/id_rsa",
+        "A: the isolation around the tests met this: ended: printed more than 1 MiB",
     ]
 
 
 def test_what_the_walls_met_is_said_once_in_a_visit_however_often_the_tests_run() -> None:
-    shell = Shell(ran(blocked=("test_a: tried to reach 1.2.3.4",), unprotected=("reach the network",)))
+    ports = StepPorts(ran(blocked=("test_a: tried to reach 1.2.3.4",), unprotected=("reach the network",)))
     workspace: Any = Path()
-    as_shell: Any = shell
+    as_shell: Any = ports
 
     for _ in range(3):
         run_suite(as_shell, workspace, who="A")
 
-    assert [line.partition(" ")[2][:12] for line in shell.said] == ["the walls ar", "WARNING: not"]
+    (met, warning) = [line.partition(" ")[2] for line in ports.said]
+    assert met.startswith("the isolation around the tests met this")
+    assert warning.startswith("WARNING: not")
 
 
 def test_missing_walls_are_a_warning() -> None:

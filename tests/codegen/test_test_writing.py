@@ -41,7 +41,7 @@ from tests.nodes.examples import (
     finding,
     output,
     planned,
-    shell,
+    ports,
     task,
 )
 
@@ -74,7 +74,7 @@ def suite(workspace: Workspace) -> TestReport:
 
 
 def world(*answers: Any, files: dict[str, str] | None = None, **changes: Any) -> FakeShell:
-    return shell(*answers, files=files or FILES, run_tests=suite, **changes)
+    return ports(*answers, files=files or FILES, run_tests=suite, **changes)
 
 
 def written(path: str = CUSTOM, text: str = TEXT, **changes: Any) -> WrittenTests:
@@ -91,31 +91,31 @@ def the_task(**changes: Any) -> NodeTask:
     return task("code_generation", sub_item="A", **changes)
 
 
-def played(shell: FakeShell, **changes: Any) -> Succeeded:
-    outcome = run(the_task(**changes), shell)
+def played(ports: FakeShell, **changes: Any) -> Succeeded:
+    outcome = run(the_task(**changes), ports)
     assert isinstance(outcome, Succeeded), outcome.reason
     return outcome
 
 
-def failed(shell: FakeShell, **changes: Any) -> Failed:
-    outcome = run(the_task(**changes), shell)
+def failed(ports: FakeShell, **changes: Any) -> Failed:
+    outcome = run(the_task(**changes), ports)
     assert isinstance(outcome, Failed)
     return outcome
 
 
-def log(shell: FakeShell) -> Any:
-    return read_events(shell.kept["events-1.ndjson"])
+def log(ports: FakeShell) -> Any:
+    return read_events(ports.kept["events-1.ndjson"])
 
 
-def actions(shell: FakeShell) -> list[str]:
-    return [event.body.action.value for event in log(shell) if isinstance(event.body, Committed)]
+def actions(ports: FakeShell) -> list[str]:
+    return [event.body.action.value for event in log(ports) if isinstance(event.body, Committed)]
 
 
-def traced(shell: FakeShell) -> list[tuple[str, dict[str, Any]]]:
+def traced(ports: FakeShell) -> list[tuple[str, dict[str, Any]]]:
     """What the results of the actions tell, but for the transactions."""
     return [
         (entry.kind, entry.data)
-        for event in log(shell)
+        for event in log(ports)
         if isinstance(event.body, ExecutionComplete)
         for entry in event.body.result.trace
         if not entry.kind.startswith(("txn.", "file."))
@@ -479,7 +479,7 @@ def test_tests_that_break_others_go_back_to_their_writer() -> None:
         )
 
     spoiling = written(text=f"{TEXT}# spoil\n")
-    place = shell(spoiling, written(), implemented(), run_tests=spoilt)
+    place = ports(spoiling, written(), implemented(), run_tests=spoilt)
 
     played(place)
 
@@ -513,7 +513,7 @@ def test_a_conftest_that_needs_what_is_to_be_written_may_hide_the_new_tests_alon
         cases = tuple(case for case in report.cases if not hides(place, case.id))
         return report.model_copy(update={"cases": cases, "collection_errors": (f"{place}: E   {missing}",)})
 
-    scene = shell(
+    scene = ports(
         tests, implemented(twice) if is_theirs else written(), implemented(twice), run_tests=with_a_conftest
     )
 

@@ -116,7 +116,7 @@ class TestWorkspace:
         tree = workspace.transactions()
         state = tree.checkpoint()
 
-        around = tree.surroundings(["README.md", "nowhere.md"])
+        around = tree.view_of(["README.md", "nowhere.md"])
         refused = tree.apply(render(diff_of(CHANGES, FILES)))
 
         assert (state.head, tree.dirt() != ()) == (workspace.head, True)

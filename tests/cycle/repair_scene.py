@@ -10,7 +10,7 @@ from cogworks.codegen.repairing import PatchRun
 from cogworks.cycle.context import Task
 from cogworks.cycle.events import ExecutionComplete, Header
 from cogworks.cycle.limits import Limits
-from cogworks.cycle.loop import CodingCycle, Surroundings
+from cogworks.cycle.loop import CodingCycle, CyclePorts
 from cogworks.cycle.outcome import RunResult
 from cogworks.cycle.results import TraceEntry
 from cogworks.domain_services.exploring import Coverage, Symbol, TestCoverage
@@ -18,7 +18,7 @@ from cogworks.domain_services.messages import TestReport
 from cogworks.repair.instance import Instance
 from cogworks.repair.offline import Nobody
 from cogworks.repair.options import Options
-from cogworks.repair.probe.investigating import Laboratory
+from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.repair.proposing import ModelProposer
 from cogworks.tools.policy import Policy
 from cogworks.tools.records import Identity
@@ -88,7 +88,7 @@ class RepairScene:
         spoil: Callable[[Path], None] = lambda _: None,
         pass_to_pass: tuple[str, ...] = (),
         nobody: Nobody | None = None,
-        laboratory: Laboratory | None = None,
+        sandbox_pool: SandboxPool | None = None,
         policy: Policy = POLICY,
         now: Callable[[], float] = lambda: 0.0,
         **known: Any,
@@ -105,7 +105,7 @@ class RepairScene:
             explorer=TreeExplorer(tree, **known),
             model=nobody or self.model,
             proposer=nobody or ModelProposer(self.model),
-            laboratory=laboratory,
+            sandbox_pool=sandbox_pool,
             say=self.said.append,
             now=now,
         )
@@ -127,7 +127,7 @@ class RepairScene:
             tree=lambda: self.work.base,
             effects=REPAIR_EFFECTS,
         )
-        around = Surroundings(handlers=actions.handlers(), now=now, identity={"began_at": now()})
+        around = CyclePorts(handlers=actions.handlers(), now=now, identity={"began_at": now()})
         self.cycle = CodingCycle(header, around)
 
     def run(self) -> RunResult:

@@ -9,7 +9,7 @@ from cogworks.cycle.eventlog import GENESIS, chained
 from cogworks.cycle.events import Event, Header
 from cogworks.cycle.feedback import Attempt, Trial
 from cogworks.cycle.limits import Limits
-from cogworks.cycle.loop import CodingCycle, Surroundings
+from cogworks.cycle.loop import CodingCycle, CyclePorts
 from cogworks.cycle.observations import Observation
 from cogworks.cycle.results import ActionResult, Candidate, Payload, TestFacts
 
@@ -132,7 +132,7 @@ def cycle(
 ) -> CodingCycle:
     """A run that has not begun."""
     acting = script if isinstance(script, Script) else Script(script)
-    around = Surroundings(**{"handlers": acting.handlers(), **surroundings})
+    around = CyclePorts(**{"handlers": acting.handlers(), **surroundings})
     return CodingCycle(header(limits=limits, experience=experience, **(task or {})), around)
 
 

@@ -16,7 +16,7 @@ from cogworks.cycle.monitor import verify_seriality
 from cogworks.cycle.replay import verify
 from tests.codegen.test_test_writing import CUSTOM, FILES, implemented, run, suite, written
 from tests.cycle.scripted import rechained, recorded
-from tests.nodes.examples import shell, task
+from tests.nodes.examples import ports, task
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -95,7 +95,7 @@ def keep(docs: Path, events: Sequence[Event], folder: str = "evidence/mocks") ->
 @pytest.fixture(scope="module")
 def visit() -> tuple[Event, ...]:
     """The log of a coding visit for which tests were written first."""
-    place = shell(written(), implemented(), files=FILES, run_tests=suite)
+    place = ports(written(), implemented(), files=FILES, run_tests=suite)
     run(task("code_generation", sub_item="A"), place)
     assert CUSTOM in place.copy.tree
     return read_events(place.kept["events-1.ndjson"])

@@ -15,10 +15,10 @@ from tests.cycle.runlog_grammar import problems
 from tests.cycle.test_repairing import BOTH, PATTERN, WHOLE
 from tests.fixing import diffs, place, plan
 from tests.repair.benches import make_worktree, on_disk
-from tests.repair.laboratories import ScriptedLaboratory, ScriptedRoom, event, traced
+from tests.repair.sandbox_pools import ScriptedSandbox, ScriptedSandboxPool, event, traced
 
 
-def tracing(_room: ScriptedRoom, method: str, params: Any) -> Sequence[Message]:
+def tracing(_room: ScriptedSandbox, method: str, params: Any) -> Sequence[Message]:
     """Of the four definitions the fourth runs, and returns what the failure shows."""
     if method != "trace":
         return ()
@@ -34,7 +34,7 @@ def tree(tmp_path: Path) -> Path:
 def test_suspects_are_probed_between_localisation_and_pattern_and_every_kind_of_event_is_told(
     tree: Path,
 ) -> None:
-    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH), laboratory=ScriptedLaboratory(tracing))
+    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH), sandbox_pool=ScriptedSandboxPool(tracing))
 
     result = scene.run()
 
@@ -47,7 +47,7 @@ def test_suspects_are_probed_between_localisation_and_pattern_and_every_kind_of_
 
 
 def test_the_pattern_is_asked_for_with_what_was_found_out_and_the_likeliest_first(tree: Path) -> None:
-    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH), laboratory=ScriptedLaboratory(tracing))
+    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH), sandbox_pool=ScriptedSandboxPool(tracing))
 
     scene.run()
 
@@ -63,7 +63,7 @@ def test_the_pattern_is_asked_for_with_what_was_found_out_and_the_likeliest_firs
 
 
 def test_the_artifacts_of_the_investigation_are_whole(tree: Path) -> None:
-    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH), laboratory=ScriptedLaboratory(tracing))
+    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH), sandbox_pool=ScriptedSandboxPool(tracing))
     scene.run()
 
     found = dossier(scene.cycle.events, scene.work.notes, patch=scene.patch)
@@ -79,26 +79,26 @@ def test_the_artifacts_of_the_investigation_are_whole(tree: Path) -> None:
 
 
 def test_without_investigations_no_probe_is_sent(tree: Path) -> None:
-    laboratory = ScriptedLaboratory(tracing)
+    sandbox_pool = ScriptedSandboxPool(tracing)
     options = Options(search=Search(investigations_enabled=False))
-    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH), options=options, laboratory=laboratory)
+    scene = RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH), options=options, sandbox_pool=sandbox_pool)
 
     assert scene.run().success
-    assert laboratory.lent == 0
+    assert sandbox_pool.lent == 0
     assert "investigations.start" not in scene.moments
     assert "What probes found out" not in scene.model.asked[0][2]
 
 
 def test_how_many_probes_are_sent_is_an_option(tree: Path) -> None:
-    laboratory = ScriptedLaboratory(tracing)
+    sandbox_pool = ScriptedSandboxPool(tracing)
     options = Options(search=Search(max_probes=2, probe_pool=1))
 
     assert (
-        RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH), options=options, laboratory=laboratory)
+        RepairScene(tree, PATTERN, plan(WHOLE), diffs(BOTH), options=options, sandbox_pool=sandbox_pool)
         .run()
         .success
     )
-    assert (laboratory.lent, laboratory.most_alive) == (2, 1)
+    assert (sandbox_pool.lent, sandbox_pool.most_alive) == (2, 1)
 
 
 def test_a_model_is_asked_for_probes_only_when_an_option_says_so(tree: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_model_is_asked_for_probes_only_when_an_option_says_so(tree: Path) -> 
         plan(WHOLE),
         diffs(BOTH),
         options=Options(search=Search(model_probes=1)),
-        laboratory=ScriptedLaboratory(tracing, texts={"a.txt": (tree / "a.txt").read_text()}),
+        sandbox_pool=ScriptedSandboxPool(tracing, texts={"a.txt": (tree / "a.txt").read_text()}),
     )
 
     assert scene.run().success
@@ -127,8 +127,8 @@ def test_a_model_is_asked_for_probes_only_when_an_option_says_so(tree: Path) -> 
 
 def test_a_probe_that_changes_the_worktree_aborts_the_run(tree: Path) -> None:
     before = on_disk(tree)
-    laboratory = ScriptedLaboratory(tracing, spoil=lambda lent: lent > 1)
-    scene = RepairScene(tree, laboratory=laboratory, options=Options(search=Search(probe_pool=1)))
+    sandbox_pool = ScriptedSandboxPool(tracing, spoil=lambda lent: lent > 1)
+    scene = RepairScene(tree, sandbox_pool=sandbox_pool, options=Options(search=Search(probe_pool=1)))
 
     result = scene.run()
 
@@ -140,16 +140,16 @@ def test_a_probe_that_changes_the_worktree_aborts_the_run(tree: Path) -> None:
 
 
 def test_an_analysis_of_the_same_tree_goes_on_where_the_last_one_ended(tree: Path) -> None:
-    laboratory = ScriptedLaboratory(tracing)
+    sandbox_pool = ScriptedSandboxPool(tracing)
     no = InvalidReply("no")
     scene = RepairScene(
-        tree, PATTERN, plan(WHOLE), no, no, plan(WHOLE), no, no, PATTERN, plan(WHOLE), diffs(BOTH), laboratory=laboratory
+        tree, PATTERN, plan(WHOLE), no, no, plan(WHOLE), no, no, PATTERN, plan(WHOLE), diffs(BOTH), sandbox_pool=sandbox_pool
     )  # fmt: skip
 
     assert scene.run().success
     findings = scene.work.notes.findings
     assert findings is not None
-    assert laboratory.lent == 14
+    assert sandbox_pool.lent == 14
     asked = [(report.suspect, report.kind) for report in findings.reports]
     assert len(asked) == len({*asked}) == 14
     assert git(tree, "status", "--porcelain") == ""

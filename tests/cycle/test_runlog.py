@@ -20,7 +20,7 @@ from tests.cycle.test_investigation import tracing
 from tests.cycle.test_repairing import BOTH, BREAKS, PATTERN, USELESS, WHOLE
 from tests.fixing import diffs, plan
 from tests.repair.benches import make_worktree
-from tests.repair.laboratories import ScriptedLaboratory
+from tests.repair.sandbox_pools import ScriptedSandboxPool
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def scene_with_retries(tree: Path) -> RepairScene:
         plan(WHOLE),
         diffs(BREAKS, USELESS),
         diffs(BOTH),
-        laboratory=ScriptedLaboratory(tracing),
+        sandbox_pool=ScriptedSandboxPool(tracing),
     )
 
 

@@ -37,7 +37,7 @@ from cogworks.nodes.contract import (
     WorkItem,
 )
 from cogworks.nodes.registry import NODES
-from cogworks.repair.probe.investigating import Laboratory
+from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.settings.config import parse_config
 from cogworks.vocabulary import BranchName, IssueNumber, NodeId, RunId, SubItemKey, VisitKey
 from tests.codebase.repositories import BOT, BareRepository
@@ -114,7 +114,7 @@ class Session:
     def script(self, name: str, stdin: str) -> ScriptRun:
         raise AssertionError(f"no node of the sample runs the script {name!r} on {stdin!r}")
 
-    def laboratory(self) -> AbstractContextManager[Laboratory]:
+    def sandbox_pool(self) -> AbstractContextManager[SandboxPool]:
         raise AssertionError("the sample wants no probes")
 
     def now(self) -> float:

@@ -14,7 +14,7 @@ import tomli_w
 
 from cogworks.engine.consider import Wanted
 from cogworks.engine.report import StepReport
-from cogworks.engine.step import Shell, take_step
+from cogworks.engine.step import StepPorts, take_step
 from cogworks.forge.addresses import IssueAddress, parse_issue_url
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.meter import Requests
@@ -25,7 +25,7 @@ from cogworks.nodes.contract import NodeProcedure
 from cogworks.pipeline.state import RunState
 from cogworks.settings.config import Environment
 from cogworks.vocabulary import NodeId
-from cogworks.wiring.step import open_shell
+from cogworks.wiring.step import open_ports
 from tests.hub.running import RunningHub, running_hub
 from tests.step_fakes import NODES, Runner
 from tests.world import CONFIG, PIPELINE, World
@@ -75,8 +75,8 @@ class Item:
         return [each["body"] for each in found if each["user"]["login"] == by]
 
     def snapshot(self) -> Snapshot:
-        with self.shell(Requests()) as shell:
-            return shell.tracker.read()
+        with self.ports(Requests()) as ports:
+            return ports.tracker.read()
 
     def state(self) -> RunState:
         ledger = self.snapshot().ledger
@@ -87,21 +87,21 @@ class Item:
         return f"cogworks/{self.address.number}/{slug}"
 
     @contextmanager
-    def shell(self, meter: Requests) -> Iterator[Shell]:
+    def ports(self, meter: Requests) -> Iterator[StepPorts]:
         """The shell of the program, but for its nodes and the model they ask."""
         environment = Environment(github_token=TOKENS["cogs"], work_dir=str(self.directory))
-        with open_shell(environment, self.address, meter=meter, say=lambda _: None) as shell:
+        with open_ports(environment, self.address, meter=meter, say=lambda _: None) as ports:
             session = Runner(World())._session
-            visit = replace(shell.visit, nodes=self.nodes, session=session)
-            yield replace(shell, visit=visit, check=lambda config, files: None)
+            visit = replace(ports.visit, nodes=self.nodes, session=session)
+            yield replace(ports, visit=visit, check=lambda config, files: None)
 
     def step(self) -> StepReport:
         return self.counted_step()[0]
 
     def counted_step(self) -> tuple[StepReport, Mapping[str, int]]:
         meter = Requests()
-        with self.shell(meter) as shell:
-            report = take_step(shell, self.address, Wanted())
+        with self.ports(meter) as ports:
+            report = take_step(ports, self.address, Wanted())
         return report, {"graphql": meter.graphql, "rest": meter.rest, "git": meter.git}
 
     def merge(self, report: StepReport) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.forge.effects import CommitFiles, FileText
-from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
 from cogworks.vocabulary import NodeId
 from tests.end_to_end.people import Item, new_item, open_hub
 from tests.hub.running import RunningHub
@@ -45,9 +45,9 @@ def closing(item: Item) -> list[str]:
     return [known[pull.number] for pull in item.snapshot().pulls if words in pull.body]
 
 
-def independent(task: NodeTask, shell: NodeShell) -> Outcome:
+def independent(task: NodeTask, ports: NodePorts) -> Outcome:
     """A plan whose two sub-work-items need nothing of each other."""
-    outcome = NODES[NodeId("plan")](task, shell)
+    outcome = NODES[NodeId("plan")](task, ports)
     assert isinstance(outcome, Succeeded)
     items = [{**item, "depends_on": []} for item in outcome.output["sub_work_items"]]
     effects = tuple(effect for effect in outcome.effects if effect.kind != "link_dependency")
@@ -56,9 +56,9 @@ def independent(task: NodeTask, shell: NodeShell) -> Outcome:
     )
 
 
-def apart(task: NodeTask, shell: NodeShell) -> Outcome:
+def apart(task: NodeTask, ports: NodePorts) -> Outcome:
     """Code in a file of its sub-work-item's own."""
-    outcome = NODES[NodeId("code")](task, shell)
+    outcome = NODES[NodeId("code")](task, ports)
     assert isinstance(outcome, Succeeded)
     [commit] = [effect for effect in outcome.effects if isinstance(effect, CommitFiles)]
     files = (FileText(path=f"{task.visit.sub_item}.md", text="It adds.\n"),)

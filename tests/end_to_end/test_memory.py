@@ -43,10 +43,10 @@ def remember(one: Item) -> None:
 
 
 def kept_log(one: Item) -> str:
-    with one.shell(Requests()) as shell:
+    with one.ports(Requests()) as ports:
         state = one.state()
         folder = state.folder(state.visits[-1].index, state.visits[-1].instance)
-        return shell.ledger(shell.tracker.read()).files([folder])[f"{folder}/events-1.ndjson"]
+        return ports.ledger(ports.tracker.read()).files([folder])[f"{folder}/events-1.ndjson"]
 
 
 def test_what_became_of_one_item_is_known_to_the_next_for_three_requests(
@@ -81,9 +81,9 @@ def test_what_became_of_one_item_is_known_to_the_next_for_three_requests(
     elsewhere = replace(second, directory=tmp_path / "elsewhere")
     priors = []
     for machine in (second, elsewhere):
-        with machine.shell(Requests()) as shell:
-            now = shell.tracker.read().server_date
-            logs = shell.tracker.earlier_logs(CODE, besides="")
+        with machine.ports(Requests()) as ports:
+            now = ports.tracker.read().server_date
+            logs = ports.tracker.earlier_logs(CODE, besides="")
             priors.append(experience_in(logs, now=now))
     assert priors[0] == priors[1]
     assert len({each.source for each in priors[0]}) == 2

@@ -25,7 +25,7 @@ from tests.services.package_server import serving, wheel, with_pytest
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(300),  # seconds on a busy machine; usually a tenth of that
-    pytest.mark.skipif(not HERE.is_complete, reason="environments are made behind complete walls here"),
+    pytest.mark.skipif(not HERE.is_complete, reason="environments are made in complete isolation here"),
 ]
 
 CORE, API, NEW = (

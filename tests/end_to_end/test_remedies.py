@@ -11,7 +11,7 @@ import tomli_w
 
 from cogworks.engine.time_limits import Deadline
 from cogworks.errors import BudgetReached, CogworksError, SafetyHalt
-from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
 from cogworks.vocabulary import NodeId
 from tests.end_to_end.people import Item, new_item, open_hub
 from tests.end_to_end.test_example_pipelines import (
@@ -83,13 +83,13 @@ def later(hub: RunningHub) -> None:
 def failing_once(node: str, reason: str, told: list[str]) -> dict[NodeId, NodeProcedure]:
     """Nodes of which one fails for this reason the first time; it notes what it was told."""
 
-    def procedure(task: NodeTask, shell: NodeShell) -> Outcome:
+    def procedure(task: NodeTask, ports: NodePorts) -> Outcome:
         edited = task.sub_item.edited if task.sub_item else None
         told.append(edited.body if edited else task.item.body)
         return (
             Failed(reason=reason, category="escalated")
             if len(told) == 1
-            else NODES[NodeId(node)](task, shell)
+            else NODES[NodeId(node)](task, ports)
         )
 
     return {**NODES, NodeId(node): procedure}
@@ -206,7 +206,7 @@ def test_a_raised_time_limit_and_a_retry_go_on_with_the_same_run(configured: Ite
 
 @pytest.mark.parametrize("by_command", [False, True], ids=["raised", "retried"])
 def test_a_raised_budget_or_a_retry_goes_on_with_the_visit(configured: Item, *, by_command: bool) -> None:
-    def dear(task: NodeTask, shell: NodeShell) -> Outcome:
+    def dear(task: NodeTask, ports: NodePorts) -> Outcome:
         raise BudgetReached("budget: this call needs up to 0.25", needs_usd=0.25, needs_tokens=1_000)
 
     configured.merge(configured.step())
@@ -366,8 +366,8 @@ def test_a_narrower_specification_is_planned_anew_without_a_restart(tmp_path: Pa
 
 
 def test_a_pipeline_that_is_added_is_chosen_after_a_restart(configured: Item) -> None:
-    def choosing(task: NodeTask, shell: NodeShell) -> Outcome:
-        done = NODES[NodeId("spec")](task, shell)
+    def choosing(task: NodeTask, ports: NodePorts) -> Outcome:
+        done = NODES[NodeId("spec")](task, ports)
         assert isinstance(done, Succeeded)
         return done.model_copy(update={"output": {**done.output, "pipeline": "hotfix"}})
 
@@ -398,8 +398,8 @@ def test_a_raised_budget_of_one_node_goes_on_with_its_visit(configured: Item) ->
         ]
         return tomli_w.dumps({**PIPELINE, "pipelines": {"default": one}})
 
-    def dear(task: NodeTask, shell: NodeShell) -> Outcome:
-        NODES[NodeId("plan")](task, shell)
+    def dear(task: NodeTask, ports: NodePorts) -> Outcome:
+        NODES[NodeId("plan")](task, ports)
         raise BudgetReached("budget: this call needs up to 0.25", needs_usd=0.25, needs_tokens=1_000)
 
     write(configured, ".cogworks/pipeline.toml", budgeted(0.2))

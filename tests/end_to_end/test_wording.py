@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from cogworks.nodes.contract import NodeShell, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
 from tests.end_to_end.people import Item, new_item, open_hub
 from tests.hub.administrator import Administrator
 from tests.hub.running import RunningHub
@@ -42,14 +42,14 @@ class Told:
             administrator.advance(2)
 
     def _noting(
-        self, node: Callable[[NodeTask, NodeShell], Outcome]
-    ) -> Callable[[NodeTask, NodeShell], Outcome]:
-        def noting(task: NodeTask, shell: NodeShell) -> Outcome:
+        self, node: Callable[[NodeTask, NodePorts], Outcome]
+    ) -> Callable[[NodeTask, NodePorts], Outcome]:
+        def noting(task: NodeTask, ports: NodePorts) -> Outcome:
             self.texts.append(task.item.body)
             if task.sub_item is not None and task.sub_item.edited is not None:
                 self.texts.append(f"{task.sub_item.edited.title}: {task.sub_item.edited.body}")
             self.meanwhile()
-            return node(task, shell)
+            return node(task, ports)
 
         return noting
 

@@ -11,7 +11,7 @@ from cogworks.llm.prompts import RULES
 from cogworks.nodes.contract import NodeTask, Succeeded
 from cogworks.nodes.replies import ConditionReply
 from tests.fakes import ScriptedModel, finished
-from tests.nodes.examples import ITEM, shell, task
+from tests.nodes.examples import ITEM, ports, task
 from tests.pipeline.graphs import document, edge, parse
 
 MODEL = "claude-sonnet-5-5"
@@ -34,7 +34,7 @@ def test_each_question_is_asked_once_and_only_while_the_way_is_open() -> None:
     procedure, work = routed(
         edge("review>b", condition=both), edge("review>c", condition=RISKY), edge("review>d")
     )
-    world = shell(NO)
+    world = ports(NO)
 
     outcome = procedure(work, world)
 
@@ -51,7 +51,7 @@ def test_a_second_question_is_asked_when_the_first_leaves_it_open() -> None:
     procedure, work = routed(
         edge("review>b", condition={"all": [RISKY, LARGE]}), edge("review>c"), edge("review>d")
     )
-    world = shell(YES, NO)
+    world = ports(YES, NO)
 
     outcome = procedure(work, world)
 
@@ -70,7 +70,7 @@ def test_the_model_reads_what_it_judges_as_data() -> None:
         prices=shipped_prices(),
         budget=Budget(),
     )
-    world = replace(shell(), model=gateway)
+    world = replace(ports(), model=gateway)
 
     outcome = procedure(work, world)
 

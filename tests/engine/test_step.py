@@ -6,7 +6,7 @@ import pytest
 from cogworks.engine.consider import NoSuchNode, Wanted
 from cogworks.errors import ConfigurationError, NodeFailed, TryAgainLater
 from cogworks.ledger.record import LedgerUnreadable
-from cogworks.nodes.contract import NodeShell, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
 from cogworks.pipeline.spend import Spend
 from cogworks.vocabulary import IssueNumber, NodeId
 from tests.step_fakes import NODES, Fault, Runner, after, undisturbed, until_done
@@ -219,7 +219,7 @@ def test_a_merged_pull_request_that_github_no_longer_shows_is_read_by_its_id() -
 def test_a_node_that_fails_is_recorded_and_told_and_runs_again_when_the_trigger_is_set_again() -> None:
     world = World()
 
-    def give_up(task: NodeTask, shell: NodeShell) -> Outcome:
+    def give_up(task: NodeTask, ports: NodePorts) -> Outcome:
         raise NodeFailed("the issue asks for two opposite things")
 
     report = Runner(world, nodes={NodeId("spec"): give_up}).step()
@@ -271,9 +271,9 @@ def test_a_person_who_stops_the_item_while_its_node_runs_is_obeyed_before_anythi
     world = after(2)
     assert callable(change)
 
-    def stop_it(task: NodeTask, shell: NodeShell) -> Outcome:
+    def stop_it(task: NodeTask, ports: NodePorts) -> Outcome:
         change(world)
-        return NODES[NodeId("code")](task, shell)
+        return NODES[NodeId("code")](task, ports)
 
     writes = list(world.writes)
     runner = Runner(world, nodes={NodeId("code"): stop_it})
@@ -324,8 +324,8 @@ def test_a_runner_that_lost_its_lease_publishes_nothing() -> None:
     thief = Runner(world, name="thief")
     sleeper = Runner(world, name="sleeper")
 
-    def oversleep(task: NodeTask, shell: NodeShell) -> Outcome:
-        outcome = NODES[NodeId("plan")](task, shell)
+    def oversleep(task: NodeTask, ports: NodePorts) -> Outcome:
+        outcome = NODES[NodeId("plan")](task, ports)
         world.now += timedelta(seconds=300)
         sleeper.clock_s += 300
         assert thief.step().outcome == "succeeded"

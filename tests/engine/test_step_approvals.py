@@ -8,7 +8,7 @@ from cogworks.cli.reporting import EXIT_CODES
 from cogworks.engine.report import StepReport
 from cogworks.forge.facts import Account
 from cogworks.ledger.visit_folders import check_folders
-from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
 from cogworks.vocabulary import Login, NodeId
 from tests.approving import POLICY, POLICY_FILE, RIGHT, WRONG, Coder
 from tests.nodes.examples import change
@@ -245,5 +245,5 @@ def test_a_node_beside_a_visit_that_asks_goes_on_with_the_next_step() -> None:
     assert [len(report.waiting_for) for report in reports] == [0, 1, 1, 1]
 
 
-def _nothing(task: NodeTask, shell: NodeShell) -> Outcome:
+def _nothing(task: NodeTask, ports: NodePorts) -> Outcome:
     return Succeeded(output={}, summary="nothing to do")

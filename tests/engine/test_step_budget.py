@@ -3,7 +3,7 @@
 import pytest
 
 from cogworks.errors import BudgetReached
-from cogworks.nodes.contract import NodeShell, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
 from cogworks.vocabulary import NodeId
 from tests.step_fakes import NODES, Runner, after, until_done
 from tests.world import World
@@ -11,7 +11,7 @@ from tests.world import World
 LIMIT = "[budgets]\npipeline_max_cost_dollars = {}\n"
 
 
-def dear(task: NodeTask, shell: NodeShell) -> Outcome:
+def dear(task: NodeTask, ports: NodePorts) -> Outcome:
     """A node whose next call may cost 0.25 dollars."""
     raise BudgetReached("budget: this call needs up to 0.25", needs_usd=0.25, needs_tokens=1_000)
 
@@ -97,7 +97,7 @@ def test_an_item_that_was_stopped_at_its_budget_ends_like_any_other() -> None:
 
 
 def test_a_limit_that_is_not_ours_is_tried_again_by_every_step() -> None:
-    def refused(task: NodeTask, shell: NodeShell) -> Outcome:
+    def refused(task: NodeTask, ports: NodePorts) -> Outcome:
         raise BudgetReached("the provider's own limit")
 
     world = after(1)

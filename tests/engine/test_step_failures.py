@@ -9,7 +9,7 @@ import pytest
 from cogworks.engine.consider import Wanted
 from cogworks.errors import TryAgainLater
 from cogworks.nodes import code_generation
-from cogworks.nodes.contract import NodeShell, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
 from cogworks.pipeline.state import LEASE_MARGIN_S, LEASE_TTL_S
 from cogworks.vocabulary import NodeId, SubItemKey
 from tests.codegen.test_test_writing import CUSTOM, written
@@ -133,7 +133,7 @@ def test_a_test_file_that_is_not_where_its_writer_said_is_named_in_the_status_co
     world = after(2)
     lost = written(test_path="tests/lost.py", extra_paths=(CUSTOM,))
 
-    def code(task: NodeTask, shell: NodeShell) -> Outcome:
+    def code(task: NodeTask, ports: NodePorts) -> Outcome:
         visit = task.visit.model_copy(update={"sub_item": SubItemKey("A")})
         return code_generation.run(
             examples.task("code_generation", sub_item="A", visit=visit), adder(lost, lost)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cogworks.forge.effects import CreateSubIssue
 from cogworks.ledger.record import Change, read_state
-from cogworks.nodes.contract import Failed, NodeProcedure, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
 from cogworks.pipeline.frontier import in_dependency_order
 from cogworks.pipeline.graph import SubItem
 from cogworks.vocabulary import CommitOid, NodeId
@@ -46,8 +46,8 @@ def procedures(raw: Table, items: tuple[SubItem, ...]) -> Mapping[NodeId, NodePr
             ]
         }
 
-    def run(task: NodeTask, shell: NodeShell) -> Outcome:
-        shell.say("at work")
+    def run(task: NodeTask, ports: NodePorts) -> Outcome:
+        ports.say("at work")
         chance = random.Random(task.visit.visit_key)
         output = random_output(chance, raw, task.visit.node)
         if chance.random() < 0.03:

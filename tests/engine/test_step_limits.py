@@ -12,8 +12,8 @@ import tomli_w
 
 from cogworks.engine.consider import Wanted
 from cogworks.engine.report import StepReport
-from cogworks.engine.step import Shell, take_step
-from cogworks.engine.visit import Session, SessionOrder, VisitShell
+from cogworks.engine.step import StepPorts, take_step
+from cogworks.engine.visit import Session, SessionOrder, VisitPorts
 from cogworks.errors import TryAgainLater
 from cogworks.forge.addresses import IssueAddress, parse_issue_url
 from cogworks.forge.facts import RateLimit
@@ -24,7 +24,7 @@ from cogworks.github.reading import SnapshotReader
 from cogworks.github.rest import RestClient
 from cogworks.github.writer import Writer
 from cogworks.ledger.record import ROOT_BRANCH, read_state
-from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
 from cogworks.vocabulary import BranchName, NodeId, RunId
 from tests.hub.running import OWNER_TOKEN, RunningHub, running_hub, seeded
 from tests.step_fakes import Runner
@@ -83,7 +83,7 @@ class Alone:
     """The world of a node that uses nothing of it."""
 
     @property
-    def shell(self) -> Any:
+    def ports(self) -> Any:
         return None
 
     def push(self, *_: object) -> None:
@@ -101,16 +101,16 @@ class Item:
     slept: list[float]
 
     def step(self) -> StepReport:
-        return take_step(self.shell(), self.address, Wanted())
+        return take_step(self.ports(), self.address, Wanted())
 
-    def shell(self) -> Shell:
+    def ports(self) -> StepPorts:
         @contextmanager
         def session(order: SessionOrder) -> Iterator[Session]:
             yield Alone()
 
         open_session: Callable[[SessionOrder], AbstractContextManager[Session]] = session
-        return Shell(
-            visit=VisitShell(
+        return StepPorts(
+            visit=VisitPorts(
                 tracker=self.tracker,
                 nodes={NodeId("plan"): plan},
                 session=open_session,
@@ -141,7 +141,7 @@ class Item:
         return len(self.tracker.read().issue.comments)
 
 
-def plan(task: NodeTask, shell: NodeShell) -> Outcome:
+def plan(task: NodeTask, ports: NodePorts) -> Outcome:
     return Succeeded(output={"text": "a plan"}, effects=(), summary="a plan")
 
 

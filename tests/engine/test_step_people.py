@@ -13,7 +13,7 @@ from cogworks.forge.effects import Effect
 from cogworks.forge.facts import Account, Branch, LabelEvent
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
-from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
 from cogworks.pipeline.people import Held
 from cogworks.vocabulary import CommitOid, IssueNumber, Login, NodeId
 from tests.pipeline.graphs import document
@@ -546,7 +546,7 @@ def test_a_branch_that_others_moved_is_reviewed_before_its_pull_request_is_opene
     )
     judged: list[str] = []
 
-    def judge(task: NodeTask, shell: NodeShell) -> Outcome:
+    def judge(task: NodeTask, ports: NodePorts) -> Outcome:
         judged.append(world.branches[task.branch].oid)
         return Succeeded(output={"passed": True}, summary="fine")
 

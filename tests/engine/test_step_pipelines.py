@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.nodes.contract import Conventions, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Conventions, NodePorts, NodeTask, Outcome, Succeeded
 from cogworks.settings.codegen import ProbeConfig
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
@@ -30,12 +30,12 @@ BOTH = {
 def runner(world: World, choice: Mapping[str, Any], seen: list[Mapping[str, str]] | None = None) -> Runner:
     """A runner whose intake says `choice`."""
 
-    def intake(task: NodeTask, shell: NodeShell) -> Outcome:
+    def intake(task: NodeTask, ports: NodePorts) -> Outcome:
         if seen is not None:
             seen.append(task.conventions.pipelines)
         return Succeeded(output=dict(choice), summary="classified")
 
-    def work(task: NodeTask, shell: NodeShell) -> Outcome:
+    def work(task: NodeTask, ports: NodePorts) -> Outcome:
         return Succeeded(output={}, summary="worked")
 
     return Runner(world, nodes={NodeId("intake"): intake, NodeId("design"): work, NodeId("fix"): work})
@@ -66,7 +66,7 @@ def test_a_node_is_told_who_writes_the_tests_and_whether_suspects_are_probed() -
     world.config += "[codegen.search]\ninvestigations_enabled = true\nprobe_pool = 2\n"
     told: list[Conventions] = []
 
-    def intake(task: NodeTask, shell: NodeShell) -> Outcome:
+    def intake(task: NodeTask, ports: NodePorts) -> Outcome:
         told.append(task.conventions)
         return Succeeded(output={}, summary="classified")
 
@@ -92,7 +92,7 @@ def test_how_often_a_model_is_asked_again_is_said_by_the_node_else_the_pipeline_
     world.config += "[budgets]\nsub_work_item_max_retries = 7\n"
     told: list[Conventions] = []
 
-    def intake(task: NodeTask, shell: NodeShell) -> Outcome:
+    def intake(task: NodeTask, ports: NodePorts) -> Outcome:
         told.append(task.conventions)
         return Succeeded(output={}, summary="classified")
 
@@ -124,7 +124,7 @@ def test_what_the_repository_configured_reaches_every_node(
 ) -> None:
     told: list[Conventions] = []
 
-    def intake(task: NodeTask, shell: NodeShell) -> Outcome:
+    def intake(task: NodeTask, ports: NodePorts) -> Outcome:
         told.append(task.conventions)
         return Succeeded(output={}, summary="classified")
 

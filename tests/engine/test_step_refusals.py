@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 
 from cogworks.engine.consider import Wanted
-from cogworks.engine.step import Shell
+from cogworks.engine.step import StepPorts
 from cogworks.engine.visit import Push
 from cogworks.errors import CogworksError, ConfigurationError, PermissionRefused
 from cogworks.forge.effects import Effect
@@ -110,8 +110,8 @@ def test_every_file_that_keeps_it_from_deciding_is_told_and_the_item_goes_on_whe
 
 def test_what_the_check_before_a_claim_finds_in_the_repository_is_told_as_well() -> None:
     class Unpriced(Runner):
-        def shell(self) -> Shell:
-            return replace(super().shell(), check=check)
+        def ports(self) -> StepPorts:
+            return replace(super().ports(), check=check)
 
     def check(_config: object, _files: object) -> None:
         raise ConfigurationError(".cogworks/config.toml", ["model 'm' has no price"])

@@ -11,15 +11,15 @@ import tomli_w
 
 from cogworks.engine.consider import Wanted
 from cogworks.engine.report import StepReport
-from cogworks.engine.step import Shell, take_step
+from cogworks.engine.step import StepPorts, take_step
 from cogworks.forge.addresses import IssueAddress, parse_issue_url
 from cogworks.github.meter import Requests
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World as HubWorld
-from cogworks.nodes.contract import NodeShell, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
 from cogworks.settings.config import Environment
 from cogworks.vocabulary import NodeId
-from cogworks.wiring.step import open_shell
+from cogworks.wiring.step import open_ports
 from tests.hub.running import running_hub
 from tests.step_fakes import NODES, Runner
 from tests.world import CONFIG, PIPELINE, World
@@ -46,18 +46,18 @@ class Item:
         assert answer.is_success, answer.text
 
     @contextmanager
-    def shell(self, meter: Requests) -> Iterator[Shell]:
+    def ports(self, meter: Requests) -> Iterator[StepPorts]:
         """The shell of the program, but for its nodes and the model they ask."""
         environment = Environment(github_token=MACHINE, work_dir=str(self.directory))
-        with open_shell(environment, self.address, meter=meter, say=lambda _: None) as shell:
+        with open_ports(environment, self.address, meter=meter, say=lambda _: None) as ports:
             session = Runner(World())._session
-            visit = replace(shell.visit, nodes=NODES, session=session)
-            yield replace(shell, visit=visit, check=lambda config, files: None)
+            visit = replace(ports.visit, nodes=NODES, session=session)
+            yield replace(ports, visit=visit, check=lambda config, files: None)
 
     def step(self) -> tuple[StepReport, dict[str, int]]:
         meter = Requests()
-        with self.shell(meter) as shell:
-            report = take_step(shell, self.address, Wanted())
+        with self.ports(meter) as ports:
+            report = take_step(ports, self.address, Wanted())
         return report, {"graphql": meter.graphql, "rest": meter.rest, "git": meter.git}
 
 
@@ -112,13 +112,13 @@ def test_every_kind_of_step_stays_within_its_requests(item: Item) -> None:
 
     met: list[tuple[StepReport, dict[str, int]]] = []
 
-    def meet(task: NodeTask, shell: NodeShell) -> Outcome:
+    def meet(task: NodeTask, ports: NodePorts) -> Outcome:
         met.append(item.step())
-        return NODES[NodeId("code")](task, shell)
+        return NODES[NodeId("code")](task, ports)
 
-    with item.shell(Requests()) as shell:
+    with item.ports(Requests()) as ports:
         take_step(
-            replace(shell, visit=replace(shell.visit, nodes={NodeId("code"): meet})), item.address, Wanted()
+            replace(ports, visit=replace(ports.visit, nodes={NodeId("code"): meet})), item.address, Wanted()
         )
     [(backing_off, requests)] = met
     assert (backing_off.outcome, requests) == ("backed_off", {"graphql": 1, "rest": 0, "git": 0})

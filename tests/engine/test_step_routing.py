@@ -11,7 +11,7 @@ from cogworks.engine.consider import Wanted, configured, consider
 from cogworks.errors import BudgetReached, CogworksError, InvalidReply, PermissionRefused, TryAgainLater
 from cogworks.ledger.invariants import check_graph, check_visits
 from cogworks.ledger.visit_folders import check_folders
-from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
 from cogworks.pipeline.elements import ConditionAnswer
 from cogworks.pipeline.explanation import explain
 from cogworks.pipeline.transitions import settle
@@ -34,11 +34,11 @@ def graph(*edges: Mapping[str, Any], **node: Any) -> dict[str, Any]:
     return document([draft, *ends], list(ways))
 
 
-def draft(task: NodeTask, shell: NodeShell) -> Outcome:
+def draft(task: NodeTask, ports: NodePorts) -> Outcome:
     return Succeeded(output={"size": 3, "again": task.visit.ordinal == 1}, summary="drafted")
 
 
-def end(task: NodeTask, shell: NodeShell) -> Outcome:
+def end(task: NodeTask, ports: NodePorts) -> Outcome:
     return Succeeded(output={}, summary="ended")
 
 

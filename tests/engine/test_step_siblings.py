@@ -8,13 +8,13 @@ import pytest
 
 from cogworks.engine.report import StepReport
 from cogworks.errors import BudgetReached
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
 from tests.step_fakes import Died, Fault, Runner, Said
 from tests.world import World
 
-Procedure = Callable[[NodeTask, NodeShell], Outcome]
+Procedure = Callable[[NodeTask, NodePorts], Outcome]
 
 
 def split(*nodes: dict[str, Any], **settings: Any) -> dict[str, Any]:
@@ -27,11 +27,11 @@ def split(*nodes: dict[str, Any], **settings: Any) -> dict[str, Any]:
     )
 
 
-def done(task: NodeTask, shell: NodeShell) -> Outcome:
+def done(task: NodeTask, ports: NodePorts) -> Outcome:
     return Succeeded(output={}, summary="done")
 
 
-def failing(task: NodeTask, shell: NodeShell) -> Outcome:
+def failing(task: NodeTask, ports: NodePorts) -> Outcome:
     return Failed(reason="it cannot be done", category="refused_change")
 
 
@@ -43,7 +43,7 @@ def runner(world: World, name: str = "one", **nodes: Procedure) -> Runner:
 def meanwhile(*others: Runner, reports: list[StepReport]) -> Procedure:
     """A node during which the others take a step each."""
 
-    def work(task: NodeTask, shell: NodeShell) -> Outcome:
+    def work(task: NodeTask, ports: NodePorts) -> Outcome:
         reports.extend(other.step() for other in others)
         return Succeeded(output={}, summary="done at last")
 
@@ -97,7 +97,7 @@ def test_without_that_setting_siblings_go_on() -> None:
 def test_nobody_takes_over_a_dead_runner_whose_visit_was_aborted() -> None:
     world = begun(World(pipeline=split({"id": "a"}, {"id": "b", "abort_siblings_on_failure": True})))
 
-    def dies(task: NodeTask, shell: NodeShell) -> Outcome:
+    def dies(task: NodeTask, ports: NodePorts) -> Outcome:
         raise Died
 
     dying = runner(world, "dead", a=dies)
@@ -126,7 +126,7 @@ def test_two_claims_never_reserve_more_than_is_left_and_a_cheaper_sibling_goes_o
     reports: list[StepReport] = []
     held: list[float] = []
 
-    def refused(task: NodeTask, shell: NodeShell) -> Outcome:
+    def refused(task: NodeTask, ports: NodePorts) -> Outcome:
         held.append(world.state.reserved_usd)
         reports.append(runner(world, "three").step())
         return Succeeded(output={}, summary="cheap")
@@ -162,8 +162,8 @@ def test_what_a_capped_visit_has_spent_is_no_longer_reserved() -> None:
     world.config += "[ledger]\ncheckpoint_usd = 0.05\n"
     seen: list[tuple[float, float]] = []
 
-    def asks(task: NodeTask, shell: NodeShell) -> Outcome:
-        shell.model.ask("any", {}, Said, purpose="a-1")
+    def asks(task: NodeTask, ports: NodePorts) -> Outcome:
+        ports.model.ask("any", {}, Said, purpose="a-1")
         [lease] = world.state.leases
         seen.append((lease.spent.cost_usd, lease.reserved_usd))
         return Succeeded(output={}, summary="asked")
@@ -190,11 +190,11 @@ def test_a_visit_ends_when_others_spent_what_it_counted_on() -> None:
     world.config += "[ledger]\ncheckpoint_usd = 0.05\n"
     reports: list[StepReport] = []
 
-    def asks(task: NodeTask, shell: NodeShell) -> Outcome:
-        shell.model.ask("any", {}, Said, purpose=f"{task.visit.node}-1")
+    def asks(task: NodeTask, ports: NodePorts) -> Outcome:
+        ports.model.ask("any", {}, Said, purpose=f"{task.visit.node}-1")
         if task.visit.node == "a":
             reports.append(runner(world, "two", b=asks).step())
-            shell.model.ask("any", {}, Said, purpose="a-2")
+            ports.model.ask("any", {}, Said, purpose="a-2")
         return Succeeded(output={}, summary="asked")
 
     with pytest.raises(BudgetReached, match=r"0\.30 of 0\.25 USD is spent or reserved"):

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from cogworks.forge.facts import Account
-from cogworks.nodes.contract import NodeShell, NodeTask, Outcome
+from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
 from cogworks.pipeline.state import issue_digest
 from cogworks.vocabulary import Login
 from tests.step_fakes import NODES, Died, Fault, Runner, after
@@ -30,14 +30,14 @@ class Listening:
         return Runner(self.world, nodes=nodes, fault=fault)
 
     def _noting(
-        self, node: Callable[[NodeTask, NodeShell], Outcome]
-    ) -> Callable[[NodeTask, NodeShell], Outcome]:
-        def noting(task: NodeTask, shell: NodeShell) -> Outcome:
+        self, node: Callable[[NodeTask, NodePorts], Outcome]
+    ) -> Callable[[NodeTask, NodePorts], Outcome]:
+        def noting(task: NodeTask, ports: NodePorts) -> Outcome:
             self.told.append(f"{task.item.title} | {task.item.body}")
             if task.sub_item is not None and task.sub_item.edited is not None:
                 self.told.append(task.sub_item.edited.body)
             self.meanwhile()
-            return node(task, shell)
+            return node(task, ports)
 
         return noting
 

@@ -9,7 +9,7 @@ import pytest
 from cogworks.domain_services.client import Limits, ProcessService
 from cogworks.engine.time_limits import Deadline, Patience, outcome_within
 from cogworks.errors import ApprovalNeeded, CogworksError, LostRace
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document, pipeline
 from tests.step_fakes import Runner
@@ -131,11 +131,11 @@ def test_once_the_node_is_done_nothing_is_limited_any_more() -> None:
 def test_a_step_stops_a_node_between_its_moves_and_records_why() -> None:
     runner = Runner(World(pipeline=document([{"id": "slow", "type": "llm", "timeout_seconds": 30}])))
 
-    def slow(task: NodeTask, shell: NodeShell) -> Outcome:
+    def slow(task: NodeTask, ports: NodePorts) -> Outcome:
         del task
         for _ in range(100):
             runner.clock_s += 10
-            shell.say("still at it")
+            ports.say("still at it")
         return DONE
 
     nodes: Mapping[NodeId, Any] = {NodeId("slow"): slow}

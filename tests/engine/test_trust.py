@@ -1,4 +1,4 @@
-"""Whose items run code only behind complete walls, and what it costs to know."""
+"""Whose items run code only in complete isolation, and what it costs to know."""
 
 from collections.abc import Mapping, Sequence
 

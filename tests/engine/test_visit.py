@@ -12,7 +12,7 @@ from cogworks.engine.visit import Session, SessionOrder, replies_in
 from cogworks.errors import BudgetReached, InvalidReply, TryAgainLater
 from cogworks.forge.effects import CreateSubIssue
 from cogworks.ledger.record import LedgerUnreadable
-from cogworks.nodes.contract import Failed, NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded
 from cogworks.vocabulary import NodeId, SubItemKey
 from tests.pipeline.graphs import document, edge
 from tests.step_fakes import NODES, Died, Fault, Runner, Said
@@ -29,10 +29,10 @@ def planning() -> World:
     return world
 
 
-def thrice(task: NodeTask, shell: NodeShell) -> Outcome:
+def thrice(task: NodeTask, ports: NodePorts) -> Outcome:
     """Asks three times, then plans."""
     for number in range(3):
-        shell.model.ask("any", {}, Said, purpose=f"thought-{number}")
+        ports.model.ask("any", {}, Said, purpose=f"thought-{number}")
     return Succeeded(output={"sub_work_items": []}, summary="three thoughts")
 
 
@@ -89,9 +89,9 @@ def test_a_hold_that_such_a_checkpoint_sees_ends_the_visit_before_it_pays_again(
 
 
 def test_a_node_may_have_its_reply_put_into_the_ledger_at_once() -> None:
-    def careful(task: NodeTask, shell: NodeShell) -> Outcome:
-        shell.model.ask("thought", {}, Said, purpose="thought-0")
-        shell.checkpoint()
+    def careful(task: NodeTask, ports: NodePorts) -> Outcome:
+        ports.model.ask("thought", {}, Said, purpose="thought-0")
+        ports.checkpoint()
         seen.append(sorted(name for name in world.files if name.startswith("visits/0002")))
         return Succeeded(output={"text": "done"}, summary="done")
 
@@ -153,9 +153,9 @@ def test_a_long_visit_makes_sure_of_its_lease_before_it_publishes() -> None:
         Runner(world).step()
     runner = Runner(world)
 
-    def slow(task: NodeTask, shell: NodeShell) -> Outcome:
+    def slow(task: NodeTask, ports: NodePorts) -> Outcome:
         runner.clock_s += 100
-        return NODES[NodeId("ship")](task, shell)
+        return NODES[NodeId("ship")](task, ports)
 
     runner.nodes = {NodeId("ship"): slow}
     runner.step()
@@ -189,7 +189,7 @@ def test_a_record_and_its_folder_tell_the_same_end() -> None:
     )
     world = World(pipeline=graph)
 
-    def undecided(task: NodeTask, shell: NodeShell) -> Outcome:
+    def undecided(task: NodeTask, ports: NodePorts) -> Outcome:
         return Succeeded(output={"ok": False}, summary="not ok")
 
     report = Runner(world, nodes={NodeId("a"): undecided}).step()
@@ -220,7 +220,7 @@ def test_what_a_failure_left_is_kept_for_people(outcome: Failed, kept: dict[str,
 
 
 def test_a_reply_that_never_fitted_fails_the_node() -> None:
-    def confused(task: NodeTask, shell: NodeShell) -> Outcome:
+    def confused(task: NodeTask, ports: NodePorts) -> Outcome:
         raise InvalidReply("spec-1: no reply fitted its schema")
 
     world = World()
@@ -232,7 +232,7 @@ def test_a_reply_that_never_fitted_fails_the_node() -> None:
 
 
 def test_an_outage_gives_the_visit_back_and_is_told() -> None:
-    def cut_off(task: NodeTask, shell: NodeShell) -> Outcome:
+    def cut_off(task: NodeTask, ports: NodePorts) -> Outcome:
         raise TryAgainLater("the model provider is out of order")
 
     world = World()
@@ -248,8 +248,8 @@ def test_an_outage_gives_the_visit_back_and_is_told() -> None:
 def test_a_budget_that_a_node_reaches_is_shown_and_the_visit_goes_on_when_it_is_raised() -> None:
     world = planning()
 
-    def dear(task: NodeTask, shell: NodeShell) -> Outcome:
-        shell.model.ask("any", {}, Said, purpose="thought-0")
+    def dear(task: NodeTask, ports: NodePorts) -> Outcome:
+        ports.model.ask("any", {}, Said, purpose="thought-0")
         raise BudgetReached("budget: this call needs up to 0.31 USD")
 
     with pytest.raises(BudgetReached):
@@ -263,7 +263,7 @@ def test_a_budget_that_a_node_reaches_is_shown_and_the_visit_goes_on_when_it_is_
 
 
 def test_a_bug_in_a_node_gives_the_visit_back_too() -> None:
-    def broken(task: NodeTask, shell: NodeShell) -> Outcome:
+    def broken(task: NodeTask, ports: NodePorts) -> Outcome:
         raise ZeroDivisionError
 
     world = planning()
@@ -277,15 +277,15 @@ def test_a_bug_in_a_node_gives_the_visit_back_too() -> None:
 def orders_of(world: World, wanted: Wanted | None = None) -> list[SessionOrder]:
     """What sessions one step opened."""
     runner, orders = Runner(world), []
-    shell = runner.shell()
+    ports = runner.ports()
 
     @contextmanager
     def session(order: SessionOrder) -> Iterator[Session]:
         orders.append(order)
-        with shell.visit.session(order) as opened:
+        with ports.visit.session(order) as opened:
             yield opened
 
-    take_step(replace(shell, visit=replace(shell.visit, session=session)), ADDRESS, wanted or Wanted())
+    take_step(replace(ports, visit=replace(ports.visit, session=session)), ADDRESS, wanted or Wanted())
     return orders
 
 
@@ -313,7 +313,7 @@ def test_what_other_runners_reserved_is_not_theirs_to_spend() -> None:
     world = World(pipeline=parallel)
     world.config += "[budgets]\npipeline_max_cost_dollars = 2.0\n"
 
-    def simple(task: NodeTask, shell: NodeShell) -> Outcome:
+    def simple(task: NodeTask, ports: NodePorts) -> Outcome:
         return Succeeded(output={}, summary="done")
 
     Runner(world, nodes={NodeId("spec"): simple}).step()
@@ -329,8 +329,8 @@ def test_what_other_runners_reserved_is_not_theirs_to_spend() -> None:
 def test_a_retry_starts_without_the_replies_of_the_visit_that_failed() -> None:
     world = World(pipeline=ONE_NODE)
 
-    def fails(task: NodeTask, shell: NodeShell) -> Outcome:
-        shell.model.ask("any", {}, Said, purpose="thought-0")
+    def fails(task: NodeTask, ports: NodePorts) -> Outcome:
+        ports.model.ask("any", {}, Said, purpose="thought-0")
         return Failed(reason="no", category="escalated")
 
     Runner(world, nodes={PLAN: fails}).step()
@@ -345,8 +345,8 @@ def test_a_retry_starts_without_the_replies_of_the_visit_that_failed() -> None:
 def test_a_file_that_a_node_keeps_is_in_its_folder_also_when_the_visit_is_given_back() -> None:
     world = planning()
 
-    def keeps(task: NodeTask, shell: NodeShell) -> Outcome:
-        shell.keep("events-1.ndjson", "one line\n")
+    def keeps(task: NodeTask, ports: NodePorts) -> Outcome:
+        ports.keep("events-1.ndjson", "one line\n")
         raise TryAgainLater("the provider is down")
 
     with pytest.raises(TryAgainLater):
@@ -356,11 +356,11 @@ def test_a_file_that_a_node_keeps_is_in_its_folder_also_when_the_visit_is_given_
 
 
 def walls_wanted(world: World) -> tuple[list[bool], list[str]]:
-    """What a node is told of walls, asked twice, and the calls of its step."""
+    """What a node is told of isolation, asked twice, and the calls of its step."""
     told: list[bool] = []
 
-    def plans(task: NodeTask, shell: NodeShell) -> Outcome:
-        order: SessionOrder = shell.order  # type: ignore[attr-defined]  # of the fakes only
+    def plans(task: NodeTask, ports: NodePorts) -> Outcome:
+        order: SessionOrder = ports.order  # type: ignore[attr-defined]  # of the fakes only
         told.extend([order.needs_walls(), order.needs_walls()])
         return Succeeded(output={"sub_work_items": []}, summary="planned")
 

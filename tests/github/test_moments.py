@@ -11,7 +11,7 @@ from cogworks.forge.addresses import IssueAddress
 from cogworks.forge.facts import Account, Comment, LabelEvent, Ledger, PullRequest, Review
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.answers import Answer
-from cogworks.github.moments import Moment, PullTimes, When, as_of, parse_moment, parse_when
+from cogworks.github.moments import PastItem, PullTimes, When, as_of, parse_past_item, parse_when
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 from tests.world import ANN, World
 
@@ -51,10 +51,10 @@ def snapshot(*, pulls: tuple[PullRequest, ...] = (), **issue: object) -> Snapsho
     )
 
 
-def moment(minutes: int, *, pulls: dict[str, PullTimes] | None = None, closed: int | None = None) -> Moment:
+def moment(minutes: int, *, pulls: dict[str, PullTimes] | None = None, closed: int | None = None) -> PastItem:
     ledger = Ledger(oid=HEAD, message="m", committed_date=at(minutes), state_text="{}", history=())
     closed_at = None if closed is None else at(closed)
-    return Moment(at=at(minutes), ledger=ledger, issue_closed_at=closed_at, pulls=pulls or {})
+    return PastItem(at=at(minutes), ledger=ledger, issue_closed_at=closed_at, pulls=pulls or {})
 
 
 TIMES = PullTimes(created_at=at(10), merged_at=at(30), closed_at=at(30), reviews={("ann", HEAD): at(20)})
@@ -168,6 +168,6 @@ def test_an_answer_without_the_ledger_is_refused() -> None:
     empty = Answer({"repository": {"at": None, "issue": None}, "nodes": []}, (), NOON)
 
     with pytest.raises(UsageError, match="no commit"):
-        parse_moment(empty, ADDRESS, When(oid="0123abc"), server_date=NOON)
+        parse_past_item(empty, ADDRESS, When(oid="0123abc"), server_date=NOON)
     with pytest.raises(UsageError, match="had no ledger at"):
-        parse_moment(empty, ADDRESS, When(time=NOON), server_date=NOON)
+        parse_past_item(empty, ADDRESS, When(time=NOON), server_date=NOON)

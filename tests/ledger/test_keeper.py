@@ -1,7 +1,7 @@
 import pytest
 
 from cogworks.errors import LostRace, TryAgainLater
-from cogworks.ledger.lease import MAX_RECORD_TRIES, RELEASED, Keeper
+from cogworks.ledger.lease import MAX_RECORD_TRIES, RELEASED, VisitLease
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
 from tests.ledger.scripted import MemoryStore
@@ -11,19 +11,19 @@ PAID = Spend(cost_usd=0.3, input_tokens=10, output_tokens=5, model_calls=1)
 STOP = frozenset({"cogworks:hold", "cogworks:cancel"})
 
 
-def claimed() -> tuple[Keeper, MemoryStore]:
+def claimed() -> tuple[VisitLease, MemoryStore]:
     """A keeper of a fresh lease on `code@A`, with the plan made and nobody else about."""
     state = finished(new_run(), "spec", "plan")
     held = lease(state, "code@A")
     state = state.with_lease(held, identity=1)
     store = MemoryStore(state)
-    return Keeper(store, state=state, tip=store.oid, lease=held), store
+    return VisitLease(store, state=state, tip=store.oid, lease=held), store
 
 
-def finish(keeper: Keeper) -> RunState:
+def finish(visit_lease: VisitLease) -> RunState:
     """Record the visit."""
-    record = visit(finished(new_run(), "spec", "plan"), "code@A", spend=keeper.spent)
-    return keeper.finish(
+    record = visit(finished(new_run(), "spec", "plan"), "code@A", spend=visit_lease.spent)
+    return visit_lease.finish(
         lambda state: state.recorded(record),
         "succeeded",
         lambda _: {"visits/0003-code@21/output.json": "{}\n"},
@@ -36,50 +36,50 @@ def headlines(store: MemoryStore) -> list[str]:
 
 
 def test_a_checkpoint_says_what_was_paid_and_keeps_the_replies() -> None:
-    keeper, store = claimed()
+    visit_lease, store = claimed()
 
-    unrecorded = keeper.spend(PAID, {"visits/0003-code@21/reply-1.json": "r"})
-    keeper.checkpoint()
+    unrecorded = visit_lease.spend(PAID, {"visits/0003-code@21/reply-1.json": "r"})
+    visit_lease.checkpoint()
 
     assert unrecorded == PAID
     [change] = store.changes
     assert change.files["visits/0003-code@21/reply-1.json"] == "r"
     assert store.state.leases[0].spent == PAID
-    assert (keeper.has_pending, keeper.spend(PAID, {})) == (False, PAID)
+    assert (visit_lease.has_pending, visit_lease.spend(PAID, {})) == (False, PAID)
 
 
 def test_what_was_paid_is_pending_until_it_is_in_the_ledger() -> None:
-    keeper, store = claimed()
-    keeper.spend(PAID, {"reply-1": "r"})
+    visit_lease, store = claimed()
+    visit_lease.spend(PAID, {"reply-1": "r"})
     store.failure = TryAgainLater("GitHub is out of order")
 
     with pytest.raises(TryAgainLater):
-        keeper.checkpoint()
-    assert keeper.has_pending
-    assert keeper.spend(PAID, {"reply-2": "s"}) == PAID + PAID
-    finish(keeper)
+        visit_lease.checkpoint()
+    assert visit_lease.has_pending
+    assert visit_lease.spend(PAID, {"reply-2": "s"}) == PAID + PAID
+    finish(visit_lease)
 
     assert {"reply-1", "reply-2"} <= store.changes[0].files.keys()
-    assert not keeper.has_pending
+    assert not visit_lease.has_pending
 
 
 def test_a_kept_file_goes_into_the_next_commit_and_the_newest_text_of_it_counts() -> None:
-    keeper, store = claimed()
-    keeper.keep({"events-1.ndjson": "old"})
-    keeper.keep({"events-1.ndjson": "new"})
-    before = keeper.has_pending
+    visit_lease, store = claimed()
+    visit_lease.keep({"events-1.ndjson": "old"})
+    visit_lease.keep({"events-1.ndjson": "new"})
+    before = visit_lease.has_pending
 
-    keeper.checkpoint()
+    visit_lease.checkpoint()
 
-    assert (before, keeper.has_pending) == (True, False)
+    assert (before, visit_lease.has_pending) == (True, False)
     assert store.changes[0].files["events-1.ndjson"] == "new"
 
 
 def test_a_finished_visit_has_its_record_and_no_lease() -> None:
-    keeper, store = claimed()
-    keeper.spend(PAID, {})
+    visit_lease, store = claimed()
+    visit_lease.spend(PAID, {})
 
-    state = finish(keeper)
+    state = finish(visit_lease)
 
     assert state == store.state
     assert (state.leases, state.visits[-1].spend) == ((), PAID)
@@ -87,23 +87,23 @@ def test_a_finished_visit_has_its_record_and_no_lease() -> None:
 
 
 def test_every_try_has_a_number_of_its_own() -> None:
-    keeper, store = claimed()
+    visit_lease, store = claimed()
     store.failure = TryAgainLater("no answer")
 
     with pytest.raises(TryAgainLater):
-        keeper.checkpoint()
-    keeper.checkpoint()
-    finish(keeper)
+        visit_lease.checkpoint()
+    visit_lease.checkpoint()
+    finish(visit_lease)
 
     assert [change.body.split("Sequence: ")[1].split()[0] for change in store.changes] == ["2", "3"]
 
 
 def test_a_record_that_lost_a_race_is_made_again_on_what_the_others_wrote() -> None:
-    keeper, store = claimed()
+    visit_lease, store = claimed()
     other = lease(store.state, "code@B", holder="bob:2")
     store.elsewhere(store.state.with_lease(other, identity=2))
 
-    state = finish(keeper)
+    state = finish(visit_lease)
 
     assert state.leases == (other,)
     assert state.identities == (1, 2)
@@ -112,43 +112,43 @@ def test_a_record_that_lost_a_race_is_made_again_on_what_the_others_wrote() -> N
 
 
 def test_a_checkpoint_that_lost_a_race_is_made_again_too() -> None:
-    keeper, store = claimed()
+    visit_lease, store = claimed()
     other = lease(store.state, "code@B", holder="bob:2")
     store.elsewhere(store.state.with_lease(other, identity=2))
-    keeper.spend(PAID, {})
+    visit_lease.spend(PAID, {})
 
-    keeper.checkpoint()
+    visit_lease.checkpoint()
 
     assert [(held.holder, held.spent) for held in store.state.leases] == [("ann:1", PAID), ("bob:2", Spend())]
 
 
 def test_a_lease_that_was_taken_over_throws_the_result_away_for_good() -> None:
-    keeper, store = claimed()
-    heir = keeper.lease.model_copy(update={"holder": "bob:2", "attempt": 2})
+    visit_lease, store = claimed()
+    heir = visit_lease.lease.model_copy(update={"holder": "bob:2", "attempt": 2})
     taken = store.state.with_lease(heir, identity=2)
     store.elsewhere(taken)
 
     with pytest.raises(LostRace, match=r"another runner took code over; this one's result was thrown away"):
-        finish(keeper)
+        finish(visit_lease)
 
-    assert (keeper.is_lost, store.state, store.changes) == (True, taken, [])
+    assert (visit_lease.is_lost, store.state, store.changes) == (True, taken, [])
     with pytest.raises(LostRace, match="took code over"):
-        keeper.check()
+        visit_lease.check()
     with pytest.raises(LostRace, match="took code over"):
-        keeper.checkpoint()
+        visit_lease.checkpoint()
 
 
 def test_a_ledger_that_is_gone_throws_the_result_away() -> None:
-    keeper, store = claimed()
+    visit_lease, store = claimed()
     store.is_gone = True
 
     with pytest.raises(LostRace, match=r"branch 'cogworks/ledger/7' is gone"):
-        keeper.checkpoint()
-    assert keeper.is_lost
+        visit_lease.checkpoint()
+    assert visit_lease.is_lost
 
 
 def test_five_lost_races_in_a_row_end_the_try_but_not_the_lease() -> None:
-    keeper, store = claimed()
+    visit_lease, store = claimed()
     moves = 0
 
     def always_moving() -> None:
@@ -161,11 +161,11 @@ def test_five_lost_races_in_a_row_end_the_try_but_not_the_lease() -> None:
     with pytest.raises(
         LostRace, match="the ledger moved 5 times while code was being recorded; run it again"
     ):
-        finish(keeper)
+        finish(visit_lease)
 
-    assert (moves, keeper.is_lost) == (MAX_RECORD_TRIES, False)
+    assert (moves, visit_lease.is_lost) == (MAX_RECORD_TRIES, False)
     store.before_append = lambda: None
-    assert finish(keeper).leases == ()
+    assert finish(visit_lease).leases == ()
 
 
 @pytest.mark.parametrize(
@@ -184,33 +184,33 @@ def test_five_lost_races_in_a_row_end_the_try_but_not_the_lease() -> None:
 def test_a_person_who_stops_the_item_is_seen_by_the_next_renewal(
     label: str, is_open: bool, reason: str
 ) -> None:
-    keeper, store = claimed()
+    visit_lease, store = claimed()
     store.labels, store.is_open = frozenset({label}), is_open
 
-    keeper.checkpoint(stop_labels=STOP)
+    visit_lease.checkpoint(stop_labels=STOP)
 
     with pytest.raises(LostRace, match=reason):
-        keeper.check()
-    assert not keeper.is_lost
+        visit_lease.check()
+    assert not visit_lease.is_lost
 
 
 def test_labels_that_stop_nothing_stop_nothing() -> None:
-    keeper, store = claimed()
+    visit_lease, store = claimed()
     store.labels = frozenset({"cogworks:run", "bug"})
 
-    keeper.checkpoint(stop_labels=STOP)
+    visit_lease.checkpoint(stop_labels=STOP)
 
-    keeper.check()
+    visit_lease.check()
 
 
 def test_a_stopped_visit_can_still_be_given_back() -> None:
-    keeper, store = claimed()
-    keeper.spend(PAID, {"reply-1": "r"})
+    visit_lease, store = claimed()
+    visit_lease.spend(PAID, {"reply-1": "r"})
     store.is_open = False
-    keeper.checkpoint(stop_labels=STOP)
+    visit_lease.checkpoint(stop_labels=STOP)
 
-    keeper.finish(
-        lambda state: state.released(keeper.lease, keeper.spent),
+    visit_lease.finish(
+        lambda state: state.released(visit_lease.lease, visit_lease.spent),
         "released",
         lambda _: {},
         waits_for=lambda _: "",
@@ -220,15 +220,15 @@ def test_a_stopped_visit_can_still_be_given_back() -> None:
     assert (store.state.leases, store.state.given_back[0].spent) == ((), PAID)
 
 
-def stoppable() -> tuple[Keeper, MemoryStore]:
+def stoppable() -> tuple[VisitLease, MemoryStore]:
     """A keeper whose visit stops as soon as somebody else holds a lease."""
-    keeper, store = claimed()
+    visit_lease, store = claimed()
     return (
-        Keeper(
+        VisitLease(
             store,
-            state=keeper.state,
-            tip=keeper.tip,
-            lease=keeper.lease,
+            state=visit_lease.state,
+            tip=visit_lease.tip,
+            lease=visit_lease.lease,
             stopped_by=lambda state: "stopped" if len(state.leases) > 1 else "",
         ),
         store,
@@ -236,26 +236,26 @@ def stoppable() -> tuple[Keeper, MemoryStore]:
 
 
 def test_what_others_recorded_may_stop_the_visit_at_its_next_renewal() -> None:
-    keeper, store = stoppable()
+    visit_lease, store = stoppable()
     store.elsewhere(store.state.with_lease(lease(store.state, "code@B", holder="bob:2"), identity=2))
 
     with pytest.raises(LostRace, match="stopped"):
-        keeper.checkpoint()
+        visit_lease.checkpoint()
     with pytest.raises(LostRace, match="stopped"):
-        keeper.check()
-    assert not keeper.is_lost
+        visit_lease.check()
+    assert not visit_lease.is_lost
     assert headlines(store) == []
 
 
 def test_a_stopped_visit_is_given_back_but_never_recorded() -> None:
-    keeper, store = stoppable()
-    keeper.spend(PAID, {})
+    visit_lease, store = stoppable()
+    visit_lease.spend(PAID, {})
     store.elsewhere(store.state.with_lease(lease(store.state, "code@B", holder="bob:2"), identity=2))
 
     with pytest.raises(LostRace, match="stopped"):
-        finish(keeper)
-    keeper.finish(
-        lambda state: state.released(keeper.lease, keeper.spent),
+        finish(visit_lease)
+    visit_lease.finish(
+        lambda state: state.released(visit_lease.lease, visit_lease.spent),
         RELEASED,
         lambda _: {},
         waits_for=lambda _: "",

@@ -74,7 +74,7 @@ def declared(built_in: bool = False, **keys: Any) -> Node:
 
 @dataclass
 class Desk:
-    """What a node may use; obeys `cogworks.nodes.contract.NodeShell`."""
+    """What a node may use; obeys `cogworks.nodes.contract.NodePorts`."""
 
     model: Gateway
     provider: ScriptedModel

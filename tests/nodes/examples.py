@@ -211,7 +211,7 @@ def suite(workspace: Workspace) -> TestReport:
     return report([name for name in there if name not in failed], failed)
 
 
-def shell(
+def ports(
     *answers: BaseModel,
     files: Mapping[str, str] = FILES,
     base: Mapping[str, str] | None = None,

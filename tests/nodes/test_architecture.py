@@ -9,11 +9,11 @@ from cogworks.nodes.architecture import problems_of, run
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.replies import AffectedModule, DependencyChange, Requirement, Specification
 from cogworks.vocabulary import BranchName
-from tests.nodes.examples import FILES, KEY, SPECIFICATION, output, shell, task
+from tests.nodes.examples import FILES, KEY, SPECIFICATION, output, ports, task
 
 
 def test_the_specification_is_committed_and_put_to_people() -> None:
-    outcome = run(task("architecture"), shell(SPECIFICATION))
+    outcome = run(task("architecture"), ports(SPECIFICATION))
 
     assert isinstance(outcome, Succeeded)
     assert outcome.output == {**output(SPECIFICATION), "path": "docs/specs/7.md"}
@@ -35,7 +35,7 @@ def test_the_specification_is_committed_and_put_to_people() -> None:
 
 
 def test_a_place_that_git_ignores_is_told_before_a_specification_is_paid_for() -> None:
-    place = shell()
+    place = ports()
     place.copy.rules = {"docs/specs/7.md": "docs/specs/7.md is ignored by .gitignore:3 `docs/`"}
 
     outcome = run(task("architecture"), place)
@@ -47,7 +47,7 @@ def test_a_place_that_git_ignores_is_told_before_a_specification_is_paid_for() -
 
 
 def test_the_pull_request_says_what_it_is_part_of_and_how_to_accept_it() -> None:
-    outcome = run(task("architecture"), shell(SPECIFICATION))
+    outcome = run(task("architecture"), ports(SPECIFICATION))
 
     assert isinstance(outcome, Succeeded)
     body = outcome.effects[1].body  # type: ignore[union-attr]  # the second effect opens the pull request
@@ -73,7 +73,7 @@ CHANGED: Mapping[str, object] = {
 def test_everything_that_a_specification_says_is_shown_to_people(field: str) -> None:
     changed = SPECIFICATION.model_copy(update={field: CHANGED[field]})
 
-    before, after = (run(task("architecture"), shell(each)) for each in (SPECIFICATION, changed))
+    before, after = (run(task("architecture"), ports(each)) for each in (SPECIFICATION, changed))
 
     assert isinstance(before, Succeeded)
     assert isinstance(after, Succeeded)
@@ -83,7 +83,7 @@ def test_everything_that_a_specification_says_is_shown_to_people(field: str) -> 
 def test_a_dependency_that_comes_or_goes_is_said_in_the_pull_request() -> None:
     changed = SPECIFICATION.model_copy(update={"dependency_changes": CHANGED["dependency_changes"]})
 
-    outcome = run(task("architecture"), shell(changed))
+    outcome = run(task("architecture"), ports(changed))
 
     assert isinstance(outcome, Succeeded)
     body = outcome.effects[1].body  # type: ignore[union-attr]  # the second effect opens the pull request
@@ -117,7 +117,7 @@ def test_what_is_wrong_with_a_specification_is_named(update: dict[str, object], 
 
 def test_a_wrong_specification_is_corrected_by_the_model() -> None:
     wrong = SPECIFICATION.model_copy(update={"markdown": "# Title"})
-    world = shell(wrong, SPECIFICATION)
+    world = ports(wrong, SPECIFICATION)
 
     outcome = run(task("architecture"), world)
 

@@ -32,8 +32,8 @@ from tests.nodes.examples import (
     finding,
     output,
     planned,
+    ports,
     report,
-    shell,
     task,
 )
 
@@ -52,7 +52,7 @@ def failed(outcome: object) -> Failed:
 
 
 def test_a_change_that_passes_is_committed_and_pushed() -> None:
-    world = shell(change())
+    world = ports(change())
 
     outcome = run(the_task(), world)
 
@@ -125,7 +125,7 @@ def actions(world: FakeShell) -> list[str]:
 
 
 def test_the_visit_is_a_series_of_single_decisions() -> None:
-    world = shell(change(WRONG), change())
+    world = ports(change(WRONG), change())
 
     run(the_task(), world)
 
@@ -147,7 +147,7 @@ def test_what_the_validators_find_is_analysed_and_told_to_the_model() -> None:
         )
         return [found] if next(verdicts) else []
 
-    world = shell(change(), change(f"{FIXED}# typed\n"), check=check)
+    world = ports(change(), change(f"{FIXED}# typed\n"), check=check)
 
     assert isinstance(run(the_task(), world), Succeeded)
     assert actions(world) == [
@@ -162,7 +162,7 @@ def test_a_suite_that_fails_before_the_change_is_analysed_first() -> None:
         is_fixed = "a + b" in (workspace.read("src/adder/adding.py") or "")
         return report(["test_zero", *(["test_sum"] if is_fixed else [])], ["test_old"])
 
-    world = shell(change(), run_tests=with_an_old_failure)
+    world = ports(change(), run_tests=with_an_old_failure)
     run(the_task(), world)
 
     assert actions(world)[:3] == ["RUN_TESTS", "ANALYZE_FAILURE", "GENERATE_PATCH"]
@@ -179,7 +179,7 @@ def test_a_suite_that_fails_before_the_change_is_analysed_first() -> None:
     ids=["at-once", "second-try", "repeat", "person"],
 )
 def test_the_log_of_a_visit_is_kept_and_decides_itself_again(answers: list[CodeChange]) -> None:
-    world = shell(*answers)
+    world = ports(*answers)
 
     outcome = run(the_task(), world)
 
@@ -191,7 +191,7 @@ def test_the_log_of_a_visit_is_kept_and_decides_itself_again(answers: list[CodeC
 
 
 def test_the_log_says_in_which_words_the_model_was_asked() -> None:
-    world = shell(change())
+    world = ports(change())
 
     run(the_task(), world)
 
@@ -202,7 +202,7 @@ def test_the_log_says_in_which_words_the_model_was_asked() -> None:
 
 
 def test_the_log_is_there_up_to_where_a_visit_is_broken_off() -> None:
-    world = shell(change())
+    world = ports(change())
     finished = world.service.simulate
 
     def lost(workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
@@ -222,7 +222,7 @@ def test_the_log_is_there_up_to_where_a_visit_is_broken_off() -> None:
 def test_the_log_of_an_heir_ends_before_what_a_dead_runner_may_have_left() -> None:
     heir = the_task()
     heir = heir.model_copy(update={"visit": heir.visit.model_copy(update={"attempt": 2})})
-    world = shell(change())
+    world = ports(change())
 
     run(heir, world)
 
@@ -236,7 +236,7 @@ def test_the_log_of_an_heir_ends_before_what_a_dead_runner_may_have_left() -> No
 def test_two_visits_with_the_same_answers_have_the_same_log_but_for_the_clock() -> None:
     logs = []
     for step in (0.5, 2.0):
-        world = shell(change(WRONG), change())
+        world = ports(change(WRONG), change())
         ticks = iter(range(10_000))
         world.seconds = lambda step=step, ticks=ticks: next(ticks) * step
         run(the_task(), world)
@@ -247,7 +247,7 @@ def test_two_visits_with_the_same_answers_have_the_same_log_but_for_the_clock() 
 
 
 def test_a_visit_that_takes_too_long_is_ended_and_says_so() -> None:
-    world = shell(change())
+    world = ports(change())
     world.seconds = lambda: 100_000.0 if world.service.runs else 0.0
 
     outcome = failed(run(the_task(), world))
@@ -258,7 +258,7 @@ def test_a_visit_that_takes_too_long_is_ended_and_says_so() -> None:
 
 
 def test_what_people_stop_ends_within_one_cycle_with_a_forced_abort() -> None:
-    world = shell(change())
+    world = ports(change())
     simulate = world.service.simulate
 
     def stopped_in_the_midst(workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
@@ -283,7 +283,7 @@ def test_an_action_that_meets_the_stop_itself_is_the_last_but_the_abort() -> Non
         world.stop = "the issue was closed while its node ran"
         return []
 
-    world = shell(change(), check=stopped_before_the_tests)
+    world = ports(change(), check=stopped_before_the_tests)
 
     with pytest.raises(VisitStopped, match="the issue was closed"):
         run(the_task(), world)
@@ -298,7 +298,7 @@ def test_an_action_that_meets_the_stop_itself_is_the_last_but_the_abort() -> Non
 
 
 def test_a_reply_is_in_the_ledger_before_the_tests_run_on_it() -> None:
-    world = shell(change(WRONG), change())
+    world = ports(change(WRONG), change())
 
     run(the_task(), world)
 
@@ -308,7 +308,7 @@ def test_a_reply_is_in_the_ledger_before_the_tests_run_on_it() -> None:
 
 
 def test_a_failing_test_is_fed_back_and_the_next_attempt_starts_clean() -> None:
-    world = shell(change(WRONG), change())
+    world = ports(change(WRONG), change())
 
     outcome = run(the_task(), world)
 
@@ -324,7 +324,7 @@ def test_a_failing_test_is_fed_back_and_the_next_attempt_starts_clean() -> None:
 
 def test_the_earlier_attempts_are_listed_from_the_third_one_on() -> None:
     late = change(WRONG, tests=("tests/test_nothing.py",))
-    world = shell(late, variants(1)[0], change())
+    world = ports(late, variants(1)[0], change())
 
     run(the_task(), world)
 
@@ -361,7 +361,7 @@ def replacing_the_tests(content: str) -> CodeChange:
     ids=["no-tests", "missing-test-file", "vanished", "empty-test-file", "misfit", "no-change"],
 )
 def test_what_a_change_lacks_is_fed_back(reply: CodeChange, problem: str) -> None:
-    world = shell(reply, change())
+    world = ports(reply, change())
 
     assert isinstance(run(the_task(), world), Succeeded)
     assert problem in world.model.asked[1]
@@ -379,7 +379,7 @@ def test_a_blocking_diagnostic_is_fed_back_before_any_test_runs() -> None:
         )
         return [found] if broken else []
 
-    world = shell(change(WRONG), change(), check=check)
+    world = ports(change(WRONG), change(), check=check)
 
     assert isinstance(run(the_task(), world), Succeeded)
     assert "src/adder/adding.py:2: syntax_error: no such thing" in world.model.asked[1]
@@ -389,7 +389,7 @@ def test_a_blocking_diagnostic_is_fed_back_before_any_test_runs() -> None:
 
 def test_a_change_is_kept_in_the_project_s_own_formatting() -> None:
     tidy = {path: text.replace(", ", ",") for path, text in FILES.items()}
-    world = shell(change(), files=tidy, layout=lambda text: text.replace(", ", ","))
+    world = ports(change(), files=tidy, layout=lambda text: text.replace(", ", ","))
 
     outcome = run(the_task(), world)
 
@@ -403,7 +403,7 @@ def test_a_change_of_formatting_alone_is_no_change() -> None:
     tidy = {path: text.replace(", ", ",") for path, text in FILES.items()}
     spaced = ProposedFile(path="src/adder/adding.py", action="modify", content=FILES["src/adder/adding.py"])
     reply = change().model_copy(update={"files": (spaced,)})
-    world = shell(reply, change(), files=tidy, layout=lambda text: text.replace(", ", ","))
+    world = ports(reply, change(), files=tidy, layout=lambda text: text.replace(", ", ","))
 
     assert isinstance(run(the_task(), world), Succeeded)
     assert "the files are the same as before" in world.model.asked[1]
@@ -417,7 +417,7 @@ def test_an_old_fault_in_a_changed_file_does_not_block_the_change() -> None:
         category="type_error",
         message="old",
     )
-    world = shell(change(), check=lambda _, paths: [old] if "src/adder/adding.py" in paths else [])
+    world = ports(change(), check=lambda _, paths: [old] if "src/adder/adding.py" in paths else [])
 
     outcome = run(the_task(), world)
 
@@ -430,7 +430,7 @@ def test_a_test_that_failed_before_may_go_on_failing() -> None:
         is_fixed = "a + b" in (workspace.read("src/adder/adding.py") or "")
         return report(["test_zero", *(["test_sum"] if is_fixed else [])], ["test_old"])
 
-    outcome = run(the_task(), shell(change(), run_tests=with_an_old_failure))
+    outcome = run(the_task(), ports(change(), run_tests=with_an_old_failure))
 
     assert isinstance(outcome, Succeeded)
     assert outcome.output["tests"]["failed_before"] == 1
@@ -453,7 +453,7 @@ def test_a_test_that_could_not_be_loaded_before_may_fail_afterwards(
         found = report(["test_zero", "test_sum"], collection_errors=left)
         return found.model_copy(update={"cases": (*found.cases, old)})
 
-    world = shell(change(), run_tests=with_an_old_file)
+    world = ports(change(), run_tests=with_an_old_file)
     outcome = run(the_task(conventions=MAY_BE_UNLOADED), world)
 
     assert isinstance(outcome, Succeeded)
@@ -474,7 +474,7 @@ OLD = {
 
 
 def test_the_same_change_failing_in_the_same_way_is_given_up_at_once() -> None:
-    world = shell(change(WRONG), change(WRONG))
+    world = ports(change(WRONG), change(WRONG))
 
     outcome = failed(run(the_task(), world))
 
@@ -490,7 +490,7 @@ def variants(count: int) -> list[CodeChange]:
 
 
 def test_the_same_kind_of_problem_three_times_running_is_given_up() -> None:
-    outcome = failed(run(the_task(), shell(*variants(3))))
+    outcome = failed(run(the_task(), ports(*variants(3))))
 
     assert "the last 3 attempts failed with the same kind of problem" in outcome.reason
 
@@ -498,7 +498,7 @@ def test_the_same_kind_of_problem_three_times_running_is_given_up() -> None:
 def test_retries_are_limited_and_every_attempt_is_listed() -> None:
     without_tests = [each.model_copy(update={"tests": ()}) for each in variants(6)]
     alternating = [pair for both in zip(variants(6), without_tests, strict=True) for pair in both]
-    world = shell(*alternating)
+    world = ports(*alternating)
 
     outcome = failed(run(the_task(), world))
 
@@ -525,7 +525,7 @@ def test_retries_are_limited_and_every_attempt_is_listed() -> None:
     ids=["protected-path", "missing-capability"],
 )
 def test_what_a_person_has_to_decide_is_not_asked_again(reply: CodeChange, category: str, said: str) -> None:
-    world = shell(reply)
+    world = ports(reply)
 
     outcome = failed(run(the_task(), world))
 
@@ -537,7 +537,7 @@ def test_what_a_person_has_to_decide_is_not_asked_again(reply: CodeChange, categ
 @pytest.mark.parametrize("action", ["create", "modify", "delete"])
 def test_a_change_to_a_manifest_stops_for_a_person(action: Literal["create", "modify", "delete"]) -> None:
     edit = ProposedFile(path="Requirements-dev.txt", action=action, content="evil\n")
-    world = shell(change(files=(*change().files, edit)))
+    world = ports(change(files=(*change().files, edit)))
     conventions = Conventions(test_writer="none", manifests=DependencyConfig().asked_about)
 
     outcome = failed(run(the_task(conventions=conventions), world))
@@ -552,7 +552,7 @@ def test_a_change_to_a_manifest_stops_for_a_person(action: Literal["create", "mo
 
 def test_a_repository_may_let_changes_to_manifests_pass() -> None:
     edit = ProposedFile(path="pyproject.toml", action="create", content="[project]\n")
-    world = shell(change(files=(*change().files, edit)))
+    world = ports(change(files=(*change().files, edit)))
     conventions = Conventions(test_writer="none", manifests=DependencyConfig(changes="allow").asked_about)
 
     outcome = run(the_task(conventions=conventions), world)
@@ -562,7 +562,7 @@ def test_a_repository_may_let_changes_to_manifests_pass() -> None:
 
 
 def test_a_suite_that_does_not_finish_before_the_change_fails_the_node() -> None:
-    outcome = failed(run(the_task(), shell(run_tests=lambda _: report(timed_out=True))))
+    outcome = failed(run(the_task(), ports(run_tests=lambda _: report(timed_out=True))))
 
     assert outcome.category == "service_failed"
 
@@ -576,7 +576,7 @@ def test_a_rework_is_told_the_findings_with_the_blocking_ones_first() -> None:
         {"pass": "quality", **output(finding(Severity.WARNING, explanation="Name it better."))},
         {"pass": "security", **output(finding(Severity.BLOCKING))},
     ]
-    world = shell(change())
+    world = ports(change())
 
     outcome = rework(world, {**REVIEW, "passed": False, "findings": findings})
 
@@ -589,7 +589,7 @@ def test_a_rework_is_told_the_findings_with_the_blocking_ones_first() -> None:
 
 def test_the_review_of_another_sub_work_item_is_no_findings_of_ours() -> None:
     findings = [{"pass": "quality", **output(finding(Severity.BLOCKING))}]
-    world = shell(change())
+    world = ports(change())
 
     rework(world, {**REVIEW, "sub_item": "B", "passed": False, "findings": findings})
 
@@ -609,7 +609,7 @@ def test_a_rework_may_rename_the_tests_it_brought_itself() -> None:
     renaming = change(
         files=(ProposedFile(path=mine, action="modify", content="def test_new_name(): ...\n"),), tests=(mine,)
     )
-    outcome = rework(shell(renaming, files=on_branch, base=FILES, run_tests=run_tests), REVIEW)
+    outcome = rework(ports(renaming, files=on_branch, base=FILES, run_tests=run_tests), REVIEW)
 
     assert isinstance(outcome, Succeeded)
     assert outcome.output["tests"]["added"] == [f"{mine}::test_new_name"]
@@ -617,7 +617,7 @@ def test_a_rework_may_rename_the_tests_it_brought_itself() -> None:
 
 def test_what_the_dependencies_did_is_in_the_prompt() -> None:
     plan = {"sub_work_items": [output(planned("A")), output(planned("B", depends_on=("A",)))]}
-    world = shell(change())
+    world = ports(change())
     dependent = task(
         "code_generation",
         sub_item="B",
@@ -638,7 +638,7 @@ ASK_FIRST = coding_policy({"policies/coding.toml": 'profile = "coding"\napproval
 
 def asked_about(*answers: CodeChange, approved: tuple[str, ...] = ()) -> tuple[str, FakeShell]:
     """The call that the visit asks about, from the files as they were found."""
-    world = shell(*answers)
+    world = ports(*answers)
     conventions = the_task().conventions.model_copy(update={"coding_policy": ASK_FIRST})
 
     with pytest.raises(ApprovalNeeded) as asked:
@@ -674,9 +674,9 @@ def test_a_visit_whose_calls_are_all_approved_ends_as_one_without_such_a_policy(
     second, _ = asked_about(change(WRONG), change(), approved=(first,))
     conventions = the_task().conventions.model_copy(update={"coding_policy": ASK_FIRST})
 
-    asked = run(the_task(conventions=conventions, approved_calls=(first, second)), shell(change(WRONG), change()))  # fmt: skip
+    asked = run(the_task(conventions=conventions, approved_calls=(first, second)), ports(change(WRONG), change()))  # fmt: skip
 
-    free = run(the_task(), shell(change(WRONG), change()))
+    free = run(the_task(), ports(change(WRONG), change()))
     assert isinstance(asked, Succeeded)
     assert isinstance(free, Succeeded)
     assert (asked.summary, asked.effects) == (free.summary, free.effects)

@@ -8,7 +8,7 @@ from cogworks.nodes.contract import Succeeded
 from cogworks.nodes.excerpts import MAX_FILE_CHARS
 from cogworks.nodes.interface_design import MAX_CHARS, Declared, listed, run, undeclared
 from cogworks.nodes.replies import InterfaceName
-from tests.nodes.examples import FILES, INTERFACES, shell, task
+from tests.nodes.examples import FILES, INTERFACES, ports, task
 
 LARGE = "# " + "x" * MAX_FILE_CHARS
 NOBODY = NotOffered(service="text", method="extract_interfaces", offered=("validate",))
@@ -25,7 +25,7 @@ def offers(*interfaces: Interface, status: str = "complete") -> InterfaceMap:
 
 
 def test_files_that_do_not_fit_are_shown_by_what_they_offer() -> None:
-    world = shell(INTERFACES, files={**FILES, "src/adder/large.py": LARGE})
+    world = ports(INTERFACES, files={**FILES, "src/adder/large.py": LARGE})
     world.service.offered = offers(
         interface("src/adder/large.py", "adder.large.Sum", "class Sum(Base)", "A sum.\n\nIn euros."),
         interface("src/adder/large.py", "adder.large.parse", "def parse(a)\ndef parse(b)"),
@@ -43,7 +43,7 @@ def test_files_that_do_not_fit_are_shown_by_what_they_offer() -> None:
 
 
 def test_a_service_that_cannot_tell_is_named_and_done_without() -> None:
-    world = shell(INTERFACES, files={**FILES, "src/adder/large.py": LARGE})
+    world = ports(INTERFACES, files={**FILES, "src/adder/large.py": LARGE})
     world.service.offered = NOBODY
 
     assert isinstance(run(task("interface_design"), world), Succeeded)
@@ -52,7 +52,7 @@ def test_a_service_that_cannot_tell_is_named_and_done_without() -> None:
 
 
 def test_nothing_is_added_to_the_prompt_where_every_file_is_shown() -> None:
-    world = shell(INTERFACES)
+    world = ports(INTERFACES)
     world.service.offered = offers(interface("src/adder/adding.py", "adder.adding.add"))
 
     assert isinstance(run(task("interface_design"), world), Succeeded)
@@ -70,7 +70,7 @@ def test_nothing_is_added_to_the_prompt_where_every_file_is_shown() -> None:
 def test_a_claimed_name_that_the_file_does_not_declare_goes_back(name: str, why: str) -> None:
     path = INTERFACES.files[0].path
     wrong = INTERFACES.interfaces[0].model_copy(update={"name": name})
-    world = shell(INTERFACES.model_copy(update={"interfaces": (wrong,)}), INTERFACES)
+    world = ports(INTERFACES.model_copy(update={"interfaces": (wrong,)}), INTERFACES)
     world.service.offered = offers(
         interface(path, "adder.contracts.Adds"), interface(path, "adder.contracts.LIMIT")
     )

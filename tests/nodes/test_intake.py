@@ -5,11 +5,11 @@ import pytest
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.intake import run
 from cogworks.nodes.replies import Classification, Scope
-from tests.nodes.examples import CLASSIFICATION, FILES, ITEM, output, shell, task
+from tests.nodes.examples import CLASSIFICATION, FILES, ITEM, output, ports, task
 
 
 def test_a_classification_is_the_output_and_changes_nothing() -> None:
-    world = shell(CLASSIFICATION)
+    world = ports(CLASSIFICATION)
 
     outcome = run(task("intake"), world)
 
@@ -23,7 +23,7 @@ def test_a_classification_is_the_output_and_changes_nothing() -> None:
 
 
 def test_the_prompt_shows_the_issue_and_the_file_it_names() -> None:
-    world = shell(CLASSIFICATION)
+    world = ports(CLASSIFICATION)
 
     run(task("intake"), world)
 
@@ -35,7 +35,7 @@ def test_the_prompt_shows_the_issue_and_the_file_it_names() -> None:
 
 def test_an_unknown_module_goes_back_with_the_names_that_resemble_it() -> None:
     wrong = CLASSIFICATION.model_copy(update={"affected_modules": ("src/adder/addin.py",)})
-    world = shell(wrong, CLASSIFICATION)
+    world = ports(wrong, CLASSIFICATION)
 
     outcome = run(task("intake"), world)
 
@@ -48,7 +48,7 @@ def test_an_unknown_module_goes_back_with_the_names_that_resemble_it() -> None:
 def test_three_unusable_answers_fail_the_node_with_the_last_problems() -> None:
     wrong = CLASSIFICATION.model_copy(update={"affected_modules": ()})
 
-    outcome = run(task("intake"), shell(wrong, wrong, wrong))
+    outcome = run(task("intake"), ports(wrong, wrong, wrong))
 
     assert isinstance(outcome, Failed)
     assert outcome.category == "invalid_reply"
@@ -65,7 +65,7 @@ def test_three_unusable_answers_fail_the_node_with_the_last_problems() -> None:
     ids=["no-body", "thin-body"],
 )
 def test_a_thin_issue_is_escalated_before_the_model_is_asked(title: str, body: str, found: str) -> None:
-    world = shell()
+    world = ports()
 
     outcome = run(task("intake", item=ITEM.model_copy(update={"title": title, "body": body})), world)
 
@@ -78,7 +78,7 @@ def test_a_thin_issue_is_escalated_before_the_model_is_asked(title: str, body: s
 def test_open_questions_are_put_to_the_author() -> None:
     asked = Classification.model_validate({**output(CLASSIFICATION), "questions": ["Which numbers?"]})
 
-    outcome = run(task("intake"), shell(asked))
+    outcome = run(task("intake"), ports(asked))
 
     assert isinstance(outcome, Failed)
     assert outcome.category == "escalated"
@@ -90,7 +90,7 @@ def test_too_large_an_issue_is_escalated_with_the_limits() -> None:
         update={"estimated_scope": Scope(files=400, interfaces=3, complexity="high")}
     )
 
-    outcome = run(task("intake"), shell(huge))
+    outcome = run(task("intake"), ports(huge))
 
     assert isinstance(outcome, Failed)
     assert outcome.category == "escalated"

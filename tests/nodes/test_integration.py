@@ -9,7 +9,7 @@ from cogworks.nodes.integration import run
 from cogworks.repair.proof import ProvenTest, Summary, Tree, markdown
 from cogworks.repair.unloaded import Unloaded
 from cogworks.vocabulary import CommitOid, IssueNumber, Severity, SubItemKey
-from tests.nodes.examples import CODE, KEY, REVIEW, finding, output, planned, pull, shell, task
+from tests.nodes.examples import CODE, KEY, REVIEW, finding, output, planned, ports, pull, task
 
 INPUTS = {"code": CODE, "review": REVIEW}
 
@@ -22,7 +22,7 @@ def opened(outcome: object) -> OpenPullRequest:
 
 
 def test_the_pull_request_goes_from_the_branch_into_its_base() -> None:
-    effect = opened(run(task("integration", sub_item="A", inputs=INPUTS), shell()))
+    effect = opened(run(task("integration", sub_item="A", inputs=INPUTS), ports()))
 
     assert (effect.slug, effect.head, effect.base, effect.title) == (
         "swi-1",
@@ -33,7 +33,7 @@ def test_the_pull_request_goes_from_the_branch_into_its_base() -> None:
 
 
 def test_the_body_refers_to_the_sub_issue_the_issue_and_the_approved_documents() -> None:
-    body = opened(run(task("integration", sub_item="A", inputs=INPUTS), shell())).body
+    body = opened(run(task("integration", sub_item="A", inputs=INPUTS), ports())).body
 
     assert body.startswith(
         "Closes #21. Part of #7. Follows the specification in #11 and the interfaces in #12."
@@ -47,7 +47,7 @@ def test_the_body_refers_to_the_sub_issue_the_issue_and_the_approved_documents()
 def test_the_body_refers_to_no_document_that_nobody_put_to_people() -> None:
     alone = task("integration", sub_item="A", inputs=INPUTS).model_copy(update={"pull_requests": ()})
 
-    body = opened(run(alone, shell())).body
+    body = opened(run(alone, ports())).body
 
     assert body.startswith("Closes #21. Part of #7.\n\n")
 
@@ -61,7 +61,7 @@ def test_the_body_shows_ten_tests_of_a_proof_and_says_where_the_others_are() -> 
     proof = Summary(base=tree, head=tree, counts={"fail_to_pass": 50}, tests=tests, is_proven=True)
     code = {**CODE, "proof": proof.model_dump(mode="json")}
 
-    outcome = run(task("integration", sub_item="A", inputs={**INPUTS, "code": code}), shell())
+    outcome = run(task("integration", sub_item="A", inputs={**INPUTS, "code": code}), ports())
 
     assert isinstance(outcome, Succeeded)
     (body,) = (effect.body for effect in outcome.effects if isinstance(effect, OpenPullRequest))
@@ -74,7 +74,7 @@ def test_the_body_shows_ten_tests_of_a_proof_and_says_where_the_others_are() -> 
 def test_checks_that_were_left_out_are_listed_in_words_that_address_nobody() -> None:
     code = {**CODE, "left_out": ["validate of service 'x' was left out: `@octo`\nsaid *no*"]}
 
-    body = opened(run(task("integration", sub_item="A", inputs={**INPUTS, "code": code}), shell())).body
+    body = opened(run(task("integration", sub_item="A", inputs={**INPUTS, "code": code}), ports())).body
 
     assert (
         "### Checks that were left out\n\n- `validate of service 'x' was left out: '@octo' said *no*`" in body
@@ -88,7 +88,7 @@ def test_checks_that_the_review_left_out_are_listed_once() -> None:
         "review": {**REVIEW, "left_out": ["normalise was left out", "review_rules was left out"]},
     }
 
-    body = opened(run(task("integration", sub_item="A", inputs=inputs), shell())).body
+    body = opened(run(task("integration", sub_item="A", inputs=inputs), ports())).body
 
     assert (
         "### Checks that were left out\n\n- `normalise was left out`\n- `review_rules was left out`\n" in body
@@ -99,7 +99,7 @@ def test_remarks_are_listed_in_a_table_that_their_text_cannot_break() -> None:
     remark = {"pass": "quality", **output(finding(Severity.WARNING, explanation="a | b\nand c"))}
     review = {**REVIEW, "findings": [remark]}
 
-    body = opened(run(task("integration", sub_item="A", inputs={**INPUTS, "review": review}), shell())).body
+    body = opened(run(task("integration", sub_item="A", inputs={**INPUTS, "review": review}), ports())).body
 
     assert "| warning | `src/adder/adding.py` line 2 | a \\| b and c |" in body
 
@@ -117,7 +117,7 @@ def test_a_dependent_says_what_it_builds_on() -> None:
         update={"sub_item": second, "sub_items": (first, second), "pull_requests": (pull("swi-1", 13),)}
     )
 
-    effect = opened(run(dependent, shell()))
+    effect = opened(run(dependent, ports()))
 
     assert (effect.slug, effect.base) == ("swi-2", "cogworks/7/swi-1")
     assert "Builds on #13: merge that first" in effect.body
@@ -126,7 +126,7 @@ def test_a_dependent_says_what_it_builds_on() -> None:
 def test_a_change_that_did_not_pass_is_never_opened() -> None:
     review = {**REVIEW, "passed": False}
 
-    outcome = run(task("integration", sub_item="A", inputs={**INPUTS, "review": review}), shell())
+    outcome = run(task("integration", sub_item="A", inputs={**INPUTS, "review": review}), ports())
 
     assert isinstance(outcome, Failed)
     assert outcome.category == "escalated"
@@ -134,7 +134,7 @@ def test_a_change_that_did_not_pass_is_never_opened() -> None:
 
 def test_a_missing_input_is_named_with_those_that_were_given() -> None:
     with pytest.raises(NodeFailed, match="integration needs the output 'code' and was handed classification"):
-        run(task("integration", sub_item="A"), shell())
+        run(task("integration", sub_item="A"), ports())
 
 
 @pytest.mark.parametrize(("is_proven", "conclusion"), [(True, "success"), (False, "neutral")])
@@ -143,7 +143,7 @@ def test_the_proof_is_shown_beside_the_commit_it_is_about(is_proven: bool, concl
     proof = Summary(base=tree, head=tree, counts={"fail_to_pass": 2}, tests=(), is_proven=is_proven)
     code = {**CODE, "proof": proof.model_dump(mode="json")}
 
-    outcome = run(task("integration", sub_item="A", inputs={**INPUTS, "code": code}), shell())
+    outcome = run(task("integration", sub_item="A", inputs={**INPUTS, "code": code}), ports())
 
     assert isinstance(outcome, Succeeded)
     assert outcome.effects[1] == ReportCheck(
@@ -164,7 +164,7 @@ def test_a_check_whose_proof_is_not_about_the_whole_suite_says_so_in_its_title()
     )
     code = {**CODE, "proof": proof.model_dump(mode="json")}
 
-    outcome = run(task("integration", sub_item="A", inputs={**INPUTS, "code": code}), shell())
+    outcome = run(task("integration", sub_item="A", inputs={**INPUTS, "code": code}), ports())
 
     assert isinstance(outcome, Succeeded)
     check = outcome.effects[1]

@@ -9,7 +9,7 @@ from cogworks.nodes.contract import Failed, Succeeded, Workspace
 from cogworks.nodes.interface_design import run
 from cogworks.nodes.replies import Interfaces, ProposedFile
 from cogworks.vocabulary import BranchName, Severity
-from tests.nodes.examples import FILES, INTERFACES, KEY, output, shell, task
+from tests.nodes.examples import FILES, INTERFACES, KEY, output, ports, task
 
 
 def refuses_broken_files(workspace: Workspace, paths: Sequence[str]) -> list[Diagnostic]:
@@ -32,7 +32,7 @@ def proposing(**changes: object) -> Interfaces:
 
 
 def test_the_interfaces_are_committed_and_put_to_people() -> None:
-    world = shell(INTERFACES)
+    world = ports(INTERFACES)
 
     outcome = run(task("interface_design", branch="cogworks/7/interfaces"), world)
 
@@ -55,7 +55,7 @@ def test_the_interfaces_are_committed_and_put_to_people() -> None:
 def test_interfaces_of_a_specification_that_is_not_merged_say_what_they_build_on() -> None:
     outcome = run(
         task("interface_design", branch="cogworks/7/interfaces", base_branch="cogworks/7/spec"),
-        shell(INTERFACES),
+        ports(INTERFACES),
     )
 
     assert isinstance(outcome, Succeeded)
@@ -67,7 +67,7 @@ def test_interfaces_of_a_specification_that_is_not_merged_say_what_they_build_on
 
 
 def test_a_check_that_a_missing_service_did_not_make_is_told() -> None:
-    world = shell(INTERFACES)
+    world = ports(INTERFACES)
     world.service.warnings = ("validate of service 'x' was left out",)
 
     outcome = run(task("interface_design", branch="cogworks/7/interfaces"), world)
@@ -79,7 +79,7 @@ def test_a_check_that_a_missing_service_did_not_make_is_told() -> None:
 
 
 def test_a_file_the_service_refuses_goes_back_with_its_diagnostics() -> None:
-    world = shell(proposing(content="broken\n"), INTERFACES, check=refuses_broken_files)
+    world = ports(proposing(content="broken\n"), INTERFACES, check=refuses_broken_files)
 
     outcome = run(task("interface_design"), world)
 
@@ -92,7 +92,7 @@ def test_a_file_that_git_ignores_goes_back_with_the_rule() -> None:
     rule = "src/adder/contracts.py is ignored by .gitignore:1 `contracts.py`"
     elsewhere = ProposedFile(path="src/adder/api.py", action="create", content="class Adds: ...\n")
     names = tuple(each.model_copy(update={"path": elsewhere.path}) for each in INTERFACES.interfaces)
-    world = shell(INTERFACES, INTERFACES.model_copy(update={"files": (elsewhere,), "interfaces": names}))
+    world = ports(INTERFACES, INTERFACES.model_copy(update={"files": (elsewhere,), "interfaces": names}))
     world.copy.rules = {"src/adder/contracts.py": rule}
     world.service.offered = NotOffered(service="fake", method="extract_interfaces", offered=())
 
@@ -110,14 +110,14 @@ def test_an_old_fault_in_a_changed_file_does_not_send_it_back() -> None:
         category="type_error",
         message="old",
     )
-    world = shell(reply, check=lambda _, paths: [old] if "src/adder/adding.py" in paths else [])
+    world = ports(reply, check=lambda _, paths: [old] if "src/adder/adding.py" in paths else [])
 
     assert isinstance(run(task("interface_design"), world), Succeeded)
     assert world.copy.tree == FILES
 
 
 def test_a_merged_specification_counts_as_it_was_merged() -> None:
-    world = shell(INTERFACES, files={**FILES, "docs/specs/7.md": "# As a person changed it\n"})
+    world = ports(INTERFACES, files={**FILES, "docs/specs/7.md": "# As a person changed it\n"})
 
     run(task("interface_design"), world)
 
@@ -126,7 +126,7 @@ def test_a_merged_specification_counts_as_it_was_merged() -> None:
 
 
 def test_an_existing_file_cannot_be_created_again() -> None:
-    world = shell(
+    world = ports(
         proposing(path="src/adder/adding.py").model_copy(
             update={
                 "interfaces": (INTERFACES.interfaces[0].model_copy(update={"path": "src/adder/adding.py"}),)
@@ -141,14 +141,14 @@ def test_an_existing_file_cannot_be_created_again() -> None:
 
 def test_a_name_without_its_file_goes_back() -> None:
     lost = INTERFACES.interfaces[0].model_copy(update={"path": "src/adder/other.py"})
-    world = shell(INTERFACES.model_copy(update={"interfaces": (lost,)}), INTERFACES)
+    world = ports(INTERFACES.model_copy(update={"interfaces": (lost,)}), INTERFACES)
 
     assert isinstance(run(task("interface_design"), world), Succeeded)
     assert "which is not among `files`" in world.model.asked[1]
 
 
 def test_a_protected_path_ends_the_node_without_asking_again() -> None:
-    world = shell(
+    world = ports(
         proposing(path=".github/workflows/ci.yml").model_copy(update={"interfaces": INTERFACES.interfaces})
     )
 
@@ -161,7 +161,7 @@ def test_a_protected_path_ends_the_node_without_asking_again() -> None:
 
 
 def test_a_missing_capability_is_put_to_people() -> None:
-    world = shell(INTERFACES.model_copy(update={"missing_capability": "It needs the network."}))
+    world = ports(INTERFACES.model_copy(update={"missing_capability": "It needs the network."}))
 
     outcome = run(task("interface_design"), world)
 

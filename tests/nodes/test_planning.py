@@ -7,13 +7,13 @@ from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.planning import run
 from cogworks.nodes.replies import Plan
 from cogworks.vocabulary import SubItemKey
-from tests.nodes.examples import KEY, PLAN, SPECIFICATION, output, planned, shell, task
+from tests.nodes.examples import KEY, PLAN, SPECIFICATION, output, planned, ports, task
 
 
 def test_each_item_becomes_a_sub_issue_and_each_dependency_a_link() -> None:
     plan = Plan(sub_work_items=(planned("B", depends_on=("A",), interfaces=()), planned("A")))
 
-    outcome = run(task("planning"), shell(plan))
+    outcome = run(task("planning"), ports(plan))
 
     assert isinstance(outcome, Succeeded)
     assert outcome.output == {"sub_work_items": [output(planned("A")), output(plan.sub_work_items[0])]}
@@ -28,7 +28,7 @@ def test_each_item_becomes_a_sub_issue_and_each_dependency_a_link() -> None:
 
 
 def test_a_sub_issue_says_what_is_to_be_done_and_when_it_is_done() -> None:
-    outcome = run(task("planning"), shell(PLAN))
+    outcome = run(task("planning"), ports(PLAN))
 
     assert isinstance(outcome, Succeeded)
     (effect,) = outcome.effects
@@ -39,7 +39,7 @@ def test_a_sub_issue_says_what_is_to_be_done_and_when_it_is_done() -> None:
 
 
 def test_a_plan_that_leaves_an_interface_out_is_corrected_by_the_model() -> None:
-    world = shell(Plan(sub_work_items=(planned(interfaces=()),)), PLAN)
+    world = ports(Plan(sub_work_items=(planned(interfaces=()),)), PLAN)
 
     outcome = run(task("planning"), world)
 
@@ -52,7 +52,7 @@ def test_a_plan_that_leaves_an_interface_out_is_corrected_by_the_model() -> None
 def test_a_plan_with_too_many_items_is_escalated() -> None:
     plan = Plan(sub_work_items=tuple(planned(f"A{number}") for number in range(11)))
 
-    outcome = run(task("planning"), shell(plan))
+    outcome = run(task("planning"), ports(plan))
 
     assert isinstance(outcome, Failed)
     assert outcome.category == "escalated"
@@ -64,7 +64,7 @@ def test_a_plan_with_too_many_items_is_escalated() -> None:
 )
 def test_the_prompt_shows_the_interfaces_as_they_stand(merged: str | None) -> None:
     files = {} if merged is None else {"src/adder/contracts.py": merged}
-    world = shell(PLAN, files=files)
+    world = ports(PLAN, files=files)
 
     run(task("planning"), world)
 
@@ -75,7 +75,7 @@ def test_a_pipeline_without_interface_design_is_planned_from_the_specification_a
     plan = Plan(sub_work_items=(planned(interfaces=()),))
     alone = task("planning").model_copy(update={"inputs": {"specification": output(SPECIFICATION)}})
 
-    outcome = run(alone, shell(plan))
+    outcome = run(alone, ports(plan))
 
     assert isinstance(outcome, Succeeded)
     assert outcome.output == {"sub_work_items": [output(planned(interfaces=()))]}

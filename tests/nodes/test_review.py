@@ -7,13 +7,13 @@ from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.review import MAX_RULE_FINDINGS, numbered, run
 from cogworks.vocabulary import CommitOid, Severity
 from tests.cycle.test_handoff import handoff
-from tests.nodes.examples import CODE, FILES, FIXED, change, finding, output, shell, task, verdict
+from tests.nodes.examples import CODE, FILES, FIXED, change, finding, output, ports, task, verdict
 
 CHANGED = {**FILES, **{file.path: file.content for file in change().files}}
 
 
 def test_a_change_without_findings_passes_after_three_passes_in_their_order() -> None:
-    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
+    world = ports(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
 
     outcome = run(task("review", sub_item="A"), world)
 
@@ -38,7 +38,7 @@ def test_a_change_without_findings_passes_after_three_passes_in_their_order() ->
 
 
 def test_each_pass_sees_the_diff_and_the_numbered_files() -> None:
-    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
+    world = ports(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
 
     run(task("review", sub_item="A"), world)
 
@@ -54,7 +54,7 @@ INTERFACE = "src/adder/contracts.py"
 
 def reviewed_interfaces(now: dict[str, str], approved: dict[str, str]) -> list[str]:
     """The part about the approved interfaces in each prompt of a review."""
-    world = shell(verdict(), verdict(), verdict(), files={**CHANGED, **now}, base=FILES)
+    world = ports(verdict(), verdict(), verdict(), files={**CHANGED, **now}, base=FILES)
     world.copy.approve(APPROVED, approved)
     run(task("review", sub_item="A", approved={"interfaces": APPROVED}), world)
     return [
@@ -86,7 +86,7 @@ def test_an_approved_interface_that_the_implementer_removed_is_shown_and_one_tha
 
 def test_one_blocking_finding_fails_the_review_and_warnings_survive() -> None:
     warning, blocking = finding(Severity.WARNING), finding(Severity.BLOCKING)
-    world = shell(verdict(warning), verdict(), verdict(blocking), files=CHANGED, base=FILES)
+    world = ports(verdict(warning), verdict(), verdict(blocking), files=CHANGED, base=FILES)
 
     outcome = run(task("review", sub_item="A"), world)
 
@@ -101,7 +101,7 @@ def test_one_blocking_finding_fails_the_review_and_warnings_survive() -> None:
 
 def test_a_file_outside_the_plan_is_a_warning() -> None:
     files = {**CHANGED, "src/adder/extra.py": "x = 1\n"}
-    world = shell(verdict(), verdict(), verdict(), files=files, base=FILES)
+    world = ports(verdict(), verdict(), verdict(), files=files, base=FILES)
 
     outcome = run(task("review", sub_item="A"), world)
 
@@ -117,7 +117,7 @@ def test_tests_that_were_handed_over_are_no_surprise_wherever_they_are() -> None
     stored = handoff(test_path="checks/sums.py", extra_paths=(), extra_sha256=()).as_json()
     at = task("review", sub_item="A", inputs={"code": {**CODE, "test_handoff": stored}})
 
-    outcome = run(at, shell(verdict(), verdict(), verdict(), files=elsewhere, base=FILES))
+    outcome = run(at, ports(verdict(), verdict(), verdict(), files=elsewhere, base=FILES))
 
     assert isinstance(outcome, Succeeded)
     assert outcome.output["findings"] == []
@@ -126,7 +126,7 @@ def test_tests_that_were_handed_over_are_no_surprise_wherever_they_are() -> None
 def test_without_designed_interfaces_only_planned_files_are_expected() -> None:
     before = task("review", sub_item="A")
     kept = {slot: value for slot, value in before.inputs.items() if slot != "interfaces"}
-    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
+    world = ports(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
 
     outcome = run(before.model_copy(update={"inputs": kept}), world)
 
@@ -151,7 +151,7 @@ def test_without_designed_interfaces_only_planned_files_are_expected() -> None:
     ids=["other-file", "no-such-line", "passed-though-blocking", "failed-without-reason"],
 )
 def test_a_verdict_that_cannot_be_is_corrected_by_the_reviewer(answer: object, problem: str) -> None:
-    world = shell(answer, verdict(), verdict(), verdict(), files=CHANGED, base=FILES)  # type: ignore[arg-type]  # a model each
+    world = ports(answer, verdict(), verdict(), verdict(), files=CHANGED, base=FILES)  # type: ignore[arg-type]  # a model each
 
     assert isinstance(run(task("review", sub_item="A"), world), Succeeded)
     assert world.model.purposes[:2] == ["review_quality-A-1", "review_quality-A-2"]
@@ -159,7 +159,7 @@ def test_a_verdict_that_cannot_be_is_corrected_by_the_reviewer(answer: object, p
 
 
 def test_a_second_review_has_purposes_of_its_own() -> None:
-    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
+    world = ports(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
 
     run(task("review", sub_item="A", ordinal=2), world)
 
@@ -167,7 +167,7 @@ def test_a_second_review_has_purposes_of_its_own() -> None:
 
 
 def test_a_change_too_large_to_review_is_escalated_before_the_model_is_asked() -> None:
-    world = shell(files={**FILES, "src/big.py": "x = 1\n" * 40_000}, base=FILES)
+    world = ports(files={**FILES, "src/big.py": "x = 1\n" * 40_000}, base=FILES)
 
     outcome = run(task("review", sub_item="A"), world)
 
@@ -188,7 +188,7 @@ def rule(severity: Severity, line: int | None = 2) -> Diagnostic:
 
 def test_what_rules_found_is_shown_to_the_security_pass_alone() -> None:
     asked: list[str] = []
-    world = shell(
+    world = ports(
         verdict(),
         verdict(),
         verdict(),
@@ -208,7 +208,7 @@ def test_what_rules_found_is_shown_to_the_security_pass_alone() -> None:
 
 
 def test_without_findings_of_rules_the_security_pass_is_asked_as_ever() -> None:
-    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
+    world = ports(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
 
     run(task("review", sub_item="A"), world)
 
@@ -218,7 +218,7 @@ def test_without_findings_of_rules_the_security_pass_is_asked_as_ever() -> None:
 
 def test_an_old_finding_on_a_line_that_the_change_does_not_touch_is_no_business_of_the_review() -> None:
     old, new = rule(Severity.BLOCKING, 1), rule(Severity.WARNING, 2)
-    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES, rules=lambda *_: [old, new])
+    world = ports(verdict(), verdict(), verdict(), files=CHANGED, base=FILES, rules=lambda *_: [old, new])
 
     outcome = run(task("review", sub_item="A"), world)
 
@@ -230,7 +230,7 @@ def test_an_old_finding_on_a_line_that_the_change_does_not_touch_is_no_business_
 
 def test_only_so_many_findings_of_rules_are_shown() -> None:
     many = [rule(Severity.WARNING, 2)] * (MAX_RULE_FINDINGS + 1)
-    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES, rules=lambda *_: many)
+    world = ports(verdict(), verdict(), verdict(), files=CHANGED, base=FILES, rules=lambda *_: many)
 
     run(task("review", sub_item="A"), world)
 
@@ -239,7 +239,7 @@ def test_only_so_many_findings_of_rules_are_shown() -> None:
 
 def test_a_rule_that_blocks_fails_the_review() -> None:
     found = rule(Severity.BLOCKING, None)
-    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES, rules=lambda *_: [found])
+    world = ports(verdict(), verdict(), verdict(), files=CHANGED, base=FILES, rules=lambda *_: [found])
 
     outcome = run(task("review", sub_item="A"), world)
 
@@ -258,7 +258,7 @@ def test_a_rule_that_blocks_fails_the_review() -> None:
 
 
 def test_rules_that_nobody_offers_are_named_in_the_output() -> None:
-    world = shell(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
+    world = ports(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
     world.service.warnings = ("review_rules was left out",)
 
     outcome = run(task("review", sub_item="A"), world)
@@ -270,7 +270,7 @@ def test_rules_that_nobody_offers_are_named_in_the_output() -> None:
 def test_a_deleted_file_is_not_asked_about() -> None:
     asked: list[str] = []
     files = {path: text for path, text in CHANGED.items() if path != "README.md"}
-    world = shell(
+    world = ports(
         verdict(),
         verdict(),
         verdict(),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cogworks.forge.effects import CreateIssue
-from cogworks.nodes.contract import NodeShell, NodeTask, Outcome, Succeeded
+from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
 from tests.step_fakes import Died, Fault, Runner
@@ -14,8 +14,8 @@ from tests.world import World
 NODES: dict[NodeId, Any] = {}
 
 
-def due(task: NodeTask, shell: NodeShell) -> Outcome:
-    shell.say("deciding")
+def due(task: NodeTask, ports: NodePorts) -> Outcome:
+    ports.say("deciding")
     effects = tuple(
         CreateIssue(key=f"issue-{number}", title=f"Later {number}", body="x", visit_key=task.visit.visit_key)
         for number in (1, 2)
@@ -23,8 +23,8 @@ def due(task: NodeTask, shell: NodeShell) -> Outcome:
     return Succeeded(output={"issues": []}, effects=effects, summary="2 to create")
 
 
-def after(task: NodeTask, shell: NodeShell) -> Outcome:
-    del task, shell
+def after(task: NodeTask, ports: NodePorts) -> Outcome:
+    del task, ports
     return Succeeded(output={}, summary="went on")
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
 from cogworks.codebase.git import Git
-from cogworks.repair.transact.outcomes import Moment
-from cogworks.repair.transact.transaction import Bench, transact
+from cogworks.repair.transact.outcomes import TransactionEvent
+from cogworks.repair.transact.transaction import TransactionPorts, transact
 from tests.codebase.repositories import ENVIRONMENT, git
 from tests.limits import LONG_RUN_ENDS_WITHIN_S, reaped
 from tests.repair.benches import FactChecks, make_worktree, on_disk, patch_tree, real_git, terms
@@ -93,16 +93,16 @@ def killed_at(point: str, tree: Path, chance: random.Random) -> bool:
     if child == 0:
         seen = 0
 
-        def tell(moment: Moment) -> None:
+        def tell(moment: TransactionEvent) -> None:
             nonlocal seen
             seen += moment.step == point
             if seen > skip:
                 _die()
 
         runner = DyingGit(tree.parent, number, before=before) if point == "git" else real_git(tree.parent)
-        bench = Bench(patch_tree(tree, runner), FactChecks(tree, spoil), tell=tell)
+        ports = TransactionPorts(patch_tree(tree, runner), FactChecks(tree, spoil), tell=tell)
         for text in wanted:
-            transact(text, terms(tree), bench)
+            transact(text, terms(tree), ports)
         os._exit(0)
     return reaped(child) < 0
 

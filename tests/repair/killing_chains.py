@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.repair.transact.gates import Selection
-from cogworks.repair.transact.transaction import Bench, transact
+from cogworks.repair.transact.transaction import TransactionPorts, transact
 from tests.codebase.repositories import git
 from tests.limits import reaped
 from tests.repair.benches import FILES, FactChecks, make_worktree, patch_tree, real_git, terms
@@ -25,13 +25,13 @@ KEPT = ("cache/kept", "old.log")
 
 def both(tree: PatchTree, place: Path) -> None:
     """One change that improves nothing by itself, and one that repairs, under one savepoint."""
-    bench = Bench(tree, FactChecks(place, spoil))
+    ports = TransactionPorts(tree, FactChecks(place, spoil))
     half = FILES["a.txt"].replace("a = bad", "a = worse")
     with tree.hold():
         tree.save()
     part = terms(place, Selection(targeted=("a.txt",), is_part=True))
     for one, other in ((FILES["a.txt"], half), (half, half.replace("a = worse", "a = good"))):
-        assert transact(change("a.txt", one, other), part, bench).is_kept
+        assert transact(change("a.txt", one, other), part, ports).is_kept
     with tree.hold():
         tree.release()
 

@@ -15,7 +15,7 @@ from cogworks.domain_services.panel import Member, ServicePanel
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.repair.consulting import Consulted, HasPath
 from cogworks.repair.transact.gates import Selection
-from cogworks.repair.transact.transaction import Bench, transact
+from cogworks.repair.transact.transaction import TransactionPorts, transact
 from cogworks.repair.violations import Step
 from cogworks.vocabulary import Severity
 from tests.fixing import make_shop
@@ -177,13 +177,13 @@ def test_the_worktree_is_judged_once_for_several_diffs_of_the_same_files(tmp_pat
 
 def test_a_patch_of_another_language_that_cannot_be_read_reaches_no_file(tmp_path: Path) -> None:
     tree = make_worktree(tmp_path, {**FILES, "cart.rs": "fn total() -> i32 {\n    1\n}\n"})
-    bench = Bench(patch_tree(tree), Consulted(Tree(tree), OtherLanguages()))
+    ports = TransactionPorts(patch_tree(tree), Consulted(Tree(tree), OtherLanguages()))
     step = Step(id="fix", files=("cart.rs",))
     before = on_disk(tree)
     text = "fn total() -> i32 {\n    1\n}\n"
     broken = Diff(files=(between("cart.rs", text, text.replace("1", "(1")),))
 
-    result = transact(render(broken), terms(tree, Selection(targeted=("cart::adds",)), step=step), bench)
+    result = transact(render(broken), terms(tree, Selection(targeted=("cart::adds",)), step=step), ports)
 
     assert (result.code, [each.code for each in result.violations]) == ("rejected", ["syntax"])
     assert on_disk(tree) == before

@@ -13,7 +13,7 @@ from cogworks.repair.branches import (
     planned_branches,
     suspected_branches,
 )
-from cogworks.repair.landmarks import Alternative, FailurePattern, Landmark, Span
+from cogworks.repair.landmarks import Alternative, FailurePattern, RepairTarget, Span
 from cogworks.repair.localise.slices import Slice
 from tests.repair.examples import suspect
 
@@ -21,9 +21,9 @@ HERE = Span(artifact="shop.py", lines=(1, 5))
 WINDOW = Slice(artifact="shop.py", lines=(1, 40), text="x" * 400)
 
 
-def landmark(name: str, *after: str, is_joined: bool = False) -> Landmark:
+def landmark(name: str, *after: str, is_joined: bool = False) -> RepairTarget:
     join = "all" if is_joined else "each"
-    return Landmark(id=name, intent="mend it", target_spans=(HERE,), try_after=after, join=join)
+    return RepairTarget(id=name, intent="mend it", target_spans=(HERE,), try_after=after, join=join)
 
 
 def course(*branches: Branch) -> Course:
@@ -32,7 +32,7 @@ def course(*branches: Branch) -> Course:
     return found
 
 
-def branch(name: str, probability: float, *landmarks: Landmark, is_whole: bool = False) -> Branch:
+def branch(name: str, probability: float, *landmarks: RepairTarget, is_whole: bool = False) -> Branch:
     return Branch(id=name, probability=probability, landmarks=landmarks, is_whole=is_whole)
 
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from cogworks.repair.landmarks import (
     FailurePattern,
-    Landmark,
+    RepairTarget,
     Span,
     dependants,
     fallback_pattern,
@@ -20,12 +20,12 @@ SLICES = [Slice(artifact="shop.py", lines=(1, 50), text=numbered_text(50))]
 SEEN = Span(artifact="shop.py", lines=(10, 20))
 
 
-def landmark(name: str, *after: str, **changes: object) -> Landmark:
+def landmark(name: str, *after: str, **changes: object) -> RepairTarget:
     known = {"id": name, "intent": "mend it", "target_spans": [SEEN], "try_after": after}
-    return Landmark.model_validate({**known, **changes})
+    return RepairTarget.model_validate({**known, **changes})
 
 
-def ids(landmarks: tuple[Landmark, ...] | None) -> list[str] | None:
+def ids(landmarks: tuple[RepairTarget, ...] | None) -> list[str] | None:
     return None if landmarks is None else [each.id for each in landmarks]
 
 
@@ -41,7 +41,7 @@ def ids(landmarks: tuple[Landmark, ...] | None) -> list[str] | None:
     ids=["as-given", "turned", "chain", "circle", "itself"],
 )
 def test_each_landmark_comes_after_those_it_waits_for(
-    given: list[Landmark], expected: list[str] | None
+    given: list[RepairTarget], expected: list[str] | None
 ) -> None:
     assert ids(ordered(given)) == expected
 
@@ -91,7 +91,7 @@ def test_a_good_plan_has_no_problems() -> None:
     ],
     ids=["none", "many", "twice", "unknown", "no-such-test", "circle", "outside", "beyond", "backwards"],
 )
-def test_what_is_wrong_with_a_plan_is_said(plan: list[Landmark], problem: str) -> None:
+def test_what_is_wrong_with_a_plan_is_said(plan: list[RepairTarget], problem: str) -> None:
     found = landmark_problems(plan, SLICES, tests={"t::there"})
 
     assert len(found) == 1
@@ -131,7 +131,7 @@ def test_without_a_suspect_there_is_no_pattern() -> None:
         fallback_pattern([])
 
 
-def joined(name: str, *after: str) -> Landmark:
+def joined(name: str, *after: str) -> RepairTarget:
     return landmark(name, *after, join="all")
 
 
@@ -161,7 +161,7 @@ def joined(name: str, *after: str) -> Landmark:
     ],
 )
 def test_what_lands_together_is_one_unit_in_an_order_that_works(
-    given: list[Landmark], expected: list[list[str]] | None
+    given: list[RepairTarget], expected: list[list[str]] | None
 ) -> None:
     found = units_of(given)
 

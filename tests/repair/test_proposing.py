@@ -6,11 +6,11 @@ import pytest
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
 from cogworks.domain_services.messages import Diagnostic, TestReport
-from cogworks.repair.landmarks import FailurePattern, Landmark, Span
+from cogworks.repair.landmarks import FailurePattern, RepairTarget, Span
 from cogworks.repair.planning import Situation
 from cogworks.repair.proposing import Caps, ModelProposer, Request, judged, step_of, windows_of
 from cogworks.repair.replies import DiffReply, DiffsReply
-from cogworks.repair.transact.transaction import Bench
+from cogworks.repair.transact.transaction import TransactionPorts
 from cogworks.repair.violations import Reading
 from cogworks.vocabulary import Severity
 from tests.fixing import diffs
@@ -18,7 +18,7 @@ from tests.repair.benches import FILES, FactChecks, make_worktree, on_disk, patc
 from tests.repair.scripted_model import Answers
 
 SPAN = Span(artifact="a.txt", lines=(1, 2))
-LANDMARK = Landmark(
+LANDMARK = RepairTarget(
     id="fix-a",
     intent="Mend a.",
     target_spans=(SPAN,),
@@ -51,9 +51,9 @@ def replies(text: str) -> tuple[DiffReply, ...]:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
+def ports(tmp_path: Path) -> TransactionPorts:
     tree = make_worktree(tmp_path)
-    return Bench(patch_tree(tree), FactChecks(tree))
+    return TransactionPorts(patch_tree(tree), FactChecks(tree))
 
 
 def test_the_request_shows_windows_with_numbers_the_allow_list_the_caps_and_earlier_reasons() -> None:
@@ -75,30 +75,32 @@ def test_the_request_shows_windows_with_numbers_the_allow_list_the_caps_and_earl
     assert "4 d = bad" not in shown
 
 
-def test_edits_and_unified_diffs_become_the_same_form_of_git(bench: Bench) -> None:
+def test_edits_and_unified_diffs_become_the_same_form_of_git(ports: TransactionPorts) -> None:
     wanted = render(
         Diff(files=(between("a.txt", FILES["a.txt"], FILES["a.txt"].replace("a = bad", "a = good")),))
     )
     text = f"```diff\n{wanted.replace('@@ -1,4 +1,4 @@', '@@ -9 +9 @@')}```"
 
-    by_edit = judged(replies(diffs({"a.txt": ("a = bad", "a = good")})), request(), bench)
-    by_diff = judged(replies(diffs(text)), request(), bench)
+    by_edit = judged(replies(diffs({"a.txt": ("a = bad", "a = good")})), request(), ports)
+    by_diff = judged(replies(diffs(text)), request(), ports)
 
     assert [each.diff for each in by_edit.kept] == [each.diff for each in by_diff.kept] == [wanted]
 
 
-def test_the_nearer_and_smaller_diff_goes_first_and_what_is_beyond_k_is_cut_off(bench: Bench) -> None:
+def test_the_nearer_and_smaller_diff_goes_first_and_what_is_beyond_k_is_cut_off(
+    ports: TransactionPorts,
+) -> None:
     far = {"a.txt": ("b = good\nc = good", "b = right\nc = right")}
     near = {"a.txt": ("a = bad", "a = good")}
 
-    found = judged(replies(diffs(far, near, {"a.txt": ("a = bad", "a = better")})), request(most=2), bench)
+    found = judged(replies(diffs(far, near, {"a.txt": ("a = bad", "a = better")})), request(most=2), ports)
 
     assert ["a = good" in each.diff for each in found.kept] == [True, False]
     assert found.refused == ()
 
 
 def test_every_reason_of_every_refused_diff_is_told_and_nothing_is_written(
-    bench: Bench, tmp_path: Path
+    ports: TransactionPorts, tmp_path: Path
 ) -> None:
     before = on_disk(tmp_path / "tree")
     bad = [
@@ -107,7 +109,7 @@ def test_every_reason_of_every_refused_diff_is_told_and_nothing_is_written(
         diffs({"a.txt": ("d = bad", "d = good")}),
     ]
 
-    found = [judged(replies(text), request(), bench) for text in bad]
+    found = [judged(replies(text), request(), ports) for text in bad]
 
     assert [each.kept for each in found] == [(), (), ()]
     told = " ".join(reason for each in found for reason in each.refused)
@@ -116,21 +118,21 @@ def test_every_reason_of_every_refused_diff_is_told_and_nothing_is_written(
     assert on_disk(tmp_path / "tree") == before
 
 
-def test_the_same_diff_twice_and_one_that_was_tried_are_refused(bench: Bench) -> None:
+def test_the_same_diff_twice_and_one_that_was_tried_are_refused(ports: TransactionPorts) -> None:
     once = {"a.txt": ("a = bad", "a = good")}
 
-    first = judged(replies(diffs(once, once)), request(), bench)
-    again = judged(replies(diffs(once)), request(), bench, tried={first.kept[0].id})
+    first = judged(replies(diffs(once, once)), request(), ports)
+    again = judged(replies(diffs(once)), request(), ports, tried={first.kept[0].id})
 
     assert first.refused == ("diff 2: is the same as an earlier one",)
     assert again.kept == ()
     assert "repeat" in again.refused[0]
 
 
-def test_edits_together_with_a_diff_are_refused(bench: Bench) -> None:
+def test_edits_together_with_a_diff_are_refused(ports: TransactionPorts) -> None:
     both = replies(diffs({"a.txt": ("a = bad", "a = good")}))[0].model_copy(update={"unified_diff": "x"})
 
-    assert judged([both], request(), bench).refused == (
+    assert judged([both], request(), ports).refused == (
         "diff 1: has edits and a unified diff; give one of them",
     )
 
@@ -154,26 +156,26 @@ def test_what_a_linter_would_mind_goes_after_what_it_would_not(tmp_path: Path) -
     tree = make_worktree(tmp_path)
     said = diffs({"a.txt": ("a = bad", "a = careless")}, {"a.txt": ("a = bad", "a = good")})
 
-    found = judged(replies(said), request(), Bench(patch_tree(tree), Careless(tree)))
+    found = judged(replies(said), request(), TransactionPorts(patch_tree(tree), Careless(tree)))
 
     assert ["careless" in each.diff for each in found.kept] == [False, True]
     assert found.kept[0].score - found.kept[1].score == pytest.approx(0.15)
 
 
-def test_what_is_like_a_rejected_diff_goes_after_what_is_new(bench: Bench) -> None:
+def test_what_is_like_a_rejected_diff_goes_after_what_is_new(ports: TransactionPorts) -> None:
     like, new = {"a.txt": ("a = bad", "a = good")}, {"a.txt": ("b = good", "b = better")}
-    first = judged(replies(diffs(like)), request(), bench).kept[0]
+    first = judged(replies(diffs(like)), request(), ports).kept[0]
 
-    found = judged(replies(diffs(like, new)), request(), bench, rejected=[first.diff])
+    found = judged(replies(diffs(like, new)), request(), ports, rejected=[first.diff])
 
     assert ["a = good" in each.diff for each in found.kept] == [False, True]
 
 
-def test_a_diff_that_breaks_a_rule_makes_its_like_less_promising(bench: Bench) -> None:
+def test_a_diff_that_breaks_a_rule_makes_its_like_less_promising(ports: TransactionPorts) -> None:
     small = {"a.txt": ("a = bad", "a = good")}
     large = {"a.txt": ("a = bad\nb = good\nc = good\nd = bad", "a = good\nb = good\nc = great\nd = great")}
 
-    found = judged(replies(diffs(large, small)), request(), bench)
+    found = judged(replies(diffs(large, small)), request(), ports)
 
     assert len(found.rejected) == 1
-    assert found.kept[0].score < judged(replies(diffs(small)), request(), bench).kept[0].score
+    assert found.kept[0].score < judged(replies(diffs(small)), request(), ports).kept[0].score

@@ -1,4 +1,4 @@
-"""Transactions whose gates are real: pytest in another process behind its walls, Python's own compiler."""
+"""Transactions whose gates are real: pytest in another process in isolation, Python's own compiler."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from cogworks.codebase.diffplacing import between
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.repair.transact.gates import Limits, Selection
 from cogworks.repair.transact.outcomes import Result, Terms
-from cogworks.repair.transact.transaction import Bench, transact
+from cogworks.repair.transact.transaction import TransactionPorts, transact
 from cogworks.repair.violations import Reading, Step
 from cogworks.services.python.syntax import syntax_problems
 from cogworks.services.python.testrun import run_tests
@@ -53,9 +53,9 @@ class RealChecks:
         ]
 
     def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
-        walls = strongest(os.environ["PATH"])
+        isolation = strongest(os.environ["PATH"])
         wanted = Wanted(tests=tests, timeout_s=timeout_s)
-        return run_tests(self._tree, wanted, walls=walls, search_path=os.environ["PATH"])
+        return run_tests(self._tree, wanted, isolation=isolation, search_path=os.environ["PATH"])
 
     def read(self, images: Mapping[str, str | None]) -> Reading:
         syntax = [
@@ -83,7 +83,7 @@ def tried(tree: Path, new: str, *, limit_s: float = 60.0, **selection: object) -
         limits=Limits(targeted_s=limit_s),
     )
     diff = render(Diff(files=(between("shop.py", FILES["shop.py"], new),)))
-    return transact(diff, terms, Bench(patch_tree(tree), RealChecks(tree)))
+    return transact(diff, terms, TransactionPorts(patch_tree(tree), RealChecks(tree)))
 
 
 def test_the_exact_test_is_run_and_its_repair_is_kept(tree: Path) -> None:

@@ -10,7 +10,7 @@ from cogworks.domain_services.messages import Message
 from cogworks.repair.branches import course_of, planned_branches
 from cogworks.repair.instance import Instance
 from cogworks.repair.ladder import Ladder, Rung
-from cogworks.repair.landmarks import Alternative, FailurePattern, Landmark, Span
+from cogworks.repair.landmarks import Alternative, FailurePattern, RepairTarget, Span
 from cogworks.repair.localise.localising import Localised
 from cogworks.repair.localise.slices import Slice
 from cogworks.repair.localise.suspects import Ranking
@@ -21,14 +21,14 @@ from cogworks.repair.probe.schedule import Schedule, Waiting
 from cogworks.repair.proposing import Proposal, Proposals
 from cogworks.repair.transact.gates import Limits, Selection
 from cogworks.repair.transact.measure import Measurement, StaticError
-from cogworks.repair.transact.outcomes import Moment, Result, Terms
+from cogworks.repair.transact.outcomes import Result, Terms, TransactionEvent
 from cogworks.repair.violations import Span as StepSpan
 from cogworks.repair.violations import Step, Violation
 from cogworks.vocabulary import CommitOid, RunId, Value
 from tests.repair.examples import node, suspect
 
 SPAN = Span(artifact="shop.py", lines=(3, 9), symbol="shop.total")
-LANDMARK = Landmark(
+LANDMARK = RepairTarget(
     id="fix-total",
     intent="Add up.",
     target_spans=(SPAN,),
@@ -104,7 +104,7 @@ SHAPES: list[Value | Message] = [
     Limits(full_s=3),
     BEFORE,
     RESULT,
-    Moment(kind="txn.gate", step="T6", data={"gate": "static", "reason": ""}),
+    TransactionEvent(kind="txn.gate", step="T6", data={"gate": "static", "reason": ""}),
     Tried(landmark="fix-total", candidate="ab" * 32, result=RESULT),
     REPORT,
     Blackboard().with_facts(facts_of(REPORT)),

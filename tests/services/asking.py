@@ -1,4 +1,4 @@
-"""Asks the Python service in this process, with real tools behind the strongest walls of this machine."""
+"""Asks the Python service in this process, with real tools behind the strongest isolation of this machine."""
 
 import json
 import os
@@ -19,8 +19,8 @@ from cogworks.domain_services.messages import (
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.environments import Environments
 from cogworks.services.python.machine import Machine
+from cogworks.services.sandbox.isolation import Isolation
 from cogworks.services.sandbox.probing import strongest
-from cogworks.services.sandbox.walls import Walls
 
 HERE = strongest(os.environ["PATH"])
 NO_ENVIRONMENTS = Path(os.devnull)
@@ -52,7 +52,7 @@ def laid_out(folder: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def ask(
-    method: str, folder: Path, *, walls: Walls = HERE, needs_walls: bool = False, **params: Any
+    method: str, folder: Path, *, isolation: Isolation = HERE, needs_walls: bool = False, **params: Any
 ) -> Response:
     """The service's answer."""
     request = {
@@ -62,7 +62,7 @@ def ask(
         "caller": {"needs_walls": needs_walls},
         "params": params,
     }
-    service = PythonService(Machine(os.environ["PATH"], walls))
+    service = PythonService(Machine(os.environ["PATH"], isolation))
     return service.answer(json.dumps(request).encode())
 
 

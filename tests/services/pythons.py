@@ -1,4 +1,4 @@
-"""What the machine under the tests has: its walls, its installers, and Pythons to ask."""
+"""What the machine under the tests has: its isolation, its installers, and Pythons to ask."""
 
 import os
 import shutil

@@ -19,7 +19,7 @@ from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, o
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted
-from cogworks.services.sandbox.walls import NO_WALLS, Walls
+from cogworks.services.sandbox.isolation import NO_ISOLATION, Isolation
 from cogworks.vocabulary import Severity
 from tests.codebase.repositories import git
 from tests.services.package_server import serving, wheel, with_pytest
@@ -145,21 +145,21 @@ def test_links_directories_and_other_text_are_no_manifests(machine: Machine, tmp
 
 
 @pytest.mark.parametrize(
-    ("text", "base", "walls", "code", "said"),
+    ("text", "base", "isolation", "code", "said"),
     [
         (WANTS.format("1.0"), "main", HERE, ErrorCode.INVALID_REQUEST, "want the full name of a commit"),
         (WANTS.format("1.0"), "0" * 40, HERE, ErrorCode.ARTIFACT_NOT_FOUND, "the manifest of the repository cannot be read"),
         (WANTS.format("1.0") + 'requires-python = "<3"\n', None, HERE, ErrorCode.TOOL_NOT_FOUND, "the repository wants Python <3"),
-        (WANTS.format("1.0"), None, NO_WALLS, ErrorCode.TOOL_NOT_FOUND, "only behind complete walls"),
+        (WANTS.format("1.0"), None, NO_ISOLATION, ErrorCode.TOOL_NOT_FOUND, "only in complete isolation"),
         (WANTS.format("9"), None, HERE, ErrorCode.TOOL_FAILED, "requirement(s) shop-tools==9 cannot be installed"),
     ],
-    ids=["no-commit", "gone", "python", "walls", "unavailable"],
+    ids=["no-commit", "gone", "python", "isolation", "unavailable"],
 )  # fmt: skip
 def test_where_there_is_no_environment_the_answer_says_why(
     text: str,
     base: str | None,
     *,
-    walls: Walls,
+    isolation: Isolation,
     code: ErrorCode,
     said: str,
     machine: Machine,
@@ -169,7 +169,7 @@ def test_where_there_is_no_environment_the_answer_says_why(
     request = asked(tmp_path, base=base, needs_walls=True)
 
     with pytest.raises(NotBuilt) as caught:
-        interpreter_for(request, tmp_path, machine._replace(walls=walls), limit_s=100)
+        interpreter_for(request, tmp_path, machine._replace(isolation=isolation), limit_s=100)
 
     assert caught.value.code is code
     assert said in str(caught.value)
@@ -195,7 +195,7 @@ def test_plugins_beside_the_service_are_loaded_only_where_the_repository_may_cou
     test = "def test_a(pytestconfig): assert pytestconfig.pluginmanager.list_plugin_distinfo() == []\n"
     written(tmp_path, {"test_a.py": test})
 
-    report = run_tests(tmp_path, Wanted(interpreter=interpreter), walls=HERE, search_path=WITH_UV)
+    report = run_tests(tmp_path, Wanted(interpreter=interpreter), isolation=HERE, search_path=WITH_UV)
 
     assert [case.outcome for case in report.cases] == [outcome]
 
@@ -216,7 +216,7 @@ TESTS = (
 
 
 @pytest.mark.skipif(
-    not HERE.is_complete, reason="without walls of its own a test can write into the environment"
+    not HERE.is_complete, reason="without isolation of its own a test can write into the environment"
 )
 def test_the_service_runs_tests_in_the_repository_s_environment(
     index: str, kept: Path, tmp_path: Path
@@ -239,7 +239,7 @@ def test_the_service_runs_tests_in_the_repository_s_environment(
 
     assert (
         told
-        == f"made by uv (wheels; behind complete walls, also packages built from source) and kept in {kept}"
+        == f"made by uv (wheels; in complete isolation, also packages built from source) and kept in {kept}"
     )
     assert isinstance(answer, Answer)
     assert answer.result.collection_errors == ()

@@ -18,7 +18,7 @@ from cogworks.errors import MachineUnfit
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.cloning import Clones, NoRepository
 from cogworks.services.python.machine import Machine
-from cogworks.services.sandbox.walls import NO_WALLS
+from cogworks.services.sandbox.isolation import NO_ISOLATION
 from cogworks.vocabulary import BranchName, RunId
 from tests.codebase.repositories import BOT, BareRepository, served_over_http
 from tests.services.test_serving import running
@@ -154,7 +154,7 @@ def test_a_full_disk_is_told_apart(tmp_path: Path) -> None:
 
 def test_the_failure_travels_as_a_structured_error(url: str) -> None:
     with Clones([url.rsplit("/", 1)[0]], token="wrong", environment=os.environ) as clones:
-        service = PythonService(Machine(os.environ["PATH"], NO_WALLS, clones=clones))
+        service = PythonService(Machine(os.environ["PATH"], NO_ISOLATION, clones=clones))
         request = Request(
             request_id="1",
             method="validate",
@@ -173,7 +173,7 @@ def test_a_service_that_was_told_nothing_clones_nothing() -> None:
         b'{"request_id": "1", "method": "validate", "repository": {"path": "https://example.com/x.git"}}'
     )
 
-    response = PythonService(Machine(os.environ["PATH"], NO_WALLS)).answer(request)
+    response = PythonService(Machine(os.environ["PATH"], NO_ISOLATION)).answer(request)
 
     assert response.error is not None
     assert response.error.code is ErrorCode.INVALID_REQUEST

@@ -1,4 +1,4 @@
-"""Tests of a Django project, run by `manage.py test` with a report of each: a real Django from the index, behind walls."""
+"""Tests of a Django project, run by `manage.py test` with a report of each: a real Django from the index, in isolation."""
 
 import os
 from pathlib import Path

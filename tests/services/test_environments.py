@@ -1,4 +1,4 @@
-"""Environments of repositories: made once, behind walls, from a real index, by the real pip and the real uv."""
+"""Environments of repositories: made once, in isolation, from a real index, by the real pip and the real uv."""
 
 import os
 import socket
@@ -15,7 +15,7 @@ from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python.environments import Environments
 from cogworks.services.python.interpreters import Interpreter, NotBuilt
 from cogworks.services.python.recipe.result import Recipe
-from cogworks.services.sandbox.walls import NO_WALLS, Walls
+from cogworks.services.sandbox.isolation import NO_ISOLATION, Isolation
 from tests.limits import ENDS_WITHIN_S, Started
 from tests.services.package_server import PackageServer, serving, wheel
 from tests.services.pythons import HERE, WITH_UV, WITHOUT_UV, printed
@@ -58,10 +58,16 @@ class Made:
         )
 
     def of(
-        self, *requirements: str, search_path: str = WITH_UV, walls: Walls = HERE, limit_s: float = 100.0
+        self,
+        *requirements: str,
+        search_path: str = WITH_UV,
+        isolation: Isolation = HERE,
+        limit_s: float = 100.0,
     ) -> Interpreter:
         recipe = Recipe(requirements=requirements)
-        return self._environments.interpreter(recipe, walls=walls, search_path=search_path, limit_s=limit_s)
+        return self._environments.interpreter(
+            recipe, isolation=isolation, search_path=search_path, limit_s=limit_s
+        )
 
     @property
     def times_made(self) -> int:
@@ -312,10 +318,10 @@ def test_what_is_built_from_source_reaches_the_index_and_nothing_else(
         settings = {"PIP_FIND_LINKS": str(links)}
         index = (tmp_path / "empty").as_uri()
         with pytest.raises(
-            NotBuilt, match="is built behind complete walls, which this machine does not have"
+            NotBuilt, match="is built in complete isolation, which this machine does not have"
         ):
             Made(tmp_path / "wheels", index, settings=settings).of(
-                "nosy", search_path=search_path, walls=NO_WALLS
+                "nosy", search_path=search_path, isolation=NO_ISOLATION
             )
 
         made = Made(tmp_path / "built", index, settings=settings)
@@ -343,12 +349,12 @@ def test_a_package_that_cannot_be_compiled_is_told_with_what_the_machine_lacks(
 
 
 @pytest.mark.parametrize(
-    "walls", [NO_WALLS, HERE._replace(engine="none", program="")], ids=["no-walls", "kernel-only"]
+    "isolation", [NO_ISOLATION, HERE._replace(engine="none", program="")], ids=["no-walls", "kernel-only"]
 )
 def test_without_a_network_of_its_own_the_installer_gets_ours_and_that_is_said(
-    walls: Walls, index: PackageServer, tmp_path: Path
+    isolation: Isolation, index: PackageServer, tmp_path: Path
 ) -> None:
-    made = Made(tmp_path, index.address).of("shop-tools", walls=walls)
+    made = Made(tmp_path, index.address).of("shop-tools", isolation=isolation)
 
     assert printed(made, "import shop_tools; print(shop_tools.VERSION)") == "2"
     assert made.unprotected == ("reach the network while packages are installed",)
@@ -359,9 +365,9 @@ def test_whoever_asks_is_told_what_makes_environments_and_where(tmp_path: Path) 
 
     assert (
         environments.described(WITHOUT_UV)
-        == f"made by pip (wheels; behind complete walls, also packages built from source) and kept in {tmp_path}"
+        == f"made by pip (wheels; in complete isolation, also packages built from source) and kept in {tmp_path}"
     )
     assert (
         environments.described(WITH_UV)
-        == f"made by uv (wheels; behind complete walls, also packages built from source) and kept in {tmp_path}"
+        == f"made by uv (wheels; in complete isolation, also packages built from source) and kept in {tmp_path}"
     )

@@ -15,7 +15,7 @@ from tests.services.package_server import serving, wheel
 
 @contextmanager
 def opened(indexes: Indexes) -> Iterator[tuple[httpx.Client, Gateway]]:
-    """A caller as it would be behind walls: it hands out its listening socket, and then asks it."""
+    """A caller as it would be in isolation: it hands out its listening socket, and then asks it."""
     with closing(Gateway(indexes)) as gateway, Door(gateway) as door:
         listener = socket.create_server(("127.0.0.1", 0))
         socket.send_fds(door.theirs, [b"1"], [listener.fileno()])

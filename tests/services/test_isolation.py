@@ -24,13 +24,13 @@ from cogworks.services.python.machine import Machine
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted
 from cogworks.services.sandbox.inside.order import Limits
+from cogworks.services.sandbox.isolation import NO_ISOLATION, Isolation
 from cogworks.services.sandbox.probing import strongest
-from cogworks.services.sandbox.walls import NO_WALLS, Walls
 from tests.services.asking import answered, repository
 from tests.services.processes import running
 
 HERE = strongest(os.environ["PATH"])
-NEEDS_WALLS = pytest.mark.skipif(not HERE.is_complete, reason="this machine builds no complete walls")
+NEEDS_WALLS = pytest.mark.skipif(not HERE.is_complete, reason="this machine builds no complete isolation")
 SECRET = "decoy-4711"
 
 HOSTILE = """
@@ -73,7 +73,7 @@ def test_is_harmless(tmp_path):
 """
 
 
-def hostile(folder: Path, walls: Walls, port: int) -> tuple[TestReport, str]:
+def hostile(folder: Path, isolation: Isolation, port: int) -> tuple[TestReport, str]:
     key, repository = folder / "home/.ssh/id_ed25519", folder / "repository"
     key.parent.mkdir(parents=True)
     key.write_text(SECRET)
@@ -83,7 +83,7 @@ def hostile(folder: Path, walls: Walls, port: int) -> tuple[TestReport, str]:
         secret=SECRET, key=str(key), outside=str(folder / "outside"), port=port, marker=marker
     )
     (repository / "test_hostile.py").write_text(text)
-    report = run_tests(repository, Wanted(timeout_s=60), walls=walls, search_path=os.environ["PATH"])
+    report = run_tests(repository, Wanted(timeout_s=60), isolation=isolation, search_path=os.environ["PATH"])
     return report, marker
 
 
@@ -133,16 +133,16 @@ def test_without_walls_a_suite_could_do_it_and_the_report_says_so(tmp_path: Path
     text = f"def test_reads(): raise ValueError(open({str(tmp_path / 'key')!r}).read())\n"
     (repository / "test_a.py").write_text(text)
 
-    report = run_tests(repository, Wanted(), walls=NO_WALLS, search_path=os.environ["PATH"])
+    report = run_tests(repository, Wanted(), isolation=NO_ISOLATION, search_path=os.environ["PATH"])
 
     assert SECRET in report.cases[0].message
-    assert report.unprotected == NO_WALLS.unprotected
+    assert report.unprotected == NO_ISOLATION.unprotected
 
 
 def suite(folder: Path, text: str, wanted: Wanted) -> TestReport:
     folder.mkdir(exist_ok=True)
     (folder / "test_a.py").write_text(text)
-    return run_tests(folder, wanted, walls=HERE, search_path=os.environ["PATH"])
+    return run_tests(folder, wanted, isolation=HERE, search_path=os.environ["PATH"])
 
 
 def test_a_limit_that_ends_the_run_is_named_with_the_test_that_reached_it(tmp_path: Path) -> None:
@@ -375,7 +375,7 @@ def test_variables_by_which_the_run_finds_its_way_are_refused(tmp_path: Path) ->
     )
 
 
-def asked(walls: Walls, folder: Path, *, needs_walls: bool) -> Response:
+def asked(isolation: Isolation, folder: Path, *, needs_walls: bool) -> Response:
     (folder / "test_a.py").write_text("def test_a(): pass\n")
     request = Request(
         request_id="1",
@@ -384,12 +384,12 @@ def asked(walls: Walls, folder: Path, *, needs_walls: bool) -> Response:
         repository=Repository(path=str(folder)),
         params=SimulateParams().model_dump(),
     )
-    service = PythonService(Machine(os.environ["PATH"], walls))
+    service = PythonService(Machine(os.environ["PATH"], isolation))
     return service.answer(request.model_dump_json().encode())
 
 
 def test_an_item_that_needs_walls_is_refused_where_there_are_none(tmp_path: Path) -> None:
-    response = asked(NO_WALLS, tmp_path, needs_walls=True)
+    response = asked(NO_ISOLATION, tmp_path, needs_walls=True)
 
     assert response.error is not None
     assert (response.error.code, response.error.recoverable) == ("tool_not_found", False)
@@ -397,7 +397,7 @@ def test_an_item_that_needs_walls_is_refused_where_there_are_none(tmp_path: Path
 
 
 def test_another_item_runs_without_walls_and_the_answer_warns(tmp_path: Path) -> None:
-    response = asked(NO_WALLS, tmp_path, needs_walls=False)
+    response = asked(NO_ISOLATION, tmp_path, needs_walls=False)
 
     assert response.status == "success"
     assert [found.severity for found in response.diagnostics] == ["warning"]
@@ -453,8 +453,8 @@ def test_an_ordinary_suite_has_the_same_results_behind_walls_as_without(tmp_path
     (tmp_path / "test_a.py").write_text(ORDINARY.format(host=socket.gethostname(), user=os.getuid()))
 
     held, free = (
-        run_tests(tmp_path, Wanted(), walls=walls, search_path=os.environ["PATH"])
-        for walls in (HERE, NO_WALLS)
+        run_tests(tmp_path, Wanted(), isolation=isolation, search_path=os.environ["PATH"])
+        for isolation in (HERE, NO_ISOLATION)
     )
 
     assert [case.outcome for case in held.cases] == ["passed"] * 7 + ["failed"]

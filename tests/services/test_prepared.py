@@ -55,7 +55,7 @@ def test_a_prepared_environment_is_used_as_it_is(venv: Path, tmp_path: Path) -> 
     copy = laid_out(tmp_path, FILES)
 
     found = chosen(copy, f'[environment]\nmode = "prepared"\npython = "{venv}/bin/python"\n')
-    report = run_tests(copy, Wanted(interpreter=found), walls=HERE, search_path=WITH_UV)
+    report = run_tests(copy, Wanted(interpreter=found), isolation=HERE, search_path=WITH_UV)
 
     assert [(case.id, case.outcome) for case in report.cases] == [("test_shop.py::test_name", "passed")]
     assert "nothing was installed" in found.notes[0]

@@ -6,7 +6,7 @@ import pytest
 
 from cogworks.codebase.making import lay_over
 from cogworks.services.python.preparing import PreparationFailed, prepared
-from cogworks.services.sandbox.walls import NO_WALLS
+from cogworks.services.sandbox.isolation import NO_ISOLATION
 from tests.services.test_isolation import NEEDS_WALLS
 
 PATH = os.environ["PATH"]
@@ -76,8 +76,8 @@ def test_a_command_that_does_not_end_well_is_told(
 
 def test_without_complete_walls_nothing_is_run(repository: Path) -> None:
     with (
-        pytest.raises(PreparationFailed, match=r"was not run: .*complete walls"),
-        prepared(repository, "touch ran", search_path=PATH, walls=NO_WALLS),
+        pytest.raises(PreparationFailed, match=r"was not run: .*complete isolation"),
+        prepared(repository, "touch ran", search_path=PATH, isolation=NO_ISOLATION),
     ):
         pass
 

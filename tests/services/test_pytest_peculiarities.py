@@ -1,4 +1,4 @@
-"""What foreign repositories do with pytest: each in a real run behind walls."""
+"""What foreign repositories do with pytest: each in a real run in isolation."""
 
 import os
 import shutil
@@ -191,7 +191,7 @@ def test_results_come_from_every_pytest_from_6_2_on(tmp_path: Path, python: str,
         {"test_a.py": OLD, "test_b.py": "import nowhere_at_all\n", "test_c.py": "raise SystemExit(2)\n"},
     )
 
-    report = run_tests(folder, Wanted(interpreter=interpreter, seed=3), walls=HERE, search_path=WITH_UV)
+    report = run_tests(folder, Wanted(interpreter=interpreter, seed=3), isolation=HERE, search_path=WITH_UV)
 
     assert {case.id: case.outcome for case in report.cases} == {
         "test_a.py::test_number[1]": "passed",
@@ -216,7 +216,7 @@ def test_workers_of_xdist_report_each_test_once(tmp_path: Path) -> None:
     report = run_tests(
         laid_out(tmp_path / "repository", files),
         Wanted(interpreter=interpreter),
-        walls=HERE,
+        isolation=HERE,
         search_path=WITH_UV,
     )
 

@@ -31,8 +31,8 @@ from cogworks.services.python.answering import PythonService
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted
+from cogworks.services.sandbox.isolation import NO_ISOLATION, Isolation
 from cogworks.services.sandbox.probing import strongest
-from cogworks.services.sandbox.walls import NO_WALLS, Walls
 from cogworks.vocabulary import Severity
 from tests.limits import ENDS_WITHIN_S, Started
 from tests.services.asking import NO_ENVIRONMENTS
@@ -447,9 +447,11 @@ def test_what_is_no_text_in_a_message_does_not_keep_it_from_arriving(
 
 
 @pytest.mark.parametrize(
-    "walls", [HERE, pytest.param(NO_WALLS, marks=pytest.mark.slow)], ids=["strongest", "plain"]
+    "isolation", [HERE, pytest.param(NO_ISOLATION, marks=pytest.mark.slow)], ids=["strongest", "plain"]
 )
-def test_a_suite_over_its_time_limit_is_ended_with_what_it_started(walls: Walls, tmp_path: Path) -> None:
+def test_a_suite_over_its_time_limit_is_ended_with_what_it_started(
+    isolation: Isolation, tmp_path: Path
+) -> None:
     folder = tmp_path / "repository"
     marker = f"marker-{tmp_path.name}"
     repository(
@@ -465,7 +467,7 @@ def test_a_suite_over_its_time_limit_is_ended_with_what_it_started(walls: Walls,
         },
     )
 
-    report = run_tests(folder, Wanted(timeout_s=8), walls=walls, search_path=os.environ["PATH"])
+    report = run_tests(folder, Wanted(timeout_s=8), isolation=isolation, search_path=os.environ["PATH"])
 
     assert report.timed_out
     assert report.cases[0] == TestCase(id="test_a.py::test_a", outcome="passed")
@@ -519,7 +521,7 @@ def test_a_test_id_that_leads_elsewhere_is_refused(
     ],
 )
 def test_a_request_it_cannot_serve_is_answered_with_a_code(request_line: bytes, code: str) -> None:
-    response = PythonService(Machine(os.defpath, NO_WALLS)).answer(request_line)
+    response = PythonService(Machine(os.defpath, NO_ISOLATION)).answer(request_line)
 
     assert response.status == "error"
     assert response.error is not None

@@ -123,9 +123,9 @@ def outcomes(minor: str, search_path: str, folder: Path) -> list[tuple[str, str]
         name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP", "PATH"))
     }
     environments = Environments(folder / "kept", settings=kept)
-    found = environments.interpreter(Recipe(), python, walls=HERE, search_path=search_path, limit_s=200.0)
+    found = environments.interpreter(Recipe(), python, isolation=HERE, search_path=search_path, limit_s=200.0)
     tests = f"import sys\n\n\ndef test_it():\n    assert sys.version.startswith({python.version!r})\n"
     copy = laid_out(folder / "copy", {"test_it.py": tests})
-    report = run_tests(copy, Wanted(interpreter=found), walls=HERE, search_path=search_path)
+    report = run_tests(copy, Wanted(interpreter=found), isolation=HERE, search_path=search_path)
     assert report.collection_errors == ()
     return [(case.id, case.outcome) for case in report.cases]

@@ -53,7 +53,7 @@ class Package(NamedTuple):
 
     release: Release
     differ: dict[str, str]
-    """Test -> why it comes out otherwise behind walls."""
+    """Test -> why it comes out otherwise in isolation."""
     options: tuple[str, ...]
     """What the package's own configuration of tox gives pytest."""
 

@@ -208,7 +208,7 @@ def index_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not HERE.is_complete, reason="environments are made behind complete walls here")
+@pytest.mark.skipif(not HERE.is_complete, reason="environments are made in complete isolation here")
 def test_each_folder_has_the_environment_that_its_own_manifest_asks_for(
     index_url: str, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -124,7 +124,7 @@ def test_a_test_that_takes_its_process_with_it_costs_no_other(folder: Path) -> N
         (["make", "unknown"], "No rule to make target"),
         (["make", "test"], "Say with `{tests}` where they belong, e.g. `make test ARGS={tests}`"),
         (["./all-of-them"], f"ran tests that were not asked for ({C_D}, {DEV}, {QUICK}): it does not hand on"),
-        (["no-such-program"], "`no-such-program` cannot be started behind the walls"),
+        (["no-such-program"], "`no-such-program` cannot be started in isolation"),
         (["pytest", "--no-such-option"], "unrecognized arguments: --no-such-option"),
         (["python", "-I", "-m", "pytest"], "reported no test; correct the command"),
         (["pytest", "--version"], "reported no test; correct the command"),

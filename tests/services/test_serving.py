@@ -250,12 +250,12 @@ def test_a_service_is_found_by_the_socket_only_by_its_user(service: Running) -> 
 # that arrives between the main thread's last look and its sleep, which no test can time.
 UNWOKEN = """
 import signal, sys, threading, time
-from cogworks.services.serving import Desk
+from cogworks.services.serving import Dispatcher
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 print("waiting", flush=True)
-Desk().answer_all(None)
+Dispatcher().answer_all(None)
 """
 
 

@@ -9,7 +9,7 @@ from cogworks.services.python import linting
 from cogworks.services.python.checked import MAX_FINDINGS, told
 from cogworks.services.python.linting import lint
 from cogworks.services.python.typechecker import configured_checker, read_mypy, reason_in
-from cogworks.services.sandbox.walls import NO_WALLS
+from cogworks.services.sandbox.isolation import NO_ISOLATION
 from cogworks.vocabulary import Severity
 from tests.services.asking import HERE, MACHINE, ask, diagnostic, laid_out, lines
 
@@ -83,13 +83,13 @@ def test_settings_that_mend_files_or_name_a_cache_write_nothing(tmp_path: Path) 
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.py", "repository", "ruff.toml"]
 
 
-@pytest.mark.parametrize("walls", [HERE, NO_WALLS], ids=["strongest", "plain"])
-def test_settings_that_read_outside_are_named_and_replaced(walls: object, tmp_path: Path) -> None:
+@pytest.mark.parametrize("isolation", [HERE, NO_ISOLATION], ids=["strongest", "plain"])
+def test_settings_that_read_outside_are_named_and_replaced(isolation: object, tmp_path: Path) -> None:
     secret = tmp_path / "secret.toml"
     secret.write_text("password = hunter2\n")
     root = laid_out(tmp_path / "repository", {"ruff.toml": f'extend = "{secret}"\n', "a.py": FAULTY})
 
-    response = ask("validate", root, walls=walls, artifacts=["a.py"])  # type: ignore[arg-type]  # two kinds of walls
+    response = ask("validate", root, isolation=isolation, artifacts=["a.py"])  # type: ignore[arg-type]  # two kinds of isolation
 
     reason = f"ruff.toml extends '{secret}', which is not a plain path inside the repository"
     assert tools(response)[:2] == [("ruff", "ran", ""), ("ruff with ruff.toml", "skipped", reason)]
@@ -320,11 +320,11 @@ def test_a_plugin_runs_behind_walls_and_a_broken_one_is_named(tmp_path: Path) ->
 def test_types_are_not_checked_for_strangers_without_walls(tmp_path: Path) -> None:
     laid_out(tmp_path, {**TYPED, "mypy.ini": "[mypy]\n"})
 
-    response = ask("validate", tmp_path, walls=NO_WALLS, needs_walls=True, artifacts=["pkg/a.py"])
+    response = ask("validate", tmp_path, isolation=NO_ISOLATION, needs_walls=True, artifacts=["pkg/a.py"])
 
     assert response.status == "success"
     assert tools(response)[-1][:2] == ("mypy", "skipped")
-    assert "runs only behind complete walls" in lines(response)[0]
+    assert "runs only in complete isolation" in lines(response)[0]
 
 
 @pytest.mark.parametrize(

@@ -93,8 +93,8 @@ def test_what_a_run_changes_itself_does_not_void_what_was_approved_for_its_begin
         reading(registry, "build", writing, effects="write", cost=0.1)
         world = World(registry, [allowing("build", "deploy")])
         approvals = Approvals(tree=lambda: tree[0], approved=frozenset(approved))
-        desk = dataclasses.replace(world.desk, approvals=approvals)
-        return Controller(desk, world.trail).run(GOAL.model_copy(update={"text": "build deploy"}), PROFILE)
+        ports = dataclasses.replace(world.ports, approvals=approvals)
+        return Controller(ports, world.trail).run(GOAL.model_copy(update={"text": "build deploy"}), PROFILE)
 
     waiting = run().waiting_for
     assert waiting is not None

@@ -144,7 +144,7 @@ def test_controller_and_executor_ask_the_same_rules() -> None:
     enforcer = Asked([allowing("lint")])
     world = World(lint(), [])
 
-    result = Controller(dataclasses.replace(world.desk, enforcer=enforcer), world.trail).run("lint", PROFILE)
+    result = Controller(dataclasses.replace(world.ports, enforcer=enforcer), world.trail).run("lint", PROFILE)
 
     assert result.success
     # Once for the whole plan, once right before the call.

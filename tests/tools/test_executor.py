@@ -70,7 +70,7 @@ def test_a_step_of_a_tool_that_is_not_there_is_refused_and_on_record(tool: str, 
     first = Handler()
     world = World(two(first, Handler()), [allowing("a", "b")])
     means = Means(
-        view=world.desk.registry.sandbox(PROFILE), enforcer=world.enforcer, trail=world.trail, budget=Budget(9.0),
+        view=world.ports.registry.sandbox(PROFILE), enforcer=world.enforcer, trail=world.trail, budget=Budget(9.0),
         approvals=world.approvals, retries=Retries(), sleep=world.pauses.append,
     )  # fmt: skip
     steps = [

@@ -5,7 +5,7 @@ from typing import Any
 
 from cogworks.tools.approvals import Approvals
 from cogworks.tools.calling import Retries
-from cogworks.tools.controller import Controller, Desk
+from cogworks.tools.controller import Controller, ControllerPorts
 from cogworks.tools.policy import Enforcer, Policy, Rule
 from cogworks.tools.records import Identity, Record, Redactor, Trail
 from cogworks.tools.registry import Call, Tool, ToolFailed, ToolRegistry
@@ -74,7 +74,7 @@ class World:
         self.approvals = Approvals(
             tree=lambda: tree, approved=frozenset(approved), rejected=frozenset(rejected)
         )
-        self.desk = Desk(
+        self.ports = ControllerPorts(
             registry=registry,
             enforcer=self.enforcer,
             approvals=self.approvals,
@@ -88,7 +88,7 @@ class World:
             redactor=Redactor(secrets),
             keep=keep,
         )
-        self.controller = Controller(self.desk, self.trail)
+        self.controller = Controller(self.ports, self.trail)
 
     def events(self, *kinds: str) -> list[Record]:
         """The records of these kinds."""

@@ -9,7 +9,7 @@ from cogworks.forge.markers import Marker, parse_marker
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.ledger_log import ChainedCommit, LedgerCopy
-from cogworks.upkeep.checking import CheckShell
+from cogworks.upkeep.checking import CheckPorts
 from cogworks.vocabulary import CommitOid, Login, RunId
 from tests.step_fakes import Runner
 from tests.world import ROOT, World
@@ -93,10 +93,10 @@ class ItemInMemory:
         raise AssertionError("sub-issues do not leave their parent in this world")
 
 
-def check_shell(world: World) -> CheckShell:
+def check_shell(world: World) -> CheckPorts:
     """A check of the item in that world."""
     runner = Runner(world, name="checker")
-    return CheckShell(
+    return CheckPorts(
         item=ItemInMemory(world, runner),
         ledger=lambda _: runner,
         holder="checker",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cogworks.errors import ConfigurationError, TryAgainLater
 from cogworks.github.ledgers import IssueEnd, LedgerTip, Listed, Moved
-from cogworks.upkeep.archiving import ArchiveShell, collect, why_kept
+from cogworks.upkeep.archiving import ArchivePorts, collect, why_kept
 from cogworks.vocabulary import CommitOid, IssueNumber, RunId
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -61,7 +61,7 @@ class Repository:
         ]
 
 
-def shell(repository: Repository, *, busy: frozenset[str] = frozenset()) -> tuple[ArchiveShell, list[RunId]]:
+def ports(repository: Repository, *, busy: frozenset[str] = frozenset()) -> tuple[ArchivePorts, list[RunId]]:
     removed: list[RunId] = []
 
     def remove(run: RunId) -> None:
@@ -69,7 +69,7 @@ def shell(repository: Repository, *, busy: frozenset[str] = frozenset()) -> tupl
             raise TryAgainLater(f"{run} is in use")
         removed.append(run)
 
-    return ArchiveShell(
+    return ArchivePorts(
         repository=repository, has_work_directory=lambda run: run != "run-9", remove_work_directory=remove
     ), removed
 
@@ -103,7 +103,7 @@ def test_the_limit_is_exact(days: int, keep_days: int) -> None:
 
 def test_every_ledger_is_either_put_away_or_told_why_not() -> None:
     repository = Repository([tip(1), tip(2), tip(3)], {1: CLOSED, 3: CLOSED}, stuck=frozenset({3}))
-    world, removed = shell(repository)
+    world, removed = ports(repository)
 
     found = collect(world, only=None, keep_days=None, dry_run=False)
 
@@ -117,7 +117,7 @@ def test_every_ledger_is_either_put_away_or_told_why_not() -> None:
 
 def test_a_dry_run_does_nothing_and_says_the_same() -> None:
     repository = Repository([tip(1), tip(9)], {1: CLOSED, 9: CLOSED})
-    world, removed = shell(repository)
+    world, removed = ports(repository)
 
     found = collect(world, only=None, keep_days=None, dry_run=True)
 
@@ -128,7 +128,7 @@ def test_a_dry_run_does_nothing_and_says_the_same() -> None:
 def test_one_issue_alone_can_be_named() -> None:
     repository = Repository([tip(1), tip(2)], {1: CLOSED, 2: CLOSED})
 
-    found = collect(shell(repository)[0], only=IssueNumber(2), keep_days=None, dry_run=False)
+    found = collect(ports(repository)[0], only=IssueNumber(2), keep_days=None, dry_run=False)
 
     assert (repository.archived, [one.issue for one in found.archived]) == ([2], [2])
 
@@ -136,7 +136,7 @@ def test_one_issue_alone_can_be_named() -> None:
 def test_the_repository_says_how_long_a_ledger_stays_unless_the_operator_does() -> None:
     text = '[llm]\nmodel = "m"\n\n[ledger]\nkeep_days = 60\n'
     repository = Repository([tip(1)], {1: CLOSED}, config=text)
-    world, _ = shell(repository)
+    world, _ = ports(repository)
 
     assert collect(world, only=None, keep_days=None, dry_run=True).archived == ()
     assert len(collect(world, only=None, keep_days=0, dry_run=True).archived) == 1
@@ -147,7 +147,7 @@ def test_the_repository_says_how_long_a_ledger_stays_unless_the_operator_does() 
 
 
 def test_a_work_directory_in_use_is_left_and_told() -> None:
-    world, removed = shell(Repository([tip(1)], {1: CLOSED}), busy=frozenset({"run-1"}))
+    world, removed = ports(Repository([tip(1)], {1: CLOSED}), busy=frozenset({"run-1"}))
 
     found = collect(world, only=None, keep_days=None, dry_run=False)
 

@@ -244,7 +244,7 @@ def test_what_lets_tests_be_loaded_may_break_no_test_beyond_them(
     [
         ("make test", "ran tests that were not asked for"),
         ("make nothing", "has to run pytest with the variables PYTEST_ADDOPTS and PYTHONPATH"),
-        ("tox-that-is-not-here -e py --", "cannot be started behind the walls"),
+        ("tox-that-is-not-here -e py --", "cannot be started in isolation"),
     ],
 )
 def test_a_command_that_takes_or_reports_no_ids_is_refused_before_a_model_is_asked(

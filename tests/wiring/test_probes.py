@@ -33,7 +33,7 @@ from cogworks.repair.probe.probes import Scene
 from cogworks.settings.config import Environment, parse_config, read_environment
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring.fix import open_repair
-from cogworks.wiring.probes import ProbeLaboratory, Site, laboratory_in, laboratory_of
+from cogworks.wiring.probes import ProbeSandboxPool, Site, laboratory_of, sandbox_pool_in
 from cogworks.wiring.step import _open_session
 from tests.codebase.repositories import BOT, BareRepository, git
 from tests.fakes import ScriptedModel
@@ -77,7 +77,7 @@ class Bench:
         head = CommitOid(git(self.shop, "rev-parse", "HEAD"))
         self.site = Site(self.shop, runner, base=head, folder=folder / "probes")
         self.tree = PatchTree(self.shop, runner, identity=BOT)
-        self.laboratory = ProbeLaboratory(self.site, self.tree, self.panels)
+        self.sandbox_pool = ProbeSandboxPool(self.site, self.tree, self.panels)
 
 
 @pytest.fixture
@@ -92,38 +92,38 @@ def short_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_is_changed_in_a_room_changes_nothing_of_the_worktree(bench: Bench) -> None:
-    before = bench.laboratory.digest(), git(bench.shop, "worktree", "list")
+    before = bench.sandbox_pool.digest(), git(bench.shop, "worktree", "list")
 
-    with bench.laboratory as laboratory, laboratory.room(limit_s=60) as room:
-        assert room.apply(MARK) is None
-        assert (room.text("shop/money.py") or "").startswith("# seen\n")
-        assert [hit.path for hit in room.grep("rounded", most=2)] == ["shop/cart.py", "shop/cart.py"]
-        room.reset()
-        assert (room.text("shop/money.py") or "").startswith("def rounded")
-        assert room.text("notes.txt") is None
-        assert room.ask(INDEX, ExploreParams()) == ()
+    with bench.sandbox_pool as sandbox_pool, sandbox_pool.sandbox(limit_s=60) as sandbox:
+        assert sandbox.apply(MARK) is None
+        assert (sandbox.text("shop/money.py") or "").startswith("# seen\n")
+        assert [hit.path for hit in sandbox.grep("rounded", most=2)] == ["shop/cart.py", "shop/cart.py"]
+        sandbox.reset()
+        assert (sandbox.text("shop/money.py") or "").startswith("def rounded")
+        assert sandbox.text("notes.txt") is None
+        assert sandbox.ask(INDEX, ExploreParams()) == ()
 
-    assert (bench.laboratory.digest(), git(bench.shop, "worktree", "list")) == before
+    assert (bench.sandbox_pool.digest(), git(bench.shop, "worktree", "list")) == before
 
 
 @pytest.mark.parametrize(
     "path", ["shop/cart.py", "notes.txt", "new.txt"], ids=["tracked", "untracked", "new"]
 )
 def test_any_change_of_the_worktree_changes_its_digest(bench: Bench, path: str) -> None:
-    before = bench.laboratory.digest()
+    before = bench.sandbox_pool.digest()
 
     (bench.shop / path).write_text("changed\n")
 
-    assert bench.laboratory.digest() != before
+    assert bench.sandbox_pool.digest() != before
 
 
 def test_as_many_services_are_opened_as_rooms_were_in_use_at_once(bench: Bench) -> None:
-    with bench.laboratory as laboratory:
+    with bench.sandbox_pool as sandbox_pool:
         for _ in range(3):
-            with laboratory.room(limit_s=60):
+            with sandbox_pool.sandbox(limit_s=60):
                 pass
         assert len(bench.panels.left) == 1
-        with laboratory.room(limit_s=60), laboratory.room(limit_s=60):
+        with sandbox_pool.sandbox(limit_s=60), sandbox_pool.sandbox(limit_s=60):
             assert len(bench.panels.left) == 2
         assert bench.panels.closed == 0
 
@@ -131,18 +131,18 @@ def test_as_many_services_are_opened_as_rooms_were_in_use_at_once(bench: Bench) 
 
 
 def test_services_are_told_what_is_left_and_nothing_is_once_all_is_cancelled(bench: Bench) -> None:
-    with bench.laboratory as laboratory, laboratory.room(limit_s=600):
+    with bench.sandbox_pool as sandbox_pool, sandbox_pool.sandbox(limit_s=600):
         (left_s,) = bench.panels.left
         assert 500 < (left_s() or 0) <= 600
-        laboratory.cancel()
+        sandbox_pool.cancel()
         assert (left_s() or 1) < 0.1
         assert bench.panels.closed == 1
 
 
 def test_no_probe_has_more_time_than_there_is_for_whoever_sent_it(tmp_path: Path) -> None:
     bench, left = Bench(tmp_path), iter([500.0, 5.0, 0.0])
-    laboratory = ProbeLaboratory(bench.site, bench.tree, bench.panels, left_s=lambda: next(left))
-    with laboratory, laboratory.room(limit_s=60):
+    sandbox_pool = ProbeSandboxPool(bench.site, bench.tree, bench.panels, left_s=lambda: next(left))
+    with sandbox_pool, sandbox_pool.sandbox(limit_s=60):
         (left_s,) = bench.panels.left
         times = [left_s() or 0.0 for _ in range(3)]
 
@@ -192,11 +192,11 @@ def test_a_visit_probes_its_last_commit_and_leaves_no_worktree(tmp_path: Path) -
     with copy_in(tmp_path, work) as copy:
         before = git(copy.path, "worktree", "list"), copy.tree_name()
 
-        with laboratory_in(copy, *visit_of(work), warn=print) as laboratory:
-            digest = laboratory.digest()
-            with laboratory.room(limit_s=60) as room:
-                assert (room.text("a.py"), room.text("new.py")) == ("a = 1\n", "new = 1\n")
-                assert laboratory.digest() == digest
+        with sandbox_pool_in(copy, *visit_of(work), warn=print) as sandbox_pool:
+            digest = sandbox_pool.digest()
+            with sandbox_pool.sandbox(limit_s=60) as sandbox:
+                assert (sandbox.text("a.py"), sandbox.text("new.py")) == ("a = 1\n", "new = 1\n")
+                assert sandbox_pool.digest() == digest
 
         assert (git(copy.path, "worktree", "list"), copy.tree_name()) == before
         assert [path.name for path in (work / "probes").glob("*/*")] == ["locks"]
@@ -215,8 +215,8 @@ def test_a_probe_of_a_visit_runs_behind_the_walls_of_the_visit(tmp_path: Path) -
         for needs_walls in (True, False):
             visit = visit_of(work, needs_walls=needs_walls)
             with (
-                laboratory_in(copy, *visit, warn=print, open_services=noted) as laboratory,
-                laboratory.room(limit_s=60),
+                sandbox_pool_in(copy, *visit, warn=print, open_services=noted) as sandbox_pool,
+                sandbox_pool.sandbox(limit_s=60),
             ):
                 pass
 
@@ -237,10 +237,10 @@ def test_a_node_is_lent_rooms_of_its_own_working_copy_at_every_analysis(tmp_path
     ):
         for _ in range(2):
             # What was cancelled is of no use any more; the next analysis has another one.
-            with session.shell.laboratory() as laboratory:
-                with laboratory.room(limit_s=60) as room:
-                    assert room.text("new.py") == "new = 1\n"
-                laboratory.cancel()
+            with session.ports.sandbox_pool() as sandbox_pool:
+                with sandbox_pool.sandbox(limit_s=60) as sandbox:
+                    assert sandbox.text("new.py") == "new = 1\n"
+                sandbox_pool.cancel()
 
 
 def test_an_interrupted_investigation_leaves_no_thread_and_no_worktree(bench: Bench) -> None:
@@ -253,8 +253,8 @@ def test_an_interrupted_investigation_leaves_no_thread_and_no_worktree(bench: Be
 
     scene = Scene(failing=FAILING, suspects=suspects)
     watching = Watching(lambda _kind, /, **_data: None, interrupted)
-    with bench.laboratory, pytest.raises(KeyboardInterrupt):
-        investigate(scene, bench.laboratory, ProbeLimits(), watching)
+    with bench.sandbox_pool, pytest.raises(KeyboardInterrupt):
+        investigate(scene, bench.sandbox_pool, ProbeLimits(), watching)
 
     assert git(bench.shop, "worktree", "list") == before
     assert not any(thread.name.startswith("probe") for thread in threading.enumerate())
@@ -343,7 +343,7 @@ def test_probes_of_every_kind_run_and_nothing_of_them_persists(
 
 
 def left_of(folder: Path) -> list[int]:
-    """The processes that know a folder and have not ended by themselves; those behind walls notice the end of whoever started them."""
+    """The processes that know a folder and have not ended by themselves; those in isolation notice the end of whoever started them."""
     until = time.monotonic() + 60
     while running(str(folder)) and time.monotonic() < until:
         time.sleep(0.1)
@@ -362,11 +362,11 @@ def test_a_probe_that_does_not_end_is_ended_with_all_its_processes(
     tree = PatchTree(shop, runner, identity=BOT)
     before = git(shop, "worktree", "list")
 
-    with laboratory_of(site, tree, {}, ENVIRONMENT, warn=print) as laboratory:
-        with laboratory.room(limit_s=60) as room:
-            assert room.ask(INDEX, ExploreParams()) != ()
-        with laboratory.room(limit_s=3) as room, pytest.raises(ServiceFailed, match="stuck at trace"):
-            room.ask(TRACE, TraceParams(test="test_a.py::test_a", timeout_s=600))
+    with laboratory_of(site, tree, {}, ENVIRONMENT, warn=print) as sandbox_pool:
+        with sandbox_pool.sandbox(limit_s=60) as sandbox:
+            assert sandbox.ask(INDEX, ExploreParams()) != ()
+        with sandbox_pool.sandbox(limit_s=3) as sandbox, pytest.raises(ServiceFailed, match="stuck at trace"):
+            sandbox.ask(TRACE, TraceParams(test="test_a.py::test_a", timeout_s=600))
         assert left_of(short_folder) == []
 
     assert git(shop, "worktree", "list") == before
@@ -451,6 +451,6 @@ def test_what_a_visit_killed_in_the_middle_of_a_probe_leaves_is_gone_with_its_he
     left = [path for path in (work / "probes").glob("*/*") if path.name != "locks"]
     assert len(left) == 1
 
-    with copy_in(tmp_path, work) as copy, laboratory_in(copy, *visit_of(work), warn=print):
+    with copy_in(tmp_path, work) as copy, sandbox_pool_in(copy, *visit_of(work), warn=print):
         assert [path for path in left if path.exists()] == []
         assert str(left[0]) not in git(copy.path, "worktree", "list")

@@ -19,7 +19,7 @@ from cogworks.repair.probe.probes import (
     ProbeKind,
     ProbePatch,
     ProbeReport,
-    Room,
+    Sandbox,
     Scene,
     Seen,
     facts_of,
@@ -37,10 +37,10 @@ class TreeChanged(CogworksError):
     """A probe changed what it may only look at; nothing can be trusted any more."""
 
 
-class Laboratory(Protocol):
+class SandboxPool(Protocol):
     """Where probes work; `cogworks.wiring.probes` has the real one."""
 
-    def room(self, *, limit_s: float) -> AbstractContextManager[Room]:
+    def sandbox(self, *, limit_s: float) -> AbstractContextManager[Sandbox]:
         """A throw-away worktree of the commit that is repaired, and services that answer within that time."""
 
     def digest(self) -> str:
@@ -125,7 +125,7 @@ class Watching:
 
 def investigate(
     scene: Scene,
-    laboratory: Laboratory,
+    sandbox_pool: SandboxPool,
     limits: ProbeLimits,
     watching: Watching,
     *,
@@ -143,7 +143,7 @@ def investigate(
     Raises:
         TreeChanged: the worktree that is repaired is not what it was.
     """
-    work = _Investigation(scene, laboratory, limits, watching)
+    work = _Investigation(scene, sandbox_pool, limits, watching)
     work.begin_with(known or Findings(), proposed)
     names = [each.symbol.id for each in scene.suspects]
     watching.tell("investigations.start", suspects=names, probes=limits.most, pool=limits.pool)
@@ -155,8 +155,10 @@ def investigate(
 
 
 class _Investigation:
-    def __init__(self, scene: Scene, laboratory: Laboratory, limits: ProbeLimits, watching: Watching) -> None:
-        self._scene, self._laboratory, self._limits, self._watching = scene, laboratory, limits, watching
+    def __init__(
+        self, scene: Scene, sandbox_pool: SandboxPool, limits: ProbeLimits, watching: Watching
+    ) -> None:
+        self._scene, self._sandbox_pool, self._limits, self._watching = scene, sandbox_pool, limits, watching
         self._suspects = {each.symbol.id: each for each in scene.suspects}
         self._shared = AskedOnce()
         self._before = self._beliefs = beliefs_from(
@@ -210,7 +212,7 @@ class _Investigation:
         for probe in probes:
             self._watching.tell("probe.start", id=probe.id, asks=probe.kind, suspect=probe.suspect.symbol.id)
         tasks = [partial(self._seen, probe) for probe in probes]
-        return all_of(tasks, most=self._limits.pool, cancel=self._laboratory.cancel)
+        return all_of(tasks, most=self._limits.pool, cancel=self._sandbox_pool.cancel)
 
     def fold(self, probes: Sequence[Probe], seen: Sequence[Seen]) -> None:
         """Take the results in, in the order of the probes."""
@@ -267,13 +269,13 @@ class _Investigation:
         """In a thread of its own."""
         name = f"{probe.id}: {probe.kind} of {probe.suspect.symbol.id}"
         self._watching.say(f"{name} …")
-        before = self._laboratory.digest()
+        before = self._sandbox_pool.digest()
         try:
-            with self._laboratory.room(limit_s=self._limits.probe_s) as room:
-                seen = seen_by(probe, self._scene, room, self._shared)
+            with self._sandbox_pool.sandbox(limit_s=self._limits.probe_s) as sandbox:
+                seen = seen_by(probe, self._scene, sandbox, self._shared)
         except (CogworksError, OSError) as error:
             seen = Seen(error=f"no worktree for the probe: {error}")
-        if self._laboratory.digest() != before:
+        if self._sandbox_pool.digest() != before:
             raise TreeChanged(f"{name} changed the worktree that is repaired; nothing in it may be trusted")
         self._watching.say(f"{name}: {seen.error or seen.recommendation.replace('_', ' ')}")
         return seen

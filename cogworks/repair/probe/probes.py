@@ -152,8 +152,8 @@ class Scene(Value):
         return tuple(test for test in self.covering.get(artifact, ()) if test not in self.tests)[:most]
 
 
-class Room(Protocol):
-    """A throw-away worktree, and the services that look at it or run it behind their walls."""
+class Sandbox(Protocol):
+    """A throw-away worktree, and the services that look at it or run it in isolation."""
 
     def text(self, path: str) -> str | None: ...
 

@@ -33,7 +33,7 @@ from cogworks.repair.probe.probes import (
     ProbePatch,
     Purpose,
     Result,
-    Room,
+    Sandbox,
     Scene,
     Seen,
 )
@@ -56,13 +56,13 @@ _MARGIN_S = 5.0
 """A service that ends a run at its limit can still say what it saw."""
 
 
-def seen_by(probe: Probe, scene: Scene, room: Room, shared: AskedOnce) -> Seen:
+def seen_by(probe: Probe, scene: Scene, sandbox: Sandbox, shared: AskedOnce) -> Seen:
     """What a probe saw. What failed on the way is told in the result; a failure is no finding.
 
     Args:
         shared: what other probes of the same investigation asked of the unchanged files.
     """
-    work = _Work(probe, scene, room, shared)
+    work = _Work(probe, scene, sandbox, shared)
     try:
         return work.patched(probe.patch) if probe.patch else _KINDS[probe.kind](work)
     except CogworksError as error:
@@ -74,12 +74,12 @@ def seen_by(probe: Probe, scene: Scene, room: Room, shared: AskedOnce) -> Seen:
 class _Work:
     """One probe at work."""
 
-    def __init__(self, probe: Probe, scene: Scene, room: Room, shared: AskedOnce) -> None:
+    def __init__(self, probe: Probe, scene: Scene, sandbox: Sandbox, shared: AskedOnce) -> None:
         self._probe = probe
         self._suspect = probe.suspect
         self._symbol = probe.suspect.symbol
         self._scene = scene
-        self._room = room
+        self._sandbox = sandbox
         self._shared = shared
         self._left = probe.operations
         self._is_changed = False
@@ -111,7 +111,7 @@ class _Work:
         return coverage_seen(found[0], self._suspect, tests) if found else _not_offered(COVERAGE.method)
 
     def structure(self) -> Seen:
-        name, text = self._symbol.id, self._room.text(self._symbol.artifact) or ""
+        name, text = self._symbol.id, self._sandbox.text(self._symbol.artifact) or ""
         graphs = self._known(CALL_GRAPH, CallGraphParams(seeds=(name,), hops=1))
         files = ExploreParams(artifacts=self._scene.artifacts)
         indexes, signatures = self._known(INDEX, files), self._known(SIGNATURES, files)
@@ -131,10 +131,10 @@ class _Work:
         own = self._suspect.symbol
         hits = [
             f"{hit.path}:{hit.line}"
-            for hit in self._room.grep(word, most=4 * MAX_LISTED)
+            for hit in self._sandbox.grep(word, most=4 * MAX_LISTED)
             if not (hit.path == own.artifact and own.lines[0] <= hit.line <= own.lines[1])
         ]
-        rows = (self._room.text(own.artifact) or "").split("\n")[own.lines[0] - 1 : own.lines[1]]
+        rows = (self._sandbox.text(own.artifact) or "").split("\n")[own.lines[0] - 1 : own.lines[1]]
         shared = sorted(words_of("\n".join(rows)) & words_of(self._scene.failure))
         return Seen(
             observations={
@@ -216,7 +216,7 @@ class _Work:
 
     def patched(self, patch: ProbePatch) -> Seen:
         """What a change that somebody proposed shows."""
-        if problem := self._room.apply(patch.diff):
+        if problem := self._sandbox.apply(patch.diff):
             return Seen(error=f"the probe's change does not apply: {problem}", patch=patch)
         trace = self._traced(self._scene.target, self._scene.artifacts, ())
         seen = self._read(trace)
@@ -273,7 +273,7 @@ class _Work:
         diff = Diff(files=(between(path, self._room_text(path), found.content or ""),))
         text = render(diff)
         self._is_changed = True
-        if problem := self._room.apply(text):
+        if problem := self._sandbox.apply(text):
             raise CogworksError(f"the probe's change does not apply: {problem}")
         return ProbePatch(
             id=fingerprint(diff),
@@ -287,14 +287,14 @@ class _Work:
     def _room_text(self, path: str) -> str:
         """A file as it was checked out, whatever this probe made of it since."""
         self._clean()
-        text = self._room.text(path)
+        text = self._sandbox.text(path)
         if text is None:
             raise CogworksError(f"{path} cannot be read")
         return text
 
     def _clean(self) -> None:
         if self._is_changed:
-            self._room.reset()
+            self._sandbox.reset()
             self._is_changed = False
 
     def _traced(self, test: str, artifacts: Sequence[str], lines: Sequence[Lines]) -> Trace:
@@ -344,13 +344,15 @@ class _Work:
         """Of the files as they were checked out; however many probes ask, one answer."""
         self._clean()
         question = (operation.method, params.model_dump_json())
-        answers: Sequence[Result] = self._shared.answer(question, lambda: self._room.ask(operation, params))
+        answers: Sequence[Result] = self._shared.answer(
+            question, lambda: self._sandbox.ask(operation, params)
+        )
         self._left -= 1
         return answers
 
     def _ask(self, operation: Operation[Params, Result], params: Params) -> Sequence[Result]:
         self._left -= 1
-        return self._room.ask(operation, params)
+        return self._sandbox.ask(operation, params)
 
 
 def _not_offered(method: str) -> Seen:

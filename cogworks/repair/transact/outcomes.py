@@ -14,7 +14,7 @@ from cogworks.repair.transact.measure import Measurement, Worse
 from cogworks.repair.violations import Step, Violation
 from cogworks.vocabulary import CommitOid, RunId, Value
 
-MomentKind = Literal[
+TransactionEventKind = Literal[
     "txn.checkpoint",
     "txn.measured",
     "txn.validated",
@@ -59,10 +59,10 @@ GATE_CODES: Mapping[GateName, Code] = {
 """What a transaction that ended at a gate is called."""
 
 
-class Moment(Value):
+class TransactionEvent(Value):
     """One step of a transaction, told when it is done."""
 
-    kind: MomentKind
+    kind: TransactionEventKind
     step: StepOfTen
     data: Mapping[str, Any] = {}
 

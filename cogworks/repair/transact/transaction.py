@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from cogworks.codebase.diffmodel import Diff
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.failures import CodebaseError, RollbackFailed
-from cogworks.codebase.patchtree import StagedFile, Surroundings, TreeState
+from cogworks.codebase.patchtree import StagedFile, TreeState, TreeView
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.repair.transact.churn import churn
 from cogworks.repair.transact.diffrules import fingerprint
@@ -38,11 +38,11 @@ from cogworks.repair.transact.measure import (
 )
 from cogworks.repair.transact.outcomes import (
     GATE_CODES,
-    Moment,
-    MomentKind,
     Result,
     StepOfTen,
     Terms,
+    TransactionEvent,
+    TransactionEventKind,
     commit_message,
     staging_refusal,
 )
@@ -65,7 +65,7 @@ class Tree(Protocol):
     def recover(self) -> bool: ...
     def dirt(self) -> tuple[str, ...]: ...
     def checkpoint(self) -> TreeState: ...
-    def surroundings(self, paths: Sequence[str]) -> Surroundings: ...
+    def view_of(self, paths: Sequence[str]) -> TreeView: ...
     def apply(self, diff: str) -> str | None: ...
     def staged(self) -> tuple[StagedFile, ...]: ...
     def settle(self, state: TreeState) -> None: ...
@@ -97,12 +97,12 @@ class RunsGroups(Protocol):
 
 
 @dataclass(frozen=True)
-class Bench:
+class TransactionPorts:
     """What transactions work with."""
 
     tree: Tree
     checks: Checks
-    tell: Callable[[Moment], None] = lambda _: None
+    tell: Callable[[TransactionEvent], None] = lambda _: None
     baselines: MutableMapping[str, Measurement] = field(default_factory=dict)
     """Measurements known from earlier transactions, by tree, selection and command."""
     static_baselines: MutableMapping[tuple[str, frozenset[str]], Measurement] = field(default_factory=dict)
@@ -119,23 +119,25 @@ class Ruled(NamedTuple):
     """Whether the static checks would find nothing that they do not find now."""
 
 
-def ruled(text: str, step: Step, bench: Bench, *, tried: frozenset[str] = frozenset()) -> Ruled:
+def ruled(text: str, step: Step, ports: TransactionPorts, *, tried: frozenset[str] = frozenset()) -> Ruled:
     """Judge a diff by all rules V1 to V16 against the tree as it is; nothing is written.
 
     Args:
         tried: fingerprints of diffs that failed on this tree before.
     """
     parsed = parse_diff(text)
-    around = bench.tree.surroundings(parsed.diff.paths)
+    around = ports.tree.view_of(parsed.diff.paths)
     ground = Ground(**around._asdict(), tried=tried)
     found = diff_violations(text, parsed, step, ground)
     if not has_images(found):
         return Ruled(parsed.diff, ground, found)
-    reading = bench.checks.read(images(parsed.diff, ground))
+    reading = ports.checks.read(images(parsed.diff, ground))
     return Ruled(parsed.diff, ground, (*found, *language_violations(reading, step)), not reading.lint)
 
 
-def transact(text: str, terms: Terms, bench: Bench, *, tried: frozenset[str] = frozenset()) -> Result:
+def transact(
+    text: str, terms: Terms, ports: TransactionPorts, *, tried: frozenset[str] = frozenset()
+) -> Result:
     """Try one diff: afterwards it is committed, or the tree is byte by byte what it was.
 
     Args:
@@ -144,18 +146,20 @@ def transact(text: str, terms: Terms, bench: Bench, *, tried: frozenset[str] = f
     Raises:
         whatever the checks raise; the tree is rolled back first.
     """
-    with bench.tree.hold() as is_ours:
+    with ports.tree.hold() as is_ours:
         if not is_ours:
             return Result(code="locked", reasons=("another process works in this worktree",))
         try:
-            bench.tree.recover()
-            if dirt := bench.tree.dirt():
+            ports.tree.recover()
+            if dirt := ports.tree.dirt():
                 return Result(code="dirty_tree", reasons=tuple(f"not committed: {entry}" for entry in dirt))
-            start = bench.tree.checkpoint()
+            start = ports.tree.checkpoint()
         except CodebaseError as error:
             return Result(code="checkpoint_failed", reasons=(str(error),))
-        bench.tell(Moment(kind="txn.checkpoint", step="T1", data={"head": start.head, "tree": start.tree}))
-        return _ended(_Attempt(text, terms, bench, start), tried)
+        ports.tell(
+            TransactionEvent(kind="txn.checkpoint", step="T1", data={"head": start.head, "tree": start.tree})
+        )
+        return _ended(_Attempt(text, terms, ports, start), tried)
 
 
 def _ended(attempt: "_Attempt", tried: frozenset[str]) -> Result:
@@ -171,7 +175,7 @@ def _ended(attempt: "_Attempt", tried: frozenset[str]) -> Result:
     except RollbackFailed as error:
         # The journal stays: whoever looks at the worktree finds the way back in it.
         return Result(code="rollback_failed", reasons=(str(error),))
-    attempt.bench.tree.finish()
+    attempt.ports.tree.finish()
     return result
 
 
@@ -181,7 +185,7 @@ class _Attempt:
 
     text: str
     terms: Terms
-    bench: Bench
+    ports: TransactionPorts
     start: TreeState
 
     def judge(self, tried: frozenset[str]) -> Result:
@@ -192,7 +196,7 @@ class _Attempt:
         if before is None:
             return Result(code="baseline_timeout", reasons=("the tests did not finish before the change",))
         self._tell("txn.measured", "T2", failing=sorted(before.failing))
-        diff, ground, found, _ = ruled(self.text, self.terms.step, self.bench, tried=tried)
+        diff, ground, found, _ = ruled(self.text, self.terms.step, self.ports, tried=tried)
         self._tell("txn.validated", "T3", violations=[f"{each.code}: {each.text}" for each in found])
         name = fingerprint(diff)
         if found:
@@ -210,7 +214,7 @@ class _Attempt:
     def commit(self, result: Result) -> Result:
         """T9: the commit, or why there is none."""
         try:
-            oid = self.bench.tree.commit(commit_message(self.terms, result), self.start)
+            oid = self.ports.tree.commit(commit_message(self.terms, result), self.start)
         except CodebaseError as error:
             return result.model_copy(update={"code": "commit_failed", "reasons": (str(error),)})
         self._tell("txn.commit", "T9", oid=oid)
@@ -218,7 +222,7 @@ class _Attempt:
 
     def roll_back(self) -> None:
         """T10: the tree as it was, verified."""
-        self.bench.tree.roll_back(self.start)
+        self.ports.tree.roll_back(self.start)
         self._tell("txn.rollback", "T10", tree=self.start.tree)
 
     def _baseline(self) -> Measurement | None:
@@ -226,17 +230,17 @@ class _Attempt:
         if self.terms.before is not None:
             return self.terms.before
         key = self.terms.baseline_key(self.start.tree)
-        if key not in self.bench.baselines:
+        if key not in self.ports.baselines:
             report = self._run(self.terms.selection.tests, self.terms.limits.baseline_s)
             if report.timed_out:
                 return None
             found = measured(report, churn=self._churn())
-            self.bench.baselines[key] = self._steady(found, sorted(found.failing))
-        return self.bench.baselines[key]
+            self.ports.baselines[key] = self._steady(found, sorted(found.failing))
+        return self.ports.baselines[key]
 
     def _applied(self, diff: Diff, ground: Ground) -> Result | None:
         """T4 and T5: the diff is staged exactly as it was understood, or why not."""
-        if (refused := self.bench.tree.apply(self.text)) is not None:
+        if (refused := self.ports.tree.apply(self.text)) is not None:
             return Result(code="apply_failed", reasons=(refused,))
         self._tell("txn.applied", "T4", paths=list(diff.paths))
         for path, text in images(diff, ground).items():
@@ -246,7 +250,7 @@ class _Attempt:
             self._tell("file.write", "T4", path=path, sha256=written)
         if (mismatch := self._mismatch(diff, ground)) is not None:
             return mismatch
-        if converted := _unstaged(self.bench.tree.dirt()):
+        if converted := _unstaged(self.ports.tree.dirt()):
             reason = f"git reads these files otherwise than the diff writes them: {', '.join(converted)}"
             return Result(code="apply_mismatch", reasons=(reason,))
         self._tell("txn.compared", "T5", paths=sorted(images(diff, ground)))
@@ -254,7 +258,7 @@ class _Attempt:
 
     def _mismatch(self, diff: Diff, ground: Ground) -> Result | None:
         """Why what is staged is not the diff; None when it is."""
-        reason = staging_refusal(diff, images(diff, ground), self.bench.tree.staged())
+        reason = staging_refusal(diff, images(diff, ground), self.ports.tree.staged())
         return None if reason is None else Result(code="apply_mismatch", reasons=(reason,))
 
     def _measured(self, diff: Diff, before: Measurement) -> Result:
@@ -331,17 +335,17 @@ class _Attempt:
         """What the static checks find in the files of a diff before it, looked up once for each state of the tree."""
         there = [file.old_path for file in diff.files if file.kind != "create"]
         key = (self.start.tree, frozenset(there))
-        if key not in self.bench.static_baselines:
-            self.bench.static_baselines[key] = self._static(there)
-        return self.bench.static_baselines[key]
+        if key not in self.ports.static_baselines:
+            self.ports.static_baselines[key] = self._static(there)
+        return self.ports.static_baselines[key]
 
     def _static(self, paths: Sequence[str]) -> Measurement:
         if not self.terms.static:
             return Measurement()
-        return Measurement(static=static_errors(self.bench.checks.static(paths)))
+        return Measurement(static=static_errors(self.ports.checks.static(paths)))
 
     def _churn(self) -> float:
-        text = self.bench.tree.diff_from(self.terms.base)
+        text = self.ports.tree.diff_from(self.terms.base)
         parsed = parse_diff(text)
         if text and parsed.problems:
             raise CodebaseError(f"git's own diff cannot be read: {parsed.problems[0].text}")
@@ -349,7 +353,7 @@ class _Attempt:
 
     def _together(self, gates: Sequence[Gate]) -> Mapping[GateName, TestReport]:
         """The reports of as many gates as one run can tell of; the others have a run of their own."""
-        checks = self.bench.checks
+        checks = self.ports.checks
         if len(gates) < _SEVERAL or not isinstance(checks, RunsGroups):
             return {}
         report = checks.run_groups([gate.tests for gate in gates], timeout_s=gates[0].timeout_s)
@@ -358,16 +362,16 @@ class _Attempt:
 
     def _run(self, tests: Sequence[str], timeout_s: float) -> TestReport:
         """One run of these tests; what they wrote into the worktree must not judge the next one."""
-        report = self.bench.checks.run(tests, timeout_s=timeout_s)
+        report = self.ports.checks.run(tests, timeout_s=timeout_s)
         self._undo_litter()
         return report
 
     def _undo_litter(self) -> None:
-        if _unstaged(self.bench.tree.dirt()):
-            self.bench.tree.settle(self.start)
+        if _unstaged(self.ports.tree.dirt()):
+            self.ports.tree.settle(self.start)
 
-    def _tell(self, kind: MomentKind, step: StepOfTen, **data: object) -> None:
-        self.bench.tell(Moment(kind=kind, step=step, data=data))
+    def _tell(self, kind: TransactionEventKind, step: StepOfTen, **data: object) -> None:
+        self.ports.tell(TransactionEvent(kind=kind, step=step, data=data))
 
 
 def _unstaged(dirt: Sequence[str]) -> list[str]:

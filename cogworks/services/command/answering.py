@@ -104,7 +104,7 @@ class CommandService:
             return refused(request.request_id, ErrorCode.TOOL_FAILED, str(error), recoverable=True)
 
     def _handshake(self) -> Handshake:
-        walls, language = self._machine.walls, self._machine.commands.language
+        isolation, language = self._machine.isolation, self._machine.commands.language
         return Handshake(
             name=f"command ({language})" if language else "command",
             service_version=__version__,
@@ -113,10 +113,10 @@ class CommandService:
             capabilities=tuple(METHODS),
             artifact_types=(language,) if language else tuple(LANGUAGES),
             artifact_patterns=patterns_of(language),
-            status="ready" if walls.is_complete else "degraded",
-            isolation=walls.layers,
+            status="ready" if isolation.is_complete else "degraded",
+            isolation=isolation.layers,
             test_commands=True,
-            environments="the programs and packages of this machine, behind walls and without a network",
+            environments="the programs and packages of this machine, in isolation and without a network",
         )
 
 

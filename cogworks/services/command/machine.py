@@ -7,7 +7,7 @@ from cogworks.domain_services.languages import patterns_of
 from cogworks.services.command.grammars.gathering import gather
 from cogworks.services.command.grammars.knowledge import Reading
 from cogworks.services.python.cloning import Clones
-from cogworks.services.sandbox.walls import Walls
+from cogworks.services.sandbox.isolation import Isolation
 
 
 class Commands(NamedTuple):
@@ -28,7 +28,7 @@ class Machine(NamedTuple):
 
     search_path: str
     """PATH of whatever is run."""
-    walls: Walls
+    isolation: Isolation
     commands: Commands = Commands()  # frozen
     kept: Path | None = None
     """Where what compilers keep outlives a run; None: nothing does."""

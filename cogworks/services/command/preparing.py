@@ -14,7 +14,7 @@ from cogworks.services.command.machine import Machine
 from cogworks.services.command.provision import Provision, provided
 from cogworks.services.command.reports.cases import plain
 from cogworks.services.command.rooms import open_room
-from cogworks.services.sandbox.walls import refusal
+from cogworks.services.sandbox.isolation import refusal
 
 _KEYED = (
     "package.json", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "go.mod", "go.sum", "Cargo.toml", "Cargo.lock",
@@ -27,7 +27,7 @@ def prepare(request: Request, folder: Path, machine: Machine) -> Response:
     """The answer to a request whose repository is in `folder`."""
     params = PrepareParams.model_validate(request.params)
     ground = ground_of(request, folder, machine)
-    if request.caller.needs_walls and (reason := refusal(machine.walls)) is not None:
+    if request.caller.needs_walls and (reason := refusal(machine.isolation)) is not None:
         raise NotReady(reason)
     refuse_missing(ground)
     started_s = time.monotonic()

@@ -1,4 +1,4 @@
-"""Runs the commands of a root on a copy of its repository, behind walls, and keeps what they wrote and printed."""
+"""Runs the commands of a root on a copy of its repository, in isolation, and keeps what they wrote and printed."""
 
 import os
 import shutil
@@ -79,7 +79,7 @@ class Room:
         """Run one line to its end or to that of its time.
 
         Raises:
-            NotStarted: the walls could not be built.
+            NotStarted: the isolation could not be built.
         """
         for name in (*_SAID, "report"):
             (self._said / name).unlink(missing_ok=True)
@@ -94,7 +94,7 @@ class Room:
             timeout_s=seconds,
             limits=Limits(**{**vars(_LIMITS), "cpu_s": int(seconds * _CPU_FACTOR) + 1}),
         )
-        ended = run(confined, machine.walls, scratch=scratch)
+        ended = run(confined, machine.isolation, scratch=scratch)
         output, complaint = (self._read(name) for name in _SAID)
         return Said(
             ended, output.decode(errors="replace"), complaint.decode(errors="replace"), self._report()

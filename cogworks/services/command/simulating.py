@@ -45,7 +45,7 @@ class _Ran(NamedTuple):
 def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     """The answer to a request whose repository is in `folder`."""
     params = SimulateParams.model_validate(request.params)
-    if (no := refused_run(request, params.tests, params.environment, machine.walls)) is not None:
+    if (no := refused_run(request, params.tests, params.environment, machine.isolation)) is not None:
         return no
     ground = ground_of(request, folder, machine)
     if params.command:
@@ -186,7 +186,7 @@ def _told(room: Room, ran: _Ran, asked: Sequence[Asked], selected: Selected, mac
         cases=tuple(kept if recipe.report != "exit-code" else cases),
         timed_out=ran.timed_out,
         blocked=tuple(dict.fromkeys(text for said in ran.said for text in said.ended.blocked)),
-        unprotected=machine.walls.unprotected,
+        unprotected=machine.isolation.unprotected,
         commands=tuple(room.without_places(command) for command in commands),
         versions=room.versions(),
         remedies=recipe.notes,

@@ -39,10 +39,10 @@ def run(
         if until_stdin_closes:
             end_with_standard_input()
         search_path = os.environ.get("PATH", os.defpath)
-        walls = strongest(search_path)
+        isolation = strongest(search_path)
         with Clones(clones_from, token=clone_token, environment=os.environ) as clones:
             service = PythonService(
-                Machine(search_path, walls, environments, facts_of=Shelf(gather).facts, clones=clones)
+                Machine(search_path, isolation, environments, facts_of=Shelf(gather).facts, clones=clones)
             )
             serve(service.answer, socket_path=socket, http=http, listening=listening)
 

@@ -129,7 +129,7 @@ class PythonService:
             return refused(request.request_id, ErrorCode.TOOL_FAILED, str(error), recoverable=True)
 
     def _handshake(self) -> Handshake:
-        walls = self._machine.walls
+        isolation = self._machine.isolation
         return Handshake(
             name="python",
             service_version=__version__,
@@ -138,8 +138,8 @@ class PythonService:
             capabilities=tuple(METHODS),
             artifact_types=("python",),
             artifact_patterns=("*.py", "*.pyi"),
-            status="ready" if walls.is_complete else "degraded",
-            isolation=walls.layers,
+            status="ready" if isolation.is_complete else "degraded",
+            isolation=isolation.layers,
             test_commands=True,
             test_groups=True,
             environments=_environments(self._machine),

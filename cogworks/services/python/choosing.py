@@ -16,7 +16,7 @@ from cogworks.services.python.prepared import prepared_interpreter, refuse_setup
 from cogworks.services.python.pythons import Python, own_python, python_for
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.roots import whole_of
-from cogworks.services.sandbox.walls import refusal
+from cogworks.services.sandbox.isolation import refusal
 
 
 def interpreter_for(request: Request, folder: Path, machine: Machine, *, limit_s: float) -> Interpreter:
@@ -73,7 +73,7 @@ def equipped_with(
     is_bare = recipe.project is None and not recipe.hashed and suffices(recipe.requirements)
     if is_bare and python == own_python():
         return bare(recipe.left_out)._replace(variables=recipe.variables)
-    if request.caller.needs_walls and (reason := refusal(machine.walls)) is not None:
+    if request.caller.needs_walls and (reason := refusal(machine.isolation)) is not None:
         raise NotBuilt(reason, ErrorCode.TOOL_NOT_FOUND)
     deadline = time.monotonic() + limit_s
     built = _built(recipe, request, folder, machine, python, limit_s=limit_s)
@@ -83,7 +83,7 @@ def equipped_with(
         recipe = recipe.model_copy(update={"requirements": tuple(sorted(told))})
     left_s = max(deadline - time.monotonic(), 1.0)
     found = machine.environments.interpreter(
-        recipe, python, walls=machine.walls, search_path=machine.search_path, limit_s=left_s
+        recipe, python, isolation=machine.isolation, search_path=machine.search_path, limit_s=left_s
     )
     found = found._replace(variables={**found.variables, **recipe.variables})
     return found if built is None else built.added_to(found)
@@ -102,7 +102,7 @@ def _built(
             recipe.project,
             checkout,
             python,
-            walls=machine.walls,
+            isolation=machine.isolation,
             search_path=machine.search_path,
             limit_s=limit_s,
         )
@@ -113,7 +113,12 @@ def _built(
     if changed is None:
         return built
     return machine.environments.built(
-        recipe.project, changed, python, walls=machine.walls, search_path=machine.search_path, limit_s=limit_s
+        recipe.project,
+        changed,
+        python,
+        isolation=machine.isolation,
+        search_path=machine.search_path,
+        limit_s=limit_s,
     )
 
 

@@ -37,14 +37,14 @@ def coverage(request: Request, folder: Path, machine: Machine) -> Response:
     params = CoverageParams.model_validate(request.params)
     if (no := outside(request, params.artifacts)) is not None:
         return no
-    if (no := refused_run(request, params.tests, params.environment, machine.walls)) is not None:
+    if (no := refused_run(request, params.tests, params.environment, machine.isolation)) is not None:
         return no
     asked = in_other_words(wanted(params), request, folder, machine.search_path)
     # Another runner's process is none that our measurement could be put into; what pytest executes is the same.
     command = () if is_foreign(asked.command) else asked.command
     asked = asked._replace(plugins=(_plugin(),), command=command)
     asked = equipped(asked, request, folder, machine)
-    run = observe_tests(folder, asked, walls=machine.walls, search_path=machine.search_path)
+    run = observe_tests(folder, asked, isolation=machine.isolation, search_path=machine.search_path)
     if lacking := [record["text"] for record in run.records if record["kind"] == "unmeasured"]:
         text = f"coverage: lines cannot be measured in this project's environment: {lacking[0]}"
         return refused(request.request_id, ErrorCode.TOOL_NOT_FOUND, text)

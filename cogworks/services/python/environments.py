@@ -14,13 +14,13 @@ from packaging.utils import canonicalize_name
 from cogworks.services.python.building.built import Built, read_built
 from cogworks.services.python.building.checkout import Checkout
 from cogworks.services.python.building.project import Project, inputs_key
-from cogworks.services.python.installer import Installer, Requirements, Surroundings, found_installer
+from cogworks.services.python.installer import Installer, InstallerSettings, Requirements, found_installer
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.keeping import Kept
 from cogworks.services.python.made_environment import measured
 from cogworks.services.python.pythons import Python, own_python
 from cogworks.services.python.recipe.result import Recipe
-from cogworks.services.sandbox.walls import Walls
+from cogworks.services.sandbox.isolation import Isolation
 
 _RUNNER = "pytest>=8"
 _FORM = 2
@@ -40,7 +40,7 @@ class Environments:
     ) -> None:
         """Args:
         settings: environment of this process, as far as it says where packages come from.
-        may_build: whether packages that come only as source are built where the walls are not complete.
+        may_build: whether packages that come only as source are built where the isolation is not complete.
         say: is told what is being done.
         """
         self._folder = folder.resolve()
@@ -60,12 +60,18 @@ class Environments:
         installer = found_installer(search_path, may_build=self._may_build)
         how = "wheels, and packages built from source"
         if not self._may_build:
-            how = "wheels; behind complete walls, also packages built from source"
+            how = "wheels; in complete isolation, also packages built from source"
         note = f"; {installer.note}" if installer.note else ""
         return f"made by {installer.name} ({how}) and kept in {self._folder}{note}"
 
     def interpreter(
-        self, recipe: Recipe, python: Python | None = None, *, walls: Walls, search_path: str, limit_s: float
+        self,
+        recipe: Recipe,
+        python: Python | None = None,
+        *,
+        isolation: Isolation,
+        search_path: str,
+        limit_s: float,
     ) -> Interpreter:
         """The Python of the environment that a recipe asks for; it is made if it is not there.
 
@@ -76,21 +82,21 @@ class Environments:
             NotBuilt: it cannot be made, or another service takes too long over it.
             OSError: there is no writing in the directory.
         """
-        installer = found_installer(search_path, may_build=self._may_build or walls.is_complete)
+        installer = found_installer(search_path, may_build=self._may_build or isolation.is_complete)
         requirements = _requirements(recipe)
         python = python or own_python()
         key = _key(requirements, installer, python)
 
         def make(place: Path, left_s: float) -> Mapping[str, Any]:
-            surroundings = Surroundings(walls, left_s, self._settings, search_path, python)
-            return self._made(place, requirements, installer, surroundings)
+            installer_settings = InstallerSettings(isolation, left_s, self._settings, search_path, python)
+            return self._made(place, requirements, installer, installer_settings)
 
         prefix = self._kept.made(key, make, limit_s=limit_s)
         described = (
             f"environment {key[:12]} of {len(requirements.wanted)} requirement(s), made by {installer.name}"
         )
         programs = prefix / "bin"
-        unprotected = () if walls.is_complete else ("reach the network while packages are installed",)
+        unprotected = () if isolation.is_complete else ("reach the network while packages are installed",)
         notes = (*recipe.left_out, *([installer.note] if installer.note else []))
         return Interpreter(
             programs / "python", prefix, described, (programs,), notes, unprotected, base=python.base
@@ -102,7 +108,7 @@ class Environments:
         checkout: Checkout,
         python: Python,
         *,
-        walls: Walls,
+        isolation: Isolation,
         search_path: str,
         limit_s: float,
     ) -> Built:
@@ -120,13 +126,17 @@ class Environments:
             from cogworks.services.python.building.builds import Builder  # noqa: PLC0415
 
             installer = found_installer(search_path, may_build=True)
-            surroundings = Surroundings(walls, left_s, self._settings, search_path, python)
-            return Builder(project, checkout, installer, surroundings, self._say).make(place)
+            installer_settings = InstallerSettings(isolation, left_s, self._settings, search_path, python)
+            return Builder(project, checkout, installer, installer_settings, self._say).make(place)
 
         return read_built(self._builds.made(key, make, limit_s=limit_s), self._builds.noted(key))
 
     def _made(
-        self, place: Path, requirements: Requirements, installer: Installer, surroundings: Surroundings
+        self,
+        place: Path,
+        requirements: Requirements,
+        installer: Installer,
+        installer_settings: InstallerSettings,
     ) -> Mapping[str, Any]:
         started_s = time.monotonic()
         named = place.parents[1].name[:12]
@@ -136,7 +146,7 @@ class Environments:
         self._say(f"making the environment {named} with {installer.name}: {names}")
         from cogworks.services.python.installing import install  # noqa: PLC0415 - slow, and seldom needed
 
-        install(requirements, place, installer, surroundings)
+        install(requirements, place, installer, installer_settings)
         seconds = time.monotonic() - started_s
         self._say(f"the environment {named} was made in {seconds:.1f} s")
         return {

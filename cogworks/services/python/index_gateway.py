@@ -1,4 +1,4 @@
-"""The package index as an installer behind walls sees it: read only, without credentials, and nothing else beside it."""
+"""The package index as an installer in isolation sees it: read only, without credentials, and nothing else beside it."""
 
 import re
 import socket

@@ -1,4 +1,4 @@
-"""What is installed, by what, and within which walls and limits."""
+"""What is installed, by what, and within which isolation and limits."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from cogworks.services.python.pythons import Python
-from cogworks.services.sandbox.walls import Walls
+from cogworks.services.sandbox.isolation import Isolation
 
 _TRIAL_S = 20.0
 _TOLD_CHARS = 200
@@ -37,10 +37,10 @@ class Requirements(NamedTuple):
         )
 
 
-class Surroundings(NamedTuple):
+class InstallerSettings(NamedTuple):
     """What an installation may use."""
 
-    walls: Walls
+    isolation: Isolation
     limit_s: float
     settings: Mapping[str, str]
     """Environment of pip where it only tells its configuration; may hold credentials of an index."""

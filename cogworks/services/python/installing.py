@@ -1,4 +1,4 @@
-"""Makes one environment: a virtual environment, and packages put into it behind walls with only the index to reach."""
+"""Makes one environment: a virtual environment, and packages put into it in isolation with only the index to reach."""
 
 import os
 import re
@@ -21,7 +21,7 @@ from packaging.utils import canonicalize_name
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python.building.complaints import missing_tools
 from cogworks.services.python.index_gateway import Door, Gateway
-from cogworks.services.python.installer import Installer, Requirements, Surroundings, bare_environment
+from cogworks.services.python.installer import Installer, InstallerSettings, Requirements, bare_environment
 from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.python.package_index import Indexes, default_index, read_indexes
 from cogworks.services.python.pythons import Python, own_python
@@ -40,7 +40,7 @@ _TOLD_CHARS = 600
 
 
 def install(
-    requirements: Requirements, place: Path, installer: Installer, surroundings: Surroundings
+    requirements: Requirements, place: Path, installer: Installer, installer_settings: InstallerSettings
 ) -> None:
     """Make an environment with these packages; nothing is removed when it fails.
 
@@ -50,17 +50,17 @@ def install(
     Raises:
         NotBuilt: a package cannot be had, the index cannot be reached, or time or room ended.
     """
-    _make_bare(place, surroundings.python or own_python())
+    _make_bare(place, installer_settings.python or own_python())
     pythons = _pythons_of(place)
-    indexes = configured_indexes(surroundings.settings)
+    indexes = configured_indexes(installer_settings.settings)
     gateway = Gateway(indexes)
-    deadline = time.monotonic() + surroundings.limit_s
+    deadline = time.monotonic() + installer_settings.limit_s
     try:
         for part in requirements.passes:
-            ended = _installed(part, place, installer, surroundings, gateway)
+            ended = _installed(part, place, installer, installer_settings, gateway)
             if installer.may_build and _failed_by_itself(ended, gateway):
                 left_s = max(deadline - time.monotonic(), 1.0)
-                late = surroundings._replace(limit_s=left_s)
+                late = installer_settings._replace(limit_s=left_s)
                 ended = _installed_from_sources(part, place, installer, late, gateway)
             if ended.code != 0:
                 raise _not_built(requirements, ended, gateway.problems, installer)
@@ -101,7 +101,7 @@ def _pythons_of(place: Path) -> dict[str, str]:
 
 
 def _failed_by_itself(ended: Ended, gateway: Gateway) -> bool:
-    """Whether packages are what is wrong, and not the index, the time or the walls."""
+    """Whether packages are what is wrong, and not the index, the time or the isolation."""
     return not (ended.code == 0 or gateway.problems or ended.timed_out or ended.blocked)
 
 
@@ -133,20 +133,20 @@ def _installed(
     requirements: Requirements,
     place: Path,
     installer: Installer,
-    surroundings: Surroundings,
+    installer_settings: InstallerSettings,
     gateway: Gateway,
 ) -> Ended:
     with installers_room() as room:
         options = _listed(requirements, room, gateway)
         command = [*_installing(installer, place), *options]
-        return run_installer(command, room, installer, surroundings, Reach(gateway, writable=(place,)))
+        return run_installer(command, room, installer, installer_settings, Reach(gateway, writable=(place,)))
 
 
 def _installed_from_sources(
     requirements: Requirements,
     place: Path,
     installer: Installer,
-    surroundings: Surroundings,
+    installer_settings: InstallerSettings,
     gateway: Gateway,
 ) -> Ended:
     """The same where some packages come as source alone: they become wheels in a room out of which nothing else is taken."""
@@ -166,8 +166,10 @@ def _installed_from_sources(
             [*pip, *build, f"--wheel-dir={wheels}", *options],
             room,
             installer,
-            surroundings,
-            Reach(gateway, readable=(place,), environment={"PATH": surroundings.search_path or os.defpath}),
+            installer_settings,
+            Reach(
+                gateway, readable=(place,), environment={"PATH": installer_settings.search_path or os.defpath}
+            ),
         )
         if ended.code != 0:
             return ended
@@ -177,10 +179,10 @@ def _installed_from_sources(
             options = [*_listed(requirements, second, gateway), "--no-index", f"--find-links={wheels}"]
             command = [*_installing(installer, place), *options]
             reach = Reach(gateway, writable=(place,), readable=(wheels,))
-            return run_installer(command, second, installer, surroundings, reach)
+            return run_installer(command, second, installer, installer_settings, reach)
 
 
-def _listed(requirements: Requirements, room: "InstallersRoom", gateway: Gateway) -> list[str]:
+def _listed(requirements: Requirements, room: "InstallerSandbox", gateway: Gateway) -> list[str]:
     """The options that name what is wanted, in files of the room."""
     (room.lists / "requirements.txt").write_text("\n".join(requirements.wanted) + "\n", encoding="utf-8")
     own = room.lists / "constraints.txt"
@@ -189,7 +191,7 @@ def _listed(requirements: Requirements, room: "InstallersRoom", gateway: Gateway
     return [f"--requirement={room.lists / 'requirements.txt'}", *constraints]
 
 
-class InstallersRoom(NamedTuple):
+class InstallerSandbox(NamedTuple):
     """The directories of one run of an installer; all of them end with it."""
 
     home: Path
@@ -214,11 +216,11 @@ class Reach(NamedTuple):
 
 
 @contextmanager
-def installers_room() -> Iterator[InstallersRoom]:
+def installers_room() -> Iterator[InstallerSandbox]:
     """A room for the length of a `with` block."""
     with tempfile.TemporaryDirectory(prefix="cogworks-install-", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
-        room = InstallersRoom(*(folder / each for each in ("home", "tmp", "scratch", "lists")))
+        room = InstallerSandbox(*(folder / each for each in ("home", "tmp", "scratch", "lists")))
         for each in room:
             each.mkdir()
         yield room
@@ -226,18 +228,18 @@ def installers_room() -> Iterator[InstallersRoom]:
 
 def run_installer(
     command: Sequence[str],
-    room: InstallersRoom,
+    room: InstallerSandbox,
     installer: Installer,
-    surroundings: Surroundings,
+    installer_settings: InstallerSettings,
     reach: Reach,
 ) -> Ended:
-    """Run an installer, or a build by it, behind walls with a door to the package index and to nothing else.
+    """Run an installer, or a build by it, in isolation with a door to the package index and to nothing else.
 
     Args:
         command: gets `--index-url` added, and `--find-links` as this machine is configured.
     """
     indexes = reach.gateway.indexes
-    walls = surroundings.walls
+    isolation = installer_settings.isolation
     with Door(reach.gateway) as door:
         inside = [sys.executable, "-I", str(_INSIDE), str(door.theirs.fileno())]
         confined = Confined(
@@ -245,18 +247,18 @@ def run_installer(
             directory=reach.directory or room.home,
             environment={**_environment(room.home, room.temporary), **reach.environment},
             readable=[
-                *_own(installer, surroundings),
+                *_own(installer, installer_settings),
                 room.lists,
                 *map(Path, (*indexes.find_links, *indexes.constraints)),
                 *reach.readable,
             ],
             writable=(*reach.writable, room.home, room.temporary),
-            timeout_s=surroundings.limit_s,
-            limits=replace(_LIMITS, cpu_s=int(surroundings.limit_s * _CPU_FACTOR) + 1),
+            timeout_s=installer_settings.limit_s,
+            limits=replace(_LIMITS, cpu_s=int(installer_settings.limit_s * _CPU_FACTOR) + 1),
             # Without a network of its own it has to be let into ours to reach even the index; a filter would stop that.
-            has_network=walls.engine == "none",
+            has_network=isolation.engine == "none",
         )
-        return run(confined, walls, scratch=room.scratch, kept=(door.theirs,))
+        return run(confined, isolation, scratch=room.scratch, kept=(door.theirs,))
 
 
 def _installing(installer: Installer, place: Path) -> list[str]:
@@ -283,9 +285,9 @@ def _installing(installer: Installer, place: Path) -> list[str]:
     ]
 
 
-def _own(installer: Installer, surroundings: Surroundings) -> list[Path]:
+def _own(installer: Installer, installer_settings: InstallerSettings) -> list[Path]:
     """The installer, and the Python that the environment is made of."""
-    base = (surroundings.python or own_python()).base
+    base = (installer_settings.python or own_python()).base
     prefixes = {
         Path(sys.prefix),
         Path(sys.base_prefix),
@@ -333,7 +335,7 @@ def _not_built(
         remedy = "Put uv on PATH of the service: it installs for each version."
     if not installer.may_build:
         remedy += (
-            " What comes only as source is built behind complete walls, which this machine does not have, or when the service "
+            " What comes only as source is built in complete isolation, which this machine does not have, or when the service "
             "is started with `--build-from-source`."
         )
     return NotBuilt(f"{which} cannot be installed: {said} {remedy}")

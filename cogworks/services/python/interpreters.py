@@ -55,7 +55,7 @@ class Interpreter(NamedTuple):
 
     @property
     def readable(self) -> tuple[Path, ...]:
-        """What a command behind walls must see to run it; not where it was installed from."""
+        """What a command in isolation must see to run it; not where it was installed from."""
         # Known before anything was installed. A link in an environment is not asked, for packages may have put it there.
         bases = {self.base, self.base.resolve()}
         others = (Path(sys.executable).resolve(), *self.programs, *self.layers, *self.paths)

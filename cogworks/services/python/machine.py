@@ -6,7 +6,7 @@ from cogworks.services.python.cloning import Clones
 from cogworks.services.python.code.gathering import gather
 from cogworks.services.python.code.shelf import Reading
 from cogworks.services.python.environments import Environments
-from cogworks.services.sandbox.walls import Walls
+from cogworks.services.sandbox.isolation import Isolation
 
 
 class Machine(NamedTuple):
@@ -14,7 +14,7 @@ class Machine(NamedTuple):
 
     search_path: str
     """PATH of whatever is run."""
-    walls: Walls
+    isolation: Isolation
     environments: Environments | None = None
     """Of the repositories; None: whatever is run, is run with the service's own Python."""
     facts_of: Reading = gather

@@ -55,7 +55,7 @@ _SIGNS = (
             r"(?i)socket\.gaierror|temporary failure in name resolution|name or service not known"
             r"|failed to resolve|network is unreachable|tried to (?:look up the address of|connect to (?!localhost|127\.|::1))"
         ),
-        'the walls have none. Replace the remote side in the tests, or leave them out with a mark: `command = "pytest -m '
+        'the isolation has none. Replace the remote side in the tests, or leave them out with a mark: `command = "pytest -m '
         "'not network'\"` under `[tests]`",
     ),
     _Sign(
@@ -86,7 +86,7 @@ def needs(report: TestReport) -> tuple[str, ...]:
         if (tests := [test for test, text in told.items() if sign.found.search(text)])
     ]
     found += [
-        f"{_listed(tests)}: wanted {_service(port)} at localhost:{port}; behind the walls nothing listens there but what "
+        f"{_listed(tests)}: wanted {_service(port)} at localhost:{port}; in isolation nothing listens there but what "
         "the tests start. Let them start it, or leave them out with `[tests] command`."
         for port, tests in _named(told, _PORT).items()
     ]

@@ -1,4 +1,4 @@
-"""Runs a repository's own command on a copy of it, behind complete walls, and hands back the files it left."""
+"""Runs a repository's own command on a copy of it, in complete isolation, and hands back the files it left."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,9 +7,9 @@ from pathlib import Path
 from cogworks.errors import CogworksError
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.workroom import ToolCall, workroom
+from cogworks.services.sandbox.isolation import Isolation, refusal
 from cogworks.services.sandbox.probing import strongest
 from cogworks.services.sandbox.running import NotStarted
-from cogworks.services.sandbox.walls import Walls, refusal
 
 LIMIT_S = 1800.0
 
@@ -20,26 +20,31 @@ class PreparationFailed(CogworksError):
 
 @contextmanager
 def prepared(
-    repository: Path, command: str, *, search_path: str, walls: Walls | None = None, limit_s: float = LIMIT_S
+    repository: Path,
+    command: str,
+    *,
+    search_path: str,
+    isolation: Isolation | None = None,
+    limit_s: float = LIMIT_S,
 ) -> Iterator[Path]:
     """A folder with the repository's files as the command left them, without history; gone after the block.
 
     The command is a line for `sh`. It has no network, no environment of ours, and may write nothing but this folder.
 
     Args:
-        walls: the strongest of this machine where none are given.
+        isolation: the strongest of this machine where none are given.
 
     Raises:
-        PreparationFailed: the walls of this machine are not complete, or the command did not end with 0.
+        PreparationFailed: the isolation of this machine are not complete, or the command did not end with 0.
     """
-    walls = walls or strongest(search_path)
-    if (why := refusal(walls)) is not None:
+    isolation = isolation or strongest(search_path)
+    if (why := refusal(isolation)) is not None:
         raise PreparationFailed(f"`environment_cmd` was not run: {why}")
     with workroom() as room:
         room.put_all_of(repository)
         call = ToolCall(("/bin/sh", "-c", command), timeout_s=limit_s)
         try:
-            told = room.run(call, Machine(search_path, walls))
+            told = room.run(call, Machine(search_path, isolation))
         except NotStarted as error:
             raise PreparationFailed(f"`environment_cmd` was not run: {error}") from error
         if told.code != 0:

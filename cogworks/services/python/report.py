@@ -218,7 +218,7 @@ def _capped(lines: list[str]) -> list[str]:
 
 
 def _attempts(records: Sequence[Mapping[str, Any]], roots: Mapping[str, str]) -> list[str]:
-    """What the tests tried beyond their walls."""
+    """What the tests tried beyond their isolation."""
     return [
         f"{record['id'] or 'while collecting'}: tried to {_placed(record['text'], roots)}"
         for record in records

@@ -27,7 +27,7 @@ from cogworks.services.python.runners import NotKept, is_foreign
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.translating import in_other_words
 from cogworks.services.python.wanted import Wanted
-from cogworks.services.sandbox.walls import Walls, refusal
+from cogworks.services.sandbox.isolation import Isolation, refusal
 from cogworks.vocabulary import Severity
 
 _RESERVED = ("PATH", "HOME", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
@@ -37,7 +37,7 @@ _RESERVED = ("PATH", "HOME", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTU
 def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     """The answer to a request whose repository is in `folder`."""
     params = SimulateParams.model_validate(request.params)
-    if (no := refused_run(request, params.tests, params.environment, machine.walls)) is not None:
+    if (no := refused_run(request, params.tests, params.environment, machine.isolation)) is not None:
         return no
     asked = in_other_words(wanted(params), request, folder, machine.search_path)
     run = equipped(asked, request, folder, machine)
@@ -61,7 +61,7 @@ def _remedies(report: TestReport, request: Request, folder: Path, run: Wanted) -
 
 
 def refused_run(
-    request: Request, tests: Sequence[str], environment: Mapping[str, str], walls: Walls
+    request: Request, tests: Sequence[str], environment: Mapping[str, str], isolation: Isolation
 ) -> Response | None:
     """Why these tests are not run at all; None: they may be."""
     problems = [f"{test!r}: {problem}" for test in tests if (problem := _test_problem(test)) is not None]
@@ -70,7 +70,7 @@ def refused_run(
     ]
     if problems:
         return refused(request.request_id, ErrorCode.INVALID_REQUEST, "; ".join(problems))
-    if request.caller.needs_walls and (reason := refusal(walls)) is not None:
+    if request.caller.needs_walls and (reason := refusal(isolation)) is not None:
         return refused(request.request_id, ErrorCode.TOOL_NOT_FOUND, reason)
     return None
 
@@ -119,13 +119,13 @@ def _in_its_own_way(run: Wanted, recipe: Recipe) -> Wanted:
 
 def _run(folder: Path, run: Wanted, params: SimulateParams, machine: Machine) -> TestReport:
     try:
-        return run_tests(folder, run, walls=machine.walls, search_path=machine.search_path)
+        return run_tests(folder, run, isolation=machine.isolation, search_path=machine.search_path)
     except NotKept as error:
         if params.command:
             raise
         # The options were found, not configured: what they say of this machine may be wrong.
         plain = run._replace(command=(), tests=params.tests)
-        report = run_tests(folder, plain, walls=machine.walls, search_path=machine.search_path)
+        report = run_tests(folder, plain, isolation=machine.isolation, search_path=machine.search_path)
         told = f"`{shlex.join(run.command)}`, which the repository's own tools run, was left for plain pytest: {error}"
         return report.model_copy(update={"remedies": (told, *report.remedies)})
 
@@ -152,7 +152,7 @@ def test_diagnostics(report: TestReport) -> list[Diagnostic]:
 
 
 def _wall_diagnostics(report: TestReport) -> list[Diagnostic]:
-    """What the walls met, and what they could not keep the tests from."""
+    """What the isolation met, and what they could not keep the tests from."""
     told = list(report.blocked)
     if report.unprotected:
         told.append(f"nothing kept the tests from this: {'; '.join(report.unprotected)}")

@@ -1,4 +1,4 @@
-"""Runs pytest on a copy of the repository, behind walls, and reports every test."""
+"""Runs pytest on a copy of the repository, in isolation, and reports every test."""
 
 import json
 import os
@@ -31,9 +31,9 @@ from cogworks.services.python.runners import (
 )
 from cogworks.services.python.wanted import Wanted
 from cogworks.services.python.whole_command import AS_A_WHOLE, asks_for_the_whole, takes_no_ids, whole_report
+from cogworks.services.sandbox.isolation import Isolation
 from cogworks.services.sandbox.reach import readable
 from cogworks.services.sandbox.running import Confined, Ended, NotStarted, run
-from cogworks.services.sandbox.walls import Walls
 
 _ADDED = "PYTEST_ADDOPTS"
 _REPORT = "report.ndjson"
@@ -84,12 +84,12 @@ class _Ran(NamedTuple):
     """As `read_run` wants it."""
 
 
-def run_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path: str) -> TestReport:
+def run_tests(repository: Path, wanted: Wanted, *, isolation: Isolation, search_path: str) -> TestReport:
     """The report of `observe_tests`."""
-    return observe_tests(repository, wanted, walls=walls, search_path=search_path).report
+    return observe_tests(repository, wanted, isolation=isolation, search_path=search_path).report
 
 
-def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path: str) -> Observed:
+def observe_tests(repository: Path, wanted: Wanted, *, isolation: Isolation, search_path: str) -> Observed:
     """What came of these tests; a missing test file is a collection error and the others run.
 
     A test that takes its process with it costs the others nothing: they run in another one. So do those beyond the folder of a
@@ -101,7 +101,7 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
         search_path: PATH of the tests.
 
     Raises:
-        NotStarted: the walls could not be built.
+        NotStarted: the isolation could not be built.
         NotKept: the user's command cannot be used.
     """
     tests = () if asks_for_the_whole(wanted.command, wanted.tests) else wanted.tests
@@ -113,16 +113,16 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
         return Observed(TestReport(cases=(), collection_errors=missing))
     with tempfile.TemporaryDirectory(prefix="cogworks-tests-", ignore_cleanup_errors=True) as folder:
         places = prepared(Path(folder).resolve(), repository, wanted.interpreter, wanted.root)
-        ended, records, hidden = _run(places, wanted._replace(tests=kept), walls, search_path)
+        ended, records, hidden = _run(places, wanted._replace(tests=kept), isolation, search_path)
     if kept and takes_no_ids(wanted.command, records, ended[-1]):
         left_s = wanted.timeout_s - (time.monotonic() - began_s)
-        found = _as_a_whole(repository, wanted._replace(tests=(), timeout_s=left_s), walls, search_path)
+        found = _as_a_whole(repository, wanted._replace(tests=(), timeout_s=left_s), isolation, search_path)
         if found is not None:
             return found
     whole = whole_report(wanted.command, records, ended[-1], repository, _roots(places))
     if whole is not None:
         told = f"{_told(wanted, ())} ({AS_A_WHOLE})"
-        unprotected = (*walls.unprotected, *wanted.interpreter.unprotected)
+        unprotected = (*isolation.unprotected, *wanted.interpreter.unprotected)
         return Observed(whole.model_copy(update={"unprotected": unprotected, "commands": (told,)}))
     if not hidden:
         refuse_silence(wanted.command, records, ended[-1])
@@ -132,18 +132,18 @@ def observe_tests(repository: Path, wanted: Wanted, *, walls: Walls, search_path
     refuse_strangers(wanted.command, kept, report)
     changes = {
         "collection_errors": (*missing, *report.collection_errors),
-        "unprotected": (*walls.unprotected, *wanted.interpreter.unprotected),
+        "unprotected": (*isolation.unprotected, *wanted.interpreter.unprotected),
         "commands": (_told(wanted, kept),),
     }
     return Observed(report.model_copy(update=changes), records)
 
 
-def _as_a_whole(repository: Path, wanted: Wanted, walls: Walls, search_path: str) -> Observed | None:
+def _as_a_whole(repository: Path, wanted: Wanted, isolation: Isolation, search_path: str) -> Observed | None:
     """The one result of a command without ids; None where it has none, or reports single tests."""
     if wanted.timeout_s <= 0:
         return None
     try:
-        found = observe_tests(repository, wanted, walls=walls, search_path=search_path)
+        found = observe_tests(repository, wanted, isolation=isolation, search_path=search_path)
     except NotKept:
         return None
     return None if found.records else found
@@ -189,7 +189,7 @@ def lay_over(layer: Path, copy: Path) -> None:
                 shutil.copy2(entry.path, target, follow_symlinks=False)
 
 
-def _run(places: Places, wanted: Wanted, walls: Walls, search_path: str) -> _Ran:
+def _run(places: Places, wanted: Wanted, isolation: Isolation, search_path: str) -> _Ran:
     ended: list[Ended] = []
     hidden: dict[int, str] = {}
     deadline = time.monotonic() + wanted.timeout_s
@@ -203,7 +203,11 @@ def _run(places: Places, wanted: Wanted, walls: Walls, search_path: str) -> _Ran
             left_s = max(deadline - time.monotonic(), _SHORTEST_S)
             ended.append(
                 _ended(
-                    confined._replace(timeout_s=left_s), walls, scratch=scratch, report=report, asked=wanted
+                    confined._replace(timeout_s=left_s),
+                    isolation,
+                    scratch=scratch,
+                    report=report,
+                    asked=wanted,
                 )
             )
             records = _read(report)
@@ -238,14 +242,16 @@ def _set_aside(copy: Path, folder: str) -> bool:
     return True
 
 
-def _ended(confined: Confined, walls: Walls, *, scratch: Path, report: BinaryIO, asked: Wanted) -> Ended:
+def _ended(
+    confined: Confined, isolation: Isolation, *, scratch: Path, report: BinaryIO, asked: Wanted
+) -> Ended:
     try:
-        return run(confined, walls, scratch=scratch, kept=(report,))
+        return run(confined, isolation, scratch=scratch, kept=(report,))
     except NotStarted as error:
         if not is_foreign(asked.command):
             raise
         raise NotKept(
-            f"`{asked.command[0]}` cannot be started behind the walls: {error}. Name a file of the repository that may be "
+            f"`{asked.command[0]}` cannot be started in isolation: {error}. Name a file of the repository that may be "
             "executed, a program that its test requirements bring, or one of the system's."
         ) from error
 
@@ -326,7 +332,7 @@ def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
 
 
 def _told(wanted: Wanted, tests: Sequence[str]) -> str:
-    """The command for people: what decides about outcomes, without what only serves the report or the walls."""
+    """The command for people: what decides about outcomes, without what only serves the report or the isolation."""
     words, shown, more = wanted.command, tests[:_MOST_TOLD], len(tests) - _MOST_TOLD
     command = in_words(words, shown) if words else ["python", "-m", "pytest", *_OPTIONS, *shown]
     told = f"{shlex.join(command)} … and {more} more" if more > 0 else shlex.join(command)

@@ -29,7 +29,7 @@ def trace(request: Request, folder: Path, machine: Machine) -> Response:
     params = TraceParams.model_validate(request.params)
     if (no := outside(request, params.artifacts)) is not None:
         return no
-    if (no := refused_run(request, (params.test,), {}, machine.walls)) is not None:
+    if (no := refused_run(request, (params.test,), {}, machine.isolation)) is not None:
         return no
     asked = Wanted(
         tests=(params.test,), timeout_s=params.timeout_s, test_timeout_s=0, plugins=(_plugin(params),)
@@ -38,7 +38,7 @@ def trace(request: Request, folder: Path, machine: Machine) -> Response:
     if reports_by_order(asked.command):
         # Steps are followed in pytest, which runs these tests as well.
         asked = asked._replace(command=())
-    run = observe_tests(folder, asked, walls=machine.walls, search_path=machine.search_path)
+    run = observe_tests(folder, asked, isolation=machine.isolation, search_path=machine.search_path)
     case = _case(params.test, run.report)
     if case is None:
         text = f"{params.test!r} is {len(run.report.cases)} tests; name one, as a report does"

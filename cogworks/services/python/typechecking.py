@@ -1,4 +1,4 @@
-"""Runs the type checker that a repository has configured; its plugins are code, so it runs behind walls."""
+"""Runs the type checker that a repository has configured; its plugins are code, so it runs in isolation."""
 
 import shutil
 import sys
@@ -13,7 +13,7 @@ from cogworks.services.python.linting import installed_version
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.typechecker import TypeChecker, configured_checker, read_mypy, reason_in
 from cogworks.services.python.workroom import ToolCall, workroom
-from cogworks.services.sandbox.walls import refusal
+from cogworks.services.sandbox.isolation import refusal
 from cogworks.vocabulary import Severity
 
 TYPES_LIMIT_S = 200.0
@@ -45,7 +45,7 @@ def _reason_to_skip(checker: TypeChecker, machine: Machine, caller: Caller) -> s
         return f"{checker.name} is configured, and this service runs only mypy"
     if installed_version("mypy") is None:
         return "mypy is configured and not installed beside cogworks"
-    return refusal(machine.walls) if caller.needs_walls else None
+    return refusal(machine.isolation) if caller.needs_walls else None
 
 
 def _mypy(root: Path, asked: Sequence[str], checker: TypeChecker, machine: Machine) -> Checked:
@@ -75,8 +75,8 @@ def _doubts(lacking: Sequence[str], checker: TypeChecker, machine: Machine) -> l
     if lacking:
         text = f"mypy lacked modules, so none of its errors blocks: {'; '.join(lacking[:5])}"
         found.append(left_out(checker.place, text))
-    if checker.has_plugins and machine.walls.unprotected:
-        text = f"nothing kept the plugins of mypy from this: {'; '.join(machine.walls.unprotected)}"
+    if checker.has_plugins and machine.isolation.unprotected:
+        text = f"nothing kept the plugins of mypy from this: {'; '.join(machine.isolation.unprotected)}"
         found.append(
             Diagnostic(
                 artifact=checker.place, severity=Severity.WARNING, category="safety_concern", message=text

@@ -1,4 +1,4 @@
-"""Runs a tool behind walls in a room of its own, and hands back what it printed."""
+"""Runs a tool in isolation in a room of its own, and hands back what it printed."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ from cogworks.services.sandbox.running import Confined, Ended, run
 
 TOOL_LIMIT_S = 120.0
 _LIMITS = Limits(file_bytes=64 * 1024**2)
-# The end of what a tool prints is all that the walls keep; what it found is longer.
+# The end of what a tool prints is all that the isolation keep; what it found is longer.
 _SCRIPT = 'exec "$@" > "$COGWORKS_OUTPUT"'
 _OUTPUT = "stdout"
 _MAX_COMPLAINT_CHARS = 1_000
@@ -74,7 +74,7 @@ class Workroom:
         """Run one tool to its end or to that of its time.
 
         Raises:
-            NotStarted: the walls could not be built.
+            NotStarted: the isolation could not be built.
         """
         scratch = Path(tempfile.mkdtemp(dir=self._outside))
         confined = Confined(
@@ -86,7 +86,7 @@ class Workroom:
             timeout_s=call.timeout_s,
             limits=_LIMITS,
         )
-        ended = run(confined, machine.walls, scratch=scratch)
+        ended = run(confined, machine.isolation, scratch=scratch)
         said = read_file(self._said, _OUTPUT)
         return Told(ended.code, b"" if said is None else said.data, self._complaint(ended, call))
 

@@ -1,1 +1,1 @@
-"""Walls and limits around code that is not ours; for any bundled service."""
+"""Isolation and limits around code that is not ours; for any bundled service."""

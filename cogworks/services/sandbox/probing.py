@@ -1,4 +1,4 @@
-"""Which walls this machine can build: each is tried with a command that tries to get out."""
+"""Which isolation this machine can build: each is tried with a command that tries to get out."""
 
 import platform
 import shutil
@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cogworks.services.sandbox.inside import landlock, syscalls
+from cogworks.services.sandbox.isolation import Isolation, Lacking, elsewhere, namespaces_remedy
 from cogworks.services.sandbox.running import Confined, Ended, run
-from cogworks.services.sandbox.walls import Lacking, Walls, elsewhere, namespaces_remedy
 
 _PROBE_S = 10.0
 _ESCAPES = """
@@ -39,8 +39,8 @@ _SETTINGS = (
 )
 
 
-def strongest(search_path: str) -> Walls:
-    """The strongest walls that hold here; none but limits where this is not Linux.
+def strongest(search_path: str) -> Isolation:
+    """The strongest isolation that hold here; none but limits where this is not Linux.
 
     Args:
         search_path: PATH, where bubblewrap may be found.
@@ -61,11 +61,11 @@ def strongest(search_path: str) -> Walls:
         if problem is None:
             return candidate._replace(lacking=(*_namespaces(candidate, why), *lacking))
         why.append(f"{candidate.engine}: {problem}")
-    return Walls("none", lacking=(*_namespaces(Walls("none"), why), *lacking))
+    return Isolation("none", lacking=(*_namespaces(Isolation("none"), why), *lacking))
 
 
-def escape(walls: Walls) -> str | None:
-    """How a command got out of these walls or why they cannot be built, None when they hold."""
+def escape(isolation: Isolation) -> str | None:
+    """How a command got out of these isolation or why they cannot be built, None when they hold."""
     with (
         tempfile.TemporaryDirectory(prefix="cogworks-probe-") as name,
         socket.create_server(("127.0.0.1", 0)) as listener,
@@ -86,7 +86,7 @@ def escape(walls: Walls) -> str | None:
             timeout_s=_PROBE_S,
         )
         try:
-            ended = run(confined, walls, scratch=scratch)
+            ended = run(confined, isolation, scratch=scratch)
         except OSError as error:
             return str(error)
         is_untouched = decoy.read_text() == _DECOY
@@ -102,19 +102,19 @@ def _problem(ended: Ended, *, is_untouched: bool) -> str | None:
     return None if is_untouched else "the trial could write a file outside"
 
 
-def _candidates(search_path: str, abi: int, *, is_filtered: bool) -> Iterator[Walls]:
+def _candidates(search_path: str, abi: int, *, is_filtered: bool) -> Iterator[Isolation]:
     """From the strongest down; what the kernel refuses in one combination it may allow in the next."""
     program = shutil.which("bwrap", path=search_path)
     kernel = dict.fromkeys([(abi, is_filtered), (0, is_filtered), (abi, False), (0, False)])
     for landlock_abi, filtered in kernel:
         if program is not None:
-            yield Walls("bubblewrap", program, landlock_abi, filtered)
-        yield Walls("namespaces", "", landlock_abi, filtered)
+            yield Isolation("bubblewrap", program, landlock_abi, filtered)
+        yield Isolation("namespaces", "", landlock_abi, filtered)
     if abi and is_filtered:
-        yield Walls("none", "", abi, True)
+        yield Isolation("none", "", abi, True)
 
 
-def _namespaces(found: Walls, why: list[str]) -> tuple[Lacking, ...]:
+def _namespaces(found: Isolation, why: list[str]) -> tuple[Lacking, ...]:
     if found.is_complete or not why:
         return ()
     settings = {

@@ -24,7 +24,7 @@ def readable(own: Iterable[str], *, has_network: bool = False) -> tuple[str, ...
 
 
 def bubblewrap_arguments(order: Order) -> list[str]:
-    """The options that make bubblewrap build the walls of an order; the readable paths must exist."""
+    """The options that make bubblewrap build the isolation of an order; the readable paths must exist."""
     size = str(order.limits.temporary_bytes)
     built = ["--unshare-all", *(["--share-net"] if order.has_network else [])]
     built += ["--die-with-parent", "--as-pid-1"]

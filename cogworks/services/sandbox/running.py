@@ -1,4 +1,4 @@
-"""Runs one command behind walls and within limits, and says how it ended and what was stopped."""
+"""Runs one command in isolation and within limits, and says how it ended and what was stopped."""
 
 import os
 import select
@@ -14,8 +14,8 @@ from typing import BinaryIO, NamedTuple, Protocol
 import cogworks
 from cogworks.services.sandbox.disk import DiskWatch
 from cogworks.services.sandbox.inside.order import Limits, Order, Verdict
+from cogworks.services.sandbox.isolation import Isolation
 from cogworks.services.sandbox.reach import bubblewrap_arguments, readable
-from cogworks.services.sandbox.walls import Walls
 
 _PAUSE_S = 0.05
 _FAREWELL_S = 3.0
@@ -64,10 +64,10 @@ class Open(Protocol):
 
 
 class NotStarted(OSError):
-    """The walls could not be built or the command could not be started."""
+    """The isolation could not be built or the command could not be started."""
 
 
-def run(confined: Confined, walls: Walls, *, scratch: Path, kept: Sequence[Open] = ()) -> Ended:
+def run(confined: Confined, isolation: Isolation, *, scratch: Path, kept: Sequence[Open] = ()) -> Ended:
     """Run a command to its end, or to that of its time or of its limits.
 
     Args:
@@ -79,12 +79,12 @@ def run(confined: Confined, walls: Walls, *, scratch: Path, kept: Sequence[Open]
     """
     (scratch / "root").mkdir()
     verdict_read, verdict_write = os.pipe()
-    order = _order(confined, walls, verdict_write, tuple(file.fileno() for file in kept))
+    order = _order(confined, isolation, verdict_write, tuple(file.fileno() for file in kept))
     watch = DiskWatch(confined.writable, confined.limits)
     with (scratch / "output").open("w+b") as output, os.fdopen(verdict_read, "rb") as verdicts:
         try:
             process = subprocess.Popen(
-                _launching(order, walls, scratch / "root"),
+                _launching(order, isolation, scratch / "root"),
                 cwd=scratch,
                 env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
                 stdin=subprocess.PIPE,
@@ -103,32 +103,32 @@ def run(confined: Confined, walls: Walls, *, scratch: Path, kept: Sequence[Open]
     return _told(text, tail, reasons, timed_out=timed_out)
 
 
-def _order(confined: Confined, walls: Walls, report_fd: int, kept: tuple[int, ...]) -> Order:
+def _order(confined: Confined, isolation: Isolation, report_fd: int, kept: tuple[int, ...]) -> Order:
     own = [str(place) for place in confined.readable]
-    if walls.engine == "bubblewrap":
+    if isolation.engine == "bubblewrap":
         own += [sys.base_prefix, _PYTHON, str(_PACKAGE)]
     allowed = [path for path in readable(own, has_network=confined.has_network) if Path(path).exists()]
     return Order(
         command=tuple(confined.command),
         directory=str(confined.directory),
         environment=dict(confined.environment),
-        engine=walls.engine,
+        engine=isolation.engine,
         readable=tuple(allowed),
         writable=tuple(str(place) for place in confined.writable),
         has_network=confined.has_network,
-        landlock_abi=walls.landlock_abi,
-        is_filtered=walls.is_filtered,
-        is_linux=walls.is_linux,
+        landlock_abi=isolation.landlock_abi,
+        is_filtered=isolation.is_filtered,
+        is_linux=isolation.is_linux,
         report_fd=report_fd,
         kept_fds=kept,
         limits=confined.limits,
     )
 
 
-def _launching(order: Order, walls: Walls, scaffold: Path) -> list[str]:
+def _launching(order: Order, isolation: Isolation, scaffold: Path) -> list[str]:
     launcher = [_PYTHON, "-I", "-S", "-c", _START, str(_PACKAGE.parent)]
-    if walls.engine == "bubblewrap":
-        return [walls.program, *bubblewrap_arguments(order), "--", *launcher, "inner", order.text()]
+    if isolation.engine == "bubblewrap":
+        return [isolation.program, *bubblewrap_arguments(order), "--", *launcher, "inner", order.text()]
     return [*launcher, "outer", order.text(), str(scaffold)]
 
 
@@ -166,7 +166,9 @@ def _ended(process: subprocess.Popen[bytes], verdicts: BinaryIO) -> str:
 def _told(text: str, tail: str, reasons: list[str], *, timed_out: bool) -> Ended:
     if not text:
         if not (reasons or timed_out):
-            raise NotStarted(f"the walls could not be built: {tail.strip() or 'the launcher said nothing'}")
+            raise NotStarted(
+                f"the isolation could not be built: {tail.strip() or 'the launcher said nothing'}"
+            )
         return Ended(None, tail, timed_out, _blocked(reasons, ()))
     verdict = Verdict.read(text)
     if verdict.failure:

@@ -10,7 +10,7 @@ from cogworks.domain_services.messages import Caller
 from cogworks.repair.consulting import Consulted
 from cogworks.repair.transact.gates import Selection
 from cogworks.repair.transact.outcomes import Result, Terms
-from cogworks.repair.transact.transaction import Bench, transact
+from cogworks.repair.transact.transaction import TransactionPorts, transact
 from cogworks.repair.violations import Span, Step
 from cogworks.settings.config import Environment, child_environment
 from cogworks.vocabulary import CommitOid, RunId
@@ -45,12 +45,14 @@ def tried_in_place(
     git = Git(environment=child_environment(), home=tree.parent)
     done: list[Tried] = []
     with open_panel({}, environment, caller=Caller(node="fix"), warn=lambda _: None) as panel:
-        bench = Bench(tree=PatchTree(tree, git, identity=COMMITTER), checks=Consulted(Tree(tree), panel))
+        ports = TransactionPorts(
+            tree=PatchTree(tree, git, identity=COMMITTER), checks=Consulted(Tree(tree), panel)
+        )
         base = CommitOid(git.run("rev-parse", "HEAD", cwd=tree).strip())
         for number, (piece, offers) in enumerate(zip(bug.pieces, stock, strict=True), 1):
             own = [hunks[each] for each in piece.hunks]
             terms = Terms(
-                run=RunId("bench"),
+                run=RunId("ports"),
                 sub_item=bug.id,
                 step=Step(
                     id=f"piece-{number}",
@@ -68,7 +70,7 @@ def tried_in_place(
                 base=base,
             )
             for offer in offers:
-                done.append(Tried(offer, transact(offer.diff, terms, bench)))
+                done.append(Tried(offer, transact(offer.diff, terms, ports)))
                 if done[-1].result.is_kept:
                     break
     return tuple(done)

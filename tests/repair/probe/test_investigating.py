@@ -12,7 +12,7 @@ from cogworks.repair.probe.investigating import Findings, ProbeLimits, TreeChang
 from cogworks.repair.probe.probes import ProbePatch, Scene
 from tests.repair.examples import suspect
 from tests.repair.exploring import FAILING
-from tests.repair.laboratories import ScriptedLaboratory, ScriptedRoom, event, nothing, traced
+from tests.repair.sandbox_pools import ScriptedSandbox, ScriptedSandboxPool, event, nothing, traced
 
 SUSPECTS: tuple[Suspect, ...] = tuple(
     suspect(f"shop.{name}", (10 * place, 10 * place + 5), (6 - place) / 10)
@@ -22,7 +22,7 @@ SCENE = Scene(failing=FAILING, suspects=SUSPECTS)
 CULPRIT = "shop.d"
 
 
-def answering(_room: ScriptedRoom, method: str, params: Any) -> Sequence[Message]:
+def answering(_sandbox: ScriptedSandbox, method: str, params: Any) -> Sequence[Message]:
     """The wrong value comes from d, by way of a; b and c do not run, and e does so without a trace of it."""
     if method != "trace":
         raise CogworksError(f"{method} broke")
@@ -37,16 +37,16 @@ def answering(_room: ScriptedRoom, method: str, params: Any) -> Sequence[Message
 
 
 def investigated(
-    laboratory: ScriptedLaboratory, *, told: list[tuple[str, dict[str, Any]]] | None = None, **more: Any
+    sandbox_pool: ScriptedSandboxPool, *, told: list[tuple[str, dict[str, Any]]] | None = None, **more: Any
 ) -> Findings:
     limits = {key: more.pop(key) for key in ("most", "pool") if key in more}
     heard: list[tuple[str, dict[str, Any]]] = [] if told is None else told
     watching = Watching(lambda kind, /, **data: heard.append((kind, data)))
-    return investigate(SCENE, laboratory, ProbeLimits.model_validate(limits), watching, **more)
+    return investigate(SCENE, sandbox_pool, ProbeLimits.model_validate(limits), watching, **more)
 
 
 def test_the_culprit_is_believed_in_and_who_did_not_run_is_not() -> None:
-    found = investigated(ScriptedLaboratory(answering))
+    found = investigated(ScriptedSandboxPool(answering))
 
     assert found.in_order(SUSPECTS)[0].symbol.id == CULPRIT
     assert found.beliefs["shop.b"] < found.before["shop.b"]
@@ -70,8 +70,11 @@ def test_the_culprit_is_believed_in_and_who_did_not_run_is_not() -> None:
 def test_what_is_found_out_depends_neither_on_the_pool_nor_on_who_ends_first(
     pool: int, pauses_s: list[float], most: int
 ) -> None:
-    one_by_one, heard = ScriptedLaboratory(answering), list[tuple[str, dict[str, Any]]]()
-    together, heard_too = ScriptedLaboratory(answering, pauses_s=pauses_s), list[tuple[str, dict[str, Any]]]()
+    one_by_one, heard = ScriptedSandboxPool(answering), list[tuple[str, dict[str, Any]]]()
+    together, heard_too = (
+        ScriptedSandboxPool(answering, pauses_s=pauses_s),
+        list[tuple[str, dict[str, Any]]](),
+    )
 
     first = investigated(one_by_one, told=heard, most=most, pool=1)
     second = investigated(together, told=heard_too, most=most, pool=pool)
@@ -83,13 +86,13 @@ def test_what_is_found_out_depends_neither_on_the_pool_nor_on_who_ends_first(
 
 
 def test_the_budget_of_probes_ends_the_investigation() -> None:
-    laboratory = ScriptedLaboratory(answering)
+    sandbox_pool = ScriptedSandboxPool(answering)
 
-    assert len(investigated(laboratory, most=6).reports) == laboratory.lent == 6
+    assert len(investigated(sandbox_pool, most=6).reports) == sandbox_pool.lent == 6
 
 
 def test_it_ends_when_nothing_is_left_to_ask_and_nothing_is_asked_twice() -> None:
-    found = investigated(ScriptedLaboratory(answering), most=100)
+    found = investigated(ScriptedSandboxPool(answering), most=100)
 
     asked = [(report.suspect, report.kind) for report in found.reports]
     # There is nothing to check: no invariant was found.
@@ -97,7 +100,7 @@ def test_it_ends_when_nothing_is_left_to_ask_and_nothing_is_asked_twice() -> Non
 
 
 def test_a_probe_that_breaks_is_uninformative_and_says_why() -> None:
-    found = investigated(ScriptedLaboratory(answering), most=7)
+    found = investigated(ScriptedSandboxPool(answering), most=7)
 
     broken = found.reports[5]
     assert (broken.kind, broken.result, broken.error) == ("ast", "uninformative", "call_graph broke")
@@ -105,26 +108,26 @@ def test_a_probe_that_breaks_is_uninformative_and_says_why() -> None:
 
 
 def test_who_told_something_is_asked_again_before_who_did_not() -> None:
-    found = investigated(ScriptedLaboratory(answering), most=6)
+    found = investigated(ScriptedSandboxPool(answering), most=6)
 
     told = {report.suspect for report in found.reports[:5] if report.result == "informative"}
     assert found.reports[5].suspect in told
 
 
 def test_a_worktree_that_is_not_what_it_was_ends_everything() -> None:
-    laboratory = ScriptedLaboratory(answering, spoil=lambda lent: lent >= 3)
+    sandbox_pool = ScriptedSandboxPool(answering, spoil=lambda lent: lent >= 3)
 
     with pytest.raises(TreeChanged, match="changed the worktree that is repaired"):
-        investigated(laboratory, pool=1)
+        investigated(sandbox_pool, pool=1)
 
-    assert laboratory.is_cancelled
-    assert laboratory.lent == 3
+    assert sandbox_pool.is_cancelled
+    assert sandbox_pool.lent == 3
 
 
 def test_every_stage_is_told_in_a_legal_order() -> None:
     heard: list[tuple[str, dict[str, Any]]] = []
 
-    investigated(ScriptedLaboratory(answering), told=heard, most=8)
+    investigated(ScriptedSandboxPool(answering), told=heard, most=8)
 
     kinds = [kind for kind, _ in heard]
     assert kinds == (
@@ -143,12 +146,12 @@ def proposed(name: str, suspect: str) -> ProbePatch:
 
 
 def test_proposed_changes_go_first_and_those_of_nobody_are_passed_over() -> None:
-    def fires(room: ScriptedRoom, _method: str, params: Any) -> Sequence[Message]:
-        hits = [event("exception", 11, value="AssertionError('cogworks_probe_x')")] if room.applied else []
+    def fires(sandbox: ScriptedSandbox, _method: str, params: Any) -> Sequence[Message]:
+        hits = [event("exception", 11, value="AssertionError('cogworks_probe_x')")] if sandbox.applied else []
         return [traced(*hits, test=params.test)]
 
     patches = [proposed("1", "shop.e"), proposed("2", "shop.nobody")]
-    found = investigated(ScriptedLaboratory(fires), proposed=patches, most=5)
+    found = investigated(ScriptedSandboxPool(fires), proposed=patches, most=5)
 
     by_suspect = {report.suspect: report for report in found.reports}
     assert (by_suspect["shop.e"].kind, by_suspect["shop.e"].recommendation) == ("assert", "likely_cause")
@@ -157,8 +160,8 @@ def test_proposed_changes_go_first_and_those_of_nobody_are_passed_over() -> None
 
 
 def test_what_is_known_of_the_same_tree_is_not_asked_again() -> None:
-    first = investigated(ScriptedLaboratory(answering), most=5)
-    second = investigated(ScriptedLaboratory(answering), most=5, known=first)
+    first = investigated(ScriptedSandboxPool(answering), most=5)
+    second = investigated(ScriptedSandboxPool(answering), most=5, known=first)
 
     assert second.reports[:5] == first.reports
     assert {report.kind for report in second.reports[5:]} == {"ast"}
@@ -167,7 +170,7 @@ def test_what_is_known_of_the_same_tree_is_not_asked_again() -> None:
 
 
 def test_the_evidence_begins_with_the_likeliest_and_ends_where_there_is_no_room() -> None:
-    found = investigated(ScriptedLaboratory(answering))
+    found = investigated(ScriptedSandboxPool(answering))
 
     lines = found.evidence()
 
@@ -178,14 +181,14 @@ def test_the_evidence_begins_with_the_likeliest_and_ends_where_there_is_no_room(
 
 
 def test_why_a_probe_came_to_nothing_is_no_evidence() -> None:
-    found = investigated(ScriptedLaboratory(answering), most=50)
+    found = investigated(ScriptedSandboxPool(answering), most=50)
 
     assert any("call_graph broke" in report.error for report in found.reports)
     assert "broke" not in "".join(found.evidence())
 
 
 def test_without_services_nothing_is_believed_that_was_not_before() -> None:
-    found = investigated(ScriptedLaboratory(nothing), most=50)
+    found = investigated(ScriptedSandboxPool(nothing), most=50)
 
     assert found.beliefs == pytest.approx(found.before)
     assert {report.result for report in found.reports} == {"uninformative"}

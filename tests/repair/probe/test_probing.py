@@ -18,7 +18,7 @@ from cogworks.repair.probe.probes import AGENDA, Probe, ProbePatch, Scene, Seen
 from cogworks.repair.probe.probing import seen_by
 from tests.repair.examples import suspect, symbol
 from tests.repair.exploring import FAILING, SHOP, TARGET
-from tests.repair.laboratories import Answering, ScriptedRoom, event, nothing, traced
+from tests.repair.sandbox_pools import Answering, ScriptedSandbox, event, nothing, traced
 
 TOTAL, COUNT = suspect("shop.total", (1, 2), 0.7), suspect("shop.count", (5, 6), 0.3)
 PASSING = "tests/test_shop.py::test_count"
@@ -35,14 +35,14 @@ def probe(kind: str, **more: Any) -> Probe:
 
 
 def seen(of: Probe, answering: Answering, *, scene: Scene = SCENE) -> Seen:
-    return seen_by(of, scene, ScriptedRoom(answering, TEXTS, []), AskedOnce())
+    return seen_by(of, scene, ScriptedSandbox(answering, TEXTS, []), AskedOnce())
 
 
-def instrumented(room: ScriptedRoom, method: str, params: Any) -> Sequence[Message]:
+def instrumented(sandbox: ScriptedSandbox, method: str, params: Any) -> Sequence[Message]:
     """A service that puts a line into a file, or takes statements out of it, and tests whose values are ints unless they fail."""
     if method == "instrument":
-        assert room.applied == "", "asked of a file that was changed already"
-        rows = (room.text(params.artifact) or "").split("\n")
+        assert sandbox.applied == "", "asked of a file that was changed already"
+        rows = (sandbox.text(params.artifact) or "").split("\n")
         if params.mode == "shorten":
             gone = {line for first, last in params.without for line in range(first, last + 1)}
             kept = "\n".join(row for number, row in enumerate(rows, 1) if number not in gone)
@@ -55,15 +55,15 @@ def instrumented(room: ScriptedRoom, method: str, params: Any) -> Sequence[Messa
                 symbols=(symbol("tests.test_shop.test_total", (1, 4), artifact="tests/test_shop.py"),)
             )
         ]
-    if method == "trace" and "+    note" in room.applied:
+    if method == "trace" and "+    note" in sandbox.applied:
         kind = "'NoneType'" if params.test == TARGET else "'int'"
         return [traced(event("line", 3, values={"cogworks_probe_prices": kind}), test=params.test)]
-    if method == "trace" and "+    check" in room.applied:
+    if method == "trace" and "+    check" in sandbox.applied:
         fails = [event("exception", 2, value="AssertionError('cogworks_probe_prices')")]
         return [traced(*(fails if params.test == TARGET else []), test=params.test)]
     if method == "trace":
         # The test fails alike as long as it asserts.
-        still = "-    assert" not in room.applied
+        still = "-    assert" not in sandbox.applied
         message = FAILING.cases[0].message if still else ""
         return [
             traced(event("call", 1), message=message, outcome="failed" if still else "passed", test=TARGET)
@@ -81,7 +81,7 @@ def test_what_nobody_offers_is_an_error_and_no_finding(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in AGENDA if kind != "grep"])
 def test_a_service_that_breaks_is_an_error_and_no_finding(kind: str) -> None:
-    def broken(_room: ScriptedRoom, _method: str, _params: Any) -> Sequence[Message]:
+    def broken(_sandbox: ScriptedSandbox, _method: str, _params: Any) -> Sequence[Message]:
         raise CogworksError("it broke")
 
     found = seen(probe(kind), broken)
@@ -101,7 +101,7 @@ def test_without_a_test_that_runs_there_is_nothing_to_look_at(kind: str) -> None
 def test_a_trace_that_broke_off_is_taken_again_for_the_suspect_alone() -> None:
     asked: list[Any] = []
 
-    def answering(_room: ScriptedRoom, _method: str, params: Any) -> Sequence[Message]:
+    def answering(_sandbox: ScriptedSandbox, _method: str, params: Any) -> Sequence[Message]:
         asked.append(params)
         is_first = len(asked) == 1
         return [traced(*([] if is_first else [event("call", 1)]), truncated=is_first, test=TARGET)]
@@ -113,14 +113,14 @@ def test_a_trace_that_broke_off_is_taken_again_for_the_suspect_alone() -> None:
 def test_probes_of_several_suspects_share_what_they_ask_of_unchanged_files() -> None:
     asked: list[str] = []
 
-    def answering(_room: ScriptedRoom, method: str, _params: Any) -> Sequence[Message]:
+    def answering(_sandbox: ScriptedSandbox, method: str, _params: Any) -> Sequence[Message]:
         asked.append(method)
         return [traced(event("call", 1), test=TARGET)]
 
     shared = AskedOnce()
     found = [
         seen_by(
-            probe("trace", suspect=each), SCENE, ScriptedRoom(answering, TEXTS, []), shared
+            probe("trace", suspect=each), SCENE, ScriptedSandbox(answering, TEXTS, []), shared
         ).recommendation
         for each in (TOTAL, COUNT)
     ]
@@ -129,7 +129,7 @@ def test_probes_of_several_suspects_share_what_they_ask_of_unchanged_files() -> 
 
 
 def test_coverage_is_measured_for_the_failing_tests() -> None:
-    def answering(_room: ScriptedRoom, _method: str, params: Any) -> Sequence[Message]:
+    def answering(_sandbox: ScriptedSandbox, _method: str, params: Any) -> Sequence[Message]:
         assert params.tests == (TARGET,)
         report = TestReport(cases=(TestCase(id=TARGET, outcome="failed"),))
         return [Coverage(report=report, tests=(TestCoverage(test=TARGET, lines={"shop.py": ((5, 6),)}),))]
@@ -138,7 +138,7 @@ def test_coverage_is_measured_for_the_failing_tests() -> None:
 
 
 def test_the_structure_is_put_together_from_what_is_offered() -> None:
-    def answering(_room: ScriptedRoom, method: str, _params: Any) -> Sequence[Message]:
+    def answering(_sandbox: ScriptedSandbox, method: str, _params: Any) -> Sequence[Message]:
         return (
             [CallGraph(nodes=(CallNode(symbol=TOTAL.symbol, hop=0),), edges=())]
             if method == "call_graph"
@@ -192,9 +192,9 @@ def test_a_failing_test_is_cut_down_to_what_it_needs_to_fail_alike() -> None:
 def test_a_probe_ends_when_its_operations_are_used_up() -> None:
     asked: list[str] = []
 
-    def answering(room: ScriptedRoom, method: str, params: Any) -> Sequence[Message]:
+    def answering(sandbox: ScriptedSandbox, method: str, params: Any) -> Sequence[Message]:
         asked.append(method)
-        return instrumented(room, method, params)
+        return instrumented(sandbox, method, params)
 
     seen(probe("reduce", operations=4), answering)
 
@@ -223,8 +223,8 @@ def test_what_a_proposed_change_shows(
         id="1", suspect="shop.total", diff=MARK, purpose=purpose, loc_changed=1, rationale="why"
     )
 
-    def answering(room: ScriptedRoom, _method: str, _params: Any) -> Sequence[Message]:
-        assert room.applied == MARK
+    def answering(sandbox: ScriptedSandbox, _method: str, _params: Any) -> Sequence[Message]:
+        assert sandbox.applied == MARK
         return [outcome]
 
     found = seen(probe(purpose, patch=patch), answering)
@@ -235,9 +235,9 @@ def test_what_a_proposed_change_shows(
 
 def test_a_change_that_does_not_apply_is_an_error() -> None:
     patch = ProbePatch(id="1", suspect="shop.total", diff=MARK, purpose="assert", loc_changed=1, rationale="")
-    room = ScriptedRoom(nothing, TEXTS, [])
-    room.refuses = "corrupt patch"
+    sandbox = ScriptedSandbox(nothing, TEXTS, [])
+    sandbox.refuses = "corrupt patch"
 
-    found = seen_by(probe("assert", patch=patch), SCENE, room, AskedOnce())
+    found = seen_by(probe("assert", patch=patch), SCENE, sandbox, AskedOnce())
 
     assert found.error == "the probe's change does not apply: corrupt patch"

@@ -25,7 +25,7 @@ from cogworks.repair.probe.readings import (
     violations,
 )
 from tests.repair.examples import suspect, symbol
-from tests.repair.laboratories import event, traced
+from tests.repair.sandbox_pools import event, traced
 
 OUTER, INNER = suspect("shop.total", (1, 4), 0.6), suspect("shop.rounded", (6, 7), 0.4)
 BOTH = (OUTER, INNER)

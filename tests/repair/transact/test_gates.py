@@ -204,7 +204,7 @@ A, B, C, E = (
         "an error of nobody",
         "an error of all",
         "a folder of the second",
-        "what the walls met",
+        "what the isolation met",
     ],
 )
 def test_what_one_run_says_of_several_gates(

@@ -15,8 +15,8 @@ from cogworks.codebase.failures import CodebaseError
 from cogworks.codebase.patchtree import PatchTree, StagedFile, TreeState
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.repair.transact.gates import Selection
-from cogworks.repair.transact.outcomes import Moment, Result, Terms, staging_refusal
-from cogworks.repair.transact.transaction import Bench, transact
+from cogworks.repair.transact.outcomes import Result, Terms, TransactionEvent, staging_refusal
+from cogworks.repair.transact.transaction import TransactionPorts, transact
 from cogworks.vocabulary import CommitOid
 from tests.codebase.repositories import BOT, git
 from tests.limits import ENDS_WITHIN_S, Started
@@ -43,10 +43,10 @@ NEW = (
 
 def tried(
     tree: Path, text: str, checks: FactChecks | None = None, under: Terms | None = None
-) -> tuple[Result, list[Moment]]:
-    moments: list[Moment] = []
-    bench = Bench(patch_tree(tree), checks or FactChecks(tree), tell=moments.append)
-    return transact(text, under or terms(tree), bench), moments
+) -> tuple[Result, list[TransactionEvent]]:
+    moments: list[TransactionEvent] = []
+    ports = TransactionPorts(patch_tree(tree), checks or FactChecks(tree), tell=moments.append)
+    return transact(text, under or terms(tree), ports), moments
 
 
 def test_a_diff_that_repairs_a_test_is_committed_with_its_trailers(tree: Path) -> None:
@@ -111,12 +111,12 @@ def test_only_what_is_staged_is_committed_and_litter_of_the_gates_goes(tree: Pat
 
 
 def test_what_is_written_after_the_last_test_is_in_no_commit(tree: Path) -> None:
-    def litter(moment: Moment) -> None:
+    def litter(moment: TransactionEvent) -> None:
         if moment.kind == "txn.judged":
             (tree / "litter.txt").write_text("x")
             (tree / "b.txt").write_text("spoilt")
 
-    result = transact(FIX, terms(tree), Bench(patch_tree(tree), FactChecks(tree), tell=litter))
+    result = transact(FIX, terms(tree), TransactionPorts(patch_tree(tree), FactChecks(tree), tell=litter))
 
     assert result.is_kept, result.reasons
     assert git(tree, "show", "--name-only", "--format=", "HEAD") == "a.txt"
@@ -144,10 +144,10 @@ def test_what_a_gate_stages_is_not_committed_with_the_diff(tree: Path) -> None:
 def test_after_a_refusal_the_next_candidate_starts_from_the_same_commit(tree: Path) -> None:
     clean = tried(make_worktree(_made(tree.parent / "clean")), FIX)[0]
     head = git(tree, "rev-parse", "HEAD")
-    bench = Bench(patch_tree(tree), FactChecks(tree))
+    ports = TransactionPorts(patch_tree(tree), FactChecks(tree))
 
-    refused = transact(FIX_TWO_BREAK_ONE, terms(tree), bench)
-    kept = transact(FIX, terms(tree), bench)
+    refused = transact(FIX_TWO_BREAK_ONE, terms(tree), ports)
+    kept = transact(FIX, terms(tree), ports)
 
     assert (refused.code, kept.code) == ("gate_targeted", "kept")
     assert git(tree, "rev-parse", "HEAD^") == head
@@ -371,36 +371,36 @@ def test_while_another_process_works_in_the_tree_it_is_locked(tree: Path) -> Non
 
 def test_a_measurement_of_the_same_tree_is_not_made_twice(tree: Path) -> None:
     checks = FactChecks(tree)
-    bench = Bench(patch_tree(tree), checks)
+    ports = TransactionPorts(patch_tree(tree), checks)
 
-    transact(BREAK, terms(tree), bench)
+    transact(BREAK, terms(tree), ports)
     first = len(checks.runs)
-    transact("nonsense", terms(tree), bench)
+    transact("nonsense", terms(tree), ports)
 
     assert len(checks.runs) == first
-    transact("nonsense", terms(tree, command="other"), bench)
+    transact("nonsense", terms(tree, command="other"), ports)
     assert len(checks.runs) > first
 
 
 def test_the_static_checks_of_the_same_tree_are_not_asked_twice(tree: Path) -> None:
     checks = FactChecks(tree)
-    bench = Bench(patch_tree(tree), checks)
+    ports = TransactionPorts(patch_tree(tree), checks)
 
-    transact(BREAK, terms(tree), bench)
-    transact(FIX, terms(tree), bench)
-    transact(edit("b.txt", "line 3\n", "line 4\n"), terms(tree), bench)
+    transact(BREAK, terms(tree), ports)
+    transact(FIX, terms(tree), ports)
+    transact(edit("b.txt", "line 3\n", "line 4\n"), terms(tree), ports)
 
     assert checks.static_runs == [("a.txt",), ("a.txt",), ("a.txt",), ("b.txt",), ("b.txt",)]
 
 
 def test_after_a_commit_the_static_checks_are_asked_anew(tree: Path) -> None:
     checks = FactChecks(tree)
-    bench = Bench(patch_tree(tree), checks)
-    kept = transact(FIX, terms(tree), bench)
+    ports = TransactionPorts(patch_tree(tree), checks)
+    kept = transact(FIX, terms(tree), ports)
     text = FILES["a.txt"].replace("a = bad", "a = good")
     second = render(Diff(files=(between("a.txt", text, text.replace("d = bad", "d = broken")),)))
 
-    result = transact(second, terms(tree), bench)
+    result = transact(second, terms(tree), ports)
 
     assert kept.is_kept
     assert result.code == "gate_static"
@@ -593,12 +593,12 @@ def test_a_check_that_raises_leaves_the_tree_as_it_was(tree: Path) -> None:
 def test_a_listener_that_raises_leaves_the_tree_as_it_was(tree: Path, step: str) -> None:
     before, head = on_disk(tree), git(tree, "rev-parse", "HEAD")
 
-    def tell(moment: Moment) -> None:
+    def tell(moment: TransactionEvent) -> None:
         if moment.step == step:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        transact(FIX, terms(tree), Bench(patch_tree(tree), FactChecks(tree), tell=tell))
+        transact(FIX, terms(tree), TransactionPorts(patch_tree(tree), FactChecks(tree), tell=tell))
     assert (on_disk(tree), git(tree, "rev-parse", "HEAD")) == (before, head)
     assert git(tree, "status", "--porcelain") == ""
 
@@ -635,7 +635,7 @@ def test_a_commit_that_fails_is_rolled_back(tree: Path) -> None:
     before, head = on_disk(tree), git(tree, "rev-parse", "HEAD")
     refused = Refused(tree, real_git(tree.parent), identity=BOT)
 
-    result = transact(FIX, terms(tree), Bench(refused, FactChecks(tree)))
+    result = transact(FIX, terms(tree), TransactionPorts(refused, FactChecks(tree)))
 
     assert (result.code, result.reasons) == ("commit_failed", ("the disk is full",))
     assert (on_disk(tree), git(tree, "rev-parse", "HEAD")) == (before, head)
@@ -652,7 +652,7 @@ def test_what_was_not_staged_as_understood_is_rolled_back(tree: Path) -> None:
     before = on_disk(tree)
     careless = Careless(tree, real_git(tree.parent), identity=BOT)
 
-    result = transact(FIX, terms(tree), Bench(careless, FactChecks(tree)))
+    result = transact(FIX, terms(tree), TransactionPorts(careless, FactChecks(tree)))
 
     assert result.code == "apply_mismatch"
     assert on_disk(tree) == before

@@ -1,4 +1,4 @@
-"""A project is built behind walls, once for what decides it, and its tests run against the copy with what the build made."""
+"""A project is built in isolation, once for what decides it, and its tests run against the copy with what the build made."""
 
 import os
 import shutil
@@ -121,7 +121,7 @@ class Site:
 
     def run(self, base: str, **settings: object) -> TestReport:
         wanted = Wanted(interpreter=self.interpreter(base, **settings), timeout_s=200.0)
-        return run_tests(self.folder, wanted, walls=HERE, search_path=self.machine.search_path)
+        return run_tests(self.folder, wanted, isolation=HERE, search_path=self.machine.search_path)
 
     @property
     def times_built(self) -> int:

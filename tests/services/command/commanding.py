@@ -1,4 +1,4 @@
-"""Asks the service of commands in this process, with real toolchains behind the strongest walls of this machine."""
+"""Asks the service of commands in this process, with real toolchains behind the strongest isolation of this machine."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Runs small hostile programs behind walls; without them in a safe form, to prove that they could succeed."""
+"""Runs small hostile programs in isolation; without them in a safe form, to prove that they could succeed."""
 
 import os
 import sys
@@ -6,34 +6,34 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cogworks.services.sandbox.inside.order import Limits
+from cogworks.services.sandbox.isolation import NO_ISOLATION, Isolation
 from cogworks.services.sandbox.probing import strongest
 from cogworks.services.sandbox.running import Confined, Ended, run
-from cogworks.services.sandbox.walls import NO_WALLS, Walls
 
 PYTHON = str(Path(sys.executable).resolve())
 HERE = strongest(os.environ["PATH"])
-WITHOUT_NAMESPACES = Walls("none", "", HERE.landlock_abi, HERE.is_filtered)
-OWN_NAMESPACES = Walls("namespaces", "", HERE.landlock_abi, HERE.is_filtered)
+WITHOUT_NAMESPACES = Isolation("none", "", HERE.landlock_abi, HERE.is_filtered)
+OWN_NAMESPACES = Isolation("namespaces", "", HERE.landlock_abi, HERE.is_filtered)
 
 
-def variants() -> list[Walls]:
-    """The strongest walls of this machine and the weaker ones one may end up with elsewhere."""
+def variants() -> list[Isolation]:
+    """The strongest isolation of this machine and the weaker ones one may end up with elsewhere."""
     if not HERE.is_complete:
         return [HERE]
     found = [HERE] if HERE.engine == "namespaces" else [HERE, OWN_NAMESPACES]
-    found.append(Walls(HERE.engine, HERE.program))
+    found.append(Isolation(HERE.engine, HERE.program))
     return [*found, WITHOUT_NAMESPACES] if HERE.landlock_abi else found
 
 
-def name(walls: Walls) -> str:
+def name(isolation: Isolation) -> str:
     """For test ids, so that a run says which layers it tried."""
-    return f"{walls.engine}-landlock{walls.landlock_abi}-{'filter' if walls.is_filtered else 'nofilter'}"
+    return f"{isolation.engine}-landlock{isolation.landlock_abi}-{'filter' if isolation.is_filtered else 'nofilter'}"
 
 
 def attack(
     script: str,
     folder: Path,
-    walls: Walls,
+    isolation: Isolation,
     *arguments: object,
     limits: Limits | None = None,
     timeout_s: float = 20,
@@ -53,7 +53,7 @@ def attack(
         limits=limits or Limits(),
         has_network=has_network,
     )
-    return run(confined, walls, scratch=scratch)
+    return run(confined, isolation, scratch=scratch)
 
 
 def last_lines(ended: Ended, count: int = 1) -> Sequence[str]:
@@ -62,7 +62,7 @@ def last_lines(ended: Ended, count: int = 1) -> Sequence[str]:
 
 __all__ = [
     "HERE",
-    "NO_WALLS",
+    "NO_ISOLATION",
     "OWN_NAMESPACES",
     "WITHOUT_NAMESPACES",
     "attack",

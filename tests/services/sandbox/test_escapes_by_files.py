@@ -1,4 +1,4 @@
-"""Hostile programs that read and write what is not theirs; each is shown to succeed where there are no walls."""
+"""Hostile programs that read and write what is not theirs; each is shown to succeed where there are no isolation."""
 
 import os
 import subprocess
@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from cogworks.services.sandbox.inside.order import Limits
-from cogworks.services.sandbox.walls import Walls
+from cogworks.services.sandbox.isolation import Isolation
 from tests.limits import Started
-from tests.services.sandbox.attacks import HERE, NO_WALLS, attack, name, variants
+from tests.services.sandbox.attacks import HERE, NO_ISOLATION, attack, name, variants
 
-WALLS = pytest.mark.parametrize("walls", variants(), ids=name)
-COMPLETE = pytest.mark.parametrize("walls", [each for each in variants() if each.is_complete], ids=name)
+WALLS = pytest.mark.parametrize("isolation", variants(), ids=name)
+COMPLETE = pytest.mark.parametrize("isolation", [each for each in variants() if each.is_complete], ids=name)
 SECRET = "decoy-4711"
 ROOT = Path(__file__).parents[3]
 HIDDEN = {
@@ -42,17 +42,17 @@ def decoys(folder: Path) -> list[Path]:
 
 
 @WALLS
-def test_keys_home_ledger_and_store_cannot_be_read(walls: Walls, tmp_path: Path) -> None:
+def test_keys_home_ledger_and_store_cannot_be_read(isolation: Isolation, tmp_path: Path) -> None:
     places = decoys(tmp_path)
-    expected = "FileNotFoundError" if walls.is_complete else "PermissionError"
+    expected = "FileNotFoundError" if isolation.is_complete else "PermissionError"
 
-    assert attack(READ, tmp_path, walls, *places).output.split() == [expected] * len(places)
+    assert attack(READ, tmp_path, isolation, *places).output.split() == [expected] * len(places)
 
 
 def test_without_walls_they_could_be_read(tmp_path: Path) -> None:
     places = decoys(tmp_path)
 
-    assert attack(READ, tmp_path, NO_WALLS, *places).output.split() == [SECRET] * len(places)
+    assert attack(READ, tmp_path, NO_ISOLATION, *places).output.split() == [SECRET] * len(places)
 
 
 ENVIRONMENTS = """
@@ -79,21 +79,21 @@ os.execvp("sleep", ["sleep", "60"])
 """
 
 
-def stolen_from_environments(walls: Walls, folder: Path) -> list[str]:
+def stolen_from_environments(isolation: Isolation, folder: Path) -> list[str]:
     command = [sys.executable, "-I", "-S", "-c", NEIGHBOUR]
     environment = {**os.environ, "TOKEN": SECRET}
     with Started(command, env=environment, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         other.stdout.readline()
         try:
-            return attack(ENVIRONMENTS, folder, walls, SECRET).output.splitlines()
+            return attack(ENVIRONMENTS, folder, isolation, SECRET).output.splitlines()
         finally:
             other.kill()
 
 
 @WALLS
-def test_environments_of_other_processes_cannot_be_read(walls: Walls, tmp_path: Path) -> None:
-    stolen, own, descriptors = stolen_from_environments(walls, tmp_path)
+def test_environments_of_other_processes_cannot_be_read(isolation: Isolation, tmp_path: Path) -> None:
+    stolen, own, descriptors = stolen_from_environments(isolation, tmp_path)
 
     assert stolen == "False"
     assert own == "['PATH']"
@@ -102,7 +102,7 @@ def test_environments_of_other_processes_cannot_be_read(walls: Walls, tmp_path: 
 
 
 def test_without_walls_the_environment_of_a_neighbour_could_be_read(tmp_path: Path) -> None:
-    assert stolen_from_environments(NO_WALLS, tmp_path)[0] == "True"
+    assert stolen_from_environments(NO_ISOLATION, tmp_path)[0] == "True"
 
 
 WRITE = """
@@ -128,10 +128,10 @@ open("mine", "w").write("kept")
 """
 
 
-def spoilt(walls: Walls, folder: Path) -> bool:
+def spoilt(isolation: Isolation, folder: Path) -> bool:
     target, marker = folder / "target", Path("/tmp") / f"cogworks-{folder.name}"
     target.write_text(SECRET)
-    attack(WRITE, folder, walls, target, marker.name)
+    attack(WRITE, folder, isolation, target, marker.name)
     assert (folder / "own/mine").read_text() == "kept"
     was_made = marker.exists()
     marker.unlink(missing_ok=True)
@@ -139,14 +139,14 @@ def spoilt(walls: Walls, folder: Path) -> bool:
 
 
 @WALLS
-def test_nothing_outside_can_be_written(walls: Walls, tmp_path: Path) -> None:
-    assert not spoilt(walls, tmp_path)
+def test_nothing_outside_can_be_written(isolation: Isolation, tmp_path: Path) -> None:
+    assert not spoilt(isolation, tmp_path)
 
 
 def test_without_walls_it_could_be_written(tmp_path: Path) -> None:
     script = "import sys; open(sys.argv[1], 'w').write('spoilt')"
 
-    attack(script, tmp_path, NO_WALLS, tmp_path / "target")
+    attack(script, tmp_path, NO_ISOLATION, tmp_path / "target")
 
     assert (tmp_path / "target").read_text() == "spoilt"
 
@@ -155,17 +155,17 @@ CHMOD = "import os, sys; os.chmod(sys.argv[1], 0o777)"
 
 
 @COMPLETE
-def test_permissions_outside_cannot_be_changed(walls: Walls, tmp_path: Path) -> None:
+def test_permissions_outside_cannot_be_changed(isolation: Isolation, tmp_path: Path) -> None:
     (tmp_path / "target").touch(mode=0o600)
 
-    assert attack(CHMOD, tmp_path, walls, tmp_path / "target").code == 1
+    assert attack(CHMOD, tmp_path, isolation, tmp_path / "target").code == 1
     assert (tmp_path / "target").stat().st_mode & 0o777 == 0o600
 
 
 def test_without_walls_permissions_could_be_changed(tmp_path: Path) -> None:
     (tmp_path / "target").touch(mode=0o600)
 
-    assert attack(CHMOD, tmp_path, NO_WALLS, tmp_path / "target").code == 0
+    assert attack(CHMOD, tmp_path, NO_ISOLATION, tmp_path / "target").code == 0
     assert (tmp_path / "target").stat().st_mode & 0o777 == 0o777
 
 
@@ -186,17 +186,17 @@ SETTINGS = ("/proc/sys/kernel/core_pattern", "/proc/sys/vm/overcommit_ratio")
 
 
 @WALLS
-def test_settings_of_the_kernel_cannot_be_written(walls: Walls, tmp_path: Path) -> None:
-    found = attack(SETTING, tmp_path, walls, *SETTINGS).output.split()
+def test_settings_of_the_kernel_cannot_be_written(isolation: Isolation, tmp_path: Path) -> None:
+    found = attack(SETTING, tmp_path, isolation, *SETTINGS).output.split()
 
     assert found[:2] == ["held", "held"]
     # Without a view of its own, asking for permission is not opening.
-    assert found[2] == "held" or not walls.is_complete
+    assert found[2] == "held" or not isolation.is_complete
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may write them without walls")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may write them without isolation")
 def test_without_walls_root_could_write_them_and_needs_no_capability(tmp_path: Path) -> None:
-    assert attack(SETTING, tmp_path, NO_WALLS, *SETTINGS).output.split()[:2] == ["written", "written"]
+    assert attack(SETTING, tmp_path, NO_ISOLATION, *SETTINGS).output.split()[:2] == ["written", "written"]
 
 
 FILL = """
@@ -212,11 +212,11 @@ time.sleep(0)
 ENDLESS = FILL.replace("sleep(0)", "sleep(20)")
 
 
-@pytest.mark.parametrize("walls", [HERE, NO_WALLS], ids=name)
-def test_a_full_disk_ends_the_run_and_is_named(walls: Walls, tmp_path: Path) -> None:
+@pytest.mark.parametrize("isolation", [HERE, NO_ISOLATION], ids=name)
+def test_a_full_disk_ends_the_run_and_is_named(isolation: Isolation, tmp_path: Path) -> None:
     limits = Limits(disk_bytes=16 * 2**20, disk_entries=10**6)
 
-    ended = attack(ENDLESS, tmp_path, walls, 8, 6, limits=limits)
+    ended = attack(ENDLESS, tmp_path, isolation, 8, 6, limits=limits)
 
     assert (ended.code, ended.blocked) == (None, ("ended: wrote more than 16 MiB to the disk",))
     assert attack_fills(tmp_path / "unlimited")
@@ -224,19 +224,19 @@ def test_a_full_disk_ends_the_run_and_is_named(walls: Walls, tmp_path: Path) -> 
 
 def attack_fills(folder: Path) -> bool:
     folder.mkdir()
-    return attack(FILL, folder, NO_WALLS, 8, 6).output == "filled\n"
+    return attack(FILL, folder, NO_ISOLATION, 8, 6).output == "filled\n"
 
 
-@pytest.mark.parametrize("walls", [HERE, NO_WALLS], ids=name)
-def test_files_without_end_end_the_run_and_are_named(walls: Walls, tmp_path: Path) -> None:
-    ended = attack(ENDLESS, tmp_path, walls, 0, 3000, limits=Limits(disk_entries=1000))
+@pytest.mark.parametrize("isolation", [HERE, NO_ISOLATION], ids=name)
+def test_files_without_end_end_the_run_and_are_named(isolation: Isolation, tmp_path: Path) -> None:
+    ended = attack(ENDLESS, tmp_path, isolation, 0, 3000, limits=Limits(disk_entries=1000))
 
     assert (ended.code, ended.blocked) == (None, ("ended: made more than 1000 files and directories",))
 
 
-@pytest.mark.parametrize("walls", [HERE, NO_WALLS], ids=name)
-def test_one_file_cannot_grow_without_end(walls: Walls, tmp_path: Path) -> None:
-    ended = attack(FILL, tmp_path, walls, 64, 1, limits=Limits(file_bytes=4 * 2**20))
+@pytest.mark.parametrize("isolation", [HERE, NO_ISOLATION], ids=name)
+def test_one_file_cannot_grow_without_end(isolation: Isolation, tmp_path: Path) -> None:
+    ended = attack(FILL, tmp_path, isolation, 64, 1, limits=Limits(file_bytes=4 * 2**20))
 
     assert (tmp_path / "own/file-0").stat().st_size == 4 * 2**20
     assert "filled" not in ended.output
@@ -244,10 +244,10 @@ def test_one_file_cannot_grow_without_end(walls: Walls, tmp_path: Path) -> None:
 
 @COMPLETE
 @pytest.mark.parametrize("place", ["/tmp", "/dev/shm"])
-def test_places_in_memory_are_small(walls: Walls, place: str, tmp_path: Path) -> None:
+def test_places_in_memory_are_small(isolation: Isolation, place: str, tmp_path: Path) -> None:
     script = f"open('{place}/fits', 'wb').write(bytes(2**18)); open('{place}/file', 'wb').write(bytes(2**22))"
 
-    ended = attack(script, tmp_path, walls, limits=Limits(temporary_bytes=2**20))
+    ended = attack(script, tmp_path, isolation, limits=Limits(temporary_bytes=2**20))
 
     assert ended.code == 1
     assert "No space left on device" in ended.output

@@ -1,4 +1,4 @@
-"""Hostile programs that open connections; each is shown to succeed where there are no walls."""
+"""Hostile programs that open connections; each is shown to succeed where there are no isolation."""
 
 import socket
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cogworks.services.sandbox.walls import Walls
-from tests.services.sandbox.attacks import NO_WALLS, attack, name, variants
+from cogworks.services.sandbox.isolation import Isolation
+from tests.services.sandbox.attacks import NO_ISOLATION, attack, name, variants
 
-WALLS = pytest.mark.parametrize("walls", variants(), ids=name)
+WALLS = pytest.mark.parametrize("isolation", variants(), ids=name)
 
 CALL = """
 import socket, sys
@@ -51,10 +51,10 @@ class Listeners:
             listener.bind(address)
             listener.listen()
 
-    def called_by(self, walls: Walls, folder: Path) -> tuple[list[str], bool]:
+    def called_by(self, isolation: Isolation, folder: Path) -> tuple[list[str], bool]:
         """What the caller says, and whether a datagram arrived."""
         ports = (each.getsockname()[1] for each in (self.tcp, self.udp))
-        ended = attack(CALL, folder, walls, *ports, self.abstract, self.path)
+        ended = attack(CALL, folder, isolation, *ports, self.abstract, self.path)
         try:
             arrived = self.udp.recv(100) == b"hello"
         except BlockingIOError:
@@ -73,12 +73,14 @@ def listeners(tmp_path: Path) -> Iterator[Listeners]:
 
 
 @WALLS
-def test_no_socket_of_this_machine_can_be_reached(walls: Walls, listeners: Listeners, tmp_path: Path) -> None:
-    assert listeners.called_by(walls, tmp_path) == (["held"] * 4, False)
+def test_no_socket_of_this_machine_can_be_reached(
+    isolation: Isolation, listeners: Listeners, tmp_path: Path
+) -> None:
+    assert listeners.called_by(isolation, tmp_path) == (["held"] * 4, False)
 
 
 def test_without_walls_they_could_be_reached(listeners: Listeners, tmp_path: Path) -> None:
-    said, arrived = listeners.called_by(NO_WALLS, tmp_path)
+    said, arrived = listeners.called_by(NO_ISOLATION, tmp_path)
 
     # Whether a name is found depends on the machine's own network.
     assert (said[:3], arrived) == (["out"] * 3, True)
@@ -96,12 +98,12 @@ except OSError:
 
 @WALLS
 def test_a_command_that_may_use_the_network_still_reads_nothing_else(
-    walls: Walls, listeners: Listeners, tmp_path: Path
+    isolation: Isolation, listeners: Listeners, tmp_path: Path
 ) -> None:
     (tmp_path / "key").write_text("secret")
     port = listeners.tcp.getsockname()[1]
 
-    ended = attack(FETCH, tmp_path, walls, port, tmp_path / "key", has_network=True)
+    ended = attack(FETCH, tmp_path, isolation, port, tmp_path / "key", has_network=True)
 
     assert ended.output == "fetched, and nothing read\n"
 
@@ -116,9 +118,9 @@ print(b.recv(1))
 """
 
 
-@pytest.mark.parametrize("walls", [each for each in variants() if each.is_complete], ids=name)
-def test_a_program_can_talk_to_itself(walls: Walls, tmp_path: Path) -> None:
-    assert attack(SELF, tmp_path, walls).output == "b'x'\n"
+@pytest.mark.parametrize("isolation", [each for each in variants() if each.is_complete], ids=name)
+def test_a_program_can_talk_to_itself(isolation: Isolation, tmp_path: Path) -> None:
+    assert attack(SELF, tmp_path, isolation).output == "b'x'\n"
 
 
 DATAGRAMS = """
@@ -131,10 +133,12 @@ socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
 
 
 @pytest.mark.parametrize(
-    "walls", [each for each in variants() if each.engine == "none" and each.is_filtered], ids=name
+    "isolation", [each for each in variants() if each.engine == "none" and each.is_filtered], ids=name
 )
-def test_without_namespaces_only_connected_pairs_of_streams_remain(walls: Walls, tmp_path: Path) -> None:
-    ended = attack(DATAGRAMS, tmp_path, walls)
+def test_without_namespaces_only_connected_pairs_of_streams_remain(
+    isolation: Isolation, tmp_path: Path
+) -> None:
+    ended = attack(DATAGRAMS, tmp_path, isolation)
 
     assert ended.output.startswith("b'x'\n")
     assert "PermissionError" in ended.output

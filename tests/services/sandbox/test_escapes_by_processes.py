@@ -1,4 +1,4 @@
-"""Hostile programs that multiply, grow, print or stay; each is shown to succeed where there are no walls or wider limits."""
+"""Hostile programs that multiply, grow, print or stay; each is shown to succeed where there are no isolation or wider limits."""
 
 import os
 import signal
@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from cogworks.services.sandbox.inside.order import Limits
+from cogworks.services.sandbox.isolation import Isolation
 from cogworks.services.sandbox.running import NotStarted
-from cogworks.services.sandbox.walls import Walls
 from tests.limits import ENDS_WITHIN_S, Started
 from tests.services.processes import running
-from tests.services.sandbox.attacks import HERE, NO_WALLS, PYTHON, attack, name, variants
+from tests.services.sandbox.attacks import HERE, NO_ISOLATION, PYTHON, attack, name, variants
 
-WALLS = pytest.mark.parametrize("walls", variants(), ids=name)
-BOTH = pytest.mark.parametrize("walls", [HERE, NO_WALLS], ids=name)
+WALLS = pytest.mark.parametrize("isolation", variants(), ids=name)
+BOTH = pytest.mark.parametrize("isolation", [HERE, NO_ISOLATION], ids=name)
 
 FORK = """
 import os, sys, time
@@ -30,14 +30,14 @@ time.sleep(float(sys.argv[2]))
 
 
 @BOTH
-def test_forks_without_end_end_the_run_and_are_named(walls: Walls, tmp_path: Path) -> None:
-    ended = attack(FORK, tmp_path, walls, 60, 20, limits=Limits(processes=30))
+def test_forks_without_end_end_the_run_and_are_named(isolation: Isolation, tmp_path: Path) -> None:
+    ended = attack(FORK, tmp_path, isolation, 60, 20, limits=Limits(processes=30))
 
     assert (ended.code, ended.blocked) == (None, ("ended: more than 30 processes at once",))
 
 
 def test_within_wider_limits_as_many_could_be_forked(tmp_path: Path) -> None:
-    ended = attack(FORK, tmp_path, NO_WALLS, 60, 0, limits=Limits(processes=500))
+    ended = attack(FORK, tmp_path, NO_ISOLATION, 60, 0, limits=Limits(processes=500))
 
     assert ended.output == "forked\n"
     assert ended.blocked[0].startswith("ended with the run: processes left running: ")
@@ -60,22 +60,22 @@ print("grown")
 
 
 @BOTH
-def test_memory_of_all_processes_together_is_limited(walls: Walls, tmp_path: Path) -> None:
-    ended = attack(GROW, tmp_path, walls, 4, 50, limits=Limits(memory_bytes=100 * 2**20))
+def test_memory_of_all_processes_together_is_limited(isolation: Isolation, tmp_path: Path) -> None:
+    ended = attack(GROW, tmp_path, isolation, 4, 50, limits=Limits(memory_bytes=100 * 2**20))
 
     assert (ended.code, ended.blocked) == (None, ("ended: more than 100 MiB of memory",))
 
 
 @BOTH
-def test_one_process_cannot_grow_without_end(walls: Walls, tmp_path: Path) -> None:
-    ended = attack(GROW, tmp_path, walls, 0, 200, limits=Limits(address_bytes=150 * 2**20))
+def test_one_process_cannot_grow_without_end(isolation: Isolation, tmp_path: Path) -> None:
+    ended = attack(GROW, tmp_path, isolation, 0, 200, limits=Limits(address_bytes=150 * 2**20))
 
     assert ended.code == 1
     assert ended.output.rstrip().endswith("MemoryError")
 
 
 def test_within_wider_limits_it_could_grow(tmp_path: Path) -> None:
-    assert attack(GROW, tmp_path, NO_WALLS, 0, 200).output == "grown\n"
+    assert attack(GROW, tmp_path, NO_ISOLATION, 0, 200).output == "grown\n"
 
 
 PRINT = """
@@ -86,8 +86,8 @@ for number in range(int(sys.argv[1])):
 
 
 @BOTH
-def test_output_without_end_ends_the_run_and_is_named(walls: Walls, tmp_path: Path) -> None:
-    ended = attack(PRINT, tmp_path, walls, 10**9, limits=Limits(output_bytes=2**20, file_bytes=2**30))
+def test_output_without_end_ends_the_run_and_is_named(isolation: Isolation, tmp_path: Path) -> None:
+    ended = attack(PRINT, tmp_path, isolation, 10**9, limits=Limits(output_bytes=2**20, file_bytes=2**30))
 
     assert ended.code is None
     assert ended.blocked == ("ended: printed more than 1 MiB",)
@@ -95,7 +95,7 @@ def test_output_without_end_ends_the_run_and_is_named(walls: Walls, tmp_path: Pa
 
 
 def test_within_wider_limits_more_could_be_printed(tmp_path: Path) -> None:
-    assert attack(PRINT, tmp_path, NO_WALLS, 32).code == 0
+    assert attack(PRINT, tmp_path, NO_ISOLATION, 32).code == 0
 
 
 STAY = """
@@ -117,8 +117,8 @@ print("gone")
 
 
 @WALLS
-def test_a_daemon_does_not_outlive_the_run_and_is_named(walls: Walls, tmp_path: Path) -> None:
-    ended = attack(STAY, tmp_path, walls, PYTHON, tmp_path.name, 0.1)
+def test_a_daemon_does_not_outlive_the_run_and_is_named(isolation: Isolation, tmp_path: Path) -> None:
+    ended = attack(STAY, tmp_path, isolation, PYTHON, tmp_path.name, 0.1)
 
     assert (ended.code, ended.output) == (0, "gone\n")
     assert ended.blocked[0].startswith("ended with the run: processes left running: python")
@@ -126,8 +126,8 @@ def test_a_daemon_does_not_outlive_the_run_and_is_named(walls: Walls, tmp_path: 
 
 
 @WALLS
-def test_a_daemon_does_not_outlive_the_time_limit(walls: Walls, tmp_path: Path) -> None:
-    ended = attack(STAY, tmp_path, walls, PYTHON, tmp_path.name, 60, timeout_s=0.7)
+def test_a_daemon_does_not_outlive_the_time_limit(isolation: Isolation, tmp_path: Path) -> None:
+    ended = attack(STAY, tmp_path, isolation, PYTHON, tmp_path.name, 60, timeout_s=0.7)
 
     assert (ended.code, ended.timed_out) == (None, True)
     assert running(tmp_path.name) == []
@@ -159,23 +159,23 @@ print("struck")
 
 
 @WALLS
-def test_the_launcher_cannot_be_ended_from_inside(walls: Walls, tmp_path: Path) -> None:
-    assert attack(STRIKE, tmp_path, walls).output == "struck\n"
+def test_the_launcher_cannot_be_ended_from_inside(isolation: Isolation, tmp_path: Path) -> None:
+    assert attack(STRIKE, tmp_path, isolation).output == "struck\n"
 
 
 def test_without_walls_it_could_be_and_nothing_is_taken_for_a_result(tmp_path: Path) -> None:
     with pytest.raises(NotStarted):
-        attack(STRIKE, tmp_path, NO_WALLS)
+        attack(STRIKE, tmp_path, NO_ISOLATION)
 
 
 NEIGHBOUR = "import os, sys; os.kill(int(sys.argv[1]), 9)"
 
 
 @WALLS
-def test_other_processes_cannot_be_ended(walls: Walls, tmp_path: Path) -> None:
+def test_other_processes_cannot_be_ended(isolation: Isolation, tmp_path: Path) -> None:
     with Started(["sleep", "60"]) as other:
         try:
-            assert attack(NEIGHBOUR, tmp_path, walls, other.pid).code == 1
+            assert attack(NEIGHBOUR, tmp_path, isolation, other.pid).code == 1
             assert other.poll() is None
         finally:
             other.kill()
@@ -183,7 +183,7 @@ def test_other_processes_cannot_be_ended(walls: Walls, tmp_path: Path) -> None:
 
 def test_without_walls_they_could_be(tmp_path: Path) -> None:
     with Started(["sleep", "60"]) as other:
-        assert attack(NEIGHBOUR, tmp_path, NO_WALLS, other.pid).code == 0
+        assert attack(NEIGHBOUR, tmp_path, NO_ISOLATION, other.pid).code == 0
         assert other.wait(timeout=ENDS_WITHIN_S) == -signal.SIGKILL
 
 
@@ -196,13 +196,13 @@ print(refused(library.ptrace(0, 0, 0, 0)), refused(library.unshare(0x10000000)),
 """
 
 
-@pytest.mark.parametrize("walls", [each for each in variants() if each.is_filtered], ids=name)
-def test_tracing_and_new_namespaces_are_refused(walls: Walls, tmp_path: Path) -> None:
-    assert attack(WIDEN, tmp_path, walls).output == "True True True\n"
+@pytest.mark.parametrize("isolation", [each for each in variants() if each.is_filtered], ids=name)
+def test_tracing_and_new_namespaces_are_refused(isolation: Isolation, tmp_path: Path) -> None:
+    assert attack(WIDEN, tmp_path, isolation).output == "True True True\n"
 
 
 def test_without_the_filter_a_process_can_be_traced(tmp_path: Path) -> None:
-    assert attack(WIDEN, tmp_path, NO_WALLS).output.startswith("False ")
+    assert attack(WIDEN, tmp_path, NO_ISOLATION).output.startswith("False ")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")

@@ -1,4 +1,4 @@
-"""Builds a project behind walls, and keeps of its wheel what a run of its tests needs besides the repository's own files."""
+"""Builds a project in isolation, and keeps of its wheel what a run of its tests needs besides the repository's own files."""
 
 import configparser
 import os
@@ -19,7 +19,7 @@ from cogworks.services.python.building.project import Project
 from cogworks.services.python.building.toolchains import rust_toolchain, wants_rust
 from cogworks.services.python.building.wheel import MAX_BYTES, UnusableWheel, Wheel, read_wheel
 from cogworks.services.python.index_gateway import Gateway
-from cogworks.services.python.installer import Installer, Surroundings
+from cogworks.services.python.installer import Installer, InstallerSettings
 from cogworks.services.python.installing import Reach, configured_indexes, installers_room, run_installer
 from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.python.pythons import own_python
@@ -42,7 +42,7 @@ class Builder(NamedTuple):
     project: Project
     checkout: Checkout
     installer: Installer
-    surroundings: Surroundings
+    installer_settings: InstallerSettings
     say: Callable[[str], None]
 
     def make(self, place: Path) -> Mapping[str, Any]:
@@ -72,22 +72,22 @@ class Builder(NamedTuple):
         }
 
     def _wheel(self) -> Wheel:
-        surroundings = self.surroundings
+        installer_settings = self.installer_settings
         rust = self._rust()
-        gateway = Gateway(configured_indexes(surroundings.settings))
+        gateway = Gateway(configured_indexes(installer_settings.settings))
         try:
             with installers_room() as room:
                 source, target = room.home / "project", room.home / "wheel"
                 target.mkdir()
                 try:
-                    readable = lay_out(self.checkout, source, search_path=surroundings.search_path)
+                    readable = lay_out(self.checkout, source, search_path=installer_settings.search_path)
                 except GitFailed as error:
                     raise NotBuilt(f"the project cannot be checked out to be built: {error}") from error
                 ended = run_installer(
                     self._command(source / self.checkout.root, target),
                     room,
                     self.installer,
-                    surroundings,
+                    installer_settings,
                     Reach(
                         gateway,
                         readable=(*readable, *rust),
@@ -122,19 +122,19 @@ class Builder(NamedTuple):
 
     @property
     def _python(self) -> Path:
-        return (self.surroundings.python or own_python()).program
+        return (self.installer_settings.python or own_python()).program
 
     def _rust(self) -> tuple[Path, ...]:
         if not wants_rust(self.checkout.blobs):
             return ()
-        found = rust_toolchain(self.surroundings.search_path, self.surroundings.settings)
+        found = rust_toolchain(self.installer_settings.search_path, self.installer_settings.settings)
         return () if found is None else (found,)
 
     def _environment(self, toolchains: Sequence[Path]) -> dict[str, str]:
         programs = [str(each / "bin") for each in toolchains]
         told = {
-            "PATH": os.pathsep.join([*programs, self.surroundings.search_path or os.defpath]),
-            # The clone belongs to whoever runs the service, the build to whoever is behind the walls.
+            "PATH": os.pathsep.join([*programs, self.installer_settings.search_path or os.defpath]),
+            # The clone belongs to whoever runs the service, the build to whoever is in isolation.
             "GIT_CONFIG_COUNT": "1",
             "GIT_CONFIG_KEY_0": "safe.directory",
             "GIT_CONFIG_VALUE_0": "*",
@@ -159,7 +159,7 @@ class Builder(NamedTuple):
             text = f"the package index could not be used to build the project: {listed}. Check pip's configuration and the network of this machine."
             raise NotBuilt(text, is_recoverable=True)
         if ended.timed_out:
-            text = f"building the project took longer than {self.surroundings.limit_s:.0f} s; raise the time limit of the operation, or {_WITHOUT}"
+            text = f"building the project took longer than {self.installer_settings.limit_s:.0f} s; raise the time limit of the operation, or {_WITHOUT}"
             raise NotBuilt(text, ErrorCode.TIMEOUT)
         if ended.blocked:
             raise NotBuilt(f"building the project was ended: {'; '.join(ended.blocked)}. {_WITHOUT}")

@@ -102,7 +102,7 @@ def lay_out(checkout: Checkout, place: Path, *, search_path: str) -> tuple[Path,
     git.run("init", "--quiet", "--template=", f"--object-format={form}", str(place), cwd=place.parent)
     own = place / ".git"
     (own / "objects" / "info").mkdir(parents=True, exist_ok=True)
-    # Each is named, for behind walls nobody sees what one of them borrows in turn.
+    # Each is named, for in isolation nobody sees what one of them borrows in turn.
     listed = "".join(f"{each}\n" for each in borrowed)
     (own / "objects" / "info" / "alternates").write_text(listed, encoding="utf-8", errors="surrogateescape")
     (own / "packed-refs").write_text(tags, encoding="utf-8", errors="surrogateescape")

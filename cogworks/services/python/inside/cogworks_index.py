@@ -1,4 +1,4 @@
-"""Opens the door of the package index inside the walls, hands it out, and becomes the installer; imports nothing of cogworks."""
+"""Opens the door of the package index inside the isolation, hands it out, and becomes the installer; imports nothing of cogworks."""
 
 import os
 import socket

@@ -14,7 +14,7 @@ _CORE = "COVERAGE_CORE"
 _ANYTHING_BUT_LINES = ["trace-changed", "no-data-collected", "no-ctracer", "no-sysmon", "couldnt-parse"]
 
 
-def line_keeper(folder: str, root: str = "") -> LineKeeper | str:
+def line_keeper(folder: str, root: str = "") -> LineRecorder | str:
     """What measures, or why nothing can be measured.
 
     Args:
@@ -22,13 +22,13 @@ def line_keeper(folder: str, root: str = "") -> LineKeeper | str:
         root: only files below it count; empty: the current directory.
     """
     try:
-        return LineKeeper(_coverage(folder), root or os.getcwd())
+        return LineRecorder(_coverage(folder), root or os.getcwd())
     except (ImportError, AttributeError, TypeError) as error:
         # Another interpreter than the service's, or a project's own coverage of long ago.
         return f"{type(error).__name__}: {error}"
 
 
-class LineKeeper:
+class LineRecorder:
     """Measures each stretch by itself, so that one that takes the tracing for itself loses no lines but its own."""
 
     def __init__(self, coverage: ModuleType, root: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
-from cogworks_linekeeping import LineKeeper, line_keeper
+from cogworks_linekeeping import LineRecorder, line_keeper
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 class Measuring:
     """Each test by itself."""
 
-    def __init__(self, reporter: Any, keeper: LineKeeper) -> None:
+    def __init__(self, reporter: Any, keeper: LineRecorder) -> None:
         self._reporter = reporter
         self._keeper = keeper
 

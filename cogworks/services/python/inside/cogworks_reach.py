@@ -1,4 +1,4 @@
-"""A pytest plugin that notes which files and addresses beyond the walls the tests try to reach; imports nothing of cogworks.
+"""A pytest plugin that notes which files and addresses beyond the isolation the tests try to reach; imports nothing of cogworks.
 
 The walls hold without it: it only says what ran into them, as far as this interpreter sees it.
 """

@@ -1,4 +1,4 @@
-"""Notes which files and addresses beyond the walls the tests try to reach; imports nothing of cogworks, and nothing of pytest.
+"""Notes which files and addresses beyond the isolation the tests try to reach; imports nothing of cogworks, and nothing of pytest.
 
 The walls hold without it: it only says what ran into them, as far as this interpreter sees it.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 _MOST = 20
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-_OWN = ("/tmp", "/dev", "/proc")  # noqa: S108  # the walls give each run its own
+_OWN = ("/tmp", "/dev", "/proc")  # noqa: S108  # the isolation give each run its own
 _OF_OTHERS = re.compile(r"/proc/(\d+)/(?:environ|mem|maps|cmdline|fd|root|cwd)\b")
 _CHANGES = ("chmod", "chown", "link", "mkdir", "remove", "rename", "rmdir", "symlink", "truncate", "utime")
 _TARGET_SECOND = ("os.link", "os.symlink")

@@ -32,7 +32,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Order:
-    """One command and the walls to put around it."""
+    """One command and the isolation to put around it."""
 
     command: tuple[str, ...]
     directory: str
@@ -48,7 +48,7 @@ class Order:
     is_filtered: bool = False
     """Whether system calls are filtered."""
     is_linux: bool = True
-    """Whether the system has what only Linux has: without it there are no walls, and only the command's group is ended."""
+    """Whether the system has what only Linux has: without it there are no isolation, and only the command's group is ended."""
     report_fd: int = -1
     """Where the launcher writes its `Verdict` when all is over."""
     kept_fds: tuple[int, ...] = ()

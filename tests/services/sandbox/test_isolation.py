@@ -1,10 +1,10 @@
-"""What each set of walls is called, what it lacks, and when code is not run behind it."""
+"""What each set of isolation is called, what it lacks, and when code is not run behind it."""
 
 import pytest
 
-from cogworks.services.sandbox.walls import NO_WALLS, Lacking, Walls, namespaces_remedy, refusal
+from cogworks.services.sandbox.isolation import NO_ISOLATION, Isolation, Lacking, namespaces_remedy, refusal
 
-COMPLETE = Walls("namespaces", landlock_abi=7, is_filtered=True)
+COMPLETE = Isolation("namespaces", landlock_abi=7, is_filtered=True)
 LACKING = Lacking("namespaces", "mount: Operation not permitted", "Install bubblewrap.")
 
 
@@ -24,10 +24,10 @@ def test_complete_walls_are_named_layer_by_layer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("walls", "unprotected"),
+    ("isolation", "unprotected"),
     [
         (
-            NO_WALLS,
+            NO_ISOLATION,
             (
                 "reach the network",
                 "change permissions of files outside its copy",
@@ -39,7 +39,7 @@ def test_complete_walls_are_named_layer_by_layer() -> None:
             ),
         ),
         (
-            Walls("none", landlock_abi=2, is_filtered=True),
+            Isolation("none", landlock_abi=2, is_filtered=True),
             (
                 "change permissions of files outside its copy",
                 "see which processes run here",
@@ -49,7 +49,7 @@ def test_complete_walls_are_named_layer_by_layer() -> None:
             ),
         ),
         (
-            Walls("none", landlock_abi=6, is_filtered=True),
+            Isolation("none", landlock_abi=6, is_filtered=True),
             (
                 "change permissions of files outside its copy",
                 "see which processes run here",
@@ -58,14 +58,14 @@ def test_complete_walls_are_named_layer_by_layer() -> None:
         ),
     ],
 )
-def test_what_is_not_kept_out_is_said(walls: Walls, unprotected: tuple[str, ...]) -> None:
-    assert not walls.is_complete
-    assert walls.unprotected == unprotected
+def test_what_is_not_kept_out_is_said(isolation: Isolation, unprotected: tuple[str, ...]) -> None:
+    assert not isolation.is_complete
+    assert isolation.unprotected == unprotected
 
 
 def test_code_that_needs_walls_is_run_behind_complete_ones_only() -> None:
     assert refusal(COMPLETE) is None
-    reason = refusal(Walls("none", landlock_abi=7, is_filtered=True, lacking=(LACKING,)))
+    reason = refusal(Isolation("none", landlock_abi=7, is_filtered=True, lacking=(LACKING,)))
     assert reason is not None
     assert "no namespaces: mount: Operation not permitted" in reason
     assert "Install bubblewrap." in reason

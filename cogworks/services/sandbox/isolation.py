@@ -1,4 +1,4 @@
-"""Which walls stand around a command, what that means in words, and what is missing."""
+"""Which isolation stand around a command, what that means in words, and what is missing."""
 
 from typing import NamedTuple
 
@@ -14,8 +14,8 @@ class Lacking(NamedTuple):
     """What to install or to switch on."""
 
 
-class Walls(NamedTuple):
-    """The strongest walls this machine can build, as they were tried."""
+class Isolation(NamedTuple):
+    """The strongest isolation this machine can build, as they were tried."""
 
     engine: Engine
     program: str = ""
@@ -25,7 +25,7 @@ class Walls(NamedTuple):
     is_filtered: bool = False
     lacking: tuple[Lacking, ...] = ()
     is_linux: bool = True
-    """Whether the launcher can use what only Linux has, also where there are no walls."""
+    """Whether the launcher can use what only Linux has, also where there are no isolation."""
 
     @property
     def is_complete(self) -> bool:
@@ -40,7 +40,7 @@ class Walls(NamedTuple):
 
     @property
     def unprotected(self) -> tuple[str, ...]:
-        """What a command could do that it should not be able to; empty behind complete walls."""
+        """What a command could do that it should not be able to; empty in complete isolation."""
         if self.is_complete:
             return ()
         found = [] if self.is_filtered else ["reach the network"]
@@ -85,26 +85,30 @@ _WITHOUT_LINUX = (
 _ALWAYS = ("own copy of the files", "scrubbed environment")
 _LANDLOCK_TRUNCATES = 3
 _LANDLOCK_SIGNALS = 6
-NO_WALLS = Walls("none")
+NO_ISOLATION = Isolation("none")
 """Limits and nothing else."""
 
 
-def elsewhere(system: str) -> Walls:
+def elsewhere(system: str) -> Isolation:
     """What there is where the system is not Linux."""
     why = f"{system} has no namespaces, no Landlock and no seccomp"
-    remedy = "Run cogworks on Linux, or in a Linux container or virtual machine, for items that need walls."
-    return Walls("none", lacking=(Lacking("walls", why, remedy),), is_linux=False)
+    remedy = (
+        "Run cogworks on Linux, or in a Linux container or virtual machine, for items that need isolation."
+    )
+    return Isolation("none", lacking=(Lacking("walls", why, remedy),), is_linux=False)
 
 
-def refusal(walls: Walls) -> str | None:
-    """Why code that needs complete walls is not run behind these, None when it may be."""
-    if walls.is_complete:
+def refusal(isolation: Isolation) -> str | None:
+    """Why code that needs complete isolation is not run here, None when it may be."""
+    if isolation.is_complete:
         return None
-    reasons = "; ".join(f"no {each.wall}: {each.why}" for each in walls.lacking) or "they were not asked for"
-    remedies = " Or: ".join(dict.fromkeys(each.remedy for each in walls.lacking if each.remedy))
+    reasons = (
+        "; ".join(f"no {each.wall}: {each.why}" for each in isolation.lacking) or "they were not asked for"
+    )
+    remedies = " Or: ".join(dict.fromkeys(each.remedy for each in isolation.lacking if each.remedy))
     return (
-        "this item is safety-critical or comes from somebody who is not trusted, so its code runs only behind complete "
-        f"walls, and this machine has none ({reasons}). {remedies} `cogworks doctor` shows what is there."
+        "this item is safety-critical or comes from somebody who is not trusted, so its code runs only in complete "
+        f"isolation, and this machine has none ({reasons}). {remedies} `cogworks doctor` shows what is there."
     )
 
 

@@ -1,4 +1,4 @@
-"""A laboratory without worktrees and services: rooms answer as they are told; obeys `cogworks.repair.probe.investigating.Laboratory`."""
+"""A laboratory without worktrees and services: rooms answer as they are told; obeys `cogworks.repair.probe.investigating.SandboxPool`."""
 
 import re
 import threading
@@ -14,11 +14,11 @@ from cogworks.domain_services.operations import Operation
 from cogworks.repair.probe.probes import Params, Result
 from tests.repair.exploring import SHOP
 
-Answering = Callable[["ScriptedRoom", str, Any], Sequence[Message]]
+Answering = Callable[["ScriptedSandbox", str, Any], Sequence[Message]]
 """The room, the operation's method and its parameters -> the answers of the services."""
 
 
-def nothing(_room: "ScriptedRoom", _method: str, _params: Any) -> Sequence[Message]:
+def nothing(_room: "ScriptedSandbox", _method: str, _params: Any) -> Sequence[Message]:
     """No service offers anything."""
     return ()
 
@@ -36,7 +36,7 @@ def traced(
     return Trace(case=case, events=events, **more)
 
 
-class ScriptedRoom:
+class ScriptedSandbox:
     """Remembers what was applied; obeys `cogworks.repair.probe.probes.Room`."""
 
     def __init__(self, answering: Answering, texts: Mapping[str, str], asked: list[tuple[str, Any]]) -> None:
@@ -70,7 +70,7 @@ class ScriptedRoom:
         ]
 
 
-class ScriptedLaboratory:
+class ScriptedSandboxPool:
     """Lends rooms to threads, and counts."""
 
     def __init__(
@@ -93,7 +93,7 @@ class ScriptedLaboratory:
         self.asked: list[tuple[str, Any]] = []
 
     @contextmanager
-    def room(self, *, limit_s: float) -> Iterator[ScriptedRoom]:
+    def sandbox(self, *, limit_s: float) -> Iterator[ScriptedSandbox]:
         assert limit_s > 0
         with self._mutex:
             number = self.lent
@@ -103,7 +103,7 @@ class ScriptedLaboratory:
         if self._pauses_s:
             time.sleep(self._pauses_s[number % len(self._pauses_s)])
         try:
-            yield ScriptedRoom(self._answering, self._texts, self.asked)
+            yield ScriptedSandbox(self._answering, self._texts, self.asked)
         finally:
             with self._mutex:
                 self.alive -= 1
