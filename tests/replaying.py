@@ -10,7 +10,7 @@ from cogworks.ledger.history import parse_message
 from cogworks.ledger.lease import lease_ages_s
 from cogworks.pipeline.decision import Decision, Finish, GiveUpOn, Run, decide
 from cogworks.pipeline.graph import Pipeline
-from cogworks.pipeline.position import PullFacts
+from cogworks.pipeline.position import PullFacts, Standing
 from cogworks.pipeline.state import RunState, VisitRecord
 from cogworks.pipeline.transitions import settle
 from cogworks.vocabulary import IssueNumber
@@ -64,7 +64,7 @@ def _decided(
 ) -> Decision:
     ages = lease_ages_s(state.leases, history[:50], server_date=date)
     known = facts(pulls=pulls, lease_ages_s=ages, max_cost_usd=1_000.0, max_tokens=10**9)
-    return decide(state, known, pipeline)
+    return decide(Standing(state, known, pipeline))
 
 
 def _settled(

@@ -31,7 +31,7 @@ def explain(issue_url: str, at: str, as_json: bool) -> int:
     seen = look_at(issue_url, look.meter, at=at)
     from cogworks.pipeline.explanation import explain as explanation_of
 
-    found = explanation_of(seen.state, seen.facts, seen.pipeline, seen.decision)
+    found = explanation_of(seen.standing, seen.decision)
     if as_json:
         click.echo(json.dumps({**_as_object(seen, found, at), **look.used()}))
     else:

@@ -94,11 +94,11 @@ def of_item(context: click.Context, issue_url: str, form: str, as_object: bool) 
     from cogworks.forge.surface import views_of
     from cogworks.github.meter import Requests
     from cogworks.pipeline.gates import gated_nodes
-    from cogworks.pipeline.position import class_of, locate
+    from cogworks.pipeline.position import class_of
 
     given = context.get_parameter_source("form") is not ParameterSource.DEFAULT
     seen = look_at(issue_url, Requests())
-    views = views_of(locate(seen.state, seen.facts, seen.pipeline))
+    views = views_of(seen.standing.position)
     gated = gated_nodes(seen.pipeline, class_of(seen.state, seen.facts))
     _print(
         Picture(seen.pipeline, views, seen.state.schedule or (), gated),

@@ -92,7 +92,7 @@ def _as_object(seen: "Considered") -> dict[str, Any]:
         "next": next_move(seen),
         "baseline": baseline_of(state),
         "nodes": _nodes(seen),
-        "waiting_for": [w.model_dump(mode="json") for w in waiting_for(state, seen.facts, seen.pipeline)],
+        "waiting_for": [w.model_dump(mode="json") for w in waiting_for(seen.standing)],
         "pull_requests": [
             {
                 "slug": pull.slug,
@@ -127,9 +127,9 @@ def _status(seen: "Considered") -> str:
 
 
 def _nodes(seen: "Considered") -> list[dict[str, Any]]:
-    from cogworks.pipeline.position import instance_name, locate
+    from cogworks.pipeline.position import instance_name
 
-    position = locate(seen.state, seen.facts, seen.pipeline)
+    position = seen.standing.position
     rows = []
     for instance, known in position.statuses.items():
         visits = [visit for visit in seen.state.visits if visit.instance == instance]

@@ -16,6 +16,7 @@ from cogworks.ledger.lease import VisitLease
 from cogworks.ledger.record import Change, LedgerCommit, Tip, change_for
 from cogworks.pipeline.decision import INPUTS, Answer
 from cogworks.pipeline.people import CommentRef
+from cogworks.pipeline.position import Standing
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import LEASE_TTL_S, MAX_ATTEMPTS, Lease, RunState, first_visit_key
 from cogworks.vocabulary import BranchName, CommitOid, VisitKey
@@ -107,7 +108,7 @@ def answer(ports: AnswerPorts, ledger: MovingLedger, seen: Considered, move: Ans
     due = Due(
         comments=_comments(seen, held),
         verb="answered",
-        waits_for=lambda state: rest_line(state, seen.facts, seen.pipeline),
+        waits_for=lambda state: rest_line(Standing(state, seen.facts, seen.pipeline)),
         asked_s=asked_s,
         is_heir=move.taken_over_from is not None,
         # The status comment is no courtesy: who gave it up might post it a second time.
@@ -129,7 +130,7 @@ def settle(ports: AnswerPorts, visit_lease: VisitLease, snapshot: Snapshot, due:
         published = _posted(ports, visit_lease, snapshot, due)
         after = visit_lease.finish(
             lambda state: _answered(state, held, due, published),
-            due.verb,
+            lambda _: due.verb,
             lambda _: {},
             waits_for=due.waits_for,
         )
@@ -163,7 +164,7 @@ def _posted(ports: AnswerPorts, visit_lease: VisitLease, snapshot: Snapshot, due
 
 def _comments(seen: Considered, state: RunState) -> tuple[PostComment, ...]:
     def status(visit_key: VisitKey) -> PostComment:
-        body = project(state, seen.facts, seen.pipeline, seen.config).comment
+        body = project(Standing(state, seen.facts, seen.pipeline), seen.config).comment
         return PostComment(number=state.issue, topic=STATUS_TOPIC, body=body, visit_key=visit_key)
 
     owed = [

@@ -16,7 +16,7 @@ from cogworks.pipeline.closing import is_last_to_merge
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.limits import grant
 from cogworks.pipeline.places import is_routing, place_of
-from cogworks.pipeline.position import aborted_by, locate
+from cogworks.pipeline.position import Standing, aborted_by
 from cogworks.pipeline.state import Lease, RunState
 from cogworks.pipeline.wording import input_digest
 
@@ -54,7 +54,7 @@ def stopped_by(seen: Considered, run: Run) -> Callable[[RunState], str]:
     def reason(state: RunState) -> str:
         if state.graph_hash != seen.pipeline.graph_hash:
             return ""
-        aborted = aborted_by(run.instance, locate(state, seen.facts, seen.pipeline))
+        aborted = aborted_by(run.instance, Standing(state, seen.facts, seen.pipeline).position)
         return f"{aborted}; nothing was published" if aborted else ""
 
     return reason
@@ -105,7 +105,7 @@ def claimed(
 def _closes_issue(seen: Considered, run: Run, state: RunState, task: NodeTask) -> bool:
     if not seen.config.pull_requests.closes_issue or is_routing(run.instance):
         return False
-    position = locate(state, seen.facts, seen.pipeline)
+    position = Standing(state, seen.facts, seen.pipeline).position
     on = (task.base_branch, *task.merge_branches)
     return is_last_to_merge(state, seen.pipeline, seen.facts.pulls, position, run.instance, on=on)
 

@@ -22,7 +22,7 @@ from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.parser import built_in_pipelines, parse_pipelines
 from cogworks.pipeline.people import Inputs
 from cogworks.pipeline.places import place_of
-from cogworks.pipeline.position import Facts
+from cogworks.pipeline.position import Facts, Standing
 from cogworks.pipeline.revalidation import revalidated
 from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.pipeline.wording import worded
@@ -59,16 +59,27 @@ class Considered:
 
     snapshot: Snapshot
     config: Config
-    pipeline: Pipeline
     pipelines: PipelineConfiguration
     """Every pipeline of the repository; the run's first node may choose another one."""
-    state: RunState
-    facts: Facts
+    standing: Standing
+    """The run, with what people newly asked for obeyed."""
     decision: Decision
     heard: Heard
-    """What people newly asked for; `state` is as it is after that."""
+    """What people newly asked for."""
     known: RunState | None = None
     """The state as the ledger has it."""
+
+    @property
+    def state(self) -> RunState:
+        return self.standing.state
+
+    @property
+    def facts(self) -> Facts:
+        return self.standing.facts
+
+    @property
+    def pipeline(self) -> Pipeline:
+        return self.standing.pipeline
 
     @property
     def is_news(self) -> bool:
@@ -146,14 +157,13 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     obeyed = revalidated(obeyed, _foreign_heads(obeyed, snapshot, facts, pipeline), pipeline)
     # A restart begins on the default pipeline again.
     pipeline = pipelines.choose(obeyed.pipeline)
+    standing = Standing(obeyed, facts, pipeline)
     return Considered(
         snapshot=snapshot,
         config=config,
-        pipeline=pipeline,
         pipelines=pipelines,
-        state=obeyed,
-        facts=facts,
-        decision=decide(obeyed, facts, pipeline),
+        standing=standing,
+        decision=decide(standing),
         heard=heard,
         known=known,
     )

@@ -21,7 +21,7 @@ from cogworks.forge.sweep import (
 )
 from cogworks.pipeline.decision import Finish, GiveUpOn, Run
 from cogworks.pipeline.limits import shortage
-from cogworks.pipeline.position import instance_name, locate
+from cogworks.pipeline.position import instance_name
 from cogworks.vocabulary import Value
 
 JITTER = 0.2
@@ -257,7 +257,7 @@ def ready_nodes(seen: Considered) -> tuple[str, ...]:
     """The nodes that runners could start now, as `process --node` takes them; `""` where a step has only to record."""
     match seen.decision:
         case Run(instance=instance):
-            ready = locate(seen.state, seen.facts, seen.pipeline).ready
+            ready = seen.standing.position.ready
             startable = [each for each in ready if not shortage(seen.state, seen.facts, seen.pipeline, each)]
             return tuple(dict.fromkeys(instance_name(each) for each in (instance, *startable)))
         case GiveUpOn() | Finish():

@@ -22,7 +22,7 @@ from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.places import is_routing
-from cogworks.pipeline.position import Facts, PullFacts, locate
+from cogworks.pipeline.position import Facts, PullFacts, Standing
 from cogworks.pipeline.revalidation import looked_at
 from cogworks.pipeline.state import KnownPull, RunState, VisitRecord
 from cogworks.pipeline.transitions import learn_classification, learn_plan, settle, switched
@@ -104,7 +104,7 @@ def transition(
         if pipeline is not claimed.pipeline:
             state = switched(state, pipeline)
         settled = noticed(settle(known(state, published), pipeline, record, view), facts)
-        gates = locate(settled, facts, pipeline)
+        gates = Standing(settled, facts, pipeline).position
         finished = gates.frontier.finished
         return settled.model_copy(
             update={"gates": gates.gates, "status": "done" if finished else settled.status}

@@ -32,7 +32,7 @@ def give_back(
             lambda state: state.released(
                 visit_lease.lease, spent, short_of=short_of, why=visit_lease.stop_reason, asks=asks
             ),
-            RELEASED,
+            lambda _: RELEASED,
             lambda _: {},
             waits_for=waits_for,
         )

@@ -41,9 +41,9 @@ from cogworks.ledger.record import Change, LedgerCommit, StaleTip, change_for, v
 from cogworks.nodes.contract import Failed
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.limits import calls_model, shortage
-from cogworks.pipeline.position import Facts, instance_name, locate, waiting_for
+from cogworks.pipeline.position import Standing, instance_name, waiting_for
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import Lease, RunState, VisitRecord, visit_key
+from cogworks.pipeline.state import Lease, VisitRecord, visit_key
 from cogworks.settings.config import Config
 from cogworks.vocabulary import CommitOid, RunId
 
@@ -142,14 +142,14 @@ def _rest(
 ) -> StepReport:
     match why:
         case move.Wait(waiting_for=waits):
-            warning = _show(ports, seen, seen.state, seen.facts)
+            warning = _show(ports, seen, seen.standing)
             asks = "; ".join(wait.line for wait in waits)
             return report("waiting", asks, seen, seen.state, waiting_for=waits, warning=warning)
         case move.BackOff(lease=lease, stealable_in_s=wait_s):
             message = f"{lease.node} is being worked on by {lease.holder}; its lease can be taken over in {wait_s:.0f} s"
             return report("backed_off", message, seen, seen.state, retry_in_s=wait_s)
         case move.Nothing(reason=reason):
-            warning = _show(ports, seen, seen.state, seen.facts)
+            warning = _show(ports, seen, seen.standing)
             return report("done", reason, seen, seen.state, warning=warning)
         case move.Stop(is_about_item=False, outcome=outcome, reason=reason):
             return report(outcome, reason, seen, seen.state)
@@ -157,7 +157,7 @@ def _rest(
             warning = _show_problem(ports, seen.snapshot, reason)
             return report(outcome, reason, seen, seen.state, warning=warning)
         case move.Stop(outcome=outcome, reason=reason):
-            warning = _show(ports, seen, seen.state, seen.facts)
+            warning = _show(ports, seen, seen.standing)
             return report(outcome, reason, seen, seen.state, warning=warning)
 
 
@@ -177,7 +177,7 @@ def _deal_with_inputs(ports: StepPorts, seen: Considered, why: move.Decision) ->
 
 
 def _obeyed(seen: Considered, lease: Lease) -> Change:
-    rests_on = rest_line(seen.state, seen.facts, seen.pipeline)
+    rests_on = rest_line(seen.standing)
     return change_for(seen.state, lease, "obeyed", {}, sequence=seen.state.inputs.times, waits_for=rests_on)
 
 
@@ -185,7 +185,7 @@ def _answer(ports: StepPorts, seen: Considered, due: move.Answer) -> StepReport:
     ledger = ports.ledger(seen.snapshot)
     state = answer(_answer_ports(ports), ledger, seen, due)
     _forget_ended(ports, seen)
-    warning = _show(ports, seen, state, seen.facts)
+    warning = _show(ports, seen, replace(seen.standing, state=state))
     told = report("succeeded", "people were answered", seen, state, warning=warning)
     return told.model_copy(update={"node": move.INPUTS.node, "visit_key": due.visit_key})
 
@@ -213,7 +213,7 @@ def _visit(ports: StepPorts, seen: Considered, run: move.Run) -> StepReport:
         if not reason:
             _show_problem(ports, seen.snapshot, str(error))
             raise
-        _show(ports, seen, state, seen.facts)
+        _show(ports, seen, replace(seen.standing, state=state))
         # The visit saw only what was left for it; people know the budget of the whole item.
         raise BudgetReached(reason) from error
     return _ended(ports, seen, run, ended)
@@ -221,11 +221,12 @@ def _visit(ports: StepPorts, seen: Considered, run: move.Run) -> StepReport:
 
 def _asking(ports: StepPorts, seen: Considered, run: move.Run, claimed: Claimed, problem: str) -> StepReport:
     """The visit was given back until a person approves one of its calls."""
-    visit_lease, facts = claimed.visit_lease, seen.facts
-    warning = _show(ports, seen, visit_lease.state, facts)
-    waits = waiting_for(visit_lease.state, facts, seen.pipeline)
+    visit_lease = claimed.visit_lease
+    now = replace(seen.standing, state=visit_lease.state)
+    warning = _show(ports, seen, now)
+    waits = waiting_for(now)
     # A node beside it may go on meanwhile.
-    is_more = bool(locate(visit_lease.state, facts, seen.pipeline).ready)
+    is_more = bool(now.position.ready)
     message = f"{instance_name(run.instance)}: {problem}"
     told = report(
         "succeeded" if is_more else "waiting",
@@ -288,30 +289,29 @@ def _claim(ports: StepPorts, seen: Considered, run: move.Run) -> Claimed:
 
 
 def _ended(ports: StepPorts, seen: Considered, run: move.Run, ended: Ended) -> StepReport:
-    # The visit may have chosen another pipeline.
-    seen = replace(seen, pipeline=ended.pipeline)
-    warning = _show(ports, seen, ended.state, ended.facts)
-    waits = waiting_for(ended.state, ended.facts, seen.pipeline)
-    if ended.state.status == "done":
-        ports.forget(ended.state.run_id)
-    record = ended.state.visits[-1]
+    now = ended.standing
+    warning = _show(ports, seen, now)
+    waits = waiting_for(now)
+    if ended.standing.state.status == "done":
+        ports.forget(ended.standing.state.run_id)
+    record = ended.standing.state.visits[-1]
     told = report(
         _outcome_word(ended),
         f"{instance_name(run.instance)}: {record.told}",
         seen,
-        ended.state,
+        ended.standing.state,
         waiting_for=waits,
         warning=warning,
-        facts=ended.facts,
+        facts=ended.standing.facts,
     )
     ours = {"node": instance_name(run.instance), "visit_key": run.visit_key, "spend": ended.spend}
     return told.model_copy(update=ours)
 
 
 def _outcome_word(ended: Ended) -> Literal["failed", "done", "succeeded"]:
-    if isinstance(ended.outcome, Failed) or ended.state.visits[-1].status == "failed":
+    if isinstance(ended.outcome, Failed) or ended.standing.state.visits[-1].status == "failed":
         return "failed"
-    return "done" if ended.state.status == "done" else "succeeded"
+    return "done" if ended.standing.state.status == "done" else "succeeded"
 
 
 def _give_up(ports: StepPorts, seen: Considered, lease: Lease, reason: str) -> StepReport:
@@ -327,15 +327,16 @@ def _give_up(ports: StepPorts, seen: Considered, lease: Lease, reason: str) -> S
         spend=lease.spent_at_most,
     )
     state = seen.state.recorded(record)
-    rest = rest_line(state, seen.facts, seen.pipeline)
+    now = replace(seen.standing, state=state)
+    rest = rest_line(now)
     files = visit_files(state, record, None)
     _append(ports, seen, change_for(state, lease, "failed", files, sequence=0, waits_for=rest))
-    warning = _show(ports, seen, state, seen.facts)
+    warning = _show(ports, seen, now)
     return report("failed", f"{instance_name(lease.instance)}: {reason}", seen, state, warning=warning)
 
 
 def _finish(ports: StepPorts, seen: Considered) -> StepReport:
-    gates = locate(seen.state, seen.facts, seen.pipeline).gates
+    gates = seen.standing.position.gates
     state = seen.state.model_copy(update={"status": "done", "gates": gates})
     last = state.visits[-1]
     closing = Lease(
@@ -351,7 +352,7 @@ def _finish(ports: StepPorts, seen: Considered) -> StepReport:
     )
     _append(ports, seen, change_for(state, closing, "done", {}, sequence=0))
     ports.forget(state.run_id)
-    warning = _show(ports, seen, state, seen.facts)
+    warning = _show(ports, seen, replace(seen.standing, state=state))
     return report("done", "every node is done and every gate is passed", seen, state, warning=warning)
 
 
@@ -361,12 +362,11 @@ def _append(ports: StepPorts, seen: Considered, change: Change) -> None:
     ports.ledger(seen.snapshot).append(seen.snapshot.ledger.oid, change)
 
 
-def _show(ports: StepPorts, seen: Considered, state: RunState, facts: Facts) -> str:
-    if state.graph_hash != seen.pipeline.graph_hash:
+def _show(ports: StepPorts, seen: Considered, now: Standing) -> str:
+    if now.state.graph_hash != now.pipeline.graph_hash:
         # Another graph would draw another picture; the run's own one stays as it was last shown.
         return ""
-    surface = project(state, facts, seen.pipeline, seen.config)
-    effects = differences(surface, seen.snapshot, state, seen.config)
+    effects = differences(project(now, seen.config), seen.snapshot, now.state, seen.config)
     return (ports.tracker.show(effects, seen.snapshot) or "") if effects else ""
 
 

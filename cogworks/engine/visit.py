@@ -35,14 +35,14 @@ from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, 
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.spawning import with_created
 from cogworks.pipeline.edge_audit import edges_line
-from cogworks.pipeline.graph import Node, Pipeline
+from cogworks.pipeline.graph import Node
 from cogworks.pipeline.limits import calls_model, overdrawn, session_budget
 from cogworks.pipeline.people import AskedCall
 from cogworks.pipeline.places import is_routing, place_of
-from cogworks.pipeline.position import Facts
+from cogworks.pipeline.position import Standing
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.state import LEASE_TTL_S, NextCall, RunState, VisitRecord
+from cogworks.pipeline.state import LEASE_TTL_S, NextCall, VisitRecord
 from cogworks.settings.config import Config
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId
 
@@ -119,11 +119,8 @@ class Ended:
     """How a visit ended."""
 
     outcome: Outcome
-    state: RunState
-    pipeline: Pipeline
-    """The one the run goes on with."""
-    facts: Facts
-    """With the pull requests that the visit opened."""
+    standing: Standing
+    """The run after it, on the pipeline it goes on with and with the pull requests that the visit opened."""
     published: Published
     spend: Spend
     """What this attempt paid the model; earlier attempts are in the visit's record."""
@@ -167,17 +164,15 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
         state = visit_lease.finish(
             after,
             # A loop that is used up makes a failure of a node that succeeded.
-            after(visit_lease.state).visits[-1].status,
+            lambda state: state.visits[-1].status,
             lambda state: files_after(claimed, outcome, state, evaluations),
-            waits_for=lambda state: rest_line(state, facts, pipeline),
+            waits_for=lambda state: rest_line(Standing(state, facts, pipeline)),
             edges=edges_line(evaluations),
         )
         is_recorded = True
         return Ended(
             outcome=outcome,
-            state=state,
-            facts=facts,
-            pipeline=pipeline,
+            standing=Standing(state, facts, pipeline),
             published=published,
             spend=visit_lease.spent - visit_lease.lease.spent,
         )
@@ -195,7 +190,9 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                 short_of=unaffordable,
                 asks=asks,
                 waits_for=lambda state: (
-                    rest_line(state, claimed.facts, claimed.pipeline) if unaffordable or asks else ""
+                    rest_line(Standing(state, claimed.facts, claimed.pipeline))
+                    if unaffordable or asks
+                    else ""
                 ),
             )
 
@@ -372,7 +369,9 @@ def _publish(
 
 def _first_status(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> PostComment:
     after = transition(claimed, outcome, record, Published(), claimed.facts)(claimed.visit_lease.state)
-    surface = project(after, claimed.facts, claimed.pipelines.choose(after.pipeline), claimed.config)
+    surface = project(
+        Standing(after, claimed.facts, claimed.pipelines.choose(after.pipeline)), claimed.config
+    )
     return PostComment(
         number=after.issue, topic=STATUS_TOPIC, body=surface.comment, visit_key=claimed.move.visit_key
     )

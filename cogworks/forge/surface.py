@@ -21,11 +21,11 @@ from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import (
     Facts,
     Position,
+    Standing,
     class_of,
     failures,
     how_to_retry,
     instance_name,
-    locate,
     slug_of,
     waiting_for,
 )
@@ -59,16 +59,16 @@ class Surface(Value):
     """Whether the two above count: the repository may want to close its issues by hand."""
 
 
-def project(state: RunState, facts: Facts, pipeline: Pipeline, config: Config) -> Surface:
+def project(standing: Standing, config: Config) -> Surface:
     """The surface of a run: the same for the same state and facts, no clock takes part."""
-    position = locate(state, facts, pipeline)
-    waits = waiting_for(state, facts, pipeline)
-    last = closing_pull(state, pipeline, facts.pulls, position)
+    position = standing.position
+    waits = waiting_for(standing)
+    last = closing_pull(standing.state, standing.pipeline, standing.facts.pulls, position)
     return Surface(
-        labels=_labels(state, position, waits, config),
-        comment=_comment(state, facts, pipeline, position, waits),
+        labels=_labels(standing.state, position, waits, config),
+        comment=_comment(standing.state, standing.facts, standing.pipeline, position, waits),
         closing=last.number if last else None,
-        is_all_merged=is_all_merged(state, facts.pulls),
+        is_all_merged=is_all_merged(standing.state, standing.facts.pulls),
         closes_issue=config.pull_requests.closes_issue,
     )
 

@@ -138,7 +138,9 @@ class VisitLease:
         """
         with self._lock:
             self.check()
-            commit = self._commit(lambda state: state.checkpointed(self.lease, self.spent), "checkpoint")
+            commit = self._commit(
+                lambda state: state.checkpointed(self.lease, self.spent), lambda _: "checkpoint"
+            )
             self._pending = {}
             if not commit.issue_is_open:
                 self._stop_reason = "the issue was closed while its node ran; nothing was published"
@@ -148,7 +150,7 @@ class VisitLease:
     def finish(
         self,
         transition: Callable[[RunState], RunState],
-        verb: str,
+        verb: Callable[[RunState], str],
         files: Callable[[RunState], Mapping[str, str]],
         *,
         waits_for: Callable[[RunState], str],
@@ -157,6 +159,7 @@ class VisitLease:
         """Commit the visit's end; a lost race re-reads and re-applies the transition while the lease stands.
 
         Args:
+            verb: how it ended, for the message, told from the state after it.
             edges: which edges the transition looks at, for the message.
 
         Raises:
@@ -177,7 +180,7 @@ class VisitLease:
     def _commit(
         self,
         transition: Callable[[RunState], RunState],
-        verb: str,
+        verb: Callable[[RunState], str],
         *,
         files: Callable[[RunState], Mapping[str, str]] = lambda _: {},
         waits_for: Callable[[RunState], str] = lambda _: "",
@@ -191,7 +194,7 @@ class VisitLease:
             change = change_for(
                 after,
                 self.lease,
-                verb,
+                verb(after),
                 content,
                 sequence=self._sequence,
                 waits_for=waits_for(after),
@@ -201,7 +204,7 @@ class VisitLease:
                 commit = self._store.append(self.tip, change)
             except StaleTip:
                 self._reread()
-                if verb != RELEASED:
+                if verb(after) != RELEASED:
                     # Giving the visit back is what a stop asks for.
                     self.check()
                 continue

@@ -8,20 +8,20 @@ from typing import Literal
 from cogworks.pipeline.arbiter import MAX_PROPOSALS, Proposal, Signal, choose
 from cogworks.pipeline.calls import rejected_visits
 from cogworks.pipeline.closing import end_of
-from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.limits import calls_model, shortage, too_many_visits
 from cogworks.pipeline.people import INPUTS_NODE
 from cogworks.pipeline.places import is_routing
 from cogworks.pipeline.position import (
     Facts,
     Position,
+    Standing,
     aborted_by,
     failures,
     how_to_retry,
     instance_name,
     is_last,
     is_request_changed,
-    locate,
     stopped_by,
     waiting_for,
 )
@@ -103,7 +103,7 @@ class Candidate:
     move: Decision
 
 
-def decide(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision:
+def decide(standing: Standing) -> Decision:
     """Choose the next move for one work item.
 
     The arbiter chooses: what people and the item's own end demand are signals, everything else is proposed with a score.
@@ -111,70 +111,70 @@ def decide(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision:
     the nodes that are ready, a live lease, what failed for good, gates; so a failure stops only what comes after it.
     Never raises: a state that cannot move on is a `Wait` or a `Stop` with a reason an operator can act on.
     """
-    found = candidates(state, facts, pipeline)
+    found = candidates(standing)
     signals = [each.claim for each in found if isinstance(each.claim, Signal)]
     choice = choose(signals, [each.claim for each in found if isinstance(each.claim, Proposal)])
     if choice is None:
-        return _stuck(state, facts, pipeline, locate(state, facts, pipeline))
+        return _stuck(standing, standing.position)
     return next(each.move for each in found if each.claim is choice.winner)
 
 
-def candidates(state: RunState, facts: Facts, pipeline: Pipeline) -> tuple[Candidate, ...]:
+def candidates(standing: Standing) -> tuple[Candidate, ...]:
     """Every move that could be made now; only the signals where there are any, and none where nothing can start.
 
     Their order tells nothing but which signal is the older one.
     """
-    demanded = tuple(_demanded(state, facts, pipeline))
+    demanded = tuple(_demanded(standing))
     # A stopped item is asked for no proposals: its graph may not even be the one that it began with.
-    return demanded or tuple(_proposed(state, facts, pipeline))
+    return demanded or tuple(_proposed(standing))
 
 
-def _demanded(state: RunState, facts: Facts, pipeline: Pipeline) -> Iterator[Candidate]:
-    if answer := _answer(state, facts):
+def _demanded(standing: Standing) -> Iterator[Candidate]:
+    if answer := _answer(standing.state, standing.facts):
         yield Candidate(Signal("forced/answer", "people", "answer", "people are owed an answer"), answer)
-    if forced := _forced(state, facts, pipeline):
+    if forced := _forced(standing):
         yield Candidate(Signal("forced/rest", "item", "rest", "the item may not go on"), forced)
 
 
-def _forced(state: RunState, facts: Facts, pipeline: Pipeline) -> Decision | None:
-    if state.status == "cancelled":
+def _forced(standing: Standing) -> Decision | None:
+    if standing.state.status == "cancelled":
         return Nothing(reason="the item was cancelled; comment `/cogworks restart` to begin anew")
-    if state.status == "done":
-        return _at_the_end(state, facts, pipeline)
-    if not facts.issue_is_open and not _is_finished(state, facts, pipeline):
+    if standing.state.status == "done":
+        return _at_the_end(standing)
+    if not standing.facts.issue_is_open and not _is_finished(standing):
         return Stop(
             outcome="usage_error",
-            reason=f"{facts.issue_url} is closed. Reopen it and set the label {facts.trigger!r} to go on.",
+            reason=f"{standing.facts.issue_url} is closed. Reopen it and set the label {standing.facts.trigger!r} to go on.",
         )
-    if stopped := stopped_by(state, facts):
+    if stopped := stopped_by(standing.state, standing.facts):
         return Wait(waiting_for=(stopped,))
-    if not facts.is_triggered and not state.asked_by:
+    if not standing.facts.is_triggered and not standing.state.asked_by:
         return Stop(
             outcome="usage_error",
-            reason=f"{facts.issue_url} does not carry the label {facts.trigger!r}, so nobody asked for it. "
-            f"Set the label {facts.trigger!r} and run the command again.",
+            reason=f"{standing.facts.issue_url} does not carry the label {standing.facts.trigger!r}, so nobody asked for it. "
+            f"Set the label {standing.facts.trigger!r} and run the command again.",
         )
-    if state.graph_hash != pipeline.graph_hash:
+    if standing.state.graph_hash != standing.pipeline.graph_hash:
         return Stop(
             outcome="configuration_error",
-            reason=f"the pipeline {state.pipeline!r} changed since this run began (graph {state.graph_hash[:12]}, now "
-            f"{pipeline.graph_hash[:12]}). Restore `.cogworks/pipeline.toml`, or comment `/cogworks restart` to begin anew.",
+            reason=f"the pipeline {standing.state.pipeline!r} changed since this run began (graph {standing.state.graph_hash[:12]}, now "
+            f"{standing.pipeline.graph_hash[:12]}). Restore `.cogworks/pipeline.toml`, or comment `/cogworks restart` to begin anew.",
         )
     return None
 
 
-def _is_finished(state: RunState, facts: Facts, pipeline: Pipeline) -> bool:
+def _is_finished(standing: Standing) -> bool:
     """Whether only the state does not say yet that the run is done: the last merge passes a gate and closes the issue."""
-    is_same = state.graph_hash == pipeline.graph_hash
-    return is_same and locate(state, facts, pipeline).frontier.finished
+    is_same = standing.state.graph_hash == standing.pipeline.graph_hash
+    return is_same and standing.position.frontier.finished
 
 
-def _at_the_end(state: RunState, facts: Facts, pipeline: Pipeline) -> Nothing | Stop:
-    if state.graph_hash == pipeline.graph_hash:
-        for number in locate(state, facts, pipeline).rejected.values():
+def _at_the_end(standing: Standing) -> Nothing | Stop:
+    if standing.state.graph_hash == standing.pipeline.graph_hash:
+        for number in standing.position.rejected.values():
             how = "reopen it, or comment `/cogworks retry` to do it again"
             return Stop(outcome="rejected", reason=f"pull request #{number} was closed unmerged; {how}")
-    return Nothing(reason=end_of(state, facts.pulls))
+    return Nothing(reason=end_of(standing.state, standing.facts.pulls))
 
 
 def _answer(state: RunState, facts: Facts) -> Answer | BackOff | None:
@@ -193,12 +193,12 @@ def _answer(state: RunState, facts: Facts) -> Answer | BackOff | None:
     return Answer(visit_key=dead.visit_key, attempt=dead.attempt + 1, taken_over_from=dead)
 
 
-def _proposed(state: RunState, facts: Facts, pipeline: Pipeline) -> Iterator[Candidate]:
-    position = locate(state, facts, pipeline)
+def _proposed(standing: Standing) -> Iterator[Candidate]:
+    position = standing.position
     if position.frontier.finished:
         yield _candidate("finish", "finish", Finish(), saliency=1.0, urgency=1.0)
-    yield from _left_behind(state, facts, position)
-    yield from _ready(state, facts, pipeline, position)
+    yield from _left_behind(standing.state, standing.facts, position)
+    yield from _ready(standing, position)
 
 
 def _candidate(
@@ -216,24 +216,24 @@ def _candidate(
     return Candidate(proposal, move)
 
 
-def _ready(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> Iterator[Candidate]:
+def _ready(standing: Standing, position: Position) -> Iterator[Candidate]:
     """The nodes that may start and can be paid for; the reason where none can be paid for."""
     refused: list[str] = []
-    many = too_many_visits(state)
+    many = too_many_visits(standing.state)
 
     def affordable() -> Iterator[Candidate]:
-        for place, instance in enumerate(_startable(state, facts, pipeline, position)):
+        for place, instance in enumerate(_startable(standing, position)):
             name = instance_name(instance)
-            unfinished = state.unfinished(instance)
+            unfinished = standing.state.unfinished(instance)
             move: Decision
             if unfinished is None and many:
                 move = Stop(outcome="failed", reason=many)
-            elif reason := shortage(state, facts, pipeline, instance):
+            elif reason := shortage(standing.state, standing.facts, standing.pipeline, instance):
                 # Another ready node may need less.
                 refused.append(reason)
                 continue
             else:
-                move = _visit(state, instance, unfinished)
+                move = _visit(standing.state, instance, unfinished)
             # Routing opens the way for others; nodes of equal score go in the order of the run.
             saliency = 0.9 if is_routing(instance) else 0.8
             yield _candidate(f"ready/{name}", "run", move, saliency=saliency, priority=place)
@@ -246,15 +246,15 @@ def _ready(state: RunState, facts: Facts, pipeline: Pipeline, position: Position
         yield _candidate("budget", "stop", stop, saliency=0.1)
 
 
-def _startable(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> Iterator[Instance]:
-    is_changed = is_request_changed(state, facts)
-    is_full = _asking_now(state, facts, pipeline) >= pipeline.settings.max_concurrent_llm_calls
+def _startable(standing: Standing, position: Position) -> Iterator[Instance]:
+    is_changed = is_request_changed(standing.state, standing.facts)
+    is_full = _asking_now(standing) >= standing.pipeline.settings.max_concurrent_llm_calls
     for instance in position.ready:
-        if facts.wanted not in (None, instance) or is_in_doubt(state, instance):
+        if standing.facts.wanted not in (None, instance) or is_in_doubt(standing.state, instance):
             continue
         # What people get is not made from a request that is no longer theirs.
-        if not (is_changed and is_last(instance, pipeline)) and not (
-            is_full and calls_model(instance, pipeline)
+        if not (is_changed and is_last(instance, standing.pipeline)) and not (
+            is_full and calls_model(instance, standing.pipeline)
         ):
             yield instance
 
@@ -291,14 +291,14 @@ def _inheritance(lease: Lease, position: Position) -> Run | GiveUpOn:
     )
 
 
-def _asking_now(state: RunState, facts: Facts, pipeline: Pipeline) -> int:
+def _asking_now(standing: Standing) -> int:
     """How many runners ask a model at this moment."""
     return sum(
         1
-        for lease in state.leases
+        for lease in standing.state.leases
         if lease.node != INPUTS_NODE
-        and not _is_stealable(lease, facts)
-        and calls_model(lease.instance, pipeline)
+        and not _is_stealable(lease, standing.facts)
+        and calls_model(lease.instance, standing.pipeline)
     )
 
 
@@ -321,17 +321,21 @@ def _visit(state: RunState, instance: Instance, unfinished: Lease | None) -> Run
     )
 
 
-def _stuck(state: RunState, facts: Facts, pipeline: Pipeline, position: Position) -> Decision:
-    if facts.wanted is not None and facts.wanted not in position.ready:
-        return Stop(outcome="usage_error", reason=_why_not(facts.wanted, position), is_about_item=False)
-    live = [lease for lease in state.leases if not _is_stealable(lease, facts)]
+def _stuck(standing: Standing, position: Position) -> Decision:
+    if standing.facts.wanted is not None and standing.facts.wanted not in position.ready:
+        return Stop(
+            outcome="usage_error", reason=_why_not(standing.facts.wanted, position), is_about_item=False
+        )
+    live = [lease for lease in standing.state.leases if not _is_stealable(lease, standing.facts)]
     if live:
-        soonest = min(live, key=lambda lease: (_stealable_in_s(lease, facts), lease.index))
-        return BackOff(lease=soonest, stealable_in_s=_stealable_in_s(soonest, facts))
-    if failed := failures(state, position):
+        soonest = min(live, key=lambda lease: (_stealable_in_s(lease, standing.facts), lease.index))
+        return BackOff(lease=soonest, stealable_in_s=_stealable_in_s(soonest, standing.facts))
+    if failed := failures(standing.state, position):
         lines = [f"{instance_name(instance)}: {reason}" for instance, reason in failed]
-        return Stop(outcome="failed", reason="\n".join([*lines, how_to_retry(state, facts)]).strip())
-    if waits := waiting_for(state, facts, pipeline):
+        return Stop(
+            outcome="failed", reason="\n".join([*lines, how_to_retry(standing.state, standing.facts)]).strip()
+        )
+    if waits := waiting_for(standing):
         return Wait(waiting_for=waits)
     blocked = ", ".join(
         f"{instance_name(i)} by {instance_name(c)}" for i, c in position.frontier.blocked.items()

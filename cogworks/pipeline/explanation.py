@@ -22,12 +22,11 @@ from cogworks.pipeline.graph import Edge, Instance, Pipeline
 from cogworks.pipeline.limits import max_cost_usd
 from cogworks.pipeline.places import is_routing, place_of, routing_of
 from cogworks.pipeline.position import (
-    Facts,
     Position,
+    Standing,
     class_of,
     how_to_retry,
     instance_name,
-    locate,
     waiting_for,
 )
 from cogworks.pipeline.state import LEASE_MARGIN_S, RunState, edge_key
@@ -80,18 +79,20 @@ _PLAIN_REASONS: Mapping[type[Decision], str] = {
 }
 
 
-def explain(state: RunState, facts: Facts, pipeline: Pipeline, decision: Decision) -> Explanation:
+def explain(standing: Standing, decision: Decision) -> Explanation:
     """The reasons of a decision that `decide` made of the same state, facts and pipeline."""
-    position = locate(state, facts, pipeline)
+    position = standing.position
     chosen = decision.instance if isinstance(decision, Run) else None
-    places = instances(pipeline, state.schedule)
+    places = instances(standing.pipeline, standing.state.schedule)
     return Explanation(
-        because=_because(state, pipeline, decision),
-        facts=tuple(_facts(state, facts, pipeline)),
+        because=_because(standing.state, standing.pipeline, decision),
+        facts=tuple(_facts(standing)),
         not_now=tuple(
-            _not_now(place, chosen, state, pipeline, position) for place in places if place != chosen
+            _not_now(place, chosen, standing.state, standing.pipeline, position)
+            for place in places
+            if place != chosen
         ),
-        unblocked_by=tuple(_acts(state, facts, pipeline, decision)),
+        unblocked_by=tuple(_acts(standing, decision)),
     )
 
 
@@ -122,48 +123,56 @@ def _because(state: RunState, pipeline: Pipeline, decision: Decision) -> str:
             return f"the item cannot go on by itself ({outcome.replace('_', ' ')})"
 
 
-def _facts(state: RunState, facts: Facts, pipeline: Pipeline) -> Iterable[Fact]:
-    which = f", run {state.run_number} of the item" if state.run_number > 1 else ""
-    yield Fact(name="run", value=f"{state.status}{which}")
-    yield Fact(name="issue", value="open" if facts.issue_is_open else "closed")
-    yield Fact(name=f"trigger label {facts.trigger}", value="set" if facts.is_triggered else "not set")
-    yield Fact(name="hold label", value="set" if facts.is_held else "not set")
-    if state.held is not None:
-        yield Fact(name="held by command", value=f"{state.held.by}: {state.held.why or 'no reason given'}")
-    yield Fact(name="cancel label", value="set" if facts.is_cancelled else "not set")
-    same = state.graph_hash == pipeline.graph_hash
+def _facts(standing: Standing) -> Iterable[Fact]:
+    which = f", run {standing.state.run_number} of the item" if standing.state.run_number > 1 else ""
+    yield Fact(name="run", value=f"{standing.state.status}{which}")
+    yield Fact(name="issue", value="open" if standing.facts.issue_is_open else "closed")
+    yield Fact(
+        name=f"trigger label {standing.facts.trigger}",
+        value="set" if standing.facts.is_triggered else "not set",
+    )
+    yield Fact(name="hold label", value="set" if standing.facts.is_held else "not set")
+    if standing.state.held is not None:
+        yield Fact(
+            name="held by command",
+            value=f"{standing.state.held.by}: {standing.state.held.why or 'no reason given'}",
+        )
+    yield Fact(name="cancel label", value="set" if standing.facts.is_cancelled else "not set")
+    same = standing.state.graph_hash == standing.pipeline.graph_hash
     yield Fact(
         name="graph",
-        value=f"{pipeline.graph_hash[:12]}, {'as' if same else 'not as'} when the run began",
+        value=f"{standing.pipeline.graph_hash[:12]}, {'as' if same else 'not as'} when the run began",
     )
-    if state.base is not None:
-        yield Fact(name="baseline", value=f"{state.base.line} (commit {state.base.oid[:12]})")
-    spent = state.spent
-    reserved = f", {state.reserved_usd:.4f} reserved" if state.leases else ""
+    if standing.state.base is not None:
+        yield Fact(
+            name="baseline", value=f"{standing.state.base.line} (commit {standing.state.base.oid[:12]})"
+        )
+    spent = standing.state.spent
+    reserved = f", {standing.state.reserved_usd:.4f} reserved" if standing.state.leases else ""
     yield Fact(
         name="budget",
-        value=f"{spent.cost_usd:.4f} of {max_cost_usd(facts, pipeline):.2f} USD spent{reserved}; "
-        f"{spent.input_tokens + spent.output_tokens} of {facts.max_tokens} tokens",
+        value=f"{spent.cost_usd:.4f} of {max_cost_usd(standing.facts, standing.pipeline):.2f} USD spent{reserved}; "
+        f"{spent.input_tokens + spent.output_tokens} of {standing.facts.max_tokens} tokens",
     )
-    if boundary := boundary_line(pipeline, class_of(state, facts)):
+    if boundary := boundary_line(standing.pipeline, class_of(standing.state, standing.facts)):
         yield Fact(name="shift-work boundary", value=boundary)
-    for lease in state.leases:
-        age_s = facts.lease_ages_s.get(lease.visit_key)
+    for lease in standing.state.leases:
+        age_s = standing.facts.lease_ages_s.get(lease.visit_key)
         heard = "not heard of lately" if age_s is None else f"last heard of {age_s:.0f} s ago"
         yield Fact(name=f"lease of {instance_name(lease.instance)}", value=f"{lease.holder}, {heard}")
-    for known in state.pull_requests:
-        pull = facts.pulls.get(known.number)
+    for known in standing.state.pull_requests:
+        pull = standing.facts.pulls.get(known.number)
         approved = f", approved by {pull.approved_by}" if pull is not None and pull.approved_by else ""
         yield Fact(
             name=f"pull request #{known.number} ({known.slug})",
             value="not found" if pull is None else f"{pull.state}{approved}",
         )
-    yield Fact(name="arbiter", value=_competition(state, facts, pipeline))
+    yield Fact(name="arbiter", value=_competition(standing))
 
 
-def _competition(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
+def _competition(standing: Standing) -> str:
     """What took part in the choice of the next move, the older signal or the better score first."""
-    claims = [each.claim for each in candidates(state, facts, pipeline)]
+    claims = [each.claim for each in candidates(standing)]
     forced = [claim.reason for claim in claims if isinstance(claim, Signal)]
     proposed = sorted(
         (-claim.score, claim.priority, claim.slot_id) for claim in claims if not isinstance(claim, Signal)
@@ -254,30 +263,30 @@ def _is_taken(state: RunState, edge: Edge, place: Instance) -> bool:
     return any(state.marks.get(edge_key(edge.id, key)) == "taken" for key in keys)
 
 
-def _acts(state: RunState, facts: Facts, pipeline: Pipeline, decision: Decision) -> Iterable[HumanAct]:
+def _acts(standing: Standing, decision: Decision) -> Iterable[HumanAct]:
     match decision:
         case Wait(waiting_for=waits):
             for wait in waits:
                 yield HumanAct(who=wait.who, act=wait.ask, url=wait.url, paste=wait.paste)
         case Stop(outcome="failed"):
-            if retry := how_to_retry(state, facts):
-                yield HumanAct(who="anyone who may set labels", act=retry, url=facts.issue_url)
-            for number in dict.fromkeys(locate(state, facts, pipeline).rejected.values()):
+            if retry := how_to_retry(standing.state, standing.facts):
+                yield HumanAct(who="anyone who may set labels", act=retry, url=standing.facts.issue_url)
+            for number in dict.fromkeys(standing.position.rejected.values()):
                 yield HumanAct(
                     who="anyone with write permission",
                     act=f"reopen pull request #{number}, or let it be made again",
-                    url=facts.pulls[number].url,
+                    url=standing.facts.pulls[number].url,
                     paste="/cogworks retry",
                 )
-            for wait in waiting_for(state, facts, pipeline):
+            for wait in waiting_for(standing):
                 yield HumanAct(who=wait.who, act=wait.ask, url=wait.url, paste=wait.paste)
         case Stop(reason=reason):
-            yield HumanAct(who="a maintainer", act=reason, url=facts.issue_url)
+            yield HumanAct(who="a maintainer", act=reason, url=standing.facts.issue_url)
         case BackOff(stealable_in_s=wait_s):
             yield HumanAct(
                 who="whoever knows that the other runner is dead",
-                act=f"run `cogworks run --take-over {facts.issue_url}` instead of waiting {wait_s:.0f} s",
-                url=facts.issue_url,
+                act=f"run `cogworks run --take-over {standing.facts.issue_url}` instead of waiting {wait_s:.0f} s",
+                url=standing.facts.issue_url,
             )
         case _:
             return

@@ -26,11 +26,11 @@ from cogworks.pipeline.people import (
 from cogworks.pipeline.places import place_of
 from cogworks.pipeline.position import (
     Facts,
+    Standing,
     artifact_of,
     dependents_of,
     instance_name,
     is_gated,
-    locate,
     slug_of,
 )
 from cogworks.pipeline.state import (
@@ -258,7 +258,7 @@ def _rejected(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -
         return with_rejected_call(state, left, reason)
     visit = _finished(state, at)
     name = instance_name(visit.instance)
-    gates = locate(state, facts, pipeline).gates
+    gates = Standing(state, facts, pipeline).position.gates
     if any((gate.node, gate.sub_item, gate.how) == (*visit.instance, "merged") for gate in gates):
         raise NotNow(f"the pull request of {name} is merged; revert it, or `/cogworks restart`")
     if visit.sub_item is None and state.sub_items is not None and _is_before_plan(visit.node, pipeline):
@@ -294,7 +294,7 @@ def _is_before_plan(node: NodeId, pipeline: Pipeline) -> bool:
 
 def _retried(state: RunState, facts: Facts, pipeline: Pipeline, *, must_exist: bool = False) -> RunState:
     """Without what failed or was rejected, and without everything built on that."""
-    rejected = locate(state, facts, pipeline).rejected
+    rejected = Standing(state, facts, pipeline).position.rejected
     failed = {v.instance for v in state.visits if v.status == "failed" and not v.is_discarded}
     # Where no way led on from a node, asking again leads nowhere: the node itself is done again.
     wrong = failed | {place_of(at) for at in failed} | rejected.keys()

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Literal
 
 from cogworks.pipeline.calls import approval_line, asking_visits, question, rejected_visits
@@ -79,6 +80,20 @@ class Position(Value):
     frontier: Frontier
     ready: tuple[Instance, ...]
     """What may be claimed, best first: routing visits, for they open the way, then the frontier's nodes."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A run as it is at one look: its state, what GitHub says of it, and the pipeline it follows."""
+
+    state: RunState
+    facts: Facts
+    pipeline: Pipeline
+
+    @cached_property
+    def position(self) -> Position:
+        """Where the run stands; computed once."""
+        return locate(self.state, self.facts, self.pipeline)
 
 
 def locate(state: RunState, facts: Facts, pipeline: Pipeline) -> Position:
@@ -190,19 +205,19 @@ def slug_of(state: RunState, node: Node, sub_item: SubItemKey | None) -> str:
     return f"{node.slug}-{state.sub_item(sub_item).ordinal}"
 
 
-def waiting_for(state: RunState, facts: Facts, pipeline: Pipeline) -> tuple[WaitingFor, ...]:
+def waiting_for(standing: Standing) -> tuple[WaitingFor, ...]:
     """What people have to do before the run can go on: labels first, then gates in the order of the visits."""
-    if state.status in ("done", "cancelled"):
+    if standing.state.status in ("done", "cancelled"):
         return ()
-    position = locate(state, facts, pipeline)
-    waits = [stopped] if (stopped := stopped_by(state, facts)) else []
-    waits += [doubted(doubt) for doubt in state.inputs.doubts]
-    if request := changed_request(state, facts, pipeline, position):
+    position = standing.position
+    waits = [stopped] if (stopped := stopped_by(standing.state, standing.facts)) else []
+    waits += [doubted(doubt) for doubt in standing.state.inputs.doubts]
+    if request := changed_request(standing.state, standing.facts, standing.pipeline, position):
         waits.append(request)
     stopped_nodes = position.frontier.to_stop
     for (node_id, sub_item), status in position.statuses.items():
         if status is InstanceStatus.WAITING_GATE and Instance(node_id, sub_item) not in stopped_nodes:
-            asked = _ask(state, facts, pipeline.node(node_id), sub_item)
+            asked = _ask(standing.state, standing.facts, standing.pipeline.node(node_id), sub_item)
             # Several nodes may wait for one pull request; a person merges it once.
             if asked.number is None or asked.number not in [wait.number for wait in waits]:
                 waits.append(asked)

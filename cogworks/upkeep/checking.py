@@ -33,7 +33,7 @@ from cogworks.ledger.invariants import (
 from cogworks.ledger.record import Change, LedgerCommit, LedgerUnreadable, change_for
 from cogworks.ledger.visit_folders import check_folders
 from cogworks.pipeline.people import CommentRef
-from cogworks.pipeline.position import instance_name
+from cogworks.pipeline.position import Standing, instance_name
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import Lease, RunState
 from cogworks.upkeep.log_checks import check_events, check_tool_audits
@@ -232,7 +232,7 @@ def _post_status(ports: CheckPorts, seen: Considered, post: PostComment, *, is_s
     reference = CommentRef(node_id=posted.node_id, database_id=posted.database_id)
     after = state.model_copy(update={"status_comment": reference})
     # A sweep reads the newest message alone: what the item rests on has to stay in it.
-    rest = rest_line(after, seen.facts, seen.pipeline)
+    rest = rest_line(Standing(after, seen.facts, seen.pipeline))
     change = change_for(after, _signature(ports, state), "repaired", {}, sequence=0, waits_for=rest)
     ports.ledger(seen.snapshot).append(ledger.oid, change)
     return []

@@ -11,6 +11,7 @@ from cogworks.forge.markers import Marker, parse_marker
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import STATUS_TOPIC, differences, project
 from cogworks.ledger.invariants import Finding
+from cogworks.pipeline.position import Standing
 from cogworks.pipeline.state import RunState, SubItem, first_visit_key
 from cogworks.vocabulary import VisitKey
 
@@ -168,7 +169,7 @@ def _check_views(seen: Considered, existing: Existing) -> Iterable[Found]:
     state = seen.state
     if state.graph_hash != seen.pipeline.graph_hash or not (state.visits or state.leases):
         return
-    surface = project(state, seen.facts, seen.pipeline, seen.config)
+    surface = project(Standing(state, seen.facts, seen.pipeline), seen.config)
     shown = {comment.node_id for comment in seen.snapshot.issue.comments}
     comment = state.status_comment
     is_gone = (

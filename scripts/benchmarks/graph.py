@@ -14,6 +14,7 @@ import click
 
 from cogworks.pipeline.decision import Run, decide
 from cogworks.pipeline.parser import parse_pipelines
+from cogworks.pipeline.position import Standing
 from scripts.benchmarks.graphs import FACTS, SHAPES, half_done, pipeline_text
 
 SIZES = (10, 100, 1_000)
@@ -82,7 +83,7 @@ def _row(shape: str, size: int, runs: int) -> Row:
     read, found = _cost(lambda: parse_pipelines(text, source="bench.toml"), runs)
     pipeline = found.choose()
     state = half_done(pipeline)
-    decided, move = _cost(lambda: decide(state, FACTS, pipeline), runs)
+    decided, move = _cost(lambda: decide(Standing(state, FACTS, pipeline)), runs)
     if not isinstance(move, Run):
         raise click.ClickException(f"the {shape} of {size} nodes stands still: {move}")
     return Row(shape, size, len(pipeline.edges), read, decided)

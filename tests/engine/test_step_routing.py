@@ -276,7 +276,7 @@ def test_the_reasons_name_the_question_and_who_asks_it() -> None:
     runner(world).step()
     seen = consider(world.snapshot(), Wanted(), new_run_id=lambda: RunId("run-1"))
 
-    told = explain(seen.state, seen.facts, seen.pipeline, seen.decision)
+    told = explain(seen.standing, seen.decision)
 
     assert told.because == "no expression says where draft leads: a model is asked"
     assert [(each.node, each.status, each.reason) for each in told.not_now] == [

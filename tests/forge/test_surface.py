@@ -18,7 +18,7 @@ from cogworks.forge.surface import (
 )
 from cogworks.ledger.record import state_text
 from cogworks.pipeline.people import CommentRef
-from cogworks.pipeline.position import Facts
+from cogworks.pipeline.position import Facts, Standing
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState, SubItem, first_visit_key
 from cogworks.pipeline.transitions import settle
@@ -35,7 +35,7 @@ PULLS = (MERGED_SPEC, pull(41), pull(42))
 
 
 def surface(state: RunState, known: Facts) -> Surface:
-    return project(state, known, GRAPH, CONFIGURED)
+    return project(Standing(state, known, GRAPH), CONFIGURED)
 
 
 def with_status(state: RunState) -> RunState:
@@ -88,7 +88,7 @@ def test_a_graph_that_github_does_not_draw_is_told_of_instead() -> None:
     fan = " ".join(f"n{at}" for at in range(501))
     wide = pipeline(f"&a {fan}", " ".join(f"a>{to}" for to in fan.split()))
 
-    comment = project(new_run(wide), facts(), wide, CONFIGURED).comment
+    comment = project(Standing(new_run(wide), facts(), wide), CONFIGURED).comment
 
     assert "```mermaid" not in comment
     assert f"`cogworks graph {URL} --format dot` prints it" in comment
@@ -256,7 +256,7 @@ def test_labels_that_differ_are_repaired_and_those_of_people_are_never_touched()
 def test_a_label_that_the_team_renamed_is_the_one_that_is_set() -> None:
     config = parse_config(CONFIG + '[labels]\nawaiting_review = "please look"\n')
     state = finished(new_run(), "spec")
-    wanted = project(state, facts(pull(31)), GRAPH, config)
+    wanted = project(Standing(state, facts(pull(31)), GRAPH), config)
     world = world_showing(state, None, "cogworks:awaiting-review", "cogworks:node:spec")
 
     assert differences(wanted, world.snapshot(), state, config) == (
@@ -373,7 +373,7 @@ def test_the_shift_work_boundary_of_the_items_class_is_shown() -> None:
     graph = replace(GRAPH, shift_work={"standard": NodeId("plan")})
     state = new_run(graph)
 
-    shown = project(state, facts(), graph, CONFIGURED).comment
+    shown = project(Standing(state, facts(), graph), CONFIGURED).comment
 
     assert "**Shift-work boundary:** standard: people look at results up to Plan; after it" in shown
     assert "Plan (human gate)" in shown.replace("#40;", "(").replace("#41;", ")")

@@ -25,7 +25,7 @@ def finish(visit_lease: VisitLease) -> RunState:
     record = visit(finished(new_run(), "spec", "plan"), "code@A", spend=visit_lease.spent)
     return visit_lease.finish(
         lambda state: state.recorded(record),
-        "succeeded",
+        lambda _: "succeeded",
         lambda _: {"visits/0003-code@21/output.json": "{}\n"},
         waits_for=lambda _: "",
     )
@@ -211,7 +211,7 @@ def test_a_stopped_visit_can_still_be_given_back() -> None:
 
     visit_lease.finish(
         lambda state: state.released(visit_lease.lease, visit_lease.spent),
-        "released",
+        lambda _: "released",
         lambda _: {},
         waits_for=lambda _: "",
     )
@@ -256,7 +256,7 @@ def test_a_stopped_visit_is_given_back_but_never_recorded() -> None:
         finish(visit_lease)
     visit_lease.finish(
         lambda state: state.released(visit_lease.lease, visit_lease.spent),
-        RELEASED,
+        lambda _: RELEASED,
         lambda _: {},
         waits_for=lambda _: "",
     )

@@ -11,7 +11,7 @@ from cogworks.pipeline.calls import MAX_APPROVED, asking_visit, lapsed_calls, wi
 from cogworks.pipeline.decision import GiveUpOn, Run, Stop, Wait, decide
 from cogworks.pipeline.inputs import Asked, Heard, obey
 from cogworks.pipeline.people import ApprovedCall, AskedCall
-from cogworks.pipeline.position import waiting_for
+from cogworks.pipeline.position import Standing, waiting_for
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
@@ -43,7 +43,7 @@ def told(state: RunState, verb: str, **changes: Any) -> RunState:
 
 
 def test_a_visit_that_asks_waits_with_the_line_to_paste() -> None:
-    decision = decide(ASKING, NOW, GRAPH)
+    decision = decide(Standing(ASKING, NOW, GRAPH))
 
     assert isinstance(decision, Wait)
     [wait] = decision.waiting_for
@@ -52,14 +52,14 @@ def test_a_visit_that_asks_waits_with_the_line_to_paste() -> None:
         f'code@A wants to call APPLY_PATCH (call {HASH}) with `{{"candidate":"1"}}`; its replies in `visits/0003-code@21` '
         "of the ledger hold the whole of it. Approve this call, or comment `/cogworks reject code@A <why>`"
     )
-    assert rest_line(ASKING, NOW, GRAPH) == "approval"
+    assert rest_line(Standing(ASKING, NOW, GRAPH)) == "approval"
 
 
 def test_a_node_beside_one_that_asks_goes_on() -> None:
     graph = pipeline("&a b c", "a>b a>c")
     state = asking(finished(new_run(graph), "a", pipeline=graph), "b", graph_hash=graph.graph_hash)
 
-    decision = decide(state, facts(), graph)
+    decision = decide(Standing(state, facts(), graph))
 
     assert isinstance(decision, Run)
     assert decision.instance == at("c")
@@ -69,7 +69,7 @@ def test_an_approved_visit_goes_on_under_its_key_with_its_costs() -> None:
     state = told(ASKING, "approve", artifact=HASH)
     [left] = ASKING.given_back
 
-    decision = decide(state, NOW, GRAPH)
+    decision = decide(Standing(state, NOW, GRAPH))
 
     assert isinstance(decision, Run)
     assert (decision.visit_key, decision.attempt) == (left.visit_key, left.attempt)
@@ -120,7 +120,7 @@ def test_an_approval_is_used_up_by_the_call_that_it_names() -> None:
 
     state = told(again, "approve", artifact=HASH)
 
-    assert isinstance(decide(again, NOW, GRAPH), Wait)
+    assert isinstance(decide(Standing(again, NOW, GRAPH)), Wait)
     assert "`0123456789ab` is not the call that code@A asks about now" in state.owed[0].body
 
 
@@ -129,13 +129,13 @@ def test_a_rejection_fails_the_node_with_the_reason_and_a_retry_begins_it_anew()
     [left] = rejected.given_back
     record = visit(ASKING, "code@A", index=left.index, visit_key=left.visit_key, status="failed", spend=PAID)
 
-    decision = decide(rejected, NOW, GRAPH)
+    decision = decide(Standing(rejected, NOW, GRAPH))
 
     assert decision == GiveUpOn(lease=left, reason="rejected by ann: not in my tests")
     ended = rejected.recorded(record)
-    assert isinstance(decide(ended, NOW, GRAPH), Stop)
+    assert isinstance(decide(Standing(ended, NOW, GRAPH)), Stop)
     assert (ended.given_back, ended.spent) == ((), ASKING.spent)
-    retried = decide(told(ended, "retry"), NOW, GRAPH)
+    retried = decide(Standing(told(ended, "retry"), NOW, GRAPH))
     assert isinstance(retried, Run)
     assert retried.visit_key != left.visit_key
 
@@ -143,11 +143,11 @@ def test_a_rejection_fails_the_node_with_the_reason_and_a_retry_begins_it_anew()
 def test_a_rejected_call_is_asked_about_no_more_even_while_the_item_is_held() -> None:
     state = told(told(ASKING, "reject", why="no"), "hold")
 
-    decision = decide(state, NOW, GRAPH)
+    decision = decide(Standing(state, NOW, GRAPH))
 
     assert isinstance(decision, Wait)
     assert [wait.kind for wait in decision.waiting_for] == ["resume"]
-    assert waiting_for(state, NOW, GRAPH) == decision.waiting_for
+    assert waiting_for(Standing(state, NOW, GRAPH)) == decision.waiting_for
     assert "code@A has no finished result" in told(state, "approve", artifact=HASH).owed[0].body
 
 
@@ -213,7 +213,7 @@ def test_a_gate_is_passed_by_no_approval_that_is_obeyed_too_late_and_stays_passe
     in_time = obeyed(23)
     much_later = waiting.model_copy(update={"now": NOON + timedelta(days=99), "approval_hours": 24})
     assert [approval.node for approval in in_time.approvals] == ["spec"]
-    assert isinstance(decide(in_time, much_later, GRAPH), Run)
+    assert isinstance(decide(Standing(in_time, much_later, GRAPH)), Run)
 
 
 def test_an_approved_call_is_judged_by_when_it_was_approved_last() -> None:

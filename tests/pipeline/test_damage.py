@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from cogworks.errors import ConfigurationError
 from cogworks.pipeline.decision import decide
 from cogworks.pipeline.parser import parse_pipelines
+from cogworks.pipeline.position import Standing
 from cogworks.pipeline.render import dot, mermaid
 from tests.pipeline.graphs import SOURCE
 from tests.pipeline.random_graphs import random_document
@@ -48,7 +49,7 @@ def read_or_refuse(text: str) -> tuple[str, ...]:
         assert len(pipeline.graph_hash) == 64
         assert mermaid(pipeline).startswith("flowchart TD\n")
         assert dot(pipeline).endswith("}\n")
-        decide(new_run(pipeline), facts(), pipeline)
+        decide(Standing(new_run(pipeline), facts(), pipeline))
     return ()
 
 

@@ -12,7 +12,7 @@ from cogworks.pipeline.decision import BackOff, Decision, Finish, GiveUpOn, Noth
 from cogworks.pipeline.frontier import in_dependency_order, instances
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.inputs import Asked, Heard, obey
-from cogworks.pipeline.position import Facts, locate
+from cogworks.pipeline.position import Facts, Standing, locate
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import MAX_ATTEMPTS, Lease, RunState, SubItem, VisitRecord
 from cogworks.pipeline.transitions import settle
@@ -260,7 +260,7 @@ def begin(seed: int) -> Play:
 def play(run: Play) -> Decision:
     """Make moves until nothing moves any more; what was decided last."""
     while True:
-        decision = decide(run.state, run.facts(), run.pipeline)
+        decision = decide(Standing(run.state, run.facts(), run.pipeline))
         run.judge(decision)
         run.check_books()
         assert len(run.state.visits) <= run.most_visits()
@@ -288,7 +288,7 @@ def _picked(run: Play, decision: Run) -> Run:
     if decision.taken_over_from is not None or run.chance.random() < 0.6:
         return decision
     wanted = run.chance.choice(startable)
-    named = decide(run.state, run.facts(wanted), run.pipeline)
+    named = decide(Standing(run.state, run.facts(wanted), run.pipeline))
     assert isinstance(named, Run)
     assert named.instance == wanted
     return named
@@ -309,7 +309,7 @@ def test_every_run_ends_within_its_caps_and_every_move_is_the_one_the_reference_
     assert isinstance(last, Finish | Stop)
     if isinstance(last, Finish):
         done = run.state.model_copy(update={"status": "done"})
-        assert isinstance(decide(done, run.facts(), run.pipeline), Nothing)
+        assert isinstance(decide(Standing(done, run.facts(), run.pipeline)), Nothing)
     elif not locate(run.state, run.facts(), run.pipeline).frontier.blocked:
         assert "failed" in run.status().values()
 
@@ -318,18 +318,18 @@ def test_every_run_ends_within_its_caps_and_every_move_is_the_one_the_reference_
 @given(st.integers(0, 2**32))
 def test_a_node_that_is_not_ready_cannot_be_named(seed: int) -> None:
     run = begin(seed)
-    decision = decide(run.state, run.facts(), run.pipeline)
+    decision = decide(Standing(run.state, run.facts(), run.pipeline))
     for _ in range(run.chance.randint(0, 6)):
         if isinstance(decision, Run):
             run.claim(decision)
         working = [lease for lease in run.state.leases if lease.visit_key in run.alive]
         if working:
             run.end(run.chance.choice(working))
-        decision = decide(run.state, run.facts(), run.pipeline)
+        decision = decide(Standing(run.state, run.facts(), run.pipeline))
     startable = run.startable(run.reference())
     stale = [lease.instance for lease in run.state.leases if lease.visit_key not in run.alive]
     for at in instances(run.pipeline, run.state.schedule):
-        named = decide(run.state, run.facts(at), run.pipeline)
+        named = decide(Standing(run.state, run.facts(at), run.pipeline))
         if isinstance(decision, Finish):
             assert isinstance(named, Finish)
         elif at in startable or at in stale:

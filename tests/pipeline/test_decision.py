@@ -17,7 +17,7 @@ from cogworks.pipeline.decision import (
     decide,
 )
 from cogworks.pipeline.people import Owed
-from cogworks.pipeline.position import PullFacts, instance_name
+from cogworks.pipeline.position import PullFacts, Standing, instance_name
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import MAX_ATTEMPTS, NextCall, RunState, visit_key
 from cogworks.pipeline.transitions import settle
@@ -72,7 +72,7 @@ def leased(state: RunState, name: str, **changes: Any) -> RunState:
 
 
 def test_a_new_run_starts_with_the_first_node() -> None:
-    assert decide(new_run(), facts(), GRAPH) == run_of(new_run(), "spec")
+    assert decide(Standing(new_run(), facts(), GRAPH)) == run_of(new_run(), "spec")
 
 
 @pytest.mark.parametrize(
@@ -83,32 +83,34 @@ def test_a_new_run_starts_with_the_first_node() -> None:
 def test_nodes_follow_one_another_sub_item_after_sub_item(done: tuple[str, ...], then: str) -> None:
     state = finished(new_run(), *done)
 
-    assert decide(state, facts(*OPEN_PULLS), GRAPH) == run_of(state, then)
+    assert decide(Standing(state, facts(*OPEN_PULLS), GRAPH)) == run_of(state, then)
 
 
 def test_when_every_node_is_done_only_the_state_has_to_say_so() -> None:
     state = finished(new_run(), *WHOLE)
 
-    assert decide(state, facts(*OPEN_PULLS), GRAPH) == Finish()
+    assert decide(Standing(state, facts(*OPEN_PULLS), GRAPH)) == Finish()
 
 
 def test_a_safety_critical_run_ends_when_its_pull_requests_are_approved() -> None:
     state = finished(new_run(is_safety_critical=True), *WHOLE)
     approved = [pull(number, approved_by="ann") for number in (41, 42)]
 
-    before = decide(state, facts(*OPEN_PULLS), GRAPH)
+    before = decide(Standing(state, facts(*OPEN_PULLS), GRAPH))
 
     assert isinstance(before, Wait)
     assert [wait.number for wait in before.waiting_for] == [41, 42]
-    assert decide(state, facts(MERGED_SPEC, *approved), GRAPH) == Finish()
+    assert decide(Standing(state, facts(MERGED_SPEC, *approved), GRAPH)) == Finish()
 
 
 def test_a_merge_that_passes_the_last_gate_and_closes_the_issue_ends_the_run_well() -> None:
     state = finished(new_run(is_safety_critical=True), *WHOLE)
     merged = [pull(number, "merged", merged_by="ann") for number in (41, 42)]
 
-    assert decide(state, facts(MERGED_SPEC, *merged, issue_is_open=False), GRAPH) == Finish()
-    assert decide(state, facts(MERGED_SPEC, merged[0], pull(42), issue_is_open=False), GRAPH) == CLOSED
+    assert decide(Standing(state, facts(MERGED_SPEC, *merged, issue_is_open=False), GRAPH)) == Finish()
+    assert (
+        decide(Standing(state, facts(MERGED_SPEC, merged[0], pull(42), issue_is_open=False), GRAPH)) == CLOSED
+    )
 
 
 DONE = finished(new_run(), *WHOLE).model_copy(update={"status": "done"})
@@ -156,13 +158,13 @@ CANCELLED = Wait(
 def test_what_people_say_comes_first_in_this_order(
     state: RunState, changes: dict[str, Any], wanted: Decision
 ) -> None:
-    assert decide(state, facts(**changes), GRAPH) == wanted
+    assert decide(Standing(state, facts(**changes), GRAPH)) == wanted
 
 
 def test_a_graph_that_changed_under_a_run_stops_it_before_anything_else_is_looked_at() -> None:
     state = failed(finished(new_run(), "spec"), "plan")
 
-    decision = decide(state, facts(MERGED_SPEC), OTHER_GRAPH)
+    decision = decide(Standing(state, facts(MERGED_SPEC), OTHER_GRAPH))
 
     assert decision == Stop(
         outcome="configuration_error",
@@ -172,7 +174,7 @@ def test_a_graph_that_changed_under_a_run_stops_it_before_anything_else_is_looke
 
 
 def test_an_open_gate_waits_and_says_for_what() -> None:
-    decision = decide(finished(new_run(), "spec"), facts(pull(31)), GRAPH)
+    decision = decide(Standing(finished(new_run(), "spec"), facts(pull(31)), GRAPH))
 
     assert isinstance(decision, Wait)
     assert [wait.ask for wait in decision.waiting_for] == [
@@ -181,7 +183,7 @@ def test_an_open_gate_waits_and_says_for_what() -> None:
 
 
 def test_a_rejected_pull_request_stops_the_run_and_says_how_to_go_on() -> None:
-    decision = decide(finished(new_run(), "spec"), facts(pull(31, "closed")), GRAPH)
+    decision = decide(Standing(finished(new_run(), "spec"), facts(pull(31, "closed")), GRAPH))
 
     assert decision == Stop(
         outcome="failed", reason="spec: pull request #31 was closed unmerged; reopen it to go on"
@@ -191,7 +193,7 @@ def test_a_rejected_pull_request_stops_the_run_and_says_how_to_go_on() -> None:
 def test_a_failed_node_stops_what_comes_after_it_and_says_how_to_retry() -> None:
     state = failed(finished(new_run(), "spec"), "plan")
 
-    assert decide(state, facts(MERGED_SPEC), GRAPH) == Stop(
+    assert decide(Standing(state, facts(MERGED_SPEC), GRAPH)) == Stop(
         outcome="failed",
         reason="plan: it is too hard\nRemove the label `cogworks:run` and set it again to retry what failed.",
     )
@@ -202,14 +204,14 @@ def test_a_failure_of_one_branch_leaves_the_other_one_running() -> None:
     state = finished(new_run(graph), "a", pipeline=graph)
     state = settle(state, graph, visit(state, "b", status="failed"), {})
 
-    assert decide(state, facts(), graph) == run_of(state, "c")
+    assert decide(Standing(state, facts(), graph)) == run_of(state, "c")
 
 
 def test_a_live_lease_makes_everybody_else_back_off_until_it_may_be_stolen() -> None:
     state = leased(new_run(), "spec")
     held = state.leases[0]
 
-    decision = decide(state, facts(lease_ages_s={held.visit_key: 100.0}), GRAPH)
+    decision = decide(Standing(state, facts(lease_ages_s={held.visit_key: 100.0}), GRAPH))
 
     assert decision == BackOff(lease=held, stealable_in_s=140.0)
 
@@ -225,7 +227,7 @@ def test_a_stale_lease_is_taken_over_with_its_own_key_and_one_more_attempt(chang
     ages = {} if changes["age"] is None else {held.visit_key: changes["age"]}
     known = facts(lease_ages_s=ages, take_over=changes.get("take_over", False))
 
-    assert decide(state, known, GRAPH) == Run(
+    assert decide(Standing(state, known, GRAPH)) == Run(
         instance=at("spec"),
         index=held.index,
         ordinal=held.ordinal,
@@ -238,7 +240,7 @@ def test_a_stale_lease_is_taken_over_with_its_own_key_and_one_more_attempt(chang
 def test_a_lease_one_second_short_of_stale_is_respected() -> None:
     state = leased(new_run(), "spec")
 
-    decision = decide(state, facts(lease_ages_s={state.leases[0].visit_key: 239.0}), GRAPH)
+    decision = decide(Standing(state, facts(lease_ages_s={state.leases[0].visit_key: 239.0}), GRAPH))
 
     assert decision == BackOff(lease=state.leases[0], stealable_in_s=1.0)
 
@@ -246,7 +248,9 @@ def test_a_lease_one_second_short_of_stale_is_respected() -> None:
 def test_a_visit_whose_runner_died_three_times_is_given_up() -> None:
     state = leased(new_run(), "spec", attempt=MAX_ATTEMPTS)
 
-    assert decide(state, facts(), GRAPH) == GiveUpOn(lease=state.leases[0], reason="its runner died 3 times")
+    assert decide(Standing(state, facts(), GRAPH)) == GiveUpOn(
+        lease=state.leases[0], reason="its runner died 3 times"
+    )
 
 
 def test_another_ready_node_is_run_while_a_lease_is_alive() -> None:
@@ -255,14 +259,14 @@ def test_another_ready_node_is_run_while_a_lease_is_alive() -> None:
 
     known = facts(lease_ages_s={state.leases[0].visit_key: 1.0})
 
-    assert decide(state, known, graph) == run_of(state, "c")
+    assert decide(Standing(state, known, graph)) == run_of(state, "c")
 
 
 def test_a_visit_that_was_given_back_goes_on_under_its_own_key() -> None:
     state = leased(new_run(), "spec")
     held = state.leases[0]
 
-    decision = decide(state.released(held, Spend(cost_usd=1.0)), facts(), GRAPH)
+    decision = decide(Standing(state.released(held, Spend(cost_usd=1.0)), facts(), GRAPH))
 
     assert decision == run_of(new_run(), "spec")
     assert isinstance(decision, Run)
@@ -292,7 +296,7 @@ def test_a_visit_that_was_given_back_goes_on_under_its_own_key() -> None:
 def test_no_node_starts_when_the_budget_is_used_up(limits: dict[str, Any], reason: str) -> None:
     state = finished(new_run(), "spec")
 
-    decision = decide(state, facts(MERGED_SPEC, **limits), GRAPH)
+    decision = decide(Standing(state, facts(MERGED_SPEC, **limits), GRAPH))
 
     assert decision == Stop(outcome="budget_reached", reason=reason)
 
@@ -302,8 +306,8 @@ def test_what_other_runners_have_reserved_counts_against_the_budget() -> None:
     state = leased(finished(new_run(graph), "a", pipeline=graph), "b", reserved_usd=0.5)
     ages = {state.leases[0].visit_key: 1.0}
 
-    short = decide(state, facts(lease_ages_s=ages, max_cost_usd=0.6), graph)
-    enough = decide(state, facts(lease_ages_s=ages, max_cost_usd=0.61), graph)
+    short = decide(Standing(state, facts(lease_ages_s=ages, max_cost_usd=0.6), graph))
+    enough = decide(Standing(state, facts(lease_ages_s=ages, max_cost_usd=0.61), graph))
 
     assert isinstance(short, Stop)
     assert short.outcome == "budget_reached"
@@ -315,7 +319,7 @@ def test_a_node_that_stopped_short_of_a_call_holds_up_no_other() -> None:
     state = leased(finished(new_run(graph), "a", pipeline=graph), "b")
     state = state.released(state.leases[0], Spend(), short_of=NextCall(cost_usd=0.5, tokens=10))
 
-    decision = decide(state, facts(max_cost_usd=0.55), graph)
+    decision = decide(Standing(state, facts(max_cost_usd=0.55), graph))
 
     assert isinstance(decision, Run)
     assert instance_name(decision.instance) == "c"
@@ -325,7 +329,7 @@ def test_the_operator_may_pick_a_ready_node() -> None:
     graph = pipeline("&a b c", "a>b a>c")
     state = finished(new_run(graph), "a", pipeline=graph)
 
-    assert decide(state, facts(wanted=at("c")), graph) == run_of(state, "c")
+    assert decide(Standing(state, facts(wanted=at("c")), graph)) == run_of(state, "c")
 
 
 @pytest.mark.parametrize(
@@ -336,7 +340,7 @@ def test_the_operator_may_pick_a_ready_node() -> None:
     ],
 )
 def test_a_node_that_is_not_ready_is_refused_with_those_that_are(name: str, reason: str) -> None:
-    decision = decide(finished(new_run(), "spec"), facts(MERGED_SPEC, wanted=at(name)), GRAPH)
+    decision = decide(Standing(finished(new_run(), "spec"), facts(MERGED_SPEC, wanted=at(name)), GRAPH))
 
     assert decision == Stop(outcome="usage_error", reason=reason, is_about_item=False)
 
@@ -345,8 +349,8 @@ def test_an_approval_that_was_given_for_an_older_head_closes_the_gate_again() ->
     state = finished(new_run(), "spec")
     approved = pull(31, approved_by="ann")
 
-    assert isinstance(decide(state, facts(approved), GRAPH), Run)
-    assert isinstance(decide(state, facts(pull(31)), GRAPH), Wait)
+    assert isinstance(decide(Standing(state, facts(approved), GRAPH)), Run)
+    assert isinstance(decide(Standing(state, facts(pull(31)), GRAPH)), Wait)
 
 
 @pytest.mark.parametrize(
@@ -357,14 +361,14 @@ def test_a_gate_that_shuts_after_later_nodes_ran_holds_everything_behind_it(
 ) -> None:
     state = finished(new_run(), "spec", "plan", "code@A")
 
-    assert isinstance(decide(state, facts(seen), GRAPH), kind)
+    assert isinstance(decide(Standing(state, facts(seen), GRAPH)), kind)
 
 
 def test_what_people_want_is_forced_and_nothing_is_proposed_beside_it() -> None:
     owed = Owed(topic="command-9", body="no such command", visit_key=VisitKey("9" * 64))
     state = finished(new_run(), "spec").model_copy(update={"owed": (owed,)})
 
-    found = candidates(state, facts(MERGED_SPEC, is_held=True), GRAPH)
+    found = candidates(Standing(state, facts(MERGED_SPEC, is_held=True), GRAPH))
 
     assert [(type(each.claim), type(each.move)) for each in found] == [(Signal, Answer), (Signal, Wait)]
 
@@ -373,7 +377,7 @@ def test_what_is_ready_is_proposed_with_its_score() -> None:
     graph = pipeline("&a b c", "a>b a>c")
     state = leased(finished(new_run(graph), "a", pipeline=graph), "b")
 
-    found = [each.claim for each in candidates(state, facts(), graph)]
+    found = [each.claim for each in candidates(Standing(state, facts(), graph))]
 
     assert [(claim.slot_id, claim.score) for claim in found if isinstance(claim, Proposal)] == [
         ("left/0002-b", 500_000),
@@ -386,5 +390,5 @@ def test_no_more_nodes_are_judged_than_take_part_in_a_choice() -> None:
     graph = pipeline(f"&a {' '.join(names)}", " ".join(f"a>{name}" for name in names))
     state = finished(new_run(graph), "a", pipeline=graph)
 
-    assert len(candidates(state, facts(), graph)) == MAX_PROPOSALS
-    assert decide(state, facts(), graph) == run_of(state, "n0")
+    assert len(candidates(Standing(state, facts(), graph))) == MAX_PROPOSALS
+    assert decide(Standing(state, facts(), graph)) == run_of(state, "n0")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cogworks.pipeline.arbiter import Proposal, Signal, choose
 from cogworks.pipeline.decision import GiveUpOn, Nothing, Run, Stop, Wait, candidates, decide
 from cogworks.pipeline.inputs import HOW_TO_WRITE, Asked, Heard, Refused, obey
-from cogworks.pipeline.position import Facts
+from cogworks.pipeline.position import Facts, Standing
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import IssueNumber
@@ -98,10 +98,10 @@ def test_a_decision_never_raises_and_the_same_input_gives_the_same_one(
     if is_alive:
         known = known.model_copy(update={"lease_ages_s": {held.visit_key: 1.0 for held in state.leases}})
     obeyed = obey(state, known, heard, GRAPH, fresh=lambda: new_run(run_id="run-2"))
-    decision = decide(obeyed, known, GRAPH)
+    decision = decide(Standing(obeyed, known, GRAPH))
     reread = RunState.model_validate_json(obeyed.model_dump_json())
 
-    assert decide(reread, known, GRAPH) == decision
+    assert decide(Standing(reread, known, GRAPH)) == decision
     assert obey(obeyed, known, Heard(), GRAPH, fresh=new_run) is obeyed
     if isinstance(decision, Run):
         taken = {visit.visit_key for visit in obeyed.visits}
@@ -119,7 +119,7 @@ def test_a_decision_never_raises_and_the_same_input_gives_the_same_one(
 def test_the_order_in_which_moves_are_proposed_never_changes_the_choice(
     state: RunState, known: Facts, chance: Random
 ) -> None:
-    found = list(candidates(state, known, GRAPH))
+    found = list(candidates(Standing(state, known, GRAPH)))
     shuffled = chance.sample(found, k=len(found))
     signals = [each.claim for each in found if isinstance(each.claim, Signal)]
 
@@ -130,7 +130,7 @@ def test_the_order_in_which_moves_are_proposed_never_changes_the_choice(
 
     assert choices[0] == choices[1]
     moves = [each.move for each in found if choices[0] and each.claim == choices[0].winner]
-    assert moves in ([], [decide(state, known, GRAPH)])
+    assert moves in ([], [decide(Standing(state, known, GRAPH))])
 
 
 @given(any_state(), any_facts(), st.randoms(use_true_random=False))
@@ -140,4 +140,6 @@ def test_the_order_in_which_leases_are_noted_never_changes_the_decision(
 ) -> None:
     leases = tuple(chance.sample(state.leases, k=len(state.leases)))
 
-    assert decide(state.model_copy(update={"leases": leases}), known, GRAPH) == decide(state, known, GRAPH)
+    assert decide(Standing(state.model_copy(update={"leases": leases}), known, GRAPH)) == decide(
+        Standing(state, known, GRAPH)
+    )

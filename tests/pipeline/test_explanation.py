@@ -16,7 +16,7 @@ def considered(world: World) -> Considered:
 
 def explained(world: World) -> Explanation:
     seen = considered(world)
-    return explain(seen.state, seen.facts, seen.pipeline, seen.decision)
+    return explain(seen.standing, seen.decision)
 
 
 def reasons(found: Explanation) -> dict[str, tuple[str, str]]:

@@ -8,6 +8,7 @@ from cogworks.pipeline.elements import MAX_TRAVERSALS, MAX_VISITS_PER_RUN, EdgeR
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.limits import Grant, grant, max_cost_usd, session_budget, shortage
 from cogworks.pipeline.places import routing_of
+from cogworks.pipeline.position import Standing
 from cogworks.pipeline.routing import out_edges_after
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
@@ -104,7 +105,7 @@ def test_claims_at_the_same_time_never_reserve_more_than_there_is(
     state = state.model_copy(update={"marks": {f"start_to_{node['id']}": "taken" for node in nodes}})
 
     for _ in budgets:
-        decision = decide(state, facts(**alive(state)), graph)
+        decision = decide(Standing(state, facts(**alive(state)), graph))
         if not isinstance(decision, Run):
             assert isinstance(decision, Stop | BackOff)
             break
@@ -123,8 +124,8 @@ def test_no_run_makes_more_visits_than_the_cap() -> None:
     many = state.visits * MAX_VISITS_PER_RUN
     rich = facts(max_cost_usd=1_000.0)
 
-    decision = decide(state.model_copy(update={"visits": many}), rich, graph)
-    before = decide(state.model_copy(update={"visits": many[1:]}), rich, graph)
+    decision = decide(Standing(state.model_copy(update={"visits": many}), rich, graph))
+    before = decide(Standing(state.model_copy(update={"visits": many[1:]}), rich, graph))
 
     assert isinstance(decision, Stop)
     assert decision.outcome == "failed"
@@ -151,10 +152,10 @@ def test_the_limit_of_model_calls_counts_live_runners_and_routing_visits() -> No
     graph = fan({"id": "a"}, {"id": "b"}, {"id": "c", "type": "deterministic"}, max_concurrent_llm_calls=1)
     state = leased(begun(graph), "a")
 
-    beside = decide(state, facts(**alive(state)), graph)
-    picked = decide(state, facts(wanted=at("b"), **alive(state)), graph)
+    beside = decide(Standing(state, facts(**alive(state)), graph))
+    picked = decide(Standing(state, facts(wanted=at("b"), **alive(state)), graph))
     routing = leased(begun(graph), routing_of(Instance(at("a").node)).node)
-    while_routing = decide(routing, facts(**alive(routing)), graph)
+    while_routing = decide(Standing(routing, facts(**alive(routing)), graph))
 
     assert isinstance(beside, Run)
     assert beside.instance == at("c")

@@ -5,6 +5,7 @@ from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.people import GatePassed
 from cogworks.pipeline.position import (
     PullFacts,
+    Standing,
     failures,
     how_to_retry,
     instance_name,
@@ -37,7 +38,7 @@ def test_a_finished_node_behind_a_human_gate_waits_for_its_pull_request() -> Non
 
     assert position.statuses == {at("spec"): InstanceStatus.WAITING_GATE}
     assert position.frontier.ready == ()
-    assert waiting_for(state, facts(pull(31)), GRAPH) == (MERGE_SPEC,)
+    assert waiting_for(Standing(state, facts(pull(31)), GRAPH)) == (MERGE_SPEC,)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_a_gate_is_passed_by_a_merge_or_by_an_approval_of_the_head(
         ),
     )
     assert position.frontier.ready == (at("plan"),)
-    assert waiting_for(state, facts(seen), GRAPH) == ()
+    assert waiting_for(Standing(state, facts(seen), GRAPH)) == ()
 
 
 def test_a_pull_request_that_was_closed_unmerged_is_a_rejection() -> None:
@@ -91,7 +92,9 @@ def test_several_nodes_of_one_rejected_pull_request_are_one_failure() -> None:
 def test_a_gate_whose_pull_request_github_does_not_show_waits() -> None:
     state = finished(new_run(), "spec")
 
-    assert waiting_for(state, facts(), GRAPH) == (MERGE_SPEC.model_copy(update={"url": "", "paste": ""}),)
+    assert waiting_for(Standing(state, facts(), GRAPH)) == (
+        MERGE_SPEC.model_copy(update={"url": "", "paste": ""}),
+    )
 
 
 def test_a_safety_critical_item_gates_code_when_there_is_a_pull_request_to_look_at() -> None:
@@ -100,23 +103,23 @@ def test_a_safety_critical_item_gates_code_when_there_is_a_pull_request_to_look_
     known = facts(MERGED_SPEC, pull(41))
 
     assert locate(before, facts(MERGED_SPEC), GRAPH).frontier.ready == (at("ship@A"),)
-    assert [wait.number for wait in waiting_for(after, known, GRAPH)] == [41]
-    assert waiting_for(after, facts(MERGED_SPEC, pull(41, "merged")), GRAPH) == ()
+    assert [wait.number for wait in waiting_for(Standing(after, known, GRAPH))] == [41]
+    assert waiting_for(Standing(after, facts(MERGED_SPEC, pull(41, "merged")), GRAPH)) == ()
 
 
 def test_the_safety_label_gates_like_the_classification() -> None:
     state = finished(new_run(), *SHIPPED)
     labelled = facts(MERGED_SPEC, pull(41), is_safety_critical=True)
 
-    assert waiting_for(state, facts(MERGED_SPEC, pull(41)), GRAPH) == ()
-    assert [wait.number for wait in waiting_for(state, labelled, GRAPH)] == [41]
+    assert waiting_for(Standing(state, facts(MERGED_SPEC, pull(41)), GRAPH)) == ()
+    assert [wait.number for wait in waiting_for(Standing(state, labelled, GRAPH))] == [41]
 
 
 def test_a_gate_without_a_pull_request_asks_for_approval() -> None:
     graph = pipeline([{"id": "look", "type": "llm", "gate": "human-gated"}])
     state = finished(new_run(graph), "look", pipeline=graph)
 
-    assert waiting_for(state, facts(), graph) == (
+    assert waiting_for(Standing(state, facts(), graph)) == (
         WaitingFor(
             kind="approval",
             node=NodeId("look"),
@@ -129,7 +132,7 @@ def test_a_gate_without_a_pull_request_asks_for_approval() -> None:
 def test_a_label_that_stops_the_run_comes_before_its_gates() -> None:
     state = finished(new_run(), "spec")
 
-    waits = waiting_for(state, facts(pull(31), is_cancelled=True), GRAPH)
+    waits = waiting_for(Standing(state, facts(pull(31), is_cancelled=True), GRAPH))
 
     assert [wait.ask for wait in waits] == [
         "remove the cancel label when the item may go on",
@@ -140,7 +143,7 @@ def test_a_label_that_stops_the_run_comes_before_its_gates() -> None:
 def test_a_finished_run_waits_for_nobody() -> None:
     state = finished(new_run(status="done"), "spec")
 
-    assert waiting_for(state, facts(pull(31), is_held=True), GRAPH) == ()
+    assert waiting_for(Standing(state, facts(pull(31), is_held=True), GRAPH)) == ()
 
 
 def test_a_leased_node_is_running_whatever_became_of_its_earlier_visits() -> None:
@@ -191,5 +194,5 @@ def test_nobody_is_asked_to_approve_what_a_failed_sibling_stopped() -> None:
     waiting = finished(new_run(graph), "a", "b", pipeline=graph)
     failed = settle(waiting, graph, visit(waiting, "c", status="failed"), {})
 
-    assert [wait.node for wait in waiting_for(waiting, facts(), graph)] == ["b"]
-    assert waiting_for(failed, facts(), graph) == ()
+    assert [wait.node for wait in waiting_for(Standing(waiting, facts(), graph))] == ["b"]
+    assert waiting_for(Standing(failed, facts(), graph)) == ()

@@ -4,6 +4,7 @@ import pytest
 
 from cogworks.pipeline.limits import limits_mark
 from cogworks.pipeline.people import Held
+from cogworks.pipeline.position import Standing
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import NextCall, RunState
@@ -20,19 +21,22 @@ def failed(state: RunState, name: str) -> RunState:
 
 
 def test_a_gate_is_named_with_the_head_that_was_seen() -> None:
-    assert rest_line(SPECIFIED, facts(pull(31)), GRAPH) == f"merge 31@{HEAD}"
+    assert rest_line(Standing(SPECIFIED, facts(pull(31)), GRAPH)) == f"merge 31@{HEAD}"
 
 
 def test_a_rejected_pull_request_waits_to_be_reopened() -> None:
-    assert rest_line(SPECIFIED, facts(pull(31, "closed")), GRAPH) == f"reopen 31@{HEAD}"
+    assert rest_line(Standing(SPECIFIED, facts(pull(31, "closed")), GRAPH)) == f"reopen 31@{HEAD}"
 
 
 def test_a_failure_that_stops_everything_waits_to_be_retried() -> None:
-    assert rest_line(failed(new_run(), "spec"), facts(), GRAPH) == "retry"
+    assert rest_line(Standing(failed(new_run(), "spec"), facts(), GRAPH)) == "retry"
 
 
 def test_a_finished_run_waits_for_nothing_any_more() -> None:
-    assert rest_line(PLANNED.model_copy(update={"status": "done"}), facts(MERGED_SPEC), GRAPH) == "done"
+    assert (
+        rest_line(Standing(PLANNED.model_copy(update={"status": "done"}), facts(MERGED_SPEC), GRAPH))
+        == "done"
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,32 +49,32 @@ def test_a_finished_run_waits_for_nothing_any_more() -> None:
     ],
 )
 def test_a_run_that_can_go_on_by_itself_names_nobody(state: RunState) -> None:
-    assert rest_line(state, facts(MERGED_SPEC), GRAPH) == ""
+    assert rest_line(Standing(state, facts(MERGED_SPEC), GRAPH)) == ""
 
 
 def test_a_run_that_people_stopped_waits_for_nothing_else() -> None:
     held = PLANNED.model_copy(update={"held": Held(by="ann")})
 
-    assert rest_line(SPECIFIED, facts(pull(31), is_held=True), GRAPH) == "label"
-    assert rest_line(held, facts(MERGED_SPEC), GRAPH) == "resume"
+    assert rest_line(Standing(SPECIFIED, facts(pull(31), is_held=True), GRAPH)) == "label"
+    assert rest_line(Standing(held, facts(MERGED_SPEC), GRAPH)) == "resume"
 
 
 def test_everybody_who_is_waited_for_is_named() -> None:
     state = finished(new_run(), "spec", "plan", "code@A", "ship@A", "code@B", "ship@B")
     gated = facts(MERGED_SPEC, pull(41), pull(42), is_safety_critical=True)
 
-    assert rest_line(state, gated, GRAPH) == f"merge 41@{HEAD}; merge 42@{HEAD}"
+    assert rest_line(Standing(state, gated, GRAPH)) == f"merge 41@{HEAD}; merge 42@{HEAD}"
 
 
 def test_a_pull_request_that_is_not_known_now_is_not_named() -> None:
-    assert rest_line(SPECIFIED, facts(), GRAPH) == ""
+    assert rest_line(Standing(SPECIFIED, facts(), GRAPH)) == ""
 
 
 def test_a_run_that_stopped_at_its_budget_names_the_limits_it_stopped_at() -> None:
     held = lease(SPECIFIED, "plan")
     state = SPECIFIED.released(held, Spend(), short_of=NextCall(cost_usd=1.0, tokens=10))
 
-    short = rest_line(state, facts(MERGED_SPEC, max_cost_usd=0.5), GRAPH)
+    short = rest_line(Standing(state, facts(MERGED_SPEC, max_cost_usd=0.5), GRAPH))
 
     assert short == f"budget @{limits_mark(0.5, facts().max_tokens)}"
-    assert rest_line(state, facts(MERGED_SPEC, max_cost_usd=5.0), GRAPH) == ""
+    assert rest_line(Standing(state, facts(MERGED_SPEC, max_cost_usd=5.0), GRAPH)) == ""
