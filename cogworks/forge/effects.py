@@ -1,7 +1,7 @@
 """Writes to GitHub as data; what makes each safe to repeat is its key.
 
 Keyed effects may be repeated freely. Un-keyed ones (issue, sub-issue, comment) carry a marker and are read before they are
-repeated (protocol §2.5).
+repeated; see docs/failures.md.
 """
 
 from typing import Annotated, Literal

@@ -1,6 +1,6 @@
 """What people should know beside where the run stands, and what the status comment tells when the ledger does not.
 
-Which views people changed again after they were repaired: nobody fights over a label (architecture §8).
+Which views people changed again after they were repaired: nobody fights over a label. See docs/people.md.
 """
 
 import re

@@ -92,7 +92,7 @@ def _as_known_here(pull: PullRequest, snapshot: Snapshot, state: RunState | None
 def pull_facts(pull: PullRequest) -> PullFacts:
     """A pull request as the gates see it.
 
-    Approved means: a writer approved this very head and no writer asks for changes (protocol §9.9).
+    Approved means: a writer approved this very head and no writer asks for changes.
     """
     writers = [review for review in pull.reviews if review.can_push]
     approved = [r for r in writers if r.state == "approved" and r.oid == pull.head_oid]

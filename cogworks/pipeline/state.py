@@ -369,7 +369,7 @@ def edge_key(edge: str, sub_item: SubItemKey | None) -> str:
 
 
 def visit_key(state: RunState, instance: Instance, index: int) -> VisitKey:
-    """The name of one visit: the same after a restart, different on rework (architecture §2.1)."""
+    """The name of one visit: the same after a restart, different on rework. See docs/ledger.md."""
     node, sub_item = instance
     parts = (state.repository_id, str(state.issue), state.run_id, node, sub_item or "", str(index))
     return VisitKey(hashlib.sha256("\x1f".join(parts).encode()).hexdigest())
