@@ -19,7 +19,7 @@ FAILED = re.compile(r"^(?:FAILED|ERROR) tests/(\S+?)(?:\[.*)?(?: - .*)?$", re.MU
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package and its tests, to be changed."""
     to = tmp_path_factory.mktemp("mutated")
-    for folder in ("cogworks", "tests/coding", "tests/pipeline"):
+    for folder in ("cogworks", "tests/cycle", "tests/pipeline"):
         shutil.copytree(ROOT / folder, to / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("pyproject.toml", "tests/limits.py"):
         shutil.copy(ROOT / file, to / file)
