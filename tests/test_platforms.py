@@ -111,16 +111,16 @@ def ended(name, code, timeout_s=60.0):
     (folder / "scratch").mkdir()
     python = str(Path(sys.executable).resolve())
     confined = Confined((python, "-I", "-S", "-c", code), folder / "own", {}, (), (folder / "own",), timeout_s)
-    found = run(confined, walls, scratch=folder / "scratch")
+    found = run(confined, isolation, scratch=folder / "scratch")
     return [found.code, found.output, found.timed_out]
 
-walls = strongest("/usr/bin")
+isolation = strongest("/usr/bin")
 stays = "import os, time\\nif os.fork() == 0:\\n    time.sleep(0.5); open('later', 'w')\\nelse:\\n    print('begun')"
 told = {
-    "abi": landlock.abi() if walls.is_linux else 0,
-    "engine": walls.engine,
-    "lacking": [each.wall for each in walls.lacking],
-    "unprotected": list(walls.unprotected),
+    "abi": landlock.abi() if isolation.is_linux else 0,
+    "engine": isolation.engine,
+    "lacking": [each.wall for each in isolation.lacking],
+    "unprotected": list(isolation.unprotected),
     "passes": ended("passes", "print('here')"),
     "fails": ended("fails", "raise SystemExit(3)"),
     "hangs": ended("hangs", "import time; time.sleep(600)", 0.5),
@@ -137,7 +137,7 @@ def test_on_macos_commands_run_without_walls_and_end_with_their_group(tmp_path: 
 
     assert done.stderr == ""
     told = json.loads(done.stdout)
-    assert (told["engine"], told["lacking"]) == ("none", ["walls"])
+    assert (told["engine"], told["lacking"]) == ("none", ["isolation"])
     assert "go on after its run in a process that leaves its group" in told["unprotected"]
     assert told["passes"] == [0, "here\n", False]
     assert told["fails"] == [3, "", False]

@@ -417,14 +417,14 @@ import sys, time
 from pathlib import Path
 from cogworks.domain_services.exploring import ExploreParams
 from cogworks.domain_services.operations import INDEX
-from cogworks.wiring.probes import laboratory_in
+from cogworks.wiring.probes import sandbox_pool_in
 from tests.wiring.test_probes import copy_in, visit_of
 
 folder = Path(sys.argv[1])
 work = folder / "work"
-with copy_in(folder, work) as copy, laboratory_in(copy, *visit_of(work), warn=print) as laboratory:
-    with laboratory.room(limit_s=600) as room:
-        room.ask(INDEX, ExploreParams())
+with copy_in(folder, work) as copy, sandbox_pool_in(copy, *visit_of(work), warn=print) as sandbox_pool:
+    with sandbox_pool.sandbox(limit_s=600) as sandbox:
+        sandbox.ask(INDEX, ExploreParams())
         print("probing", flush=True)
         time.sleep(600)
 """

@@ -17,8 +17,9 @@ _OF_TOOLS = {"make": "Makefile", "gmake": "Makefile", "tox": "tox.ini", "nox": "
 _INSTALLERS = ("tox", "nox", "hatch")
 """What makes an environment of its own: without a network it fails before any test."""
 _SAYS_PYTEST = re.compile(
-    r"(?m)^(?:=+ )?(?:\d+ [a-z]+, )*\d+ (?:passed|failed|errors?|skipped)\b.* in \d[\d.:]*s"
+    r"(?m)^(?:=+ )?(?:\d+ [a-z]+, )*\d+ (?:passed|failed|errors?|skipped)\b.* in \d[\d.:]*s|^\w+ while loading conftest '"
 )
+"""Its summary, or its complaint where it ended before it looked for tests."""
 _NEVER_BEGAN = re.compile(r"(?i)No rule to make target|command not found|: not found$|^usage: ", re.MULTILINE)
 _NOT_EXECUTED = (126, 127)
 """Exit codes of a shell that could not start what it was told."""

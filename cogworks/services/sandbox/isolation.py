@@ -1,4 +1,4 @@
-"""Which isolation stand around a command, what that means in words, and what is missing."""
+"""How a command is isolated, what that means in words, and what is missing."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ class Lacking(NamedTuple):
 
 
 class Isolation(NamedTuple):
-    """The strongest isolation this machine can build, as they were tried."""
+    """The strongest isolation this machine can build, as it was tried."""
 
     engine: Engine
     program: str = ""
@@ -25,7 +25,7 @@ class Isolation(NamedTuple):
     is_filtered: bool = False
     lacking: tuple[Lacking, ...] = ()
     is_linux: bool = True
-    """Whether the launcher can use what only Linux has, also where there are no isolation."""
+    """Whether the launcher can use what only Linux has, also where there is no isolation."""
 
     @property
     def is_complete(self) -> bool:
@@ -95,7 +95,7 @@ def elsewhere(system: str) -> Isolation:
     remedy = (
         "Run cogworks on Linux, or in a Linux container or virtual machine, for items that need isolation."
     )
-    return Isolation("none", lacking=(Lacking("walls", why, remedy),), is_linux=False)
+    return Isolation("none", lacking=(Lacking("isolation", why, remedy),), is_linux=False)
 
 
 def refusal(isolation: Isolation) -> str | None:
