@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cogworks.services.python.index_gateway import Door, Gateway
+from cogworks.services.python.index_gateway import Gateway, index_door
 from cogworks.services.python.package_index import Indexes
 from tests.services.package_server import serving, wheel
 
@@ -16,7 +16,7 @@ from tests.services.package_server import serving, wheel
 @contextmanager
 def opened(indexes: Indexes) -> Iterator[tuple[httpx.Client, Gateway]]:
     """A caller as it would be in isolation: it hands out its listening socket, and then asks it."""
-    with closing(Gateway(indexes)) as gateway, Door(gateway) as door:
+    with closing(Gateway(indexes)) as gateway, index_door(gateway) as door:
         listener = socket.create_server(("127.0.0.1", 0))
         socket.send_fds(door.theirs, [b"1"], [listener.fileno()])
         with httpx.Client(
@@ -131,7 +131,7 @@ def test_an_index_elsewhere_offers_no_file_of_this_machine(tmp_path: Path) -> No
 
 
 def test_an_installer_that_never_comes_keeps_nobody() -> None:
-    with closing(Gateway(Indexes())) as gateway, Door(gateway) as door:
+    with closing(Gateway(Indexes())) as gateway, index_door(gateway) as door:
         door.theirs.close()
 
     assert gateway.problems == []

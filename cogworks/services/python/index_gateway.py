@@ -1,16 +1,14 @@
 """The package index as an installer in isolation sees it: read only, without credentials, and nothing else beside it."""
 
 import re
-import socket
 import ssl
-import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 from urllib.request import url2pathname
 
@@ -26,12 +24,11 @@ from cogworks.services.python.package_index import (
     read_page,
     without_credentials,
 )
+from cogworks.services.setup.door import Door
 
 _TIMEOUT_S = 30.0
 _ATTEMPTS = 3
 _CHUNK_BYTES = 64 * 1024
-_NOTICED_S = 0.02
-"""So soon the end of an installer ends its gateway: whoever waits for an environment waits for that too."""
 _ABSENT = (404, 410)
 _FAILURES = (httpx.HTTPError, httpx.InvalidURL)
 _METADATA = ".metadata"
@@ -156,50 +153,9 @@ class Gateway:
         return Unreachable(text)
 
 
-class Door:
-    """Where an installer's listening socket comes in, and is served for the length of a `with` block."""
-
-    def __init__(self, gateway: Gateway) -> None:
-        self._gateway = gateway
-        self._ours, self.theirs = socket.socketpair()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        # Wakes the thread that waits for a socket, should none have come.
-        self._ours.shutdown(socket.SHUT_RDWR)
-        self.theirs.close()
-        self._thread.join()
-        self._ours.close()
-
-    def _serve(self) -> None:
-        with suppress(OSError):
-            _, descriptors, _, _ = socket.recv_fds(self._ours, 1, 1)
-            if not descriptors:
-                return
-            with _Server(socket.socket(fileno=descriptors[0]), self._gateway) as server:
-                thread = threading.Thread(target=server.serve_forever, args=(_NOTICED_S,), daemon=True)
-                thread.start()
-                # Nothing more is ever sent: this ends with the block.
-                self._ours.recv(1)
-                server.shutdown()
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self, listener: socket.socket, gateway: Gateway) -> None:
-        super().__init__(("127.0.0.1", 0), partial(_Handler, gateway), bind_and_activate=False)
-        self.socket.close()
-        # It listens in the installer's network, where this process has no address.
-        self.socket = listener
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """An installer that hangs up has its reasons."""
+def index_door(gateway: Gateway) -> Door:
+    """The door through which an installer finds `/simple/` of a gateway."""
+    return Door("index", partial(_Handler, gateway))
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -20,15 +20,15 @@ from packaging.utils import canonicalize_name
 
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python.building.complaints import missing_tools
-from cogworks.services.python.index_gateway import Door, Gateway
+from cogworks.services.python.index_gateway import Gateway, index_door
 from cogworks.services.python.installer import Installer, InstallerSettings, Requirements, bare_environment
 from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.python.package_index import Indexes, default_index, read_indexes
 from cogworks.services.python.pythons import Python, own_python
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.running import Confined, Ended, run
+from cogworks.services.setup.door import OPENER, through
 
-_INSIDE = Path(__file__).with_name("inside") / "cogworks_index.py"
 _LIMITS = Limits(disk_bytes=4 * 1024**3, file_bytes=2 * 1024**3, disk_entries=400_000)
 _PIP_LIMIT_S = 60.0
 _CPU_FACTOR = 4
@@ -240,10 +240,10 @@ def run_installer(
     """
     indexes = reach.gateway.indexes
     isolation = installer_settings.isolation
-    with Door(reach.gateway) as door:
-        inside = [sys.executable, "-I", str(_INSIDE), str(door.theirs.fileno())]
+    with index_door(reach.gateway) as door:
+        links = (f"--find-links={each}" for each in indexes.find_links)
         confined = Confined(
-            command=[*inside, *command, *(f"--find-links={each}" for each in indexes.find_links)],
+            command=through([door], [*command, *links, "--index-url", f"{door.address}/simple/"]),
             directory=reach.directory or room.home,
             environment={**_environment(room.home, room.temporary), **reach.environment},
             readable=[
@@ -295,7 +295,7 @@ def _own(installer: Installer, installer_settings: InstallerSettings) -> list[Pa
         base,
         base.resolve(),
     }
-    return [*sorted(prefixes), Path(sys.executable).resolve(), Path(installer.program).resolve(), _INSIDE]
+    return [*sorted(prefixes), Path(sys.executable).resolve(), Path(installer.program).resolve(), OPENER]
 
 
 def _environment(home: Path, temporary: Path) -> dict[str, str]:

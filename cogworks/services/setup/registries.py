@@ -1,0 +1,191 @@
+"""Which hosts a setup may reach: the public package registries, those this machine is configured for, and what its operator adds."""
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+VARIABLE = "COGWORKS_REGISTRY_HOSTS"
+"""Of the operator's environment: `host`, `*.suffix`, `host:port`, separated by commas or spaces."""
+HTTPS, HTTP = 443, 80
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{0,30}}")
+_PUBLIC = (
+    "pypi.org", "files.pythonhosted.org",
+    "registry.npmjs.org", "registry.yarnpkg.com",
+    "index.crates.io", "static.crates.io", "crates.io",
+    "proxy.golang.org", "sum.golang.org",
+)  # fmt: skip
+_DEBIAN = ("deb.debian.org", "security.debian.org")
+"""Its packages are signed, and apt fetches them without encryption."""
+_SCHEMES = {"https": HTTPS, "http": HTTP}
+_INNER = tuple(
+    ipaddress.ip_network(each)
+    for each in (
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16",
+        "198.18.0.0/15", "::1/128", "fc00::/7", "fec0::/10",
+    )
+)  # fmt: skip
+_NEVER = tuple(
+    ipaddress.ip_network(each)
+    for each in (
+        "0.0.0.0/32", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4", "100.100.100.200/32", "168.63.129.16/32",
+        "192.0.0.192/32", "::/128", "fe80::/10", "ff00::/8", "fd00:ec2::/32", "fd20:ce::/32",
+    )
+)  # fmt: skip
+"""Link-local and metadata services of clouds, which hand out credentials; multicast and nothing."""
+_NAT64 = tuple(ipaddress.IPv6Network(each) for each in ("64:ff9b::/96", "64:ff9b:1::/48", "::/96"))
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class Host(NamedTuple):
+    """One host that may be reached."""
+
+    name: str
+    """In lower case; `*.suffix` stands for every name below the suffix; an address as it is written."""
+    ports: tuple[int, ...] = (HTTPS,)
+    is_named: bool = False
+    """Whether whoever runs this machine named this very host and port: it may lie in a network of their own."""
+
+    def fits(self, name: str, port: int) -> bool:
+        """Whether it stands for a host and port."""
+        if port not in self.ports:
+            return False
+        return name.endswith(self.name[1:]) if self.name.startswith("*.") else name == self.name
+
+
+PUBLIC = (*(Host(name) for name in _PUBLIC), *(Host(name, (HTTPS, HTTP)) for name in _DEBIAN))
+"""The registries that everybody may reach."""
+
+
+class Registries(NamedTuple):
+    """All hosts that a setup may reach."""
+
+    hosts: tuple[Host, ...] = PUBLIC
+
+    def fitting(self, name: str, port: int) -> Host | None:
+        """What allows a host and port, before all what names it; None: nothing does."""
+        found = [each for each in self.hosts if each.fits(plain_name(name), port)]
+        return max(found, key=lambda each: each.is_named, default=None)
+
+    def refusal(self, name: str, port: int) -> str | None:
+        """Why a host is not asked at all, None when it may be."""
+        if self.fitting(name, port) is not None:
+            return None
+        place = shown(name, port)
+        if _address(plain_name(name)) is not None:
+            return f"{place}, an address and no package registry; the operator can allow it by `{VARIABLE}={place}`"
+        added = plain_name(name) if port in _SCHEMES.values() else place
+        return f"{place}, which is no package registry; the operator can allow it by `{VARIABLE}={added}`"
+
+
+class Malformed(ValueError):
+    """What an operator wrote is no host; the text says what is wanted."""
+
+
+def read_hosts(text: str) -> tuple[Host, ...]:
+    """The hosts that an operator adds.
+
+    Raises:
+        Malformed: it names the first that is none.
+    """
+    return tuple(_read(each) for each in re.split(r"[,\s]+", text.strip()) if each)
+
+
+def named_by(urls: Iterable[str]) -> tuple[Host, ...]:
+    """The hosts of registries that the machine's own configuration names; what is no address of the web names none."""
+    return tuple(dict.fromkeys(host for url in urls if (host := _host_of(url)) is not None))
+
+
+def address_problem(host: Host, address: str) -> str | None:
+    """Why a connection to this address of an allowed host is not made, None when it may be.
+
+    Args:
+        address: as the resolver tells it.
+    """
+    found = _address(address)
+    if found is None:
+        return f"{address!r} is no address"
+    if host.is_named and _address(host.name) == found:
+        return None
+    for each in (found, *_embedded(found)):
+        if any(each in network for network in _NEVER if network.version == each.version):
+            return f"{address} is an address of this machine's link or of its cloud's metadata"
+        if not host.is_named and any(
+            each in network for network in _INNER if network.version == each.version
+        ):
+            return (
+                f"{address} is an address of a private network; the operator can name the host with its port"
+            )
+    return None
+
+
+def plain_name(name: str) -> str:
+    """A host as it is compared: in lower case, without the dot of the root and the brackets of IPv6."""
+    return name.lower().removesuffix(".").removeprefix("[").removesuffix("]")
+
+
+def shown(name: str, port: int) -> str:
+    """A host and port for people."""
+    plain = plain_name(name)
+    return f"[{plain}]:{port}" if ":" in plain else f"{plain}:{port}"
+
+
+def target_of(authority: str) -> tuple[str, int] | None:
+    """Host and port of `host:port`; None: it is neither, or more than that."""
+    name, _, port = authority.rpartition(":")
+    if not (port.isascii() and port.isdecimal() and 0 < len(port) <= 5 and 0 < int(port) < 65_536):
+        return None
+    plain = plain_name(name)
+    is_six = name.startswith("[") and name.endswith("]")
+    if is_six != (":" in plain) or not (_NAME.fullmatch(plain) or _address(plain) is not None):
+        return None
+    return plain, int(port)
+
+
+def _read(text: str) -> Host:
+    wildcard = text.lower().startswith("*.")
+    rest = text[2:] if wildcard else text
+    has_port = bool(re.search(r"(?:^[^:]*|\]):\d+$", rest))
+    target = target_of(rest if has_port else f"{rest}:{HTTPS}")
+    if target is None or (wildcard and (_address(target[0]) is not None or "." not in target[0])):
+        raise Malformed(
+            f"{VARIABLE} names {text!r}; want hosts as `registry.example.com`, `*.example.com` or, for one in a network of "
+            "your own, `registry.example.com:8443`"
+        )
+    name, port = target
+    if _address(name) is not None and not has_port:
+        raise Malformed(f"{VARIABLE} names the address {text!r} without a port; write `{shown(name, HTTPS)}`")
+    ports = (port,) if has_port else (HTTPS, HTTP)
+    return Host(f"*.{name}" if wildcard else name, ports, is_named=has_port and not wildcard)
+
+
+def _host_of(url: str) -> Host | None:
+    try:
+        parts = urlsplit(url.removeprefix("sparse+"))
+        port = parts.port or _SCHEMES.get(parts.scheme, 0)
+    except ValueError:
+        return None
+    if parts.scheme not in _SCHEMES or not parts.hostname or not port:
+        return None
+    public = next((each for each in PUBLIC if each.fits(plain_name(parts.hostname), port)), None)
+    return public or Host(plain_name(parts.hostname), (port,), is_named=True)
+
+
+def _address(text: str) -> Address | None:
+    try:
+        return ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+
+
+def _embedded(address: Address) -> tuple[Address, ...]:
+    """The addresses of IPv4 that one of IPv6 leads to."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return ()
+    teredo = address.teredo or ()
+    found = [each for each in (address.ipv4_mapped, address.sixtofour, *teredo) if each is not None]
+    if any(address in network for network in _NAT64):
+        found.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    return tuple(found)
