@@ -7,12 +7,13 @@ from pathlib import Path
 from cogworks.codebase.failures import GitFailed
 from cogworks.domain_services.messages import ErrorCode, RepositorySettings, Request
 from cogworks.services.python.building.built import Built
-from cogworks.services.python.building.checkout import changed_natively, checkout_of
+from cogworks.services.python.building.checkout import Checkout, changed_natively, checkout_of
 from cogworks.services.python.interpreters import Interpreter, NotBuilt, bare, own, suffices
 from cogworks.services.python.kept_recipes import kept_recipe
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.manifest_files import base_problem, recipe_of
-from cogworks.services.python.prepared import prepared_interpreter, refuse_setup
+from cogworks.services.python.own_setup import OwnSetup, own_setup
+from cogworks.services.python.prepared import prepared_interpreter
 from cogworks.services.python.pythons import Python, own_python, python_for
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.roots import whole_of
@@ -66,59 +67,73 @@ def equipped_with(
     if machine.environments is None:
         return own()
     settings = request.repository.settings if request.repository else RepositorySettings()
-    refuse_setup(settings)
     if settings.mode == "prepared":
         return prepared_interpreter(settings, machine.search_path, os.environ.get("VIRTUAL_ENV", ""))
     python = python_for(recipe.requires_python, recipe.python, machine.search_path)
-    is_bare = recipe.project is None and not recipe.hashed and suffices(recipe.requirements)
+    has_setup = bool(settings.setup or settings.setup_script.strip())
+    is_bare = recipe.project is None and not recipe.hashed and not has_setup and suffices(recipe.requirements)
     if is_bare and python == own_python():
         return bare(recipe.left_out)._replace(variables=recipe.variables)
     if request.caller.needs_walls and (reason := refusal(machine.isolation)) is not None:
         raise NotBuilt(reason, ErrorCode.TOOL_NOT_FOUND)
     deadline = time.monotonic() + limit_s
-    built = _built(recipe, request, folder, machine, python, limit_s=limit_s)
+    checkout = _checkout(request, folder, machine) if has_setup or recipe.project is not None else None
+    built = _built(recipe, checkout, machine, python, limit_s=limit_s)
     if built is not None and recipe.dynamic:
         # Only the build tells what such a project needs.
         told = {*recipe.requirements, *built.dependencies(recipe.extras, python.version)}
         recipe = recipe.model_copy(update={"requirements": tuple(sorted(told))})
     left_s = max(deadline - time.monotonic(), 1.0)
     found = machine.environments.interpreter(
-        recipe, python, isolation=machine.isolation, search_path=machine.search_path, limit_s=left_s
+        recipe,
+        python,
+        isolation=machine.isolation,
+        search_path=machine.search_path,
+        limit_s=left_s,
+        own_setup=_own_setup(settings, checkout, built, machine) if has_setup else None,
     )
     found = found._replace(variables={**found.variables, **recipe.variables})
     return found if built is None else built.added_to(found)
 
 
-def _built(
-    recipe: Recipe, request: Request, folder: Path, machine: Machine, python: Python, *, limit_s: float
-) -> Built | None:
-    """What building the project comes to; None: there is nothing to build."""
-    if recipe.project is None or machine.environments is None:
-        return None
+def _checkout(request: Request, folder: Path, machine: Machine) -> Checkout:
     base, root = (request.repository.base, request.repository.root) if request.repository else (None, "")
     try:
-        checkout = checkout_of(whole_of(folder, root), base, search_path=machine.search_path, root=root)
-        built = machine.environments.built(
-            recipe.project,
-            checkout,
-            python,
-            isolation=machine.isolation,
-            search_path=machine.search_path,
-            limit_s=limit_s,
-        )
+        return checkout_of(whole_of(folder, root), base, search_path=machine.search_path, root=root)
+    except GitFailed as error:
+        raise NotBuilt(f"the project cannot be checked out to be built: {error}") from error
+
+
+def _own_setup(
+    settings: RepositorySettings, checkout: Checkout | None, built: Built | None, machine: Machine
+) -> OwnSetup | None:
+    if checkout is None:
+        return None
+    try:
+        return own_setup(settings, checkout, built, search_path=machine.search_path)
+    except GitFailed as error:
+        raise NotBuilt(f"the repository cannot be checked out for its setup: {error}") from error
+
+
+def _built(
+    recipe: Recipe, checkout: Checkout | None, machine: Machine, python: Python, *, limit_s: float
+) -> Built | None:
+    """What building the project comes to; None: there is nothing to build."""
+    if recipe.project is None or machine.environments is None or checkout is None:
+        return None
+    isolation, search_path = machine.isolation, machine.search_path
+    built = machine.environments.built(
+        recipe.project, checkout, python, isolation=isolation, search_path=search_path, limit_s=limit_s
+    )
+    try:
         # What a compiler made of the base says nothing of a change to what it read.
-        changed = changed_natively(checkout, search_path=machine.search_path) if built.is_compiled else None
+        changed = changed_natively(checkout, search_path=search_path) if built.is_compiled else None
     except GitFailed as error:
         raise NotBuilt(f"the project cannot be checked out to be built: {error}") from error
     if changed is None:
         return built
     return machine.environments.built(
-        recipe.project,
-        changed,
-        python,
-        isolation=machine.isolation,
-        search_path=machine.search_path,
-        limit_s=limit_s,
+        recipe.project, changed, python, isolation=isolation, search_path=search_path, limit_s=limit_s
     )
 
 

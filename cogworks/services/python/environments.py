@@ -18,6 +18,7 @@ from cogworks.services.python.installer import Installer, InstallerSettings, Req
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.keeping import Kept
 from cogworks.services.python.made_environment import measured
+from cogworks.services.python.own_setup import OwnSetup
 from cogworks.services.python.pythons import Python, own_python
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.sandbox.isolation import Isolation
@@ -72,24 +73,31 @@ class Environments:
         isolation: Isolation,
         search_path: str,
         limit_s: float,
+        own_setup: OwnSetup | None = None,
     ) -> Interpreter:
         """The Python of the environment that a recipe asks for; it is made if it is not there.
 
         Args:
             python: which it is made of; None: the service's own.
+            own_setup: of the repository, run in the environment as soon as its packages are there; None: it has none.
 
         Raises:
             NotBuilt: it cannot be made, or another service takes too long over it.
             OSError: there is no writing in the directory.
         """
         installer = found_installer(search_path, may_build=self._may_build or isolation.is_complete)
-        requirements = _requirements(recipe)
+        # A setup installs with pip, as everybody does.
+        requirements = _requirements(recipe, () if own_setup is None else ("pip",))
         python = python or own_python()
-        key = _key(requirements, installer, python)
+        key = _key(requirements, installer, python, "" if own_setup is None else own_setup.key)
 
         def make(place: Path, left_s: float) -> Mapping[str, Any]:
             installer_settings = InstallerSettings(isolation, left_s, self._settings, search_path, python)
-            return self._made(place, requirements, installer, installer_settings)
+            made = self._made(place, requirements, installer, installer_settings)
+            if own_setup is None:
+                return made
+            self._say(f"running the setup of the repository: {own_setup.shown}")
+            return own_setup.made_in(place, installer_settings, made)
 
         prefix = self._kept.made(key, make, limit_s=limit_s)
         described = (
@@ -98,9 +106,10 @@ class Environments:
         programs = prefix / "bin"
         unprotected = () if isolation.is_complete else ("reach the network while packages are installed",)
         notes = (*recipe.left_out, *([installer.note] if installer.note else []))
-        return Interpreter(
+        found = Interpreter(
             programs / "python", prefix, described, (programs,), notes, unprotected, base=python.base
         )
+        return found if own_setup is None else own_setup.added_to(found, self._kept.noted(key))
 
     def built(
         self,
@@ -157,15 +166,15 @@ class Environments:
         }
 
 
-def _requirements(recipe: Recipe) -> Requirements:
+def _requirements(recipe: Recipe, further: tuple[str, ...] = ()) -> Requirements:
     names = {canonicalize_name(Requirement(each).name) for each in recipe.requirements}
-    brought = () if "pytest" in names else (_RUNNER,)
+    brought = tuple(each for each in (_RUNNER, *further) if Requirement(each).name not in names)
     return Requirements(
         (*recipe.requirements, *brought), (*recipe.constraints, *recipe.locked), recipe.hashed
     )
 
 
-def _key(requirements: Requirements, installer: Installer, python: Python) -> str:
+def _key(requirements: Requirements, installer: Installer, python: Python, setup: str) -> str:
     """A name for everything that decides what is in an environment."""
     told = {
         "form": _FORM,
@@ -176,6 +185,8 @@ def _key(requirements: Requirements, installer: Installer, python: Python) -> st
         "built": installer.may_build,
         "python": _told(python),
     }
+    if setup:
+        told["setup"] = setup
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:40]
 
 

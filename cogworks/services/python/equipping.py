@@ -5,12 +5,13 @@ import json
 import time
 from pathlib import Path
 
-from cogworks.domain_services.messages import Request, Response
+from cogworks.domain_services.messages import RepositorySettings, Request, Response
 from cogworks.domain_services.preparing import Choice, Prepared, PrepareParams
 from cogworks.services.python.choosing import asked_recipe, equipped_with
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.made_environment import made_environment
+from cogworks.services.python.own_setup import setup_choices
 from cogworks.services.python.recipe.configuration import configuration
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.responses import found
@@ -27,22 +28,26 @@ def prepare(request: Request, folder: Path, machine: Machine) -> Response:
     recipe = asked_recipe(request, folder, machine)
     started = time.time()
     interpreter = equipped_with(recipe, request, folder, machine, limit_s=params.timeout_s)
-    result = prepared(recipe, interpreter, started)
+    settings = request.repository.settings if request.repository else RepositorySettings()
+    result = prepared(recipe, interpreter, started, setup=setup_choices(settings))
     counts = {"requirements": len(recipe.requirements), "choices": len(result.choices)}
     return found(request, left_out(interpreter), result.model_dump(mode="json"), counts=counts)
 
 
-def prepared(recipe: Recipe, interpreter: Interpreter, started: float) -> Prepared:
+def prepared(
+    recipe: Recipe, interpreter: Interpreter, started: float, *, setup: tuple[Choice, ...] = ()
+) -> Prepared:
     """What is told of an environment.
 
     Args:
         started: when it was asked for, in seconds since the epoch.
+        setup: what the repository runs of its own.
     """
     made = made_environment(interpreter.prefix)
     return Prepared(
         described=interpreter.described,
         key=_key(made.key if made else f"{interpreter.python}", recipe),
-        choices=(*recipe.choices, _runner(recipe)),
+        choices=(*recipe.choices, *setup, _runner(recipe)),
         command=recipe.command,
         runner=recipe.runner,
         configuration=configuration(recipe) if recipe.choices else "",

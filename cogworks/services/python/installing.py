@@ -51,7 +51,7 @@ def install(
         NotBuilt: a package cannot be had, the index cannot be reached, or time or room ended.
     """
     _make_bare(place, installer_settings.python or own_python())
-    pythons = _pythons_of(place)
+    pythons = pythons_of(place)
     indexes = configured_indexes(installer_settings.settings)
     gateway = Gateway(indexes)
     deadline = time.monotonic() + installer_settings.limit_s
@@ -64,7 +64,7 @@ def install(
                 ended = _installed_from_sources(part, place, installer, late, gateway)
             if ended.code != 0:
                 raise _not_built(requirements, ended, gateway.problems, installer)
-            if not pythons.items() <= _pythons_of(place).items():
+            if not pythons.items() <= pythons_of(place).items():
                 raise NotBuilt(
                     f"a package replaced the Python of its environment: one of {', '.join(requirements.wanted)}, or of what these "
                     "need. Leave it out on the base branch; nothing of it was kept."
@@ -93,7 +93,7 @@ def _make_bare(place: Path, python: Python) -> None:
         ) from error
 
 
-def _pythons_of(place: Path) -> dict[str, str]:
+def pythons_of(place: Path) -> dict[str, str]:
     """Where the links lead that are the Python of an environment, by name; none of them is followed."""
     programs = place / "bin"
     found = () if programs.is_symlink() else sorted(programs.glob("python*"))

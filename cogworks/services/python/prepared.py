@@ -33,7 +33,10 @@ def prepared_interpreter(
         prefix,
         f"the prepared Python {python.version} at {prefix}",
         (program.parent,),
-        (f"nothing was installed: the tests run with the prepared Python {python.version} ({source})",),
+        (
+            f"nothing was installed: the tests run with the prepared Python {python.version} ({source})",
+            *_not_run(settings),
+        ),
         variables=dict(settings.variables),
         base=python.base,
     )
@@ -50,18 +53,9 @@ def _named(configured: str, search_path: str, virtual_env: str) -> tuple[Path | 
     return (Path(found) if found else None), "`python3` on PATH"
 
 
-def refuse_setup(settings: RepositorySettings) -> None:
-    """Nothing, unless commands are configured that this service does not run.
-
-    Raises:
-        NotBuilt: it names the key and what does the same.
-    """
-    if not (settings.setup or settings.setup_script) or settings.mode == "prepared":
-        return
+def _not_run(settings: RepositorySettings) -> tuple[str, ...]:
+    """That a setup is not run, where there is one."""
+    if not (settings.setup or settings.setup_script):
+        return ()
     key = "`[environment] setup`" if settings.setup else "`.cogworks/setup.sh`"
-    raise NotBuilt(
-        f"{key} is not run by the Python service in this version. Run the commands in a step before cogworks and say "
-        '`environment = "prepared"`, or name what has to be installed by `extras`, `groups`, `requirements` and `packages` '
-        "under `[environment]`.",
-        ErrorCode.INVALID_REQUEST,
-    )
+    return (f'{key} is not run: `environment = "prepared"` says that an earlier step did everything',)

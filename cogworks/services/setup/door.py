@@ -12,6 +12,8 @@ from typing import Any, Self
 
 OPENER = Path(__file__).with_name("inside") / "cogworks_door.py"
 """Runs in isolation."""
+_MOST_CALLERS = 256
+"""At the same time; others are hung up on."""
 _NOTICED_S = 0.02
 """So soon the end of a command ends its servers: whoever waits for it waits for that too."""
 Handler = Callable[..., BaseHTTPRequestHandler]
@@ -68,10 +70,25 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
 
     def __init__(self, listener: socket.socket, handler: Handler) -> None:
-        super().__init__(("127.0.0.1", 0), handler, bind_and_activate=False)  # type: ignore[arg-type]  # called like a class
+        super().__init__(("127.0.0.1", 0), handler, bind_and_activate=False)
         self.socket.close()
         # It listens in the command's network, where this process has no address.
         self.socket = listener
+        self._room = threading.BoundedSemaphore(_MOST_CALLERS)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer in a thread of its own, of which a command can have only so many."""
+        if self._room.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """One caller, and then there is room for another."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._room.release()
 
     def handle_error(self, request: object, client_address: Any) -> None:
         """A command that hangs up has its reasons."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from cogworks.codebase.confined import read_file
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 
@@ -112,6 +113,34 @@ def lay_out(checkout: Checkout, place: Path, *, search_path: str) -> tuple[Path,
     git.run("update-ref", "--no-deref", "HEAD", checkout.commit, cwd=place)
     git.run("read-tree", "--reset", "-u", checkout.commit, cwd=place)
     return borrowed
+
+
+def store_of(checkout: Checkout, *, search_path: str) -> str:
+    """Which repository of this machine a commit comes from: the folder of its objects, the same for each of its working copies.
+
+    Empty: there is no git. Two repositories may hold the same commits and never the same folder.
+
+    Raises:
+        GitFailed: the repository is broken.
+    """
+    if not checkout.commit:
+        return ""
+    return str(_object_folders(_git(checkout.folder, search_path), checkout.folder)[-1])
+
+
+def text_of(checkout: Checkout, path: str, *, search_path: str) -> str:
+    """A text file as the commit has it; empty where it has none, or it is no text.
+
+    Raises:
+        GitFailed: the repository is broken.
+    """
+    if path not in checkout.blobs:
+        return ""
+    if not checkout.commit:
+        file = read_file(checkout.folder / checkout.root, path)
+        return "" if file is None else file.data.decode(errors="replace")
+    git = _git(checkout.folder, search_path)
+    return git.run("cat-file", "blob", checkout.blobs[path], cwd=checkout.folder)
 
 
 def _object_folders(git: Git, folder: Path) -> tuple[Path, ...]:

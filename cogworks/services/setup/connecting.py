@@ -1,0 +1,140 @@
+"""Connects to an allowed host: its name is resolved once, each address checked, and a checked one connected to."""
+
+import socket
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from cogworks.services.setup.registries import HTTPS, Registries, address_problem, plain_name, shown
+
+_CONNECT_S = 20.0
+_MOST_HEAD_BYTES = 16 * 1024
+Resolve = Callable[[str, int], Sequence[str]]
+
+
+class NotAllowed(Exception):
+    """The host may not be asked; the text names it and says what would allow it."""
+
+
+class NotReached(OSError):
+    """The host may be asked and does not answer."""
+
+
+class Upstream(NamedTuple):
+    """The proxy by which this machine reaches the world."""
+
+    host: str
+    port: int
+    authorization: str = ""
+
+
+class Way(NamedTuple):
+    """How hosts are reached from here."""
+
+    registries: Registries
+    resolve: Resolve
+    proxies: Mapping[str, str] = {}  # never changed
+    """As of `proxies_of`."""
+
+    def connected(self, name: str, port: int) -> socket.socket:
+        """A connection to a host.
+
+        Raises:
+            NotAllowed: it, or every address of it, is no place for a setup.
+            NotReached: nobody answers there.
+        """
+        host = self.registries.fitting(name, port)
+        if host is None:
+            raise NotAllowed(self.registries.refusal(name, port) or shown(name, port))
+        plain = plain_name(name)
+        if (proxy := self._upstream(plain, port)) is not None:
+            # It resolves the name itself; what may be asked was decided by name and port.
+            return _through(proxy, shown(plain, port))
+        try:
+            addresses = tuple(dict.fromkeys(self.resolve(plain, port)))
+        except OSError as error:
+            raise NotReached(f"{shown(name, port)} cannot be resolved: {error}") from error
+        problems = {each: address_problem(host, each) for each in addresses}
+        allowed = [each for each, problem in problems.items() if problem is None]
+        if not allowed:
+            reasons = "; ".join(dict.fromkeys(filter(None, problems.values()))) or "it has no address"
+            raise NotAllowed(f"{shown(name, port)}, which is not asked: {reasons}")
+        return _first_connected(allowed, name, port)
+
+    def _upstream(self, name: str, port: int) -> Upstream | None:
+        scheme = "https" if port == HTTPS else "http"
+        url = self.proxies.get(scheme) or self.proxies.get("all") or ""
+        if not url or _is_beside(name, self.proxies.get("no", "")):
+            return None
+        try:
+            parts = urlsplit(url if "://" in url else f"http://{url}")
+            host, number = parts.hostname, parts.port or 8080
+        except ValueError as error:
+            raise NotReached(f"the proxy of this machine is no address: {error}") from error
+        if parts.scheme != "http" or not host:
+            raise NotReached(
+                f"the proxy of this machine is one by {parts.scheme!r}; only one by `http` is known here"
+            )
+        told = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+        authorization = f"Basic {b64encode(told.encode()).decode()}" if parts.username else ""
+        return Upstream(host, number, authorization)
+
+
+def proxies_of(settings: Mapping[str, str]) -> dict[str, str]:
+    """The proxies that variables of an environment name: scheme -> URL, and `no` with what is reached without."""
+    return {
+        name.lower().removesuffix("_proxy"): value
+        for name, value in sorted(settings.items())
+        if name.lower() in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") and value
+    }
+
+
+def _is_beside(name: str, listed: str) -> bool:
+    """Whether a host is reached without the proxy, as `no_proxy` lists them."""
+    places = [each.strip().lower().lstrip("*").lstrip(".") for each in listed.split(",") if each.strip()]
+    return any(not place or name == place or name.endswith(f".{place}") for place in places)
+
+
+def resolved(name: str, port: int) -> Sequence[str]:
+    """The addresses of a name, as this machine tells them."""
+    try:
+        found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    except UnicodeError as error:
+        raise OSError(str(error)) from error
+    return [str(place[0]) for _, _, _, _, place in found]
+
+
+def _first_connected(addresses: Sequence[str], name: str, port: int) -> socket.socket:
+    problem: OSError | None = None
+    for address in addresses:
+        try:
+            # The address and not the name: nothing is resolved a second time.
+            return socket.create_connection((address, port), timeout=_CONNECT_S)
+        except OSError as error:
+            problem = error
+    raise NotReached(f"{shown(name, port)} does not answer: {problem}")
+
+
+def _through(proxy: Upstream, target: str) -> socket.socket:
+    try:
+        connection = socket.create_connection((proxy.host, proxy.port), timeout=_CONNECT_S)
+    except OSError as error:
+        raise NotReached(f"the proxy of this machine does not answer: {error}") from error
+    try:
+        given = f"Proxy-Authorization: {proxy.authorization}\r\n" if proxy.authorization else ""
+        connection.sendall(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{given}\r\n".encode())
+        head = b""
+        while not head.endswith(b"\r\n\r\n") and len(head) < _MOST_HEAD_BYTES:
+            if not (more := connection.recv(1)):
+                break
+            head += more
+    except OSError as error:
+        connection.close()
+        raise NotReached(f"the proxy of this machine breaks off: {error}") from error
+    status = head.split(b"\r\n", 1)[0].split(b" ")
+    if len(status) < 2 or status[1] != b"200":
+        connection.close()
+        said = head.split(b"\r\n", 1)[0].decode(errors="replace")[:100]
+        raise NotReached(f"the proxy of this machine does not lead to {target}: {said!r}")
+    return connection
