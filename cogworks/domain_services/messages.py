@@ -179,8 +179,6 @@ class RepositorySettings(Message):
     """Text of a script for `sh`, run after them."""
     variables: dict[str, str] = {}
     """For setup and tests; never a secret."""
-    hosts: tuple[str, ...] = ()
-    """Hosts that setup may reach besides the package registries that the service knows; the operator names them."""
 
 
 class Repository(Message):

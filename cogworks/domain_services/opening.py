@@ -114,7 +114,7 @@ def open_transport(
 
 def is_bundled(service: ServiceConfig) -> bool:
     """Whether a service is started with this program itself."""
-    return service.command[: len(BUNDLED.command)] == BUNDLED.command
+    return service.kind == "command" or service.command[: len(BUNDLED.command)] == BUNDLED.command
 
 
 def names_of(services: Sequence[ServiceConfig]) -> str:

@@ -266,8 +266,9 @@ PACKAGE_INDEX_VARIABLES = (
     "PIP_CERT", "PIP_CONFIG_FILE", "PIP_CONSTRAINT", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL",
     "PIP_NO_INDEX", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX_URL", "SSL_CERT_FILE",
     "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy",
+    "CARGO_HOME", "GOPROXY", "NPM_CONFIG_REGISTRY", "npm_config_registry", "COGWORKS_REGISTRY_HOSTS",
 )  # fmt: skip
-"""What says where packages come from; the bundled services get it, and nobody's code that they run."""
+"""What says where packages come from, and which registries a setup may reach; the bundled services get it, and nobody's code that they run."""
 
 
 def package_index_settings(environ: Mapping[str, str]) -> dict[str, str]:

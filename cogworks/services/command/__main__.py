@@ -32,5 +32,7 @@ def run(
             end_with_standard_input()
         search_path = os.environ.get("PATH", os.defpath)
         with Clones((), token=None, environment=os.environ) as clones:
-            machine = Machine(search_path, strongest(search_path), commands, kept, clones, Shelf().facts)
+            machine = Machine(
+                search_path, strongest(search_path), commands, kept, clones, dict(os.environ), Shelf().facts
+            )
             serve(CommandService(machine).answer, socket_path=socket, listening=listening)

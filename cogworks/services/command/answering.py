@@ -30,6 +30,7 @@ from cogworks.services.command.preparing import prepare
 from cogworks.services.command.simulating import simulate
 from cogworks.services.command.validating import validate
 from cogworks.services.python.cloning import Clones, NoRepository
+from cogworks.services.python.interpreters import NotBuilt
 
 METHODS: Mapping[str, Callable[[Request, Path, Machine], Response]] = MappingProxyType(
     {
@@ -92,6 +93,8 @@ class CommandService:
             return refused(request.request_id, ErrorCode.INVALID_REQUEST, f"params: {listed(error)}")
         except NotReady as error:
             return refused(request.request_id, error.code, str(error))
+        except NotBuilt as error:
+            return refused(request.request_id, error.code, str(error), recoverable=error.is_recoverable)
         except NoRepository as error:
             return refused(
                 request.request_id,
@@ -116,7 +119,7 @@ class CommandService:
             status="ready" if isolation.is_complete else "degraded",
             isolation=isolation.layers,
             test_commands=True,
-            environments="the programs and packages of this machine, in isolation and without a network",
+            environments="the programs of this machine, and what a setup installed; in isolation and without a network",
         )
 
 

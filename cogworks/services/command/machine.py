@@ -1,6 +1,8 @@
 """What the machine and the configuration lend to the service of commands."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from cogworks.domain_services.languages import patterns_of
@@ -34,6 +36,8 @@ class Machine(NamedTuple):
     """Where what compilers keep outlives a run; None: nothing does."""
     clones: Clones | None = None
     """Where repositories of other machines come from; None: there are none."""
+    settings: Mapping[str, str] = MappingProxyType({})
+    """Environment of this process, as far as it says where packages come from."""
     source_facts: Reading = gather
     """What a file says; the running service keeps it in memory."""
 

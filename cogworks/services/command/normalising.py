@@ -54,7 +54,7 @@ def _formatted(
             [left_out(".", f"unchanged: {', '.join(ground.toolchain.missing)} is not on this machine")],
             {},
         )
-    with open_room(ground, provided(request, ground), machine) as room:
+    with provided(request, ground, machine) as provision, open_room(ground, provision, machine) as room:
         inner = [path for each in paths if (path := ground.inward(each)) is not None]
         said = room.run(for_files(line, inner), machine, timeout_s=FORMAT_LIMIT_S)
         if said.ended.code != 0:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +11,9 @@ from cogworks.services.answers import answered
 from cogworks.services.command.ground import Ground, NotReady, ground_of, refuse_missing, text_at
 from cogworks.services.command.machine import Machine
 from cogworks.services.command.provision import Provision, provided
-from cogworks.services.command.reports.cases import plain
 from cogworks.services.command.rooms import open_room
 from cogworks.services.sandbox.isolation import refusal
+from cogworks.services.setup.setups import SCRIPT
 
 _KEYED = (
     "package.json", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "go.mod", "go.sum", "Cargo.toml", "Cargo.lock",
@@ -30,17 +29,11 @@ def prepare(request: Request, folder: Path, machine: Machine) -> Response:
     if request.caller.needs_walls and (reason := refusal(machine.isolation)) is not None:
         raise NotReady(reason)
     refuse_missing(ground)
-    started_s = time.monotonic()
-    provision = provided(request, ground)
-    with open_room(ground, provision, machine) as room:
-        for line in (*provision.before, ":"):
-            said = room.run(line, machine, timeout_s=params.timeout_s)
-            if said.ended.code != 0:
-                words = "\n".join(plain(room.without_places(said.text)).splitlines()[-12:])
-                raise NotReady(f"the setup `{line}` failed:\n{words}")
-        versions = room.versions()
-    seconds = round(time.monotonic() - started_s, 3) if provision.before else 0.0
-    result = _prepared(ground, provision, versions).model_copy(update={"seconds": seconds})
+    with provided(request, ground, machine, limit_s=params.timeout_s) as provision:
+        with open_room(ground, provision, machine) as room:
+            room.run(":", machine, timeout_s=params.timeout_s)
+            versions = room.versions()
+        result = _prepared(ground, provision, versions)
     return answered(request, (), result.model_dump(mode="json"), counts={}, versions=versions)
 
 
@@ -48,7 +41,7 @@ def _prepared(ground: Ground, provision: Provision, versions: dict[str, str]) ->
     recipe = ground.recipe
     tools = ", ".join(f"{tool} {version}" for tool, version in versions.items())
     content = [f"{name}\0{text_at(ground.place, name)}" for name in _KEYED]
-    key = json.dumps([recipe, content, sorted(versions.items()), provision.before, provision.variables])
+    key = json.dumps([recipe, content, sorted(versions.items()), provision.key, provision.variables])
     return Prepared(
         described=f"{recipe.runner or 'nothing'} on this machine{f' with {tools}' if tools else ''}",
         key=hashlib.sha256(key.encode()).hexdigest(),
@@ -56,16 +49,22 @@ def _prepared(ground: Ground, provision: Provision, versions: dict[str, str]) ->
         command=("/bin/sh", "-c", recipe.test) if recipe.test else (),
         runner=recipe.runner,
         configuration=_configuration(ground),
-        notes=recipe.notes,
-        # Without setup everything was on this machine before; a setup runs anew in every copy.
-        is_reused=not provision.before,
+        notes=(*recipe.notes, *provision.notes),
+        # Without setup everything was on this machine before.
+        is_reused=provision.is_reused,
+        seconds=provision.seconds,
+        disk_bytes=provision.disk_bytes,
     )
 
 
 def _choices(ground: Ground, provision: Provision) -> Iterator[Choice]:
     recipe = ground.recipe
-    for line in provision.before:
-        yield Choice(what=f"setup `{line}`", source=ground.source)
+    told = provision.setup.source
+    source = ground.outward(told) if recipe.source.startswith(told) else told
+    for line in provision.setup.lines:
+        yield Choice(what=f"setup `{line}`", source=source)
+    if provision.setup.script.strip():
+        yield Choice(what="setup", source=SCRIPT)
     for name in ("test", "lint", "format"):
         if line := getattr(recipe, name):
             yield Choice(what=f"{name} `{line}`", source=ground.source)

@@ -1,41 +1,187 @@
-"""What the setup of a repository leaves for its runs: the one place where a setup with a door to registries belongs."""
+"""What the setup of a repository leaves for its runs: made once in isolation with a door to registries, then kept."""
 
+import os
+import pwd
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
-from cogworks.domain_services.messages import Request
-from cogworks.services.command.ground import Ground
+from cogworks.codebase.failures import GitFailed
+from cogworks.domain_services.messages import Repository, RepositorySettings, Request
+from cogworks.services.command.ground import Ground, NotReady
+from cogworks.services.command.machine import Machine
+from cogworks.services.command.recipes import recipe_of, wanted_texts
+from cogworks.services.command.toolchains import Toolchain, toolchain_of
+from cogworks.services.python.building.checkout import Checkout, checkout_of, store_of, text_of
+from cogworks.services.python.keeping import Kept
+from cogworks.services.python.made_environment import made_environment
+from cogworks.services.setup.layers import FILES, HOME
+from cogworks.services.setup.setups import Setup, setup_key
+
+_CONFIGURED = ".cogworks/services.toml"
+_LOCKED_CRATES = 'source = "registry+'
 
 
 class Provision(NamedTuple):
     """What every run of a root is given besides its copy."""
 
-    before: tuple[str, ...] = ()
-    """Lines for `sh` that run in the copy before the tests, without a network."""
+    setup: Setup = Setup()  # frozen
+    """What was run; none where there was nothing to run."""
+    key: str = ""
+    """Changes exactly when the setup has to run anew; empty: there is none."""
     layers: tuple[Path, ...] = ()
     """Folders whose files are laid into the copy where it has none."""
+    home: Path | None = None
+    """A folder that every run gets a copy of as its home; None: an empty one."""
     variables: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    is_reused: bool = True
+    seconds: float = 0.0
+    disk_bytes: int = 0
 
 
-def provided(request: Request, ground: Ground) -> Provision:
-    """What is there for a run.
+@contextmanager
+def provided(
+    request: Request, ground: Ground, machine: Machine, *, limit_s: float | None = None
+) -> Iterator[Provision]:
+    """What is there for a run, for the length of a `with` block.
 
-    In `prepared` mode an earlier step installed everything. Else the setup that is configured runs in every copy; one
-    that is only a default of the manifest runs where what it installs is not there.
+    In `prepared` mode an earlier step installed everything. Else the setup that is configured runs once, in isolation; so
+    does one that is only a default of the manifest, where what it installs is not there.
+
+    Args:
+        limit_s: how long a setup may take; None: none is run, and what is not there is not there.
+
+    Raises:
+        NotBuilt: the setup did not come to its end.
+        NotReady: the files of the base cannot be read.
     """
-    settings = request.repository.settings if request.repository else None
-    variables = tuple(settings.variables.items()) if settings else ()
-    if settings and settings.mode == "prepared":
-        return Provision(variables=variables)
-    own = (*settings.setup, *([settings.setup_script] if settings.setup_script else [])) if settings else ()
-    return Provision(before=own or _of_recipe(ground), variables=variables)
+    repository = request.repository
+    settings = repository.settings if repository else RepositorySettings()
+    variables = tuple(sorted(settings.variables.items()))
+    if repository is None or settings.mode == "prepared":
+        yield Provision(variables=variables)
+        return
+    try:
+        checkout = checkout_of(
+            ground.folder, repository.base, search_path=machine.search_path, root=ground.root
+        )
+        setup = _setup_of(repository, ground, checkout, machine)._replace(variables=variables)
+        if not setup.is_there:
+            yield Provision(variables=variables)
+            return
+        store = store_of(checkout, search_path=machine.search_path)
+    except GitFailed as error:
+        raise NotReady(f"the files of the base cannot be read for the setup: {error}") from error
+    tools = _tools(setup, ground, machine)
+    key = setup_key(setup, checkout.blobs, store, (ground.root, *_told(tools, setup, ground, machine)))
+    with _folder(machine) as folder:
+        kept = Kept(folder, "setup")
+        started = time.time()
+        empty = Provision(setup, key, variables=variables)
+        place = kept.ready(key)
+        if place is None and limit_s is not None:
+            make = _maker(setup, checkout, tools, machine)
+            place = kept.made(key, make, limit_s=limit_s)
+        yield empty if place is None else _of_layer(empty, place, kept.noted(key), started=started)
 
 
-def _of_recipe(ground: Ground) -> tuple[str, ...]:
-    recipe = ground.recipe
-    is_there = recipe.language == "typescript" and (ground.place / "node_modules").is_dir()
-    # What these fetch lies in the packages of this user, which every run may read; a setup without network adds nothing.
-    fetches = (
-        recipe.language in ("go", "rust", "java", "csharp") and recipe.source != ".cogworks/services.toml"
+def _maker(
+    setup: Setup, checkout: Checkout, tools: Toolchain, machine: Machine
+) -> Callable[[Path, float], Mapping[str, Any]]:
+    """What runs the setup and fills a folder with its layer."""
+    # Slow to import, and seldom needed: a layer is there far more often than it is made.
+    from cogworks.services.setup import running  # noqa: PLC0415
+
+    means = running.Means(
+        machine.isolation,
+        machine.search_path,
+        machine.settings,
+        Path(pwd.getpwuid(os.getuid()).pw_dir),
+        readable=tools.readable,
+        programs=tuple(map(Path, tools.folders)),
+        variables=tools.variables,
     )
-    return () if is_there or fetches else recipe.setup
+
+    def make(place: Path, left_s: float) -> Mapping[str, Any]:
+        return running.set_up(setup, running.Ground(checkout), means, place, limit_s=left_s)
+
+    return make
+
+
+def _of_layer(provision: Provision, place: Path, noted: Mapping[str, Any], *, started: float) -> Provision:
+    about = made_environment(place)
+    return provision._replace(
+        layers=(place / FILES,),
+        home=place / HOME,
+        notes=tuple(str(each) for each in noted.get("notes", ())),
+        is_reused=about is None or about.made_at < started,
+        seconds=about.seconds if about else 0.0,
+        disk_bytes=about.disk_bytes if about else 0,
+    )
+
+
+@contextmanager
+def _folder(machine: Machine) -> Iterator[Path]:
+    """Where layers are kept; where nothing outlives a run, until the block ends."""
+    if machine.kept is not None:
+        yield machine.kept.resolve() / "setups"
+        return
+    with TemporaryDirectory(prefix="cogworks-setups-", ignore_cleanup_errors=True) as name:
+        yield Path(name).resolve()
+
+
+def _setup_of(repository: Repository, ground: Ground, checkout: Checkout, machine: Machine) -> Setup:
+    """What is run: what is configured, else what the manifests of the base ask for."""
+    settings = repository.settings
+    if settings.setup or settings.setup_script.strip():
+        return Setup(settings.setup, settings.setup_script)
+    if machine.commands.setup:
+        return Setup(machine.commands.setup, source=_CONFIGURED)
+    if ground.recipe.language == "typescript" and (ground.place / "node_modules").is_dir():
+        return Setup()
+
+    def read(path: str) -> str:
+        return text_of(checkout, path, search_path=machine.search_path)
+
+    names = sorted({path.partition("/")[0] for path in checkout.blobs})
+    texts = dict.fromkeys(names, "") | {name: read(name) for name in wanted_texts(names)}
+    recipe = recipe_of(texts, machine.commands.language)
+    wanted = recipe.language == ground.recipe.language and _is_wanted(recipe.language, read, ground.toolchain)
+    return Setup(recipe.setup if wanted else (), source=recipe.source.partition(",")[0])
+
+
+def _is_wanted(language: str, read: Callable[[str], str], toolchain: Toolchain) -> bool:
+    """Whether a setup that nobody configured is run: not where the packages of this user do, or no registry here has any."""
+    if language == "go":
+        return (
+            bool(read("go.sum"))
+            and not read("vendor/modules.txt")
+            and "GOMODCACHE" not in toolchain.variables
+        )
+    if language == "rust":
+        return _LOCKED_CRATES in read("Cargo.lock")
+    return language not in ("java", "csharp")
+
+
+def _tools(setup: Setup, ground: Ground, machine: Machine) -> Toolchain:
+    """The programs that a setup starts with: those of the recipe, and the first word of each line."""
+    first = [line.split()[0] for line in setup.lines if line.split() and "/" not in line.split()[0]]
+    known = [each for each in first if shutil.which(each, path=machine.search_path)]
+    return toolchain_of(tuple(dict.fromkeys([*ground.recipe.programs, *known])), machine.search_path)
+
+
+def _told(tools: Toolchain, setup: Setup, ground: Ground, machine: Machine) -> list[str]:
+    """What changes when a program is another one."""
+    words = [*ground.recipe.programs, *(line.split()[0] for line in setup.lines if line.split())]
+    found = []
+    for word in dict.fromkeys(words):
+        program = shutil.which(word, path=os.pathsep.join([*tools.folders, machine.search_path]))
+        if program is not None and (place := Path(program).resolve()).is_file():
+            about = place.stat()
+            found.append(f"{place} {about.st_size} {about.st_mtime_ns}")
+    return found

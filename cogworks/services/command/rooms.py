@@ -18,6 +18,7 @@ from cogworks.services.command.reports.cases import MAX_REPORT_BYTES
 from cogworks.services.command.toolchains import version_in, version_line
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.running import Confined, Ended, run
+from cogworks.services.setup.layers import lay_over
 
 INSIDE = Path(__file__).with_name("inside")
 _SAID = ("stdout", "stderr")
@@ -61,7 +62,9 @@ class Room:
             place.mkdir()
         shutil.copytree(ground.folder, self.copy, symlinks=True, ignore=_LEFT_OUT)
         for layer in provision.layers:
-            shutil.copytree(layer, self.copy, symlinks=True, dirs_exist_ok=True)
+            lay_over(layer, self.copy)
+        if provision.home is not None:
+            shutil.copytree(provision.home, self._home, symlinks=True, dirs_exist_ok=True)
 
     @property
     def place(self) -> Path:
@@ -154,7 +157,8 @@ class Room:
 
     def _environment(self, machine: Machine) -> dict[str, str]:
         ask = [f'{version_line(each)} > "$COGWORKS_SAID/{each}" 2>&1' for each in self._asked()]
-        folders = [str(self.place / "node_modules/.bin"), *self.ground.toolchain.folders, machine.search_path]
+        own = (self.place / "node_modules/.bin", self._home / ".local/bin")
+        folders = [*map(str, own), *self.ground.toolchain.folders, machine.search_path]
         return {
             "PATH": os.pathsep.join(folders),
             "HOME": str(self._home),
@@ -168,7 +172,7 @@ class Room:
             "COGWORKS_SAID": str(self._said),
             "COGWORKS_REPORT": str(self._said / "report"),
             **_OFFLINE,
-            **_kept_below(self._kept),
+            **_kept_below(self._kept, self._home),
             **self.ground.toolchain.variables,
             **dict(self._provision.variables),
         }
@@ -192,10 +196,12 @@ _OFFLINE = {
 }
 
 
-def _kept_below(folder: Path) -> dict[str, str]:
+def _kept_below(folder: Path, home: Path) -> dict[str, str]:
+    # Where a setup fetched crates, cargo finds them in its home.
+    crates = home / ".cargo"
     return {
         "GOCACHE": str(folder / "go-build"),
-        "CARGO_HOME": str(folder / "cargo"),
+        "CARGO_HOME": str(crates if crates.is_dir() and not crates.is_symlink() else folder / "cargo"),
         "CARGO_TARGET_DIR": str(folder / "target"),
         "npm_config_cache": str(folder / "npm"),
     }

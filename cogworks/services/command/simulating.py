@@ -21,9 +21,9 @@ from cogworks.services.command.ground import (
 )
 from cogworks.services.command.machine import Machine
 from cogworks.services.command.placing import Placer, placer_of
-from cogworks.services.command.provision import Provision, provided
+from cogworks.services.command.provision import provided
 from cogworks.services.command.recipes import Recipe, with_line
-from cogworks.services.command.reports.cases import Parsed, Problem, plain
+from cogworks.services.command.reports.cases import Parsed, Problem
 from cogworks.services.command.reports.reading import read_all
 from cogworks.services.command.rooms import INSIDE, Room, Said, open_room, seconds_left
 from cogworks.services.command.selecting import Asked, Selected, parts_of, select
@@ -87,10 +87,15 @@ def _report(request: Request, ground: Ground, params: SimulateParams, machine: M
     if params.tests and not kept:
         return TestReport(cases=(), collection_errors=tuple(errors))
     selected = select(recipe, kept)
-    provision = provided(request, ground)
-    with open_room(ground, provision, machine, key=_key(request, ground)) as room:
-        ran = _run(room, provision, selected, params, machine)
-        return _told(room, ran, kept, selected, machine).model_copy(
+    deadline_s = time.monotonic() + params.timeout_s
+    with (
+        provided(request, ground, machine, limit_s=params.timeout_s) as provision,
+        open_room(ground, provision, machine, key=_key(request, ground)) as room,
+    ):
+        # What a setup took is no longer there for the tests.
+        deadline_s = max(deadline_s, time.monotonic() + min(params.timeout_s, _SHORTEST_S))
+        ran = _run(room, selected, params, machine, deadline_s=deadline_s)
+        return _told(room, ran, kept, selected, machine, notes=provision.notes).model_copy(
             update={"collection_errors": (*errors, *_errors(room, ran, machine))}
         )
 
@@ -123,14 +128,9 @@ def _key(request: Request, ground: Ground) -> str:
 
 
 def _run(
-    room: Room, provision: Provision, selected: Selected, params: SimulateParams, machine: Machine
+    room: Room, selected: Selected, params: SimulateParams, machine: Machine, *, deadline_s: float
 ) -> _Ran:
-    deadline_s = time.monotonic() + params.timeout_s
     recipe = room.ground.recipe
-    for line in provision.before:
-        said = room.run(line, machine, timeout_s=max(seconds_left(deadline_s), _SHORTEST_S))
-        if said.ended.code != 0:
-            raise NotReady(_setup_failed(line, room.without_places(said.text)))
     environment = {**_reporter(recipe, room), **params.environment}
     said_by, reports = [], []
     for line in selected.lines:
@@ -148,15 +148,6 @@ def _run(
     if recipe.report == "exit-code":
         return _Ran(tuple(said_by), Parsed(), timed_out)
     return _Ran(tuple(said_by), read_all(recipe.report, reports), timed_out)
-
-
-def _setup_failed(line: str, output: str) -> str:
-    last = "\n".join(plain(output).splitlines()[-12:])
-    return (
-        f"the setup `{line}` failed, so no test ran:\n{last}\n"
-        'It has no network. Install beforehand and say `environment = "prepared"` in `.cogworks/config.toml`, or name another '
-        "`setup` in `.cogworks/services.toml`."
-    )
 
 
 def _reporter(recipe: Recipe, room: Room) -> dict[str, str]:
@@ -177,7 +168,15 @@ def _reports(recipe: Recipe, room: Room, said: Said) -> list[bytes]:
     return [said.output.encode()] if recipe.report in ("tap", "node-test") else []
 
 
-def _told(room: Room, ran: _Ran, asked: Sequence[Asked], selected: Selected, machine: Machine) -> TestReport:
+def _told(
+    room: Room,
+    ran: _Ran,
+    asked: Sequence[Asked],
+    selected: Selected,
+    machine: Machine,
+    *,
+    notes: tuple[str, ...] = (),
+) -> TestReport:
     ground, recipe = room.ground, room.ground.recipe
     cases = _by_exit(room, ran) if recipe.report == "exit-code" else _cases(room, ran, machine)
     kept = [case for case in cases if not asked or any(_is_of(case.id, test, ground) for test in asked)]
@@ -189,7 +188,7 @@ def _told(room: Room, ran: _Ran, asked: Sequence[Asked], selected: Selected, mac
         unprotected=machine.isolation.unprotected,
         commands=tuple(room.without_places(command) for command in commands),
         versions=room.versions(),
-        remedies=recipe.notes,
+        remedies=(*recipe.notes, *notes),
     )
 
 

@@ -87,7 +87,7 @@ def _linted(request: Request, ground: Ground, paths: Sequence[str], machine: Mac
     tool = recipe.lint.split(" ")[0]
     if ground.toolchain.missing:
         return skipped(tool, f"{', '.join(ground.toolchain.missing)} is not on this machine")
-    with open_room(ground, provided(request, ground), machine) as room:
+    with provided(request, ground, machine) as provision, open_room(ground, provision, machine) as room:
         said = room.run(for_files(recipe.lint, inner), machine, timeout_s=LINT_LIMIT_S)
         found = findings_in(room.without_places(said.text))
         diagnostics = [_diagnostic(ground, each) for each in found]

@@ -34,6 +34,7 @@ from cogworks.services.python.whole_command import AS_A_WHOLE, asks_for_the_whol
 from cogworks.services.sandbox.isolation import Isolation
 from cogworks.services.sandbox.reach import readable
 from cogworks.services.sandbox.running import Confined, Ended, NotStarted, run
+from cogworks.services.setup.layers import lay_over
 
 _ADDED = "PYTEST_ADDOPTS"
 _REPORT = "report.ndjson"
@@ -170,23 +171,6 @@ def prepared(folder: Path, repository: Path, interpreter: Interpreter, root: str
     with suppress(FileExistsError), (places.home / ".gitconfig").open("x", encoding="utf-8") as settings:
         settings.write(_GIT_SETTINGS)
     return places
-
-
-def lay_over(layer: Path, copy: Path) -> None:
-    """Put the files and links of a layer where the copy has nothing of that name; no link of either is followed."""
-    waiting = [""]
-    while waiting:
-        below = waiting.pop()
-        for entry in sorted(os.scandir(layer / below), key=lambda entry: entry.name):
-            path = f"{below}{entry.name}"
-            target = copy / path
-            if entry.is_dir(follow_symlinks=False):
-                if not os.path.lexists(target):
-                    target.mkdir()
-                if target.is_dir() and not target.is_symlink():
-                    waiting.append(f"{path}/")
-            elif not os.path.lexists(target):
-                shutil.copy2(entry.path, target, follow_symlinks=False)
 
 
 def _run(places: Places, wanted: Wanted, isolation: Isolation, search_path: str) -> _Ran:
@@ -344,6 +328,8 @@ def _environment(places: Places, wanted: Wanted, search_path: str) -> dict[str, 
     plugins = {} if interpreter.loads_plugins else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     if is_foreign(wanted.command):
         programs = programs or (places.programs,)
+    if interpreter.home is not None:
+        programs = (*programs, places.home / ".local/bin")
     return {
         **plugins,
         "PATH": os.pathsep.join([*map(str, programs), search_path]),

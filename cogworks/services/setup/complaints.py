@@ -51,7 +51,7 @@ def not_set_up(attempt: Attempt) -> NotBuilt:
     parts = [text, *_network(attempt), *_remedies(attempt)]
     # A registry that is down may be back for the next attempt.
     return NotBuilt(
-        " ".join(part for part in parts if part),
+        " ".join(part for part in parts if part).replace("\n ", "\n"),
         is_recoverable=bool(attempt.problems and not attempt.refused),
     )
 
@@ -61,7 +61,7 @@ def _shown(attempt: Attempt) -> str:
     if shown == SCRIPT:
         return f"the setup `{SCRIPT}`"
     number = attempt.setup.lines.index(shown) + 1
-    which = f" ({number} of {len(attempt.setup.lines)} in {attempt.setup.source})"
+    which = f" ({number} of {len(attempt.setup.lines)} in `{attempt.setup.source}`)"
     return f"the setup `{shown}`{which}"
 
 

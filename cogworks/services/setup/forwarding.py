@@ -188,10 +188,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _carry(self, server: socket.socket) -> None:
         """Both ways, until one end is done or a limit is reached."""
         deadline = self._deadline()
-        for end in (server, self.connection):
-            end.settimeout(self._traffic.limits.idle_s)
         # What came with the first lines is in the reader's buffer already.
         early = self._buffered()
+        for end in (server, self.connection):
+            end.settimeout(self._traffic.limits.idle_s)
         if early and not self._traffic.may_send(len(early)):
             return
         with suppress(OSError):

@@ -27,7 +27,7 @@ from cogworks.services.setup.connecting import Way, proxies_of, resolved
 from cogworks.services.setup.door import OPENER, Door, through
 from cogworks.services.setup.forwarding import Traffic, proxy_door
 from cogworks.services.setup.harvest import harvested, notes_of, seen_in
-from cogworks.services.setup.layers import FILES, HOME
+from cogworks.services.setup.layers import FILES, HOME, lay_over
 from cogworks.services.setup.own_registries import Own, own_registries
 from cogworks.services.setup.registries import (
     PUBLIC,
@@ -129,9 +129,6 @@ def _room() -> Iterator[_Room]:
 
 
 def _laid_out(ground: Ground, room: _Room, means: Means) -> tuple[Path, ...]:
-    # Slow to import, and used where tests run anyway.
-    from cogworks.services.python.testrun import lay_over  # noqa: PLC0415
-
     try:
         readable = lay_out(ground.checkout, room.copy, search_path=means.search_path)
     except GitFailed as error:

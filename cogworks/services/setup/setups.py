@@ -31,7 +31,7 @@ class Setup(NamedTuple):
     script: str = ""
     """The text of a script, run after them."""
     variables: tuple[tuple[str, str], ...] = ()
-    source: str = "`[environment] setup`"
+    source: str = ".cogworks/config.toml"
     """What says the lines, for messages."""
 
     @property
