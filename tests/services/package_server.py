@@ -114,7 +114,7 @@ def _body(folder: Path, path: str) -> bytes | None:
 def repacked(folder: Path, name: str) -> Path:
     """A wheel of a package as it is installed here."""
     found = distribution(name)
-    files = (file for file in found.files or () if file.suffix in (".py", ".typed"))
+    files = (file for file in found.files or () if file.suffix in (".py", ".typed", ".pem"))
     texts = {str(file): file.read_text() for file in files if ".." not in file.parts}
     requires = tuple(each for each in found.requires or () if "extra ==" not in each)
     return wheel(folder, name, found.version, texts, requires=requires)
