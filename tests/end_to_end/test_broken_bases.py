@@ -14,6 +14,7 @@ from tests.end_to_end.scene import Ended, Scene, open_scene
 from tests.end_to_end.test_baseline import comment_of
 from tests.end_to_end.test_example_pipelines import classified
 from tests.model_server import ModelServer, replied
+from tests.services.package_server import repacked, serving, with_pytest
 
 pytestmark = [
     pytest.mark.slow,
@@ -36,6 +37,8 @@ class Broken(NamedTuple):
     mended: Mapping[str, str | None]
     config: str = ""
     mended_config: str = ""
+    packages: tuple[str, ...] = ()
+    """Which an index of this test has to have; none: nothing is installed."""
 
 
 def before(path: str, line: str) -> str:
@@ -112,8 +115,20 @@ BASES = {
         mended={UNITS: sample_files()[UNITS]},
         mended_config="[tests]\ntimeout_s = 120\n",
     ),
+    "failing_setup": Broken(
+        files={},
+        config='[environment]\nsetup = ["true", "echo no models here >&2; exit 3"]\n',
+        said=(
+            "the setup `echo no models here >&2; exit 3` (2 of 2 in `.cogworks/config.toml`) ended with 3. Its last words:",
+            "no models here",
+            'say `environment = "prepared"`',
+        ),
+        mended={},
+        mended_config='[environment]\nsetup = ["echo made > made.txt"]\n',
+        packages=("pip",),
+    ),
 }
-GO_ON = ("generated_file", "no_tests", "suite_that_hangs")
+GO_ON = ("generated_file", "no_tests", "suite_that_hangs", "failing_setup")
 
 
 @contextmanager
@@ -133,20 +148,38 @@ def write(scene: Scene, files: Mapping[str, str | None]) -> None:
             scene.write(path, text)
 
 
-def step(scene: Scene, server: ModelServer) -> Ended:
+@contextmanager
+def index_of(broken: Broken, folder: Path) -> Iterator[dict[str, str]]:
+    """Variables that say where the packages are which making the environment takes."""
+    if not broken.packages:
+        yield {}
+        return
+    folder.mkdir()
+    with_pytest(folder)
+    for name in broken.packages:
+        repacked(folder, name)
+    with serving(folder) as index:
+        yield {"PIP_INDEX_URL": index.address}
+
+
+def step(scene: Scene, server: ModelServer, **environment: str) -> Ended:
     return scene.cogworks(
         "process",
         COGWORKS_LLM_PROVIDER="anthropic",
         COGWORKS_LLM_API_KEY="a-key-of-these-tests",
         COGWORKS_LLM_BASE_URL=server.url,
+        **environment,
     )
 
 
 @pytest.mark.parametrize("name", BASES)
 def test_a_broken_base_ends_the_item_before_any_model_call_with_its_remedy(tmp_path: Path, name: str) -> None:
     broken = BASES[name]
-    with item(tmp_path, broken) as (scene, server, usual):
-        ended = step(scene, server)
+    with (
+        index_of(broken, tmp_path / "packages") as environment,
+        item(tmp_path, broken) as (scene, server, usual),
+    ):
+        ended = step(scene, server, **environment)
 
         assert ended.code == 1, ended.err
         assert server.seen == []
@@ -168,7 +201,7 @@ def test_a_broken_base_ends_the_item_before_any_model_call_with_its_remedy(tmp_p
             scene.repository.get_issue(1).remove_from_labels(TRIGGER)
             scene.person.set_trigger()
             server.answers(replied(json.dumps(classified())))
-            mended = step(scene, server)
+            mended = step(scene, server, **environment)
 
             assert mended.code == 0, mended.err
             assert len(server.seen) == 1

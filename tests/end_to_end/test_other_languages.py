@@ -12,6 +12,7 @@ from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.operations import INDEX
 from cogworks.settings.config import read_environment
 from cogworks.wiring.services import open_panel
+from tests import registries
 from tests.end_to_end.scene import Scene, open_scene
 from tests.end_to_end.test_example_pipelines import FOLDER, PASSED, Stand, classified, output_of, text_of
 from tests.model_server import ModelServer, replied
@@ -162,6 +163,61 @@ def test_an_issue_becomes_a_pull_request_whose_tests_passed_there_with_nothing_c
         assert handoff["red"] == {"collected": 1, "failed": 1, "passed": 0, "missing": []}
         [pull] = scene.seen()["pullRequests"]["nodes"]
         assert "No test that passed before fails, is skipped or is gone." in pull["body"]
+
+
+MANIFEST = """{
+  "name": "my-shop",
+  "version": "1.0.0",
+  "type": "module",
+  "scripts": { "test": "node --test" },
+  "dependencies": { "ms": "2.1.3" }
+}
+"""
+LOCK = """{
+  "name": "my-shop",
+  "version": "1.0.0",
+  "lockfileVersion": 3,
+  "requires": true,
+  "packages": {
+    "": { "name": "my-shop", "version": "1.0.0", "dependencies": { "ms": "2.1.3" } },
+    "node_modules/ms": {
+      "version": "2.1.3",
+      "integrity": "sha512-6FlzubTLZG3J2a/NVCAleEhjzq5oxgHyaCU9yYXvcLsvoVaHJq/s5xXI6/XXP6tz7R9xAOtHnSO/tXtF3WRTlA==",
+      "license": "MIT"
+    }
+  }
+}
+"""
+USES_PACKAGE = """import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import ms from "ms";
+
+test("a day has its length", () => assert.equal(ms("1d"), 86400000));
+"""
+
+
+@needs("node", "npm")
+def test_packages_of_a_lock_file_are_installed_by_its_own_tool_and_the_item_is_finished(
+    tmp_path: Path,
+) -> None:
+    registries.need(registries.NPM)
+    with open_scene(tmp_path) as scene, ModelServer() as server:
+        lay_out(scene, "javascript")
+        files = {"package.json": MANIFEST, "package-lock.json": LOCK, "test/day.test.js": USES_PACKAGE}
+        for path, text in files.items():
+            scene.write(path, text)
+        scene.person.set_trigger()
+        server.answers(*(replied(json.dumps(reply)) for reply in replies_of(JAVASCRIPT)))
+        stand = Stand(scene, server)
+        stand.play()
+
+        assert stand.visited[-1] == "integration@A"
+        [pull] = scene.seen()["pullRequests"]["nodes"]
+        assert "No test that passed before fails, is skipped or is gone." in pull["body"]
+        changed = scene.git("diff", "--name-only", "main", pull["headRefName"]).split()
+        assert {JAVASCRIPT.code, JAVASCRIPT.test} <= set(changed)
+        assert not [path for path in changed if path.startswith(("node_modules/", "package"))]
 
 
 def test_the_index_of_a_repository_without_configuration_tells_its_symbols() -> None:

@@ -1,5 +1,6 @@
 """The setup of a repository of Python: in its environment, once, in isolation; what tests find of it."""
 
+import os
 import subprocess
 import sys
 from multiprocessing.pool import ThreadPool
@@ -16,6 +17,7 @@ from cogworks.services.python.machine import Machine
 from cogworks.services.python.testrun import run_tests
 from cogworks.services.python.wanted import Wanted
 from cogworks.wiring.services import repository_settings
+from tests import registries
 from tests.limits import ENDS_WITHIN_S
 from tests.services.asking import laid_out
 from tests.services.package_server import repacked, serving, wheel, with_pytest
@@ -140,3 +142,14 @@ def test_a_setup_is_not_run_in_a_prepared_environment_which_is_said(tmp_path: Pa
     found = made(asked(laid_out(tmp_path, dict(FILES)), config), tmp_path, machine(tmp_path / "kept", ""))
 
     assert "`[environment] setup` is not run" in found.notes[1]
+
+
+def test_a_package_of_the_public_index_is_installed_through_the_door(tmp_path: Path) -> None:
+    registries.need(registries.PYPI)
+    repository = committed(
+        tmp_path / "repository", {"test_six.py": "import six\n\n\ndef test_six():\n    assert six.PY3\n"}
+    )
+    on = Machine(WITH_UV, HERE, Environments(tmp_path / "kept", settings=dict(os.environ)))
+    found = made(asked(repository, '[environment]\nsetup = ["pip install six==1.17.0"]\n'), repository, on)
+
+    assert outcomes(repository, found) == [("test_six.py::test_six", "passed")]

@@ -1,4 +1,4 @@
-"""A prepared environment is used as it is; commands that nobody runs are refused by name."""
+"""A prepared environment is used as it is."""
 
 import os
 import subprocess
@@ -43,8 +43,8 @@ def venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "venv"
 
 
-def chosen(folder: Path, configured: str, *, script: str = "") -> Interpreter:
-    files = {"config.toml": configured, **({"setup.sh": script} if script else {})}
+def chosen(folder: Path, configured: str) -> Interpreter:
+    files = {"config.toml": configured}
     repository = Repository(path=str(folder), settings=repository_settings(files))
     request = Request(request_id="1", method="simulate", repository=repository)
     machine = Machine(WITH_UV, HERE, Environments(Path(os.devnull), settings={}))
@@ -75,21 +75,3 @@ def test_a_prepared_python_that_does_not_run_is_refused_with_what_to_write(tmp_p
 
     assert "`[environment] python` (/nowhere/python) is none that runs" in str(refused.value)
     assert refused.value.code == ErrorCode.TOOL_NOT_FOUND
-
-
-@pytest.mark.parametrize(
-    ("configured", "script", "key"),
-    [
-        ('[environment]\nsetup = ["make version"]\n', "", "`[environment] setup` is not run"),
-        ("", "make version\n", "`.cogworks/setup.sh` is not run"),
-    ],
-    ids=["commands", "script"],
-)
-def test_a_setup_is_refused_by_name_where_nobody_runs_it(
-    tmp_path: Path, configured: str, script: str, key: str
-) -> None:
-    with pytest.raises(NotBuilt) as refused:
-        chosen(laid_out(tmp_path, FILES), configured, script=script)
-
-    assert key in str(refused.value)
-    assert 'environment = "prepared"' in str(refused.value)

@@ -14,7 +14,7 @@ from cogworks.codebase.failures import GitFailed
 from cogworks.domain_services.messages import Repository, RepositorySettings, Request
 from cogworks.services.command.ground import Ground, NotReady
 from cogworks.services.command.machine import Machine
-from cogworks.services.command.recipes import recipe_of, wanted_texts
+from cogworks.services.command.recipes import Recipe, recipe_of, wanted_texts
 from cogworks.services.command.toolchains import Toolchain, toolchain_of
 from cogworks.services.python.building.checkout import Checkout, checkout_of, store_of, text_of
 from cogworks.services.python.keeping import Kept
@@ -70,15 +70,16 @@ def provided(
         checkout = checkout_of(
             ground.folder, repository.base, search_path=machine.search_path, root=ground.root
         )
-        setup = _setup_of(repository, ground, checkout, machine)._replace(variables=variables)
+        recipe = _recipe_of(checkout, machine)
+        setup = _setup_of(repository, ground, recipe, checkout, machine)._replace(variables=variables)
         if not setup.is_there:
             yield Provision(variables=variables)
             return
         store = store_of(checkout, search_path=machine.search_path)
     except GitFailed as error:
         raise NotReady(f"the files of the base cannot be read for the setup: {error}") from error
-    tools = _tools(setup, ground, machine)
-    key = setup_key(setup, checkout.blobs, store, (ground.root, *_told(tools, setup, ground, machine)))
+    tools = _tools(setup, recipe, machine)
+    key = setup_key(setup, checkout.blobs, store, (ground.root, *_told(tools, setup, recipe, machine)))
     with _folder(machine) as folder:
         kept = Kept(folder, "setup")
         started = time.time()
@@ -135,22 +136,30 @@ def _folder(machine: Machine) -> Iterator[Path]:
         yield Path(name).resolve()
 
 
-def _setup_of(repository: Repository, ground: Ground, checkout: Checkout, machine: Machine) -> Setup:
+def _recipe_of(checkout: Checkout, machine: Machine) -> Recipe:
+    """What the manifests of the base ask for, whatever a change made of them."""
+    names = sorted({path.partition("/")[0] for path in checkout.blobs})
+    texts = dict.fromkeys(names, "") | {
+        name: text_of(checkout, name, search_path=machine.search_path) for name in wanted_texts(names)
+    }
+    return recipe_of(texts, machine.commands.language)
+
+
+def _setup_of(
+    repository: Repository, ground: Ground, recipe: Recipe, checkout: Checkout, machine: Machine
+) -> Setup:
     """What is run: what is configured, else what the manifests of the base ask for."""
     settings = repository.settings
     if settings.setup or settings.setup_script.strip():
         return Setup(settings.setup, settings.setup_script)
     if machine.commands.setup:
         return Setup(machine.commands.setup, source=_CONFIGURED)
-    if ground.recipe.language == "typescript" and (ground.place / "node_modules").is_dir():
+    if recipe.language == "typescript" and (ground.place / "node_modules").is_dir():
         return Setup()
 
     def read(path: str) -> str:
         return text_of(checkout, path, search_path=machine.search_path)
 
-    names = sorted({path.partition("/")[0] for path in checkout.blobs})
-    texts = dict.fromkeys(names, "") | {name: read(name) for name in wanted_texts(names)}
-    recipe = recipe_of(texts, machine.commands.language)
     wanted = recipe.language == ground.recipe.language and _is_wanted(recipe.language, read, ground.toolchain)
     return Setup(recipe.setup if wanted else (), source=recipe.source.partition(",")[0])
 
@@ -168,16 +177,16 @@ def _is_wanted(language: str, read: Callable[[str], str], toolchain: Toolchain) 
     return language not in ("java", "csharp")
 
 
-def _tools(setup: Setup, ground: Ground, machine: Machine) -> Toolchain:
+def _tools(setup: Setup, recipe: Recipe, machine: Machine) -> Toolchain:
     """The programs that a setup starts with: those of the recipe, and the first word of each line."""
     first = [line.split()[0] for line in setup.lines if line.split() and "/" not in line.split()[0]]
     known = [each for each in first if shutil.which(each, path=machine.search_path)]
-    return toolchain_of(tuple(dict.fromkeys([*ground.recipe.programs, *known])), machine.search_path)
+    return toolchain_of(tuple(dict.fromkeys([*recipe.programs, *known])), machine.search_path)
 
 
-def _told(tools: Toolchain, setup: Setup, ground: Ground, machine: Machine) -> list[str]:
+def _told(tools: Toolchain, setup: Setup, recipe: Recipe, machine: Machine) -> list[str]:
     """What changes when a program is another one."""
-    words = [*ground.recipe.programs, *(line.split()[0] for line in setup.lines if line.split())]
+    words = [*recipe.programs, *(line.split()[0] for line in setup.lines if line.split())]
     found = []
     for word in dict.fromkeys(words):
         program = shutil.which(word, path=os.pathsep.join([*tools.folders, machine.search_path]))

@@ -92,17 +92,20 @@ def test_what_was_chosen_is_told_with_the_configuration_that_says_the_same(tmp_p
     assert Prepared.model_validate(ask("prepare", tmp_path).result).key != first.key
 
 
-def test_what_is_there_without_setup_is_reused_and_what_a_setup_makes_is_made_each_time(
+def test_what_is_there_without_setup_is_reused_and_what_a_setup_makes_where_it_is_kept(
     tmp_path: Path,
 ) -> None:
-    laid_out(tmp_path, {"Makefile": "test:\n\ttrue\n", "a.c": ""})
+    repository = laid_out(tmp_path / "repository", {"Makefile": "test:\n\ttrue\n", "a.c": ""})
 
-    def is_reused(setup: tuple[str, ...], mode: str = "made") -> list[bool]:
-        asked = {"commands": Commands(test="true", setup=setup), "settings": {"mode": mode}}
-        return [Prepared.model_validate(ask("prepare", tmp_path, **asked).result).is_reused for _ in range(2)]
+    def is_reused(setup: tuple[str, ...], mode: str = "made", kept: Path | None = None) -> list[bool]:
+        asked = {"commands": Commands(test="true", setup=setup), "settings": {"mode": mode}, "kept": kept}
+        return [
+            Prepared.model_validate(ask("prepare", repository, **asked).result).is_reused for _ in range(2)
+        ]
 
     assert is_reused(()) == [True, True]
     assert is_reused(("touch made",)) == [False, False]
+    assert is_reused(("touch made",), kept=tmp_path / "kept") == [False, True]
     assert is_reused(("false",), mode="prepared") == [True, True]
 
 
