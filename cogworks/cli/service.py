@@ -127,9 +127,7 @@ def python(
     help="Where to listen; only this user may connect.",
 )
 @click.option("--language", default="", help="Only this one, e.g. `go`; default: what the manifests tell of.")
-@click.option(
-    "--setup", multiple=True, metavar="LINE", help="Run in every copy before the tests (repeatable)."
-)
+@click.option("--setup", multiple=True, metavar="LINE", help="Run once before the tests (repeatable).")
 @click.option("--test", default="", metavar="LINE", help="Runs the whole suite; default: from the manifests.")
 @click.option(
     "--test-one", default="", metavar="LINE", help="Runs one test: {test}, {file}, {folder} or {name}."

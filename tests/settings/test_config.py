@@ -272,6 +272,7 @@ def test_what_says_where_packages_come_from_is_passed_on_and_nothing_else() -> N
     environ = {
         "PIP_INDEX_URL": "https://i.example",
         "HTTPS_PROXY": "http://p",
+        "COGWORKS_REGISTRY_HOSTS": "npm.example",
         "PIP_TARGET": "/x",
         "GH_TOKEN": "t",
     }
@@ -279,6 +280,7 @@ def test_what_says_where_packages_come_from_is_passed_on_and_nothing_else() -> N
     assert package_index_settings(environ) == {
         "PIP_INDEX_URL": "https://i.example",
         "HTTPS_PROXY": "http://p",
+        "COGWORKS_REGISTRY_HOSTS": "npm.example",
     }
 
 
