@@ -112,7 +112,7 @@ def test_a_setup_that_fills_the_disk_is_ended(tmp_path: Path) -> None:
 def test_processes_that_a_setup_leaves_are_ended_and_told(tmp_path: Path) -> None:
     made = done(tmp_path, "sleep 3600 & true")
 
-    assert "processes left running: sleep" in made.notes[0]
+    assert "ended with the run: processes left running:" in made.notes[0]
 
 
 def test_a_host_that_is_no_registry_is_refused_and_named_with_what_would_allow_it(tmp_path: Path) -> None:
