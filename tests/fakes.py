@@ -14,6 +14,7 @@ from cogworks.codebase.changes import FileChange, refusal
 from cogworks.codebase.diffmodel import mismatches, post_image
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.patchtree import StagedFile, TreeState, TreeView
+from cogworks.codebase.scripts import ScriptRun
 from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic, Message, Metadata, TestReport
@@ -335,7 +336,7 @@ class ScriptedAnswers:
 
 
 @dataclass
-class FakeShell:
+class FakePorts:
     """What a node may use; obeys `cogworks.nodes.contract.NodePorts`."""
 
     model: ScriptedAnswers
@@ -349,7 +350,7 @@ class FakeShell:
     """Why a person wants the visit to stop, from now on."""
     saved: list[dict[str, str]] = field(default_factory=list)
     """What was kept at each checkpoint."""
-    rooms: SandboxPool | None = None
+    sandboxes: SandboxPool | None = None
     """Where probes work; None: nobody may send any."""
 
     def say_once(self, line: str) -> None:
@@ -380,6 +381,9 @@ class FakeShell:
     def workspace(self) -> MemoryWorkspace:
         return self.copy
 
+    def script(self, name: str, stdin: str) -> ScriptRun:
+        raise AssertionError(f"no script is wanted here, and {name!r} was run with {stdin!r}")
+
     def sandbox_pool(self) -> AbstractContextManager[SandboxPool]:
-        assert self.rooms is not None, "no probe is wanted here"
-        return nullcontext(self.rooms)
+        assert self.sandboxes is not None, "no probe is wanted here"
+        return nullcontext(self.sandboxes)

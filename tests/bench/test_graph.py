@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from cogworks.pipeline.checks import problems_of
-from cogworks.pipeline.elements import Edge, Node, Rework
+from cogworks.pipeline.elements import Edge, EdgeId, Node, Rework
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.parser import parse_pipelines
+from cogworks.vocabulary import NodeId
 from scripts.benchmarks import graph
 from scripts.benchmarks.graphs import SHAPES, pipeline_text
 
@@ -39,12 +40,16 @@ def test_the_pipelines_that_are_measured_have_loops_conditions_and_joins() -> No
 
 
 def _of(size: int, edges: list[Edge]) -> Pipeline:
-    nodes = tuple(Node(id=f"n{at}", type="llm", title="n", evaluation="all-matching") for at in range(size))
-    return Pipeline(name="wrong", start="n0", nodes=nodes, edges=tuple(edges))
+    nodes = tuple(
+        Node(id=NodeId(f"n{at}"), type="llm", title="n", evaluation="all-matching") for at in range(size)
+    )
+    return Pipeline(name="wrong", start=NodeId("n0"), nodes=nodes, edges=tuple(edges))
 
 
 def _edge(source: int, target: int, **more: Any) -> Edge:
-    return Edge(id=f"e{source}_{target}", source=f"n{source}", target=f"n{target}", **more)
+    return Edge(
+        id=EdgeId(f"e{source}_{target}"), source=NodeId(f"n{source}"), target=NodeId(f"n{target}"), **more
+    )
 
 
 def _many_cycles(size: int) -> Pipeline:

@@ -13,7 +13,7 @@ from cogworks.nodes.pull_request_texts import change_body
 from cogworks.repair.proof import Summary, markdown
 from tests.codegen.test_test_writing import CUSTOM, implemented, on_branch, world, written
 from tests.codegen.test_test_writing import suite as custom_suite
-from tests.fakes import FakeShell
+from tests.fakes import FakePorts
 from tests.nodes.examples import FILES, REVIEW, change, planned, ports, suite, task
 
 OLD = "tests/test_old.py"
@@ -34,7 +34,7 @@ def with_an_old_file(suite: Callable[[Workspace], TestReport]) -> Callable[[Work
     return run_tests
 
 
-def broken(*answers: Any) -> FakeShell:
+def broken(*answers: Any) -> FakePorts:
     return ports(*answers, files=FILES, run_tests=with_an_old_file(custom_suite))
 
 

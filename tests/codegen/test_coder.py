@@ -14,7 +14,7 @@ from cogworks.nodes.contract import Conventions, Failed, Succeeded, Workspace
 from cogworks.nodes.replies import Implementation
 from cogworks.vocabulary import Severity
 from tests.codegen.test_test_writing import CUSTOM, WRONG, implemented, world, written
-from tests.fakes import FakeShell
+from tests.fakes import FakePorts
 from tests.nodes.examples import FILES, FIXED, change, ports, task
 
 PATH = "src/adder/adding.py"
@@ -27,11 +27,11 @@ def answer(**given: Any) -> Implementation:
     return Implementation.model_validate({"summary": "Let add() add", "files": (), **given})
 
 
-def visited(place: FakeShell, **changes: Any) -> Succeeded | Failed:
+def visited(place: FakePorts, **changes: Any) -> Succeeded | Failed:
     return run(task("code_generation", sub_item="A", **changes), place)
 
 
-def actions(place: FakeShell) -> list[str]:
+def actions(place: FakePorts) -> list[str]:
     log = read_events(place.kept["events-1.ndjson"])
     return [event.body.action.value for event in log if isinstance(event.body, Committed)]
 

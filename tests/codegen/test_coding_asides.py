@@ -22,7 +22,7 @@ from cogworks.nodes.code_generation import LIMITS
 from cogworks.nodes.contract import Conventions, Workspace
 from cogworks.vocabulary import BranchName, RunId, Severity
 from tests.codebase.repositories import BOT, BareRepository, git
-from tests.fakes import FakeShell
+from tests.fakes import FakePorts
 from tests.nodes.examples import FILES, change, ports, report, task
 
 CONTEXT = CycleContext(task=Task(goal="g"))
@@ -34,7 +34,7 @@ def did(work: CodingWork, action: Action, context: CycleContext = CONTEXT, **par
     return work.handlers()[action](payload, context, 1000)
 
 
-def working(world: FakeShell) -> CodingWork:
+def working(world: FakePorts) -> CodingWork:
     return CodingWork(task("code_generation", sub_item="A", conventions=TESTS_COME_WITH_THE_CODE), world)
 
 
@@ -122,7 +122,7 @@ def test_an_aside_of_the_node_leads_back_and_leaves_the_tree_alone(action: Actio
     assert len(world.copy.commits) == 1
 
 
-def forced(world: FakeShell, wishes: Mapping[int, Action]) -> CodingCycle:
+def forced(world: FakePorts, wishes: Mapping[int, Action]) -> CodingCycle:
     """A run in which somebody wants these actions in these cycles."""
     header = Header(
         item="octo-org/adder#7",

@@ -18,7 +18,7 @@ from cogworks.nodes.code_generation import LIMITS, within
 from cogworks.nodes.contract import Failed, Workspace
 from cogworks.settings.config import read_environment
 from cogworks.wiring.services import open_panel
-from tests.fakes import FakeShell
+from tests.fakes import FakePorts
 from tests.limits import ENDS_WITHIN_S
 from tests.nodes.examples import change, ports, task
 from tests.services.processes import running
@@ -35,7 +35,7 @@ class Place:
         self.path = path
 
 
-def told(world: FakeShell) -> list[tuple[str, str]]:
+def told(world: FakePorts) -> list[tuple[str, str]]:
     """What was carried out, and the error it ended with."""
     log = read_events(world.kept["events-1.ndjson"])
     actions = [event.body.action.value for event in log if isinstance(event.body, Committed)]

@@ -24,7 +24,7 @@ from cogworks.repair.proof import Summary
 from cogworks.settings.codegen import ProbeConfig
 from cogworks.vocabulary import BranchName, RunId
 from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository
-from tests.fakes import FakeShell, MemoryWorkspace, ScriptedAnswers, ScriptedService
+from tests.fakes import FakePorts, MemoryWorkspace, ScriptedAnswers, ScriptedService
 from tests.fixing import CART, FILES
 from tests.nodes.examples import output, planned, task
 
@@ -50,7 +50,7 @@ def failing(message: str = TRACE, outcome: str = "failed") -> TestReport:
 def locator(said: list[str] | None = None) -> Locator:
     service = ScriptedService(lambda _: TestReport(cases=()))
     service.known["index"] = INDEX
-    ports = FakeShell(model=ScriptedAnswers(), service=service, copy=MemoryWorkspace(FILES))
+    ports = FakePorts(model=ScriptedAnswers(), service=service, copy=MemoryWorkspace(FILES))
     ports.said = said if said is not None else []
     return Locator(ports, ports.copy, who="A", probes=ProbeConfig())
 
@@ -69,7 +69,7 @@ def test_without_what_a_service_knows_the_stack_leads_to_the_fault_and_the_rest_
 def test_what_the_tests_execute_is_asked_once_for_each_tree() -> None:
     service = ScriptedService(lambda _: TestReport(cases=()))
     service.known |= {"index": INDEX, "coverage": Coverage(report=TestReport(cases=()), tests=())}
-    ports = FakeShell(model=ScriptedAnswers(), service=service, copy=MemoryWorkspace(FILES))
+    ports = FakePorts(model=ScriptedAnswers(), service=service, copy=MemoryWorkspace(FILES))
     here = Locator(ports, ports.copy, who="A", probes=ProbeConfig())
 
     here.locate(failing(), is_wide=False)
@@ -130,7 +130,7 @@ TESTS = WrittenTests(
 )
 
 
-def trace_of(ports: FakeShell) -> dict[str, Any]:
+def trace_of(ports: FakePorts) -> dict[str, Any]:
     """The first entry of each kind in the log."""
     found: dict[str, Any] = {}
     for event in read_events(ports.kept["events-1.ndjson"]):
@@ -150,7 +150,7 @@ def suite(workspace: Workspace) -> TestReport:
 
 
 def test_the_suspects_are_data_in_the_question_to_whoever_tries_again() -> None:
-    ports = FakeShell(
+    ports = FakePorts(
         model=ScriptedAnswers(TESTS, *wrong_and_right()),
         service=ScriptedService(suite),
         copy=MemoryWorkspace(FILES),
@@ -196,7 +196,7 @@ def test_a_planted_bug_is_found_by_all_signals_and_its_repair_is_one_proven_tran
             base=BranchName("main"),
         )
         start = copy.head
-        ports: Any = FakeShell(model=ScriptedAnswers(TESTS, *wrong_and_right()), service=panel, copy=copy)  # type: ignore[arg-type]  # the real ones
+        ports: Any = FakePorts(model=ScriptedAnswers(TESTS, *wrong_and_right()), service=panel, copy=copy)  # type: ignore[arg-type]  # the real ones
 
         outcome = run(task("code_generation", sub_item="A", inputs={"plan": plan()}), ports)
 

@@ -17,7 +17,7 @@ from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Conventions, Failed, Succeeded
 from cogworks.settings.codegen import ProbeConfig
 from tests.codegen.test_locating import INDEX, TEST, TESTS, failing, plan, suite, wrong_and_right
-from tests.fakes import FakeShell, MemoryWorkspace, ScriptedAnswers, ScriptedService
+from tests.fakes import FakePorts, MemoryWorkspace, ScriptedAnswers, ScriptedService
 from tests.fixing import FILES
 from tests.nodes.examples import task
 from tests.repair.sandbox_pools import ScriptedSandbox, ScriptedSandboxPool, event, traced
@@ -36,27 +36,27 @@ def tracing(_room: ScriptedSandbox, method: str, params: Any) -> Sequence[Messag
     return [traced(*ran, test=params.test, message="assert -3 == 3")]
 
 
-def visit(sandbox_pool: ScriptedSandboxPool | None) -> FakeShell:
+def visit(sandbox_pool: ScriptedSandboxPool | None) -> FakePorts:
     service = ScriptedService(suite)
     service.known["index"] = INDEX
-    return FakeShell(
+    return FakePorts(
         model=ScriptedAnswers(TESTS, *wrong_and_right()),
         service=service,
         copy=MemoryWorkspace(FILES),
-        rooms=sandbox_pool,
+        sandboxes=sandbox_pool,
     )
 
 
-def visited(ports: FakeShell, probes: ProbeConfig = ON) -> Succeeded | Failed:
+def visited(ports: FakePorts, probes: ProbeConfig = ON) -> Succeeded | Failed:
     conventions = Conventions(probes=probes)
     return run(task("code_generation", sub_item="A", inputs={"plan": plan()}, conventions=conventions), ports)
 
 
-def log(ports: FakeShell) -> tuple[Event, ...]:
+def log(ports: FakePorts) -> tuple[Event, ...]:
     return tuple(read_events(ports.kept["events-1.ndjson"]))
 
 
-def moments(ports: FakeShell) -> list[str]:
+def moments(ports: FakePorts) -> list[str]:
     """What the analyses of a visit told."""
     return [
         entry.kind
@@ -177,7 +177,7 @@ def test_people_can_stop_a_visit_in_the_middle_of_its_probes() -> None:
         ports.stop = "the label 'cogworks:hold' was set while the node ran"
         return tracing(sandbox, method, params)
 
-    ports.rooms = sandbox_pool = ScriptedSandboxPool(stopped, texts=FILES)
+    ports.sandboxes = sandbox_pool = ScriptedSandboxPool(stopped, texts=FILES)
 
     with pytest.raises(VisitStopped, match="'cogworks:hold' was set"):
         visited(ports)

@@ -31,7 +31,7 @@ from tests.codegen.test_test_writing import (
     world,
     written,
 )
-from tests.fakes import FakeShell
+from tests.fakes import FakePorts
 from tests.nodes.examples import CODE, FILES, REVIEW, planned, task
 
 OLD, NEW = Tree(commit=CommitOid("a" * 40), tree="1" * 40), Tree(commit=CommitOid("b" * 40), tree="2" * 40)
@@ -46,7 +46,7 @@ def proof(base: TestReport, head: TestReport, reruns: Sequence[TestReport] = (),
     return proof_of(Side(OLD, base), Side(NEW, head), reruns, diff=diff)
 
 
-def proven(place: FakeShell, **changes: Any) -> Summary:
+def proven(place: FakePorts, **changes: Any) -> Summary:
     outcome = run(task("code_generation", sub_item="A", **changes), place)
     assert isinstance(outcome, Succeeded), outcome.reason
     return Summary.model_validate(outcome.output["proof"])

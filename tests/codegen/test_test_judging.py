@@ -14,7 +14,7 @@ from cogworks.nodes.contract import Conventions, Failed, NodeTask, Succeeded
 from cogworks.nodes.replies import JudgedTests, TestVerdict, WrittenTests
 from cogworks.settings.config import parse_config
 from tests.codegen.test_test_writing import CUSTOM, TEXT, implemented, traced, world, written
-from tests.fakes import FakeShell
+from tests.fakes import FakePorts
 from tests.nodes.examples import task
 from tests.world import CONFIG
 
@@ -42,7 +42,7 @@ def the_task(**changes: Any) -> NodeTask:
     return task("code_generation", sub_item="A", **{"conventions": JUDGED, **changes})
 
 
-def played(place: FakeShell, **changes: Any) -> Succeeded:
+def played(place: FakePorts, **changes: Any) -> Succeeded:
     outcome = run(the_task(**changes), place)
     assert isinstance(outcome, Succeeded), outcome.reason
     return outcome

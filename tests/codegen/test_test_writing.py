@@ -31,7 +31,7 @@ from cogworks.nodes.replies import DisputedTest, Implementation, ProposedFile, W
 from cogworks.vocabulary import RunId, Severity
 from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository, git
 from tests.cycle.test_handoff import handoff
-from tests.fakes import FakeShell
+from tests.fakes import FakePorts
 from tests.nodes.examples import (
     CLASSIFICATION,
     CODE,
@@ -73,7 +73,7 @@ def suite(workspace: Workspace) -> TestReport:
     return TestReport(cases=tuple(cases), collection_errors=tuple(errors))
 
 
-def world(*answers: Any, files: dict[str, str] | None = None, **changes: Any) -> FakeShell:
+def world(*answers: Any, files: dict[str, str] | None = None, **changes: Any) -> FakePorts:
     return ports(*answers, files=files or FILES, run_tests=suite, **changes)
 
 
@@ -91,27 +91,27 @@ def the_task(**changes: Any) -> NodeTask:
     return task("code_generation", sub_item="A", **changes)
 
 
-def played(ports: FakeShell, **changes: Any) -> Succeeded:
+def played(ports: FakePorts, **changes: Any) -> Succeeded:
     outcome = run(the_task(**changes), ports)
     assert isinstance(outcome, Succeeded), outcome.reason
     return outcome
 
 
-def failed(ports: FakeShell, **changes: Any) -> Failed:
+def failed(ports: FakePorts, **changes: Any) -> Failed:
     outcome = run(the_task(**changes), ports)
     assert isinstance(outcome, Failed)
     return outcome
 
 
-def log(ports: FakeShell) -> Any:
+def log(ports: FakePorts) -> Any:
     return read_events(ports.kept["events-1.ndjson"])
 
 
-def actions(ports: FakeShell) -> list[str]:
+def actions(ports: FakePorts) -> list[str]:
     return [event.body.action.value for event in log(ports) if isinstance(event.body, Committed)]
 
 
-def traced(ports: FakeShell) -> list[tuple[str, dict[str, Any]]]:
+def traced(ports: FakePorts) -> list[tuple[str, dict[str, Any]]]:
     """What the results of the actions tell, but for the transactions."""
     return [
         (entry.kind, entry.data)
@@ -678,7 +678,7 @@ BRANCH = {**FILES, CUSTOM: TEXT, "src/adder/adding.py": FIXED}
 BETTER = ProposedFile(path="src/adder/adding.py", action="modify", content=f"{FIXED}\n# exact\n")
 
 
-def reworked(place: FakeShell, *findings: dict[str, Any], earlier: dict[str, Any] | None = None) -> Any:
+def reworked(place: FakePorts, *findings: dict[str, Any], earlier: dict[str, Any] | None = None) -> Any:
     review = {**REVIEW, "passed": False, "findings": list(findings)}
     return run(
         the_task(ordinal=2, inputs={"review": review}, earlier=on_branch() if earlier is None else earlier),

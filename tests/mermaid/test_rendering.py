@@ -14,6 +14,7 @@ from cogworks.pipeline.frontier import instances
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.parser import built_in_pipelines, parse_pipelines
 from cogworks.pipeline.render import MAX_DRAWN_EDGES, View, dot, is_drawable, mermaid
+from cogworks.vocabulary import NodeId, SubItemKey
 from tests.mermaid.reading import HERE, Read, read
 from tests.node_packages import installed
 from tests.pipeline.dot_language import Digraph, read_dot
@@ -141,8 +142,8 @@ def test_no_title_condition_or_key_breaks_a_picture(package: Path) -> None:
         ]
         condition = {"llm": question, "fallback": True}
         graph = pipeline(nodes, [edge(f"{name}>then", condition=condition)])
-        item = SubItem(key=key)
-        pictures.append(both(graph, {Instance("then", key): view}, [item]))
+        item = SubItem(key=SubItemKey(key))
+        pictures.append(both(graph, {Instance(NodeId("then"), SubItemKey(key)): view}, [item]))
 
     draw()
     check(package, pictures)

@@ -24,7 +24,7 @@ from cogworks.nodes.replies import (
     Specification,
 )
 from cogworks.vocabulary import BranchName, IssueNumber, NodeId, Severity, SubItemKey, VisitKey
-from tests.fakes import FakeShell, MemoryWorkspace, ScriptedAnswers, ScriptedService
+from tests.fakes import FakePorts, MemoryWorkspace, ScriptedAnswers, ScriptedService
 
 KEY = VisitKey("ab" * 32)
 FILES = {
@@ -219,9 +219,9 @@ def ports(
     check: Callable[[Workspace, Sequence[str]], Sequence[Diagnostic]] = lambda *_: (),
     layout: Callable[[str], str] = lambda text: text,
     rules: Callable[[Workspace, Sequence[str]], Sequence[Diagnostic]] = lambda *_: (),
-) -> FakeShell:
+) -> FakePorts:
     """A shell whose model gives these answers."""
-    return FakeShell(
+    return FakePorts(
         model=ScriptedAnswers(*answers),
         service=ScriptedService(run_tests, check, layout=layout, rules=rules),
         copy=MemoryWorkspace(files, base=base),

@@ -21,7 +21,7 @@ from cogworks.nodes.contract import Conventions, Failed, NodeTask, Succeeded, Wo
 from cogworks.nodes.replies import CodeChange, ProposedFile
 from cogworks.settings.config import DependencyConfig
 from cogworks.vocabulary import BranchName, CommitOid, Severity
-from tests.fakes import FakeShell, MemoryWorkspace
+from tests.fakes import FakePorts, MemoryWorkspace
 from tests.nodes.examples import (
     CODE,
     FILES,
@@ -116,7 +116,7 @@ def test_a_change_that_passes_is_committed_and_pushed() -> None:
     assert tree["src/adder/adding.py"] == FIXED
 
 
-def actions(world: FakeShell) -> list[str]:
+def actions(world: FakePorts) -> list[str]:
     return [
         event.body.action.value
         for event in read_events(world.kept["events-1.ndjson"])
@@ -567,7 +567,7 @@ def test_a_suite_that_does_not_finish_before_the_change_fails_the_node() -> None
     assert outcome.category == "service_failed"
 
 
-def rework(world: FakeShell, review: dict[str, object]) -> object:
+def rework(world: FakePorts, review: dict[str, object]) -> object:
     return run(the_task(ordinal=2, inputs={"review": review}), world)
 
 
@@ -636,7 +636,7 @@ def test_what_the_dependencies_did_is_in_the_prompt() -> None:
 ASK_FIRST = coding_policy({"policies/coding.toml": 'profile = "coding"\napproval_for = ["write"]'})
 
 
-def asked_about(*answers: CodeChange, approved: tuple[str, ...] = ()) -> tuple[str, FakeShell]:
+def asked_about(*answers: CodeChange, approved: tuple[str, ...] = ()) -> tuple[str, FakePorts]:
     """The call that the visit asks about, from the files as they were found."""
     world = ports(*answers)
     conventions = the_task().conventions.model_copy(update={"coding_policy": ASK_FIRST})

@@ -13,7 +13,7 @@ from cogworks.errors import NodeFailed
 from cogworks.forge.effects import OpenPullRequest, PostComment, SetLabels
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.registry import procedure_for
-from cogworks.vocabulary import Severity
+from cogworks.vocabulary import BranchName, IssueNumber, Severity
 from tests.fakes import ScriptedService
 from tests.nodes.declared import Desk, declared, desk
 from tests.nodes.examples import KEY, report, task
@@ -87,19 +87,27 @@ def test_the_branch_of_another_node_gets_its_pull_request() -> None:
 
     assert outcome.effects == (
         OpenPullRequest(
-            slug="spec", head="cogworks/7/spec", base="main", title="All of it", body="Part of #7."
+            slug="spec",
+            head=BranchName("cogworks/7/spec"),
+            base=BranchName("main"),
+            title="All of it",
+            body="Part of #7.",
         ),
     )
 
 
 def test_labels_are_set_on_the_issue() -> None:
-    assert run(call="set_labels", labels=["docs"]).effects == (SetLabels(number=7, add=("docs",)),)
+    assert run(call="set_labels", labels=["docs"]).effects == (
+        SetLabels(number=IssueNumber(7), add=("docs",)),
+    )
 
 
 def test_a_comment_is_posted_under_the_visits_key() -> None:
     outcome = run(call="comment", inputs={"plan": {"comment": " Done. "}})
 
-    assert outcome.effects == (PostComment(number=7, topic="node-note", body="Done.", visit_key=KEY),)
+    assert outcome.effects == (
+        PostComment(number=IssueNumber(7), topic="node-note", body="Done.", visit_key=KEY),
+    )
     assert isinstance(run(call="comment", inputs={"plan": {}}), Failed)
 
 

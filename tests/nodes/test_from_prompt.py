@@ -6,7 +6,7 @@ from cogworks.llm.prompts import delimited
 from cogworks.nodes.contract import Conventions, Failed, NodeTask, Outcome, Succeeded
 from cogworks.nodes.registry import procedure_for
 from cogworks.pipeline.graph import Node
-from cogworks.vocabulary import Severity
+from cogworks.vocabulary import BranchName, Severity
 from tests.fakes import MemoryWorkspace, ScriptedService
 from tests.nodes.declared import Desk, asked, declared, desk, files
 from tests.nodes.examples import FILES, KEY, report, task
@@ -54,16 +54,16 @@ def test_files_become_a_commit_and_a_pull_request_on_the_nodes_branch() -> None:
     assert isinstance(outcome, Succeeded)
     assert outcome.effects == (
         CommitFiles(
-            branch="cogworks/7/spec",
-            base="main",
+            branch=BranchName("cogworks/7/spec"),
+            base=BranchName("main"),
             files=(FileText(path="docs/note.md", text="# Note\n"),),
             headline="Note for #7",
             visit_key=KEY,
         ),
         OpenPullRequest(
             slug="note",
-            head="cogworks/7/spec",
-            base="main",
+            head=BranchName("cogworks/7/spec"),
+            base=BranchName("main"),
             title="Note for #7",
             body="Part of #7.\n\n### Files\n\n- `docs/note.md`",
         ),

@@ -9,6 +9,7 @@ from cogworks.nodes.contract import Conventions, Outcome, Succeeded
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.spawning import with_created
 from cogworks.pipeline.graph import Node
+from cogworks.vocabulary import IssueNumber
 from tests.nodes.declared import Desk, declared, desk, files
 from tests.nodes.examples import KEY, task
 
@@ -81,7 +82,7 @@ def test_a_script_of_a_built_in_pipeline_may_decide_instead() -> None:
 def test_the_record_says_which_were_created_and_which_were_refused() -> None:
     wanted = Succeeded(output={"issues": [ENTRY, ENTRY]}, summary="2 follow-up issue(s) to create")
     published = Published(
-        issues=(PublishedIssue(key="issue-1", number=31, node_id="I", url="u"),),
+        issues=(PublishedIssue(key="issue-1", number=IssueNumber(31), node_id="I", url="u"),),
         refused_issues=(RefusedIssue(key="issue-2", reason="GitHub refused"),),
     )
 

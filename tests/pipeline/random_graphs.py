@@ -5,6 +5,7 @@ import random
 from typing import Any
 
 from cogworks.pipeline.graph import SubItem
+from cogworks.vocabulary import SubItemKey
 
 Table = dict[str, Any]
 
@@ -100,7 +101,7 @@ def random_sub_items(chance: random.Random) -> list[SubItem]:
     found = []
     for at, key in enumerate(keys):
         depends_on = tuple(earlier for earlier in keys[:at] if chance.random() < 0.4)
-        found.append(SubItem(key=key, depends_on=depends_on))
+        found.append(SubItem(key=SubItemKey(key), depends_on=depends_on))
     chance.shuffle(found)
     return found
 

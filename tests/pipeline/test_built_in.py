@@ -1,7 +1,9 @@
+from cogworks.pipeline.elements import EdgeId
 from cogworks.pipeline.frontier import EdgeRef, Instance, instances, out_edges_after
 from cogworks.pipeline.gates import gate_of, work_class
 from cogworks.pipeline.parser import built_in_pipelines
 from cogworks.pipeline.state import RunState
+from cogworks.vocabulary import NodeId, SubItemKey
 from tests.pipeline.graphs import sub_items
 from tests.pipeline.runs import new_run
 
@@ -40,11 +42,11 @@ def test_gates_of_the_default_pipeline() -> None:
 
 
 def test_review_sends_back_five_times_and_then_escalates() -> None:
-    review = Instance("review", "A")
+    review = Instance(NodeId("review"), SubItemKey("A"))
     bad, good = {"review": {"passed": False}}, {"review": {"passed": True}}
 
     def after(view: dict[str, dict[str, bool]], count: int) -> tuple[str | None, str | None, list[str]]:
-        counts = {EdgeRef("review_to_code_generation", "A"): count}
+        counts = {EdgeRef(EdgeId("review_to_code_generation"), SubItemKey("A")): count}
         verdict = out_edges_after(DEFAULT, review, view, counts)
         return verdict.rework, verdict.overflow, [ref.edge for ref in verdict.marks]
 
@@ -54,7 +56,7 @@ def test_review_sends_back_five_times_and_then_escalates() -> None:
 
 
 def test_code_generation_starts_without_a_review() -> None:
-    assert DEFAULT.required_inputs("code_generation") == (
+    assert DEFAULT.required_inputs(NodeId("code_generation")) == (
         "classification",
         "specification",
         "interfaces",

@@ -4,6 +4,7 @@ import pytest
 import tomli_w
 
 from cogworks.errors import ConfigurationError
+from cogworks.pipeline.elements import EdgeId
 from cogworks.pipeline.parser import parse_pipelines
 from tests.pipeline.graphs import SOURCE, document, edge, loop, pipeline
 
@@ -63,7 +64,7 @@ def test_a_node_on_its_own_cycle_needs_rework() -> None:
         "cycle a -> a never ends; give the edge that goes back `rework = { max_traversals = … }`"
     ]
     looping = pipeline("&a b", [edge("a>b"), loop("a>a")])
-    assert looping.span_of(looping.edge("a_to_a")) == ("a",)
+    assert looping.span_of(looping.edge(EdgeId("a_to_a"))) == ("a",)
 
 
 def test_a_start_that_is_no_node_is_refused() -> None:

@@ -16,7 +16,7 @@ from cogworks.pipeline.position import Facts, Standing, locate
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import MAX_ATTEMPTS, Lease, RunState, SubItem, VisitRecord
 from cogworks.pipeline.transitions import settle
-from cogworks.vocabulary import VisitKey
+from cogworks.vocabulary import IssueNumber, VisitKey
 from tests.pipeline.graphs import parse
 from tests.pipeline.random_graphs import Table, random_document, random_output, random_sub_items
 from tests.pipeline.reference import Place, Reference, loop_walked, reference_choice
@@ -248,7 +248,7 @@ def begin(seed: int) -> Play:
             ordinal=at,
             title=item.key,
             depends_on=item.depends_on,
-            number=20 + at,
+            number=IssueNumber(20 + at),
             node_id=f"I_{at}",
         )
         for at, item in enumerate(planned, start=1)

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from cogworks.errors import UsageError
+from cogworks.pipeline.elements import EdgeId
 from cogworks.pipeline.frontier import (
     EdgeMark,
     EdgeRef,
@@ -15,6 +16,7 @@ from cogworks.pipeline.frontier import (
     instances,
 )
 from cogworks.pipeline.graph import Pipeline, SubItem
+from cogworks.vocabulary import NodeId, SubItemKey
 from tests.pipeline.graphs import edge, pipeline, sub_items
 
 LINE = pipeline("a *b *c d", "a>b b>c c>d")
@@ -24,7 +26,7 @@ WORDS = {"!": InstanceStatus.FAILED, "~": InstanceStatus.RUNNING, "?": InstanceS
 def at(text: str) -> Instance:
     """`code@A` or `plan`."""
     node, _, key = text.partition("@")
-    return Instance(node, key or None)
+    return Instance(NodeId(node), key or None)
 
 
 def look(
@@ -79,8 +81,8 @@ def test_exclusive_branches_join_and_the_other_branch_is_skipped() -> None:
 
     found = look(graph, "a b", "-a>c")
 
-    assert found.ready == (Instance("d"),)
-    assert found.skipped == {Instance("c")}
+    assert found.ready == (Instance(NodeId("d")),)
+    assert found.skipped == {Instance(NodeId("c"))}
 
 
 def test_skipping_runs_down_a_path_to_its_end() -> None:
@@ -88,7 +90,7 @@ def test_skipping_runs_down_a_path_to_its_end() -> None:
 
     found = look(graph, "a d", "-a>b")
 
-    assert found.skipped == {Instance("b"), Instance("c")}
+    assert found.skipped == {Instance(NodeId("b")), Instance(NodeId("c"))}
     assert found.finished is True
 
 
@@ -98,7 +100,7 @@ def test_an_instance_that_ran_stays_what_it_is_when_its_edge_is_decided_anew() -
     found = look(graph, "a b", "-a>b")
 
     assert found.skipped == frozenset()
-    assert found.ready == (Instance("c"),)
+    assert found.ready == (Instance(NodeId("c")),)
 
 
 def test_everything_behind_a_failure_is_blocked_by_it_and_the_rest_goes_on() -> None:
@@ -106,8 +108,11 @@ def test_everything_behind_a_failure_is_blocked_by_it_and_the_rest_goes_on() -> 
 
     found = look(graph, "a !b")
 
-    assert found.blocked == {Instance("d"): Instance("b"), Instance("e"): Instance("b")}
-    assert found.ready == (Instance("c"),)
+    assert found.blocked == {
+        Instance(NodeId("d")): Instance(NodeId("b")),
+        Instance(NodeId("e")): Instance(NodeId("b")),
+    }
+    assert found.ready == (Instance(NodeId("c")),)
     assert found.finished is False
 
 
@@ -121,15 +126,18 @@ def test_a_node_that_aborts_its_siblings_stops_them() -> None:
 
     found = look(graph, "a !b ~c")
 
-    assert found.to_stop == (Instance("c"),)
-    assert found.blocked == {Instance("d"): Instance("b"), Instance("e"): Instance("b")}
+    assert found.to_stop == (Instance(NodeId("c")),)
+    assert found.blocked == {
+        Instance(NodeId("d")): Instance(NodeId("b")),
+        Instance(NodeId("e")): Instance(NodeId("b")),
+    }
     assert found.ready == ()
 
 
 def test_a_succeeded_node_without_a_taken_edge_is_a_dead_end() -> None:
     found = look(LINE, "a", "-a>b", subs="A")
 
-    assert found.dead_ends == (Instance("a"),)
+    assert found.dead_ends == (Instance(NodeId("a")),)
     assert found.finished is False
 
 
@@ -210,8 +218,10 @@ def test_sub_items_without_an_order_are_refused(text: str, problem: str) -> None
 
 def test_marks_of_a_node_whose_gate_is_not_passed_do_not_count_yet() -> None:
     graph = pipeline("a b", [edge("a>b")])
-    marks = {EdgeRef("a_to_b"): EdgeMark.TAKEN}
+    marks = {EdgeRef(EdgeId("a_to_b")): EdgeMark.TAKEN}
 
-    waiting = frontier(graph, marks, {Instance("a"): InstanceStatus.WAITING_GATE}, [SubItem(key="A")])
+    waiting = frontier(
+        graph, marks, {Instance(NodeId("a")): InstanceStatus.WAITING_GATE}, [SubItem(key=SubItemKey("A"))]
+    )
 
     assert waiting.ready == ()

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.pipeline.decision import BackOff, Run, Stop, decide
-from cogworks.pipeline.elements import MAX_TRAVERSALS, MAX_VISITS_PER_RUN, EdgeRef
+from cogworks.pipeline.elements import MAX_TRAVERSALS, MAX_VISITS_PER_RUN, EdgeId, EdgeRef
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.limits import Grant, grant, max_cost_usd, session_budget, shortage
 from cogworks.pipeline.places import routing_of
@@ -138,12 +138,12 @@ def test_no_loop_is_walked_more_often_than_the_cap_whatever_the_graph_says() -> 
     graph = pipeline(
         "a &b", [edge("a>b"), edge("b>a", rework={"max_traversals": 1}, condition={"expr": "again"})]
     )
-    generous = graph.edge("b_to_a").rework
+    generous = graph.edge(EdgeId("b_to_a")).rework
     assert generous is not None
     object.__setattr__(generous, "max_traversals", 1_000)
 
-    last = out_edges_after(graph, at("b"), {"again": True}, {EdgeRef("b_to_a"): MAX_TRAVERSALS - 1})
-    over = out_edges_after(graph, at("b"), {"again": True}, {EdgeRef("b_to_a"): MAX_TRAVERSALS})
+    last = out_edges_after(graph, at("b"), {"again": True}, {EdgeRef(EdgeId("b_to_a")): MAX_TRAVERSALS - 1})
+    over = out_edges_after(graph, at("b"), {"again": True}, {EdgeRef(EdgeId("b_to_a")): MAX_TRAVERSALS})
 
     assert (last.rework, over.overflow) == ("b_to_a", "escalate")
 

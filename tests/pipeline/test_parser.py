@@ -5,6 +5,7 @@ import pytest
 import tomli_w
 
 from cogworks.errors import ConfigurationError, UsageError
+from cogworks.pipeline.elements import EdgeId
 from cogworks.pipeline.graph import (
     AllOf,
     Edge,
@@ -16,6 +17,7 @@ from cogworks.pipeline.graph import (
     Settings,
 )
 from cogworks.pipeline.parser import parse_pipelines
+from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import SOURCE, document, edge, parse
 
 WHOLE_FORM = """
@@ -97,7 +99,7 @@ def test_the_whole_form_is_read() -> None:
     )
     assert found.nodes == (
         Node(
-            id="code",
+            id=NodeId("code"),
             type="llm",
             title="Code",
             inputs=("review",),
@@ -110,7 +112,7 @@ def test_the_whole_form_is_read() -> None:
             validation="domain-service",
         ),
         Node(
-            id="review",
+            id=NodeId("review"),
             type="llm",
             title="Review",
             inputs=("code",),
@@ -119,7 +121,7 @@ def test_the_whole_form_is_read() -> None:
             evaluation="first-matching",
         ),
         Node(
-            id="follow_up",
+            id=NodeId("follow_up"),
             type="spawning",
             title="File what is left",
             prompt=".cogworks/prompts/left.md.j2",
@@ -131,26 +133,26 @@ def test_the_whole_form_is_read() -> None:
     )
     question = ModelCondition(question="Findings concern implementation, not architecture", fallback=True)
     assert found.edges == (
-        Edge(id="code_to_review", source="code", target="review"),
+        Edge(id=EdgeId("code_to_review"), source=NodeId("code"), target=NodeId("review")),
         Edge(
-            id="again",
-            source="review",
-            target="code",
+            id=EdgeId("again"),
+            source=NodeId("review"),
+            target=NodeId("code"),
             condition=AllOf(conditions=(ExpressionCondition(expr="review.passed == false"), question)),
             rework=Rework(
                 max_traversals=3,
                 preserve=("review",),
                 overflow="take-edge",
-                overflow_edge="on",
+                overflow_edge=EdgeId("on"),
             ),
         ),
-        Edge(id="on", source="review", target="follow_up"),
+        Edge(id=EdgeId("on"), source=NodeId("review"), target=NodeId("follow_up")),
     )
-    assert (found.timeout_seconds("code"), found.timeout_seconds("review")) == (60, 1800)
-    assert (found.max_retries("code"), found.max_retries("review")) == (1, 3)
-    assert (found.cost_budget_usd("code"), found.cost_budget_usd("review")) == (2.0, None)
-    assert found.required_inputs("code") == ()
-    assert found.required_inputs("review") == ("code",)
+    assert (found.timeout_seconds(NodeId("code")), found.timeout_seconds(NodeId("review"))) == (60, 1800)
+    assert (found.max_retries(NodeId("code")), found.max_retries(NodeId("review"))) == (1, 3)
+    assert (found.cost_budget_usd(NodeId("code")), found.cost_budget_usd(NodeId("review"))) == (2.0, None)
+    assert found.required_inputs(NodeId("code")) == ()
+    assert found.required_inputs(NodeId("review")) == ("code",)
 
 
 def test_all_problems_are_reported_at_once_with_table_and_key() -> None:
@@ -241,7 +243,7 @@ def test_built_in_files_may_run_scripts() -> None:
     node = {"id": "a", "type": "deterministic", "method": "script", "call": "scripts/a"}
     text = tomli_w.dumps(document([node]))
 
-    assert parse_pipelines(text, source=SOURCE, built_in=True).choose().node("a").call == "scripts/a"
+    assert parse_pipelines(text, source=SOURCE, built_in=True).choose().node(NodeId("a")).call == "scripts/a"
 
 
 @pytest.mark.parametrize(

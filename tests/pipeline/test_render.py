@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.parser import built_in_pipelines
 from cogworks.pipeline.render import View, as_json, dot, mermaid
-from cogworks.vocabulary import NodeId
+from cogworks.vocabulary import NodeId, SubItemKey
 from tests.pipeline.graphs import document, edge, loop, parse, pipeline, sub_items
 
 SMALL = pipeline("plan *code *&review", [edge("plan>code"), edge("code>review"), loop("review>code")])
@@ -29,7 +29,10 @@ def test_mermaid_puts_the_sub_item_nodes_in_a_box() -> None:
 
 
 def test_mermaid_of_a_run_has_a_box_per_sub_item_and_marks_states() -> None:
-    views: dict[Instance, View] = {Instance("plan"): "done", Instance("code", "A"): "current"}
+    views: dict[Instance, View] = {
+        Instance(NodeId("plan")): "done",
+        Instance(NodeId("code"), SubItemKey("A")): "current",
+    }
 
     assert mermaid(SMALL, views, sub_items("B:A A")) == (
         "flowchart TD\n"
@@ -91,7 +94,7 @@ def test_dot_labels_are_quoted(title: str) -> None:
 
 
 def test_dot_draws_the_same_picture() -> None:
-    views: dict[Instance, View] = {Instance("plan"): "failed"}
+    views: dict[Instance, View] = {Instance(NodeId("plan")): "failed"}
 
     assert dot(SMALL, views) == (
         'digraph "default" {\n'
@@ -113,7 +116,7 @@ def test_dot_draws_the_same_picture() -> None:
 def test_json_holds_the_whole_graph_and_its_hash() -> None:
     default = built_in_pipelines().choose()
 
-    document = json.loads(json.dumps(as_json(default, {Instance("intake"): "done"})))
+    document = json.loads(json.dumps(as_json(default, {Instance(NodeId("intake")): "done"})))
 
     assert document["graph_hash"] == default.graph_hash
     assert [node["id"] for node in document["nodes"]] == [node.id for node in default.nodes]

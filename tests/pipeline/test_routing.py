@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from cogworks.errors import UsageError
+from cogworks.pipeline.elements import EdgeId
 from cogworks.pipeline.frontier import (
     EdgeMark,
     EdgeRef,
@@ -13,6 +14,7 @@ from cogworks.pipeline.frontier import (
     reopened_by,
 )
 from cogworks.pipeline.graph import Pipeline
+from cogworks.vocabulary import NodeId, SubItemKey
 from tests.pipeline.graphs import edge, loop, pipeline
 
 TAKEN, NOT_TAKEN = EdgeMark.TAKEN, EdgeMark.NOT_TAKEN
@@ -27,7 +29,7 @@ CONDITIONAL = [edge("a>b", condition={"expr": "x"}), edge("a>c", condition={"exp
 
 
 def _after(graph: Pipeline, node: str = "a", **view: Any) -> EdgeVerdict:
-    return out_edges_after(graph, Instance(node), view, {})
+    return out_edges_after(graph, Instance(NodeId(node)), view, {})
 
 
 def _marks(graph: Pipeline, **view: Any) -> dict[str, EdgeMark]:
@@ -36,7 +38,7 @@ def _marks(graph: Pipeline, **view: Any) -> dict[str, EdgeMark]:
 
 def test_an_unconditional_edge_is_taken() -> None:
     assert _after(pipeline("a b", "a>b")) == EdgeVerdict(
-        marks={EdgeRef("a_to_b"): TAKEN}, evaluations={"a_to_b": True}
+        marks={EdgeRef(EdgeId("a_to_b")): TAKEN}, evaluations={"a_to_b": True}
     )
 
 
@@ -48,7 +50,8 @@ def test_first_matching_takes_the_first_that_holds_and_looks_no_further() -> Non
     graph = _branching("first-matching", CONDITIONAL)
 
     assert _after(graph, x=True, y=True) == EdgeVerdict(
-        marks={EdgeRef("a_to_b"): TAKEN, EdgeRef("a_to_c"): NOT_TAKEN}, evaluations={"a_to_b": True}
+        marks={EdgeRef(EdgeId("a_to_b")): TAKEN, EdgeRef(EdgeId("a_to_c")): NOT_TAKEN},
+        evaluations={"a_to_b": True},
     )
     assert _marks(graph, y=True) == {"a_to_b": NOT_TAKEN, "a_to_c": TAKEN}
 
@@ -101,32 +104,40 @@ def test_the_last_traversal_is_allowed_and_the_next_overflows() -> None:
     graph = _looping("first-matching", max_traversals=3)
     view = {"again": True}
 
-    third = out_edges_after(graph, Instance("b", None), view, {EdgeRef("b_to_a"): 2})
-    fourth = out_edges_after(graph, Instance("b", None), view, {EdgeRef("b_to_a"): 3})
+    third = out_edges_after(graph, Instance(NodeId("b"), None), view, {EdgeRef(EdgeId("b_to_a")): 2})
+    fourth = out_edges_after(graph, Instance(NodeId("b"), None), view, {EdgeRef(EdgeId("b_to_a")): 3})
 
-    assert third == EdgeVerdict(rework="b_to_a", evaluations={"b_to_a": True})
-    assert fourth == EdgeVerdict(overflow="escalate", overflowed="b_to_a", evaluations={"b_to_a": True})
+    assert third == EdgeVerdict(rework=EdgeId("b_to_a"), evaluations={"b_to_a": True})
+    assert fourth == EdgeVerdict(
+        overflow="escalate", overflowed=EdgeId("b_to_a"), evaluations={"b_to_a": True}
+    )
 
 
 def test_an_overflow_can_take_an_edge_instead() -> None:
     graph = _looping("first-matching", 1, overflow="take-edge", overflow_edge="b_to_c")
 
-    verdict = out_edges_after(graph, Instance("b"), {"again": True}, {EdgeRef("b_to_a"): 1})
+    verdict = out_edges_after(graph, Instance(NodeId("b")), {"again": True}, {EdgeRef(EdgeId("b_to_a")): 1})
 
     assert verdict == EdgeVerdict(
-        marks={EdgeRef("b_to_c"): TAKEN},
+        marks={EdgeRef(EdgeId("b_to_c")): TAKEN},
         overflow="take-edge",
-        overflowed="b_to_a",
+        overflowed=EdgeId("b_to_a"),
         evaluations={"b_to_a": True},
     )
 
 
 def test_traversals_are_counted_per_sub_item() -> None:
     graph = pipeline("p *a *&b", [edge("p>a"), edge("a>b"), loop("b>a", 1)])
-    counts = {EdgeRef("b_to_a", "A"): 1}
+    counts = {EdgeRef(EdgeId("b_to_a"), SubItemKey("A")): 1}
 
-    assert out_edges_after(graph, Instance("b", "A"), {"again": True}, counts).overflow == "escalate"
-    assert out_edges_after(graph, Instance("b", "B"), {"again": True}, counts).rework == "b_to_a"
+    assert (
+        out_edges_after(graph, Instance(NodeId("b"), SubItemKey("A")), {"again": True}, counts).overflow
+        == "escalate"
+    )
+    assert (
+        out_edges_after(graph, Instance(NodeId("b"), SubItemKey("B")), {"again": True}, counts).rework
+        == "b_to_a"
+    )
 
 
 def test_a_loop_that_is_not_walked_leaves_a_terminal_node_at_its_end() -> None:
@@ -140,8 +151,8 @@ def test_a_condition_for_a_model_needs_someone_to_ask() -> None:
 
     with pytest.raises(UsageError, match="has to be answered by a model"):
         _after(graph)
-    answered = out_edges_after(graph, Instance("a"), {}, {}, ask=lambda question: None)
-    assert answered.marks == {EdgeRef("a_to_b"): TAKEN}
+    answered = out_edges_after(graph, Instance(NodeId("a")), {}, {}, ask=lambda question: None)
+    assert answered.marks == {EdgeRef(EdgeId("a_to_b")): TAKEN}
 
 
 def test_a_traversal_reopens_the_loop_and_the_edges_that_leave_its_nodes() -> None:
@@ -151,14 +162,16 @@ def test_a_traversal_reopens_the_loop_and_the_edges_that_leave_its_nodes() -> No
     )
     refs = ["a_to_b", "a_to_side", "b_to_c", "c_to_end"]
 
-    assert reopened_by(graph, "c_to_a", None) == Reopened(
-        instances=(Instance("a"), Instance("b"), Instance("c")), edges=tuple(EdgeRef(ref) for ref in refs)
+    assert reopened_by(graph, EdgeId("c_to_a"), None) == Reopened(
+        instances=(Instance(NodeId("a")), Instance(NodeId("b")), Instance(NodeId("c"))),
+        edges=tuple(EdgeRef(EdgeId(ref)) for ref in refs),
     )
 
 
 def test_a_traversal_reopens_nothing_of_another_sub_item() -> None:
     graph = pipeline("p *a *&b", [edge("p>a"), edge("a>b"), loop("b>a")])
 
-    assert reopened_by(graph, "b_to_a", "A") == Reopened(
-        instances=(Instance("a", "A"), Instance("b", "A")), edges=(EdgeRef("a_to_b", "A"),)
+    assert reopened_by(graph, EdgeId("b_to_a"), SubItemKey("A")) == Reopened(
+        instances=(Instance(NodeId("a"), SubItemKey("A")), Instance(NodeId("b"), SubItemKey("A"))),
+        edges=(EdgeRef(EdgeId("a_to_b"), SubItemKey("A")),),
     )

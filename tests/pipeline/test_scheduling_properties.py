@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cogworks.pipeline.elements import EdgeId
 from cogworks.pipeline.frontier import (
     EdgeMark,
     EdgeRef,
@@ -70,7 +71,7 @@ class Run:
             self.dead_ends.add(at)
         if verdict.rework is None:
             assert dict(verdict.marks) == {
-                EdgeRef(edge, at.sub_item): EdgeMark.TAKEN if held else EdgeMark.NOT_TAKEN
+                EdgeRef(EdgeId(edge), at.sub_item): EdgeMark.TAKEN if held else EdgeMark.NOT_TAKEN
                 for edge, held in reference_choice(self.raw, at.node, output).items()
             }
             return False
