@@ -73,6 +73,11 @@ class ReviewRulesParams(Artifacts):
     """Whatever else the rules need; a service names what it does not know in a diagnostic."""
 
 
+Parts = Literal["never", "if_long", "rest"]
+"""How a run of tests may be cut: not at all; between files, where it is too long; the same, for the tests that an earlier
+report had `left`."""
+
+
 class SimulateParams(Message):
     """What `simulate` is asked."""
 
@@ -83,6 +88,10 @@ class SimulateParams(Message):
     one in which a test failed, or where something could not be collected, later groups are left out and have no results."""
     timeout_s: float = Field(default=600.0, gt=0)
     """Of the whole run; what is known by then is reported with `timed_out`."""
+    parts: Parts = "never"
+    """Whether the service may end before its time limit, between two files, and name the others in `left`."""
+    timings: bool = False
+    """Whether the report says how long each file took."""
     test_timeout_s: float = Field(default=300.0, ge=0)
     """Of one test, which then fails; 0: no limit of its own."""
     seed: int | None = None

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self, TypeVar, runtime_checkable
+from typing import NamedTuple, Protocol, Self, TypeVar
 from urllib.parse import urlsplit
 
 from cogworks.domain_services.answers import (
@@ -18,7 +18,7 @@ from cogworks.domain_services.answers import (
     read_handshake,
     read_response,
 )
-from cogworks.domain_services.checking import Artifacts, InterfaceMap, SimulateParams, ValidateParams
+from cogworks.domain_services.checking import Artifacts, InterfaceMap, Parts, SimulateParams, ValidateParams
 from cogworks.domain_services.limits import Breaker, Limits, within
 from cogworks.domain_services.messages import (
     MAX_MESSAGE_BYTES,
@@ -38,6 +38,8 @@ from cogworks.domain_services.messages import (
     retry_class,
 )
 from cogworks.domain_services.operations import EXTRACT_INTERFACES, SIMULATE, VALIDATE, Operation
+from cogworks.domain_services.origins import HasBase, HasRemote
+from cogworks.domain_services.parts import in_parts, joined
 from cogworks.domain_services.process import ServiceProcess
 from cogworks.domain_services.transport import (
     ServiceFailed,
@@ -58,25 +60,6 @@ class HasPath(Protocol):
 
     @property
     def path(self) -> Path: ...
-
-
-@runtime_checkable
-class HasBase(Protocol):
-    """A working copy that knows which commit its change started from."""
-
-    def base(self) -> str | None: ...
-
-
-@runtime_checkable
-class HasRemote(Protocol):
-    """What it needs besides where the service is on another machine."""
-
-    @property
-    def remote_url(self) -> str:
-        """Where the repository can be cloned, without credentials."""
-
-    def pushed(self) -> str | None:
-        """The commit whose files these are, if the remote has it; None: something is not pushed."""
 
 
 class Configured(NamedTuple):
@@ -188,9 +171,25 @@ class ServiceClient:
     def simulate(
         self, workspace: HasPath, tests: Sequence[str] = (), *, timeout_s: float | None = None
     ) -> TestReport:
-        """Run the given test files or ids (none: the whole suite), for at most `timeout_s` where that is less than the limit."""
+        """Run the given test files or ids (none: the whole suite), in as many requests as it takes, in `timeout_s` at most."""
         limit_s = self._limits.of("simulate")
-        params = SimulateParams(tests=tuple(tests), timeout_s=within(limit_s, timeout_s))
+        is_cut = timeout_s is None or timeout_s > limit_s
+        ends_s = time.monotonic() + (timeout_s or 0.0)
+
+        def part(wanted: Sequence[str], parts: Parts) -> TestReport:
+            within_s = within(limit_s, None if timeout_s is None else ends_s - time.monotonic())
+            return self._ran(workspace, wanted, parts if is_cut else "never", within_s)
+
+        return joined(tuple(in_parts(part, tests)))
+
+    def simulate_part(self, workspace: HasPath, tests: Sequence[str], parts: Parts) -> TestReport:
+        """As `simulate`, in one request: what there was no time for is named in `left`, and each file has its time."""
+        return self._ran(workspace, tests, parts, self._limits.of("simulate"), timings=True)
+
+    def _ran(
+        self, workspace: HasPath, tests: Sequence[str], parts: Parts, limit_s: float, *, timings: bool = False
+    ) -> TestReport:
+        params = SimulateParams(tests=tuple(tests), parts=parts, timeout_s=limit_s, timings=timings)
         return self._required(SIMULATE, workspace, params).result
 
     def simulate_groups(

@@ -66,13 +66,18 @@ class TestReport(Message):
     """Tool -> version of what ran them, as it said itself."""
     remedies: tuple[str, ...] = ()
     """What a maintainer can do about what could not be loaded or wanted more of the machine, a sentence each; empty: the service knows nothing."""
+    left: tuple[str, ...] = ()
+    """Files or ids that another request has to ask for, because there was no time for them: only where the request said that it
+    would. None of their tests is among the cases."""
+    seconds: dict[str, float] = {}
+    """File -> how long loading it and its tests took, where that was asked for."""
 
     @property
     def passed(self) -> bool:
-        """At least one test ran, none failed, nothing could not be collected, nothing timed out."""
+        """At least one test ran, none failed, nothing could not be collected, nothing timed out, nothing is left."""
         ran = [case for case in self.cases if case.outcome != "skipped"]
         bad = any(case.outcome in ("failed", "error") for case in self.cases)
-        return bool(ran) and not bad and not self.collection_errors and not self.timed_out
+        return bool(ran) and not (bad or self.collection_errors or self.timed_out or self.left)
 
 
 EVERYTHING = "."

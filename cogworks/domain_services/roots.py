@@ -30,7 +30,11 @@ def own_results(report: TestReport, holds: Callable[[str], bool]) -> TestReport:
 
     cases = tuple(case for case in report.cases if holds(case.id.split("::", 1)[0]))
     errors = tuple(text for text in report.collection_errors if is_own(text))
-    return report.model_copy(update={"cases": cases, "collection_errors": errors})
+    left = tuple(test for test in report.left if holds(test.split("::", 1)[0]))
+    seconds = {file: took for file, took in report.seconds.items() if holds(file)}
+    return report.model_copy(
+        update={"cases": cases, "collection_errors": errors, "left": left, "seconds": seconds}
+    )
 
 
 def own_params(params: Params, holds: Callable[[str], bool]) -> Params | None:

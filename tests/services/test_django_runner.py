@@ -1,12 +1,14 @@
 """Tests of a Django project, run by `manage.py test` with a report of each: a real Django from the index, in isolation."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cogworks.domain_services.messages import Repository, Request, Response, frame
+from cogworks.domain_services.messages import Repository, Request, Response, TestReport, frame
+from cogworks.domain_services.parts import in_parts
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.environments import Environments
 from cogworks.services.python.machine import Machine
@@ -64,12 +66,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return laid_out(tmp_path_factory.mktemp("shop"), FILES)
 
 
-def asked(machine: Machine, folder: Path, method: str, *tests: str) -> Response:
+def asked(machine: Machine, folder: Path, method: str, *tests: str, **more: Any) -> Response:
     request = Request(
         request_id="1",
         method=method,
         repository=Repository(path=str(folder)),
-        params={"command": COMMAND, "tests": tests, "timeout_s": LIMIT_S},
+        params={"command": COMMAND, "tests": tests, "timeout_s": LIMIT_S, **more},
     )
     response = PythonService(machine).answer(frame(request))
     assert response.error is None, response.error
@@ -104,3 +106,27 @@ def test_lines_of_one_test_are_measured(machine: Machine, folder: Path) -> None:
     result = asked(machine, folder, "coverage", f"{ITEM}test_there").result
 
     assert [each["test"] for each in result["tests"]] == [f"{ITEM}test_there"]
+
+
+def test_a_suite_that_takes_too_long_is_run_in_parts_by_class_where_those_of_files_are_mixed(
+    machine: Machine, tmp_path: Path
+) -> None:
+    # Django runs every `TestCase` before all others, so that no file but the first would come to its end in one go.
+    case = (
+        "import time\n\nfrom django.test import SimpleTestCase, TestCase\n\n\n"
+        "class First(TestCase):\n    def test_first(self):\n        time.sleep(4)\n\n\n"
+        "class Second(SimpleTestCase):\n    def test_second(self):\n        time.sleep(4)\n"
+    )
+    kept = {path: text for path, text in FILES.items() if "test" not in path}
+    folder = laid_out(tmp_path, {**kept, "shop/test_a.py": case, "shop/test_b.py": case})
+
+    def part(tests: Sequence[str], parts: str) -> TestReport:
+        limit_s = 15.0 if asked(machine, folder, "prepare").error is None else 0.0
+        response = asked(machine, folder, "simulate", *tests, parts=parts, timeout_s=limit_s)
+        return TestReport.model_validate(response.result)
+
+    parts = list(in_parts(part))
+
+    assert len(parts) > 1
+    ids = [case.id for part in parts for case in part.cases]
+    assert len(ids) == len(set(ids)) == 4

@@ -24,6 +24,7 @@ def lay_out_order(folder: Path, wanted: Wanted, descriptor: int, reach: Mapping[
         "tests": list(wanted.tests),
         "groups": [list(group) for group in wanted.groups],
         "seed": wanted.seed,
+        "until_s": wanted.ends_s,
         "test_timeout_s": wanted.test_timeout_s,
         "reach": reach,
         "lines": str(lines[0]) if lines else "",

@@ -54,6 +54,8 @@ _FIELDS: Mapping[str, Mapping[str, type]] = {
     "attempt": {"id": str, "text": str},
     "end": {"code": int},
     "next": {},
+    "planned": {"tests": list},
+    "over": {},
     "tools": {"versions": dict},
     "unmeasured": {"text": str},
     "lines": {"id": str, "lines": dict},

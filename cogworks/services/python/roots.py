@@ -13,7 +13,9 @@ from cogworks.services.python.responses import refused
 
 _FRAME = re.compile(r"^(?P<path>(?:\.\./)*[\w.-][\w./ -]{0,400}\.pyi?)(?=:\d+: )", re.MULTILINE)
 """How pytest names a place of the repository in what it prints."""
-_PATH_KEYS = frozenset({"artifact", "artifacts", "test", "tests", "groups", "collection_errors", "blocked"})
+_PATH_KEYS = frozenset(
+    {"artifact", "artifacts", "test", "tests", "groups", "collection_errors", "blocked", "left"}
+)
 """Keys of results whose texts begin with a path."""
 
 
@@ -139,7 +141,7 @@ def _result(found: Mapping[str, Any], root: str) -> dict[str, Any]:
 
 def _value(key: str, value: Any, root: str) -> Any:
     if isinstance(value, dict):
-        return _of_lines(value, root) if key == "lines" else _result(value, root)
+        return _of_lines(value, root) if key in ("lines", "seconds") else _result(value, root)
     if isinstance(value, list) and key == "cases":
         return [_case(each, root) for each in value]
     if isinstance(value, list) and key == "choices":

@@ -20,6 +20,7 @@ from cogworks.services.python.choosing import asked_recipe, equipped_with, inter
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.needs import needs
+from cogworks.services.python.parting import undivided
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.remedies import is_module_of, remedies
 from cogworks.services.python.responses import blocking, found, refused
@@ -41,7 +42,10 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
         return no
     asked = in_other_words(wanted(params), request, folder, machine.search_path)
     run = equipped(asked, request, folder, machine)
+    run = run._replace(parts=params.parts != "never" and can_be_parted(run))
     report = _run(folder, run, params, machine)
+    if report.timed_out and params.parts != "never" and not run.parts:
+        report = report.model_copy(update={"remedies": (undivided(shlex.join(run.command)),)})
     if report.collection_errors:
         report = report.model_copy(update={"remedies": _remedies(report, request, folder, run)})
     if told_needs := needs(report):
@@ -49,6 +53,11 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     told = test_diagnostics(report) + left_out(run.interpreter)
     result, counts = report.model_dump(mode="json"), outcome_counts(report)
     return found(request, told, result, counts=counts, tools=report.versions)
+
+
+def can_be_parted(run: Wanted) -> bool:
+    """Whether each file of a run can be run alone, with the same results."""
+    return run.seed is None and not run.groups and not is_foreign(run.command)
 
 
 def _remedies(report: TestReport, request: Request, folder: Path, run: Wanted) -> tuple[str, ...]:
@@ -85,6 +94,7 @@ def wanted(params: SimulateParams) -> Wanted:
         environment=params.environment,
         command=params.command,
         groups=params.groups,
+        timings=params.timings,
     )
 
 
@@ -146,6 +156,10 @@ def test_diagnostics(report: TestReport) -> list[Diagnostic]:
         bad.append(blocking(artifact, "test_failure", message.splitlines()[-1] if message else text))
     if report.timed_out:
         bad.append(blocking(".", "test_failure", "the run was ended at its time limit"))
+    if report.left:
+        bad.append(
+            blocking(".", "completeness", f"no time for {len(report.left)} file(s); ask for them again")
+        )
     if not bad and not report.passed:
         bad.append(blocking(".", "completeness", "no test ran"))
     return bad + _wall_diagnostics(report)

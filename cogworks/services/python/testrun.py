@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 from cogworks.domain_services.messages import EVERYTHING, TestReport, hides
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.ordering import FILE, VARIABLE, lay_out_order
+from cogworks.services.python.parting import parted, seconds_of
 from cogworks.services.python.report import NEXT, may_go_on, read_records, read_run, shut_out
 from cogworks.services.python.roots import whole_of
 from cogworks.services.python.runners import (
@@ -26,9 +27,11 @@ from cogworks.services.python.runners import (
     refuse_silence,
     refuse_strangers,
     reports_by_order,
+    runner_of,
     started,
     without_the_runners_end,
 )
+from cogworks.services.python.setting_aside import set_aside
 from cogworks.services.python.wanted import Wanted
 from cogworks.services.python.whole_command import AS_A_WHOLE, asks_for_the_whole, takes_no_ids, whole_report
 from cogworks.services.sandbox.isolation import Isolation
@@ -41,6 +44,7 @@ _REPORT = "report.ndjson"
 _INSIDE = Path(__file__).with_name("inside")
 _MAX_REPORT_BYTES = 64 * 1024**2
 _SHORTEST_S = 0.01
+_SPARED, _MOST_SPARED_S = 0.05, 5.0
 # One failure more or less must not hide the others, whatever the project's own options are.
 _OPTIONS = ("--maxfail=0", "--continue-on-collection-errors", "-q")
 _MOST_TOLD = 20
@@ -131,7 +135,10 @@ def observe_tests(repository: Path, wanted: Wanted, *, isolation: Isolation, sea
         ended = [*ended[:-1], without_the_runners_end(ended[-1], records)]
     report = read_run(records, ended, _roots(places), hidden=hidden)
     refuse_strangers(wanted.command, kept, report)
+    if wanted.parts:
+        report = parted(report, records, kept, runner=runner_of(wanted.command), limit_s=wanted.timeout_s)
     changes = {
+        "seconds": seconds_of(records, report) if wanted.timings else {},
         "collection_errors": (*missing, *report.collection_errors),
         "unprotected": (*isolation.unprotected, *wanted.interpreter.unprotected),
         "commands": (_told(wanted, kept),),
@@ -177,6 +184,9 @@ def _run(places: Places, wanted: Wanted, isolation: Isolation, search_path: str)
     ended: list[Ended] = []
     hidden: dict[int, str] = {}
     deadline = time.monotonic() + wanted.timeout_s
+    if wanted.parts:
+        # Reporting and clearing away take their time as well.
+        wanted = wanted._replace(ends_s=deadline - min(_MOST_SPARED_S, wanted.timeout_s * _SPARED))
     if is_foreign(wanted.command):
         lay_out_programs(places.programs, wanted.interpreter.python)
     with (places.told / _REPORT).open("w+b") as report:
@@ -198,32 +208,13 @@ def _run(places: Places, wanted: Wanted, isolation: Isolation, search_path: str)
             goes_on = may_go_on(records, ended[-1])
             if folder := shut_out(records, ended[-1], places.copy):
                 left = [test for test in wanted.tests if not hides(folder, test)]
-                is_apart = _set_aside(places.copy, folder)
+                is_apart = set_aside(places.copy, folder)
                 hidden[len(ended) - 1] = folder if is_apart else EVERYTHING
                 goes_on = is_apart and bool(left or not wanted.tests)
                 wanted = wanted._replace(tests=left)
             if len(ended) == wanted.max_processes or not goes_on:
                 return _Ran(ended, records, hidden)
             _begin_next(report)
-
-
-def _set_aside(copy: Path, folder: str) -> bool:
-    """Let pytest begin without the `conftest.py` of a folder and pass over the tests there; False where that cannot be done.
-
-    Its other files stay: tests elsewhere may need them.
-    """
-    # Where it is comes from what the tests printed, and links of the repository may lead anywhere.
-    place = (copy / folder).resolve()
-    if place == copy or not place.is_relative_to(copy):
-        return False
-    conftest = place / "conftest.py"
-    try:
-        conftest.unlink(missing_ok=True)
-        conftest.write_text('collect_ignore_glob = ["*"]\n', encoding="utf-8")
-    except OSError:
-        # A folder that may not be written, or is none.
-        return False
-    return True
 
 
 def _ended(
@@ -303,6 +294,8 @@ def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
     pytest += ["-p", "cogworks_report", "-p", "cogworks_time", "-p", "cogworks_reach"]
     if wanted.seed is not None:
         pytest += ["-p", "cogworks_order", f"--cogworks-seed={wanted.seed}"]
+    if wanted.ends_s is not None:
+        pytest += ["-p", "cogworks_parts", f"--cogworks-until={wanted.ends_s:.3f}"]
     if sizes := [
         size for group in wanted.groups if (size := len([test for test in group if test in wanted.tests]))
     ]:

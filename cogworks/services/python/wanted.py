@@ -27,6 +27,12 @@ class Wanted(NamedTuple):
     root: str = ""
     """Which folder of its repository is run; empty: the whole. All of the repository is there."""
     timeout_s: float = 600.0
+    parts: bool = False
+    """Whether files for which there is no time are left for another run."""
+    timings: bool = False
+    """Whether it is told how long each file took."""
+    ends_s: float | None = None
+    """By when, on the monotonic clock, no further file shall be running; None: whenever."""
     test_timeout_s: float = 300.0
     """Of one test."""
     limits: Limits = Limits()  # frozen

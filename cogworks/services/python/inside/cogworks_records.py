@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from typing import Any
 
 _MAX_CHARS = 100_000
+_TIMED = frozenset({"start", "finish", "load", "loaded"})
 
 
 class Records:
@@ -32,6 +34,8 @@ class Records:
         if os.getpid() != self._process:
             # A test forked, and its child came out of the test as well.
             return
+        if record["kind"] in _TIMED:
+            record["at"] = round(time.monotonic(), 3)
         # A lone surrogate is text to Python and to nobody else.
         line = (json.dumps(record, ensure_ascii=False) + "\n").encode(errors="replace")
         while line:

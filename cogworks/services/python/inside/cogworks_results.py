@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
+from cogworks_clock import Clock
 from cogworks_loading import told
 from cogworks_records import Records, capped
 
@@ -24,7 +25,9 @@ class Results(unittest.TextTestResult):
         ids: Callable[[Any], str],
         tests: Sequence[Any],
         groups: Mapping[str, int],
+        *,
         limited: Callable[[], AbstractContextManager[None]],
+        clock: Clock,
     ) -> None:
         self._records = records
         self._id_of = ids
@@ -37,6 +40,8 @@ class Results(unittest.TextTestResult):
         self._groups = groups
         self._left = [groups.get(ids(test), 0) for test in tests]
         self._failed_group: int | None = None
+        self._clock = clock
+        self._places = {id(test): place for place, test in enumerate(tests)}
         self._timing = ExitStack()
 
     def startTest(self, test: Any) -> None:  # noqa: N802  # unittest's name
@@ -87,6 +92,8 @@ class Results(unittest.TextTestResult):
 
     def _begin(self, test: Any) -> None:
         name = self._id_of(test)
+        if (place := self._places.get(id(test))) is not None:
+            self._clock.may_begin(place)
         self._records.test = name
         self._records.write(kind="start", id=name)
 
@@ -96,6 +103,14 @@ class Results(unittest.TextTestResult):
         self._waiting.pop(id(test), None)
         self._left = self._left[1:]
         if self._failed_group is not None and self._left and self._left[0] > self._failed_group:
+            self.stop()
+        self._stop_in_time(test)
+
+    def _stop_in_time(self, test: Any) -> None:
+        """The next test does not begin where there is no time for what it is a part of."""
+        place = self._places.get(id(test), len(self._places))
+        if place + 1 < len(self._places) and not self._clock.may_begin(place + 1) and not self.shouldStop:
+            self._records.write(kind="over")
             self.stop()
 
     def _tell(self, test: Any, outcome: str, text: str = "", *, when: str = "call") -> None:

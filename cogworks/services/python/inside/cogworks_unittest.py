@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from cogworks_clock import Clock
 from cogworks_limit import IS_THERE, limited
 from cogworks_linekeeping import line_keeper
 from cogworks_loading import FAILED, Loader, NotInTime, each_test, kept
@@ -34,6 +35,7 @@ class Session:
         self.records = Records(order["descriptor"])
         self._limit_s: float = order["test_timeout_s"]
         self._seed: int | None = order["seed"]
+        self._until_s: float | None = order["until_s"]
         self.groups = {
             test: number for number, group in reversed([*enumerate(order["groups"])]) for test in group
         }
@@ -66,7 +68,11 @@ class Session:
     def arrange(self, result: Results, suite: Any) -> None:
         tests = list(each_test(suite))
         groups = {self.loader.id_of(test): self._group(test) for test in tests}
-        result.arranged(self.records, self.loader.id_of, tests, groups, self._testing)
+        names = [self.loader.id_of(test) for test in tests]
+        if self._until_s is not None:
+            self.records.write(kind="planned", tests=names)
+        clock = Clock([name.rpartition("::")[0] for name in names], self._until_s)
+        result.arranged(self.records, self.loader.id_of, tests, groups, limited=self._testing, clock=clock)
 
     def end(self, result: Any) -> int:
         """The exit code, after it was told."""

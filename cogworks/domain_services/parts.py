@@ -1,0 +1,78 @@
+"""A run of tests that takes longer than one request may: made in parts, file by file, which are one report again."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+
+from cogworks.domain_services.checking import Parts
+from cogworks.domain_services.messages import TestCase, TestReport, commands_of, versions_of
+
+Ask = Callable[[Sequence[str], Parts], TestReport]
+"""Runs these tests (none: the whole suite) for one request, and says in `left` what another one has to ask for."""
+NO_PROGRESS = (
+    "The service named tests to ask for again and ran none of those that it was asked for; the run was ended."
+)
+
+
+def in_parts(ask: Ask, tests: Sequence[str] = (), *, is_rest: bool = False) -> Iterator[TestReport]:
+    """The report of each part in turn; nothing is left after the last, or it ran out of time all the same.
+
+    Args:
+        is_rest: whether the tests are what an earlier part had left.
+    """
+    wanted = tuple(tests)
+    while True:
+        report = ask(wanted, "rest" if is_rest else "if_long")
+        if is_rest and not set(report.left) < set(wanted):
+            # Whoever names the same again would do so for ever.
+            remedies = (*report.remedies, NO_PROGRESS)
+            report = report.model_copy(update={"left": (), "timed_out": True, "remedies": remedies})
+        yield report
+        if report.timed_out or not report.left:
+            return
+        wanted, is_rest = report.left, True
+
+
+def joined(reports: Sequence[TestReport]) -> TestReport:
+    """The parts of one run as one report, the last one's `left` included; at least one."""
+    whole = reduce(_with, reports)
+    if len(reports) == 1:
+        return whole
+    more = f"… in {len(reports)} runs, each of what the one before it had left"
+    return whole.model_copy(update={"commands": (*reports[0].commands, more)})
+
+
+def _with(one: TestReport, more: TestReport) -> TestReport:
+    # A file that is skipped as a whole may be told of by every part.
+    cases: dict[str, TestCase] = {case.id: case for case in (*one.cases, *more.cases)}
+    return TestReport(
+        cases=tuple(cases.values()),
+        collection_errors=_once(one.collection_errors, more.collection_errors),
+        timed_out=one.timed_out or more.timed_out,
+        blocked=(*one.blocked, *more.blocked),
+        unprotected=_once(one.unprotected, more.unprotected),
+        commands=one.commands,
+        versions={**one.versions, **more.versions},
+        remedies=_once(one.remedies, more.remedies),
+        left=more.left,
+        seconds={**one.seconds, **more.seconds},
+    )
+
+
+def beside(reports: Sequence[TestReport]) -> TestReport:
+    """What several services say of one request, as one report."""
+    return TestReport(
+        cases=tuple(case for report in reports for case in report.cases),
+        collection_errors=tuple(text for report in reports for text in report.collection_errors),
+        timed_out=any(report.timed_out for report in reports),
+        blocked=tuple(text for report in reports for text in report.blocked),
+        unprotected=_once(*(report.unprotected for report in reports)),
+        commands=commands_of(reports),
+        versions=versions_of(reports),
+        remedies=_once(*(report.remedies for report in reports)),
+        left=tuple(test for report in reports for test in report.left),
+        seconds={file: took for report in reports for file, took in report.seconds.items()},
+    )
+
+
+def _once(*texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for each in texts for text in each))

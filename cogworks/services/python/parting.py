@@ -1,0 +1,120 @@
+"""What a run came to that had no time for all of its tests: results of whole files, and the names of the others."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from cogworks.domain_services.messages import TestReport
+from cogworks.services.python.report import NEXT
+from cogworks.services.python.runners import Runner
+
+_LONGEST_S = 1_000_000.0
+"""What is told beyond it, nobody measured."""
+
+
+def parted(
+    report: TestReport,
+    records: Sequence[Mapping[str, Any]],
+    asked: Sequence[str],
+    *,
+    runner: Runner,
+    limit_s: float,
+) -> TestReport:
+    """The report without what was cut off in the middle, which is `left` with all that was not begun.
+
+    Where not even the first came to its end the report stays one that timed out, and says which that is.
+
+    Args:
+        records: as `read_records` gives them.
+        asked: files, folders and ids; none: the whole suite.
+    """
+    if not (report.timed_out or any(record["kind"] == "over" for record in records)):
+        return report
+    planned, finished, begun = _told(records)
+    waiting = dict.fromkeys(_unit(test, runner) for test in planned if test not in finished)
+    done = {_unit(test, runner) for test in planned} - waiting.keys()
+    if not done or not waiting:
+        slow = next((unit for unit in waiting if any(_unit(test, runner) == unit for test in begun)), "")
+        return report.model_copy(update={"remedies": (*report.remedies, _too_long(slow, limit_s))})
+    cases = tuple(case for case in report.cases if _unit(case.id, runner) not in waiting)
+    left = tuple(dict.fromkeys(_named(waiting, done, asked)))
+    return report.model_copy(update={"cases": cases, "left": left, "timed_out": False})
+
+
+def seconds_of(records: Sequence[Mapping[str, Any]], report: TestReport) -> dict[str, float]:
+    """File -> how long loading it and its tests took, as far as they ended."""
+    known = {case.id.split("::", 1)[0] for case in report.cases}
+    since: dict[tuple[str, str], float] = {}
+    found: dict[str, float] = {}
+    for record in records:
+        at_s = record.get("at")
+        kind, file = record["kind"], str(record.get("id", "")).split("::", 1)[0]
+        if not isinstance(at_s, int | float) or file not in known:
+            continue
+        if kind in ("start", "load"):
+            since[(kind, record["id"])] = at_s
+        else:
+            began_s = since.pop(("start" if kind == "finish" else "load", record["id"]), at_s)
+            found[file] = found.get(file, 0.0) + min(max(0.0, at_s - began_s), _LONGEST_S)
+    return {file: round(took_s, 2) for file, took_s in found.items()}
+
+
+def undivided(command: str) -> str:
+    """What to do about a command that takes too long and cannot be told which tests to run."""
+    return (
+        f"`{command}` cannot be told which tests to run, so that it is not run in parts: raise `timeout_s` under `[tests]` in "
+        "`.cogworks/config.toml`, or name a command there that takes test files, as `pytest` does."
+    )
+
+
+def _told(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], set[str], set[str]]:
+    """The tests that were to run, those that ended, and those that began."""
+    planned: dict[str, None] = {}
+    finished, begun = set[str](), set[str]()
+    for record in records:
+        if record["kind"] == "planned":
+            planned.update(dict.fromkeys(test for test in record["tests"] if isinstance(test, str)))
+        elif record["kind"] == "start":
+            begun.add(record["id"])
+        elif record["kind"] == "finish":
+            finished.add(record["id"])
+        elif record == NEXT:
+            # What ended its process came to an end by it.
+            finished |= begun
+    return [*planned], finished, begun
+
+
+def _unit(test: str, runner: Runner) -> str:
+    """What is run as a whole: a file; a class where the runner mixes those of several files."""
+    parts = test.split("::")
+    return "::".join(parts[:2]) if runner in ("unittest", "django") and len(parts) > 2 else parts[0]
+
+
+def _named(waiting: Collection[str], done: Collection[str], asked: Sequence[str]) -> Iterator[str]:
+    """What another request has to ask for, so that it runs what is waiting and nothing else."""
+    whole = [test for test in asked if "::" not in test]
+    for unit in waiting:
+        file = unit.split("::", 1)[0]
+        is_asked_for = not asked or any(
+            file == each or file.startswith(f"{each.rstrip('/')}/") for each in whole
+        )
+        own = [test for test in asked if test.split("::", 1)[0] == file and _overlap(test, unit)]
+        if not is_asked_for and own:
+            yield from own
+        else:
+            yield unit if any(each.split("::", 1)[0] == file for each in done) else file
+
+
+def _overlap(test: str, unit: str) -> bool:
+    return test == unit or test.startswith(f"{unit}::") or unit.startswith(f"{test}::")
+
+
+def _too_long(slow: str, limit_s: float) -> str:
+    what = (
+        f"`{slow}` did not come to its end within {limit_s:g} s, although it was the first to run"
+        if slow
+        else f"Within {limit_s:g} s no test was even found and begun"
+    )
+    return (
+        f"{what}: raise `timeout_s` under `[tests]` in `.cogworks/config.toml`, or divide the file. A suite is run in parts "
+        "where it takes longer, a file is not."
+    )
