@@ -8,6 +8,7 @@ CogworksError                 1   a failure whose text goes to the operator unch
 ├── PermissionRefused         4   GitHub or the model provider refused who we are
 ├── BudgetReached             5   the next call would cost more than what is left
 ├── ApprovalNeeded            0   a person has to approve a call before the visit goes on
+├── ToBeContinued             0   the visit's next step goes on with what this one kept
 ├── NodeFailed                1   a node gave up for good
 ├── InvalidReply              1   the model's reply never fitted its schema
 ├── TryAgainLater            75   rate limit, outage: the same step may succeed unchanged
@@ -105,6 +106,13 @@ class ApprovalNeeded(CogworksError):
         self.call_hash = call_hash
         self.shown = shown
         super().__init__(message)
+
+
+class ToBeContinued(CogworksError):
+    """The visit takes longer than one step shall: the next one goes on with what this one has kept in the ledger."""
+
+    exit_code = 0
+    outcome = "succeeded"
 
 
 class NodeFailed(CogworksError):

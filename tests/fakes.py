@@ -16,7 +16,7 @@ from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.patchtree import StagedFile, TreeState, TreeView
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.domain_services.answers import Answer, NotOffered
-from cogworks.domain_services.checking import InterfaceMap
+from cogworks.domain_services.checking import InterfaceMap, Parts
 from cogworks.domain_services.messages import Diagnostic, Message, Metadata, TestReport
 from cogworks.domain_services.operations import Operation
 from cogworks.errors import VisitStopped
@@ -113,6 +113,12 @@ class MemoryWorkspace:
     def settle(self, oid: CommitOid) -> None:
         self.head = oid
         self.roll_back()
+
+    def changed_since(self, oid: CommitOid) -> Sequence[str] | None:
+        if oid not in self._heads:
+            return None
+        before, after = self.at(oid), self.at(self.head)
+        return sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
 
     def diff(self, base: str) -> str:
         before = self._heads[self.head] if base == "HEAD" else self._base
@@ -268,6 +274,10 @@ class ScriptedService:
         self._rules = rules
         self.ran: list[tuple[str, ...]] = []
         """What was run, in order; nothing named: the whole suite."""
+        self.files_at_once: int | None = None
+        """So many files there is time for in one run of tests; None: for all."""
+        self.parts: list[Parts] = []
+        """How each part of a suite was asked for."""
         self.called: list[str] = []
         """The methods of all other operations that were asked for."""
 
@@ -281,6 +291,16 @@ class ScriptedService:
     def simulate(self, workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
         self.ran.append(tuple(tests))
         return _only(self._run_tests(workspace), tests)
+
+    def simulate_part(self, workspace: Workspace, tests: Sequence[str], parts: Parts) -> TestReport:
+        self.parts.append(parts)
+        report = self.simulate(workspace, tests)
+        files = list(dict.fromkeys(case.id.split("::")[0] for case in report.cases))
+        if self.files_at_once is None:
+            return report
+        left = files[self.files_at_once :]
+        cases = tuple(case for case in report.cases if case.id.split("::")[0] not in left)
+        return report.model_copy(update={"cases": cases, "left": tuple(left)})
 
     def call(
         self, operation: Operation[Params, Result], workspace: HasPath, params: Params

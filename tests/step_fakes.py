@@ -103,6 +103,8 @@ class Runner:
     is_dead: bool = False
     service: ScriptedService | None = None
     """Whom its nodes ask; where there is none, they find their lease lost."""
+    trees: Mapping[CommitOid, Mapping[str, str]] = field(default_factory=dict)
+    """What commits of the base hold, where it is more than nothing."""
     looks_at_the_base: bool = False
     """Whether the base is looked at before the first model call, as outside of tests; the service has to be there."""
 
@@ -305,7 +307,9 @@ class _NodePorts:
 
     def workspace(self) -> MemoryWorkspace:
         copy = MemoryWorkspace({})
-        copy.approve(self.runner.world.head, {})
+        for oid, files in {self.runner.world.head: {}, **self.runner.trees}.items():
+            copy.approve(oid, files)
+        copy.settle(self.runner.world.head)
         return copy
 
 

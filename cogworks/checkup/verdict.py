@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from cogworks.checkup.findings import Checkup
-from cogworks.codegen.suite import NO_TESTS, has_no_tests, refusal_of
+from cogworks.codegen.suite import nothing_ran, refusal_of
 from cogworks.domain_services.messages import TestReport
 from cogworks.vocabulary import Value
 
@@ -44,5 +44,5 @@ def _of_the_suite(report: TestReport, found: Checkup) -> Iterator[ToDo]:
     if (refused := refusal_of(report, wanted=found.baseline)) is not None:
         what, _, remedy = refused.reason.removeprefix(_NODE).partition("\n")
         yield ToDo(what=what, remedy=remedy)
-    elif found.baseline != "none" and has_no_tests(report):
-        yield ToDo(what=NO_TESTS)
+    elif found.baseline != "none" and (why := nothing_ran(report)):
+        yield ToDo(what=why)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cogworks.cli.admission import admitted
-from cogworks.cli.progress import progress_line
+from cogworks.cli.progress import progress_line, ticking
 from cogworks.cli.reporting import Style, Tally, conclude
 from cogworks.forge.addresses import parse_issue_url
 
@@ -75,7 +75,7 @@ def one_step(
     from cogworks.wiring.step import open_ports
 
     say = progress_line(quiet=quiet)
-    with open_ports(environment, address, meter=tally.meter, say=say) as ports:
+    with open_ports(environment, address, meter=tally.meter, say=say, during=ticking(say)) as ports:
         report = take_step(ports, address, Wanted(node=node, take_over=take_over))
     tally.add(report)
     for warning in report.warnings:

@@ -113,7 +113,7 @@ def _as_object(seen: "Considered") -> dict[str, Any]:
 
 def baseline_of(state: "RunState") -> dict[str, Any] | None:
     """The base that the first model call was made on; None: no base has passed."""
-    return state.base.model_dump(mode="json") if state.base else None
+    return {**state.base.model_dump(mode="json"), "told": state.base.told} if state.base else None
 
 
 def _status(seen: "Considered") -> str:
@@ -162,7 +162,7 @@ def _print(seen: "Considered") -> None:
             f"  pull request #{pull['number']} ({pull['slug']}): {pull['state']}  {pull['url']}".rstrip()
         )
     if told["baseline"]:
-        click.echo(f"  baseline: {told['baseline']['line']} ({told['baseline']['oid'][:12]})")
+        click.echo(f"  baseline: {told['baseline']['told']} ({told['baseline']['oid'][:12]})")
     tokens = told["tokens"]
     lost = unconfirmed(seen.state.spent)
     click.echo(

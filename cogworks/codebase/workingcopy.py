@@ -217,6 +217,13 @@ class WorkingCopy:
         text = self._run("diff", *options, fork, self._next_tree())
         return text.encode(errors="surrogateescape").decode(errors="replace")
 
+    def changed_since(self, oid: CommitOid) -> Sequence[str] | None:
+        """The files in which the last commit differs from another one; None where that commit is not here."""
+        start = self._found(oid)
+        if start is None:
+            return None
+        return zsplit(self._run("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", start, "HEAD"))
+
     def commit(self, message: str) -> CommitOid:
         """Commit everything that is not ignored; the head as it is when there is nothing to commit.
 

@@ -3,26 +3,38 @@
 What is wanted of the tests that are there before a change, and what they can show of it.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from cogworks.codegen.handoff import holds_tests
+from cogworks.domain_services.checking import Parts
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.contract import Failed, NodePorts, Workspace
 from cogworks.repair.proof import Guard
 from cogworks.repair.transact.measure import as_found, file_of
-from cogworks.repair.unloaded import MAX_NAMED, Unloaded, library_remedies, unloaded_of
+from cogworks.repair.unloaded import MAX_NAMED, Unloaded, code, library_remedies, unloaded_of
 
 
 def run_suite(ports: NodePorts, workspace: Workspace, tests: Sequence[str] = (), *, who: str) -> TestReport:
-    """Run tests of the working copy.
+    """Run tests of the working copy, in as many runs as it takes.
 
     Args:
         tests: files or ids; none: the whole suite.
         who: begins every line that is said.
     """
-    report = ports.service.simulate(workspace, tests)
+    return _told(ports, ports.service.simulate(workspace, tests), who)
+
+
+def run_part(
+    ports: NodePorts, workspace: Workspace, tests: Sequence[str], parts: Parts, *, who: str
+) -> TestReport:
+    """As `run_suite`, one run: what there was no time for is named in the report's `left`."""
+    return _told(ports, ports.service.simulate_part(workspace, tests, parts), who)
+
+
+def _told(ports: NodePorts, report: TestReport, who: str) -> TestReport:
     for text in report.blocked:
         ports.say_once(f"{who}: the isolation around the tests met this: {text}")
     if report.unprotected:
@@ -88,6 +100,15 @@ class SuiteRuns:
         return as_found(self.found or TestReport(cases=()), now)
 
 
+_WITHOUT = (
+    'Or say that no test guards anything here: `baseline = "none"` under `[tests]` in `.cogworks/config.toml`; only the '
+    "tests that come with a change count then."
+)
+_ALL_SKIPPED = (
+    "All {} tests were skipped, so that nothing could show whether a change makes anything worse: {}. Give them what they "
+    "skip for want of."
+)
+_MOST_REASONS = 3
 NO_TESTS = (
     "No test was found, so that nothing could show whether a change makes anything worse. If there are tests, name their "
     'command: `command = "…"` under `[tests]` in `.cogworks/config.toml`. If there are none, say so there: '
@@ -152,10 +173,23 @@ def refusal_of(
         who: begins the reason.
     """
     if found.timed_out:
-        return _too_slow(who)
+        return _too_slow(found, who)
     unloaded = _unloaded(found, own) if wanted == "require" else ()
     remedies = (*found.remedies, *library_remedies(found.collection_errors))
     return _not_loaded(unloaded, remedies, who) if unloaded else None
+
+
+def nothing_ran(found: TestReport) -> str:
+    """Why a suite of which nothing ran can show nothing, with the remedy; empty where something ran or could not be loaded."""
+    if not has_no_tests(found):
+        return ""
+    if not found.cases:
+        return NO_TESTS
+    reasons = Counter(case.message.strip().splitlines()[0] for case in found.cases if case.message.strip())
+    most = "; ".join(
+        f"{code(reason)} ({times} times)" for reason, times in reasons.most_common(_MOST_REASONS)
+    )
+    return f"{_ALL_SKIPPED.format(len(found.cases), most or 'they do not say why')} {_WITHOUT}"
 
 
 def has_no_tests(found: TestReport) -> bool:
@@ -167,10 +201,13 @@ def _unloaded(found: TestReport, own: Collection[str]) -> tuple[Unloaded, ...]:
     return tuple(each for each in unloaded_of(found.collection_errors) if each.place not in own)
 
 
-def _too_slow(who: str) -> Failed:
+def _too_slow(found: TestReport, who: str) -> Failed:
+    remedy = "\n".join(found.remedies) or (
+        "Make it faster or raise `timeout_s` under `[tests]` in `.cogworks/config.toml`."
+    )
     return Failed(
-        reason=f"{who}: the test suite did not finish in time before anything was changed. Make it faster or raise "
-        "`timeout_s` under `[tests]` in `.cogworks/config.toml`, then remove the trigger label and set it again.",
+        reason=f"{who}: the test suite did not finish in time before anything was changed. {remedy} "
+        "Then remove the trigger label and set it again.",
         category="service_failed",
     )
 

@@ -172,13 +172,15 @@ def _still_to_be_written(error: str, run: FirstRun, paths: Sequence[str]) -> str
     is_old = any(found in each for each in known)
     # Of what lies in a folder that could not be loaded nobody knows what else is missing.
     is_hidden = any(hides_any(each, paths) and file_of(each) not in paths for each in known)
-    return "" if is_old or is_hidden or (not run.before.cases and _is_of_old_code(error, paths)) else found
+    # Where no test was, or some could not be loaded for whatever reason, none need have loaded the code that was there.
+    is_untried = not run.before.cases or any(file_of(each) not in paths for each in known)
+    return "" if is_old or is_hidden or (is_untried and _is_of_old_code(error, paths)) else found
 
 
 def _is_of_old_code(error: str, paths: Sequence[str]) -> bool:
-    """Whether a module is missed by code that was there before the tests; where no test was, none can have loaded that code."""
+    """Whether what is missed is missed by code that was there before the tests, as far as the error says where."""
     at = next((each.at for each in unloaded_of([error])), "")
-    return "No module named" in error and bool(at) and at.rpartition(":")[0] not in paths
+    return bool(at) and at.rpartition(":")[0] not in paths
 
 
 def without_handed_over(report: TestReport, paths: Sequence[str]) -> TestReport:

@@ -1,9 +1,9 @@
 """The base of an item is looked at before its first model call: nothing is paid for where no change could be judged."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from cogworks.codegen.suite import run_suite
+from cogworks.codegen.suite import run_part
 from cogworks.domain_services.answers import Answer
 from cogworks.domain_services.messages import ErrorCode, TestReport
 from cogworks.domain_services.operations import PREPARE
@@ -19,12 +19,12 @@ from cogworks.engine.base_findings import (
     verdict,
     with_report,
 )
+from cogworks.engine.base_memory import is_alike, is_due, known_base, matters, with_problem
+from cogworks.engine.base_suite import SO_FAR_FILE, STEP_SHARE_S, SuiteSoFar, run_base_suite
 from cogworks.engine.record import Claimed
-from cogworks.engine.workability import asks_services, needs_services, runs_tests
+from cogworks.engine.workability import runs_tests
 from cogworks.ledger.record import canonical
 from cogworks.nodes.contract import Failed, NodePorts, Workspace
-from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
-from cogworks.pipeline.known_base import KnownBase
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import CommitOid
 
@@ -43,22 +43,19 @@ _OF_THE_REPOSITORY = frozenset(
 """What a person has to mend; whatever else keeps a service from answering may be over at the next step."""
 
 
-def is_due(state: RunState, instance: Instance, pipeline: Pipeline, pipelines: PipelineConfiguration) -> bool:
-    """Whether a visit that calls a model would be the first of its run to pay on this base.
-
-    The first node may choose another pipeline: before it the base counts only where every pipeline asks a service.
-    """
-    is_first = instance.node == pipeline.start
-    if not (needs_services(pipelines) if is_first else asks_services(pipeline)):
-        return False
-    paid = [visit for visit in state.visits if visit.spend.model_calls]
-    if state.base is None:
-        # What the first node paid says nothing: its run may have had a choice, or be older than this check.
-        return all(visit.node == pipeline.start for visit in paid)
-    return not paid
+During = Callable[[str, float], AbstractContextManager[None]]
+"""Tells people for the length of a block what is done, and for how many seconds at most."""
+MOST_RERUN = 50
+"""More failing tests than these are not run again to see which of them are flaky."""
 
 
-def check_base(claimed: Claimed, ports: NodePorts) -> Failed | None:
+def in_silence(what: str, limit_s: float) -> AbstractContextManager[None]:
+    """Tells nobody."""
+    del what, limit_s
+    return nullcontext()
+
+
+def check_base(claimed: Claimed, ports: NodePorts, *, during: During = in_silence) -> Failed | None:
     """Make the environment of the base and run its suite, where that is due; the ledger keeps what came of it.
 
     Returns:
@@ -67,21 +64,25 @@ def check_base(claimed: Claimed, ports: NodePorts) -> Failed | None:
     Raises:
         ServiceFailed: a service broke down, which says nothing about the repository.
         TryAgainLater: a service expects it to work later.
+        ToBeContinued: the suite takes longer than one step shall.
     """
-    state = claimed.visit_lease.state
-    if not is_due(state, claimed.move.instance, claimed.pipeline, claimed.pipelines):
+    state, oid = claimed.visit_lease.state, claimed.snapshot.repository.head_oid
+    if not is_due(state, claimed.move.instance, claimed.pipeline, claimed.pipelines, oid=oid):
         return None
-    return _BaseCheck(claimed, ports).outcome()
+    return _BaseCheck(claimed, ports, during).outcome()
 
 
 class _BaseCheck:
     """One look at the base, under the lease of a visit."""
 
-    def __init__(self, claimed: Claimed, ports: NodePorts) -> None:
+    def __init__(self, claimed: Claimed, ports: NodePorts, during: During) -> None:
         self._claimed = claimed
         self._ports = ports
+        self._during = during
         self._workspace: Workspace = ports.workspace()
         self._wanted = claimed.task.conventions.baseline
+        self._is_reused = False
+        """Whether nothing that the tests can see has changed since the base passed."""
 
     def outcome(self) -> Failed | None:
         with _standing_on_the_base(self._claimed, self._workspace) as oid:
@@ -100,66 +101,85 @@ class _BaseCheck:
         self._ports.say(f"{WHO}: making the environment of {place}")
         environment, failed = self._environment()
         found = found.model_copy(update={"environment": environment})
-        known = self._claimed.visit_lease.state.base
-        if failed is not None or self._wanted == "none" or _is_known(known, found):
+        if failed is not None:
             return found, failed
-        self._ports.say(f"{WHO}: running the test suite of {place}")
-        began_s = self._ports.now()
-        report = self._report()
-        if report is None:
+        self._is_reused = self._is_as_before(found)
+        if self._is_reused or self._wanted == "none":
             return found, None
-        found = with_report(found, report, seconds=self._ports.now() - began_s)
-        return found, verdict(report, wanted=self._wanted)
+        self._ports.say(f"{WHO}: running the test suite of {place}")
+        done = self._suite(found)
+        if done is None:
+            return found, None
+        flaky = self._flaky(done.report)
+        found = with_report(found, done.report, seconds=done.seconds, runs=done.runs, flaky=flaky)
+        return found, verdict(done.report, wanted=self._wanted)
+
+    def _is_as_before(self, found: BaseFindings) -> bool:
+        """Whether a base passed before that differs in nothing that its tests can see."""
+        known = self._claimed.visit_lease.state.base
+        if known is None or not is_alike(known, found):
+            return False
+        changed = () if known.oid == found.oid else self._workspace.changed_since(known.oid)
+        specs = self._claimed.task.conventions.specs
+        return changed is not None and not matters(
+            changed, specs=specs, tests_documents=known.tests_documents
+        )
 
     def _environment(self) -> tuple[BaseEnvironment | None, Failed | None]:
         """What the services that make environments tell; None where none does."""
         params = PrepareParams(timeout_s=PREPARE.limit_s)
-        answers: Sequence[Answer[Prepared]] | object = self._ports.service.call(
-            PREPARE, self._workspace, params
-        )
+        with self._during(f"{WHO}: making the environment", PREPARE.limit_s):
+            answers: Sequence[Answer[Prepared]] | object = self._ports.service.call(
+                PREPARE, self._workspace, params
+            )
         if not isinstance(answers, tuple):
             return None, None
         return environment_of(answers), not_made(answers)
 
-    def _report(self) -> TestReport | None:
+    def _suite(self, found: BaseFindings) -> SuiteSoFar | None:
         """None where no service runs tests, and no node of the pipeline wants one that does."""
+        text = self._claimed.kept.get(SO_FAR_FILE)
         try:
-            return run_suite(self._ports, self._workspace, who=WHO)
+            with self._during(f"{WHO}: running the test suite", STEP_SHARE_S):
+                return run_base_suite(self._ports, self._workspace, found, text)
         except ServiceFailed as error:
             if error.code is ErrorCode.UNSUPPORTED_METHOD and not runs_tests(self._claimed.pipeline):
                 return None
             raise
 
+    def _flaky(self, report: TestReport) -> tuple[str, ...]:
+        """Of the tests that failed those that pass when they are run again."""
+        failing = [case.id for case in report.cases if case.outcome in ("failed", "error")]
+        if not failing or len(failing) > MOST_RERUN or report.timed_out:
+            return ()
+        self._ports.say(f"{WHO}: running {len(failing)} failing test(s) again")
+        again = run_part(self._ports, self._workspace, failing, "never", who=WHO)
+        return tuple(case.id for case in again.cases if case.outcome == "passed" and case.id in failing)
+
     def _kept(self, found: BaseFindings, failed: Failed | None) -> Failed | None:
         visit_lease = self._claimed.visit_lease
         known = visit_lease.state.base
-        if failed is None and known is not None and _is_known(known, found):
+        if self._is_reused and known is not None:
             self._ports.say(f"{WHO}: as it was found before: {known.line}")
+            visit_lease.learn(lambda state: _moved(state, found.oid))
             return None
         found = found.model_copy(update={"problem": failed.reason if failed else ""})
         self._ports.keep(BASELINE_FILE, canonical(found.model_dump(mode="json")))
         if failed is not None:
+            visit_lease.learn(lambda state: with_problem(state, failed.reason))
             return failed
         folder = visit_lease.state.folder(self._claimed.move.index, self._claimed.move.instance)
-        passed = _known_base(found, f"{folder}/{BASELINE_FILE}")
+        passed = known_base(found, f"{folder}/{BASELINE_FILE}")
         visit_lease.learn(lambda state: state.model_copy(update={"base": passed}))
         self._ports.say(f"{WHO}: {found.line}")
         return None
 
 
-def _known_base(found: BaseFindings, path: str) -> KnownBase:
-    key = found.environment.key if found.environment else ""
-    return KnownBase(oid=found.oid, environment_key=key, wanted=found.wanted, line=found.line, path=path)
-
-
-def _is_known(known: KnownBase | None, found: BaseFindings) -> bool:
-    """Whether a base passed before that differs in nothing; without the key of its environment nobody could say."""
-    key = found.environment.key if found.environment else ""
-    return known is not None and (known.oid, known.environment_key, known.wanted) == (
-        found.oid,
-        key or None,
-        found.wanted,
-    )
+def _moved(state: RunState, oid: CommitOid) -> RunState:
+    """The state whose base is known to be as good at a later commit."""
+    if state.base is None or state.base.oid == oid:
+        return state
+    return state.model_copy(update={"base": state.base.model_copy(update={"oid": oid})})
 
 
 @contextmanager

@@ -3,17 +3,22 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from cogworks.codegen.suite import NO_TESTS, has_no_tests, refusal_of
+from cogworks.codegen.suite import nothing_ran, refusal_of
 from cogworks.domain_services.answers import Answer
 from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.preparing import Prepared
 from cogworks.nodes.contract import Failed
+from cogworks.repair.transact.measure import file_of
 from cogworks.repair.unloaded import unloaded_of
 from cogworks.vocabulary import BranchName, CommitOid, Severity, Value
 
 WHO = "baseline"
 MOST_LISTED = 50
 _MAX_CHARS = 300
+_MOST_SLOW = 5
+_SLOW_S = 1.0
+DOCUMENT_ENDINGS = (".md", ".rst", ".adoc")
+"""Of files that no suite depends on, unless it has tests in them."""
 AGAIN = "Nothing was paid for: the model was not asked. Then remove the trigger label and set it again."
 
 
@@ -53,8 +58,16 @@ class BaseFindings(Value):
     unloaded: tuple[str, ...] = ()
     """Files or folders of tests, each with the reason and its place."""
     commands: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
+    """Of the failing ones those that passed when they were run again."""
+    slowest: tuple[str, ...] = ()
+    """Files with the seconds that they took, the slowest first, where the services tell."""
+    tests_documents: bool = False
+    """Whether tests stand in documents."""
     seconds: float = 0.0
     """Of the run of the suite."""
+    runs: int = 1
+    """In how many parts it was run."""
     problem: str = ""
     """Why nothing may be paid for, with the remedy; empty: work may begin."""
 
@@ -101,11 +114,19 @@ def verdict(report: TestReport, *, wanted: str) -> Failed | None:
     """Why nothing may be paid for where the suite of the base came out like this; None: work may begin."""
     if (found := refusal_of(report, wanted=wanted, who=WHO)) is not None:
         return found
-    return refused(NO_TESTS) if has_no_tests(report) else None
+    why = nothing_ran(report)
+    return refused(why) if why else None
 
 
-def with_report(found: BaseFindings, report: TestReport, *, seconds: float) -> BaseFindings:
-    """The findings with what came of the suite."""
+def with_report(
+    found: BaseFindings, report: TestReport, *, seconds: float, runs: int = 1, flaky: Sequence[str] = ()
+) -> BaseFindings:
+    """The findings with what came of the suite.
+
+    Args:
+        runs: in how many parts it was run.
+        flaky: tests that failed and passed when they were run again.
+    """
     outcomes = Counter(case.outcome for case in report.cases)
     failing = [case.id for case in report.cases if case.outcome in ("failed", "error")]
     unloaded = unloaded_of(report.collection_errors)
@@ -120,9 +141,19 @@ def with_report(found: BaseFindings, report: TestReport, *, seconds: float) -> B
             "failing": _bounded(failing),
             "unloaded": _bounded([f"{each.place}: {each.why}" for each in unloaded]),
             "commands": _bounded(report.commands),
+            "flaky": _bounded(flaky),
+            "slowest": tuple(f"{file}: {took_s:.1f} s" for file, took_s in slowest(report)),
+            "tests_documents": any(file_of(case.id).endswith(DOCUMENT_ENDINGS) for case in report.cases),
             "seconds": round(seconds, 1),
+            "runs": runs,
         }
     )
+
+
+def slowest(report: TestReport) -> tuple[tuple[str, float], ...]:
+    """The files that took longest, with their seconds; none that takes no time worth naming."""
+    ordered = sorted(report.seconds.items(), key=lambda each: (-each[1], each[0]))
+    return tuple(each for each in ordered[:_MOST_SLOW] if each[1] >= _SLOW_S)
 
 
 def _parts(found: BaseFindings) -> Iterator[str]:
@@ -131,11 +162,14 @@ def _parts(found: BaseFindings) -> Iterator[str]:
     else:
         yield _counted(found.passed, "passes", "pass")
         if found.failed:
-            yield f"{found.failed} {'fails' if found.failed == 1 else 'fail'} already"
+            known = f" ({len(found.flaky)} of them flaky)" if found.flaky else ""
+            yield f"{found.failed} {'fails' if found.failed == 1 else 'fail'} already{known}"
         if found.skipped:
             yield f"{found.skipped} skipped"
         if found.not_loaded:
             yield f"{found.not_loaded} {'file' if found.not_loaded == 1 else 'files'} cannot be loaded"
+        if found.runs > 1:
+            yield f"run in {found.runs} parts"
     if (made := found.environment) is not None:
         yield "environment reused" if made.is_reused else f"environment made in {made.seconds:.1f} s"
 

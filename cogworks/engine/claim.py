@@ -98,6 +98,11 @@ def claimed(
         pipelines=seen.pipelines,
         config=seen.config,
         memory=replies_in(folder, files),
+        kept={
+            path.removeprefix(f"{folder}/"): text
+            for path, text in files.items()
+            if path.startswith(f"{folder}/")
+        },
         asked_s=asked_s,
     )
 

@@ -86,6 +86,8 @@ class Claimed:
     """Every pipeline the first node may choose."""
     config: Config
     memory: Mapping[str, ModelReply]
+    kept: Mapping[str, str]
+    """What earlier attempts of the visit had kept: name of the file -> text."""
     asked_s: float
     """What the runner's clock said when the claim was sent."""
 

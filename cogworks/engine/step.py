@@ -28,6 +28,7 @@ from cogworks.errors import (
     CogworksError,
     ConfigurationError,
     LostRace,
+    ToBeContinued,
     TryAgainLater,
     UsageError,
 )
@@ -207,6 +208,9 @@ def _visit(ports: StepPorts, seen: Considered, run: move.Run) -> StepReport:
         return report("backed_off", str(error), seen, claimed.visit_lease.state)
     except ApprovalNeeded as error:
         return _asking(ports, seen, run, claimed, str(error))
+    except ToBeContinued as error:
+        told = report("succeeded", f"{instance_name(run.instance)}: {error}", seen, claimed.visit_lease.state)
+        return told.model_copy(update={"node": instance_name(run.instance), "visit_key": run.visit_key})
     except BudgetReached as error:
         state = claimed.visit_lease.state
         reason = shortage(state, seen.facts, seen.pipeline, run.instance)

@@ -16,7 +16,7 @@ from cogworks.codebase.scripts import ScriptRun
 from cogworks.codegen.governed import POLICY
 from cogworks.cycle.observations import Observation
 from cogworks.domain_services.answers import Answer, NotOffered
-from cogworks.domain_services.checking import InterfaceMap
+from cogworks.domain_services.checking import InterfaceMap, Parts
 from cogworks.domain_services.messages import Diagnostic, Message, TestReport
 from cogworks.domain_services.operations import Operation
 from cogworks.forge.effects import Effect
@@ -182,6 +182,9 @@ class Workspace(Protocol):
     def diff(self, base: str) -> str:
         """Unified diff from `base` (a branch or oid) to the working tree."""
 
+    def changed_since(self, oid: CommitOid) -> Sequence[str] | None:
+        """The files in which the last commit differs from another one, which need not be before it; None: that is not here."""
+
     def commit(self, message: str) -> CommitOid:
         """Commit everything; returns the head when there is nothing to commit."""
 
@@ -204,7 +207,10 @@ class DomainService(Protocol):
 
     def validate(self, workspace: Workspace, paths: Sequence[str]) -> Sequence[Diagnostic]: ...
     def simulate(self, workspace: Workspace, tests: Sequence[str] = ()) -> TestReport:
-        """Run the given test files or ids (none = the whole suite)."""
+        """Run the given test files or ids (none = the whole suite), in as many runs as it takes."""
+
+    def simulate_part(self, workspace: Workspace, tests: Sequence[str], parts: Parts) -> TestReport:
+        """As `simulate`, in one run: what there was no time for is named in the report's `left`."""
 
     def call(
         self, operation: Operation[Params, Result], workspace: HasPath, params: Params

@@ -145,7 +145,7 @@ def _facts(standing: Standing) -> Iterable[Fact]:
     )
     if standing.state.base is not None:
         yield Fact(
-            name="baseline", value=f"{standing.state.base.line} (commit {standing.state.base.oid[:12]})"
+            name="baseline", value=f"{standing.state.base.told} (commit {standing.state.base.oid[:12]})"
         )
     spent = standing.state.spent
     reserved = f", {standing.state.reserved_usd:.4f} reserved" if standing.state.leases else ""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.panel import ServicePanel
-from cogworks.engine.base_check import check_base
+from cogworks.engine.base_check import During, check_base, in_silence
 from cogworks.engine.step import StepPorts
 from cogworks.engine.time_limits import Patience
 from cogworks.engine.visit import Session, SessionOrder, VisitPorts
@@ -172,10 +173,12 @@ def open_ports(
     meter: Requests,
     say: Callable[[str], None],
     sleep: Callable[[float], None] = time.sleep,
+    during: During = in_silence,
 ) -> Iterator[StepPorts]:
     """A StepPorts for one work item; everything it opened is closed behind it. Raises as `open_examination`.
 
     Args:
+        during: tells people of what takes long.
         sleep: how the step waits for GitHub: for a rate limit, before a second try, before a second look.
     """
     with ExitStack() as stack:
@@ -202,7 +205,7 @@ def open_ports(
                 ),
                 monotonic=_elapsed_s,
                 say=say,
-                check_base=check_base,
+                check_base=partial(check_base, during=during),
             ),
             tracker=tracker,
             ledger=lambda snapshot: LedgerStore(

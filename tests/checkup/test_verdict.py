@@ -4,7 +4,8 @@ import pytest
 
 from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun, counted
 from cogworks.checkup.outlook import outlook
-from cogworks.checkup.verdict import NO_TESTS, things_to_do
+from cogworks.checkup.verdict import things_to_do
+from cogworks.codegen.suite import NO_TESTS
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.forge.diagnosis import Check
 from cogworks.settings.config import Baseline
@@ -35,7 +36,7 @@ UNLOADED = TestReport(
     [
         (PASSED, "require", []),
         (None, "none", []),
-        (SKIPPED, "require", [NO_TESTS]),
+        (SKIPPED, "require", ["All 1 tests were skipped, so that nothing could show"]),
         (TestReport(cases=()), "allow-failing", [NO_TESTS]),
         (UNLOADED, "allow-failing", []),
         (TestReport(cases=(), timed_out=True), "require", ["the test suite did not finish in time"]),

@@ -288,6 +288,27 @@ def test_a_module_that_code_without_tests_misses_is_not_still_to_be_written() ->
     assert codes(first(ran(errors=[old_code]), before=loaded)) == []
 
 
+@pytest.mark.parametrize(
+    "missed",
+    [
+        "E   ModuleNotFoundError: No module named 'adder._version'",
+        "E   ImportError: cannot import name 'version' from 'adder'",
+    ],
+)
+def test_what_old_code_misses_is_not_still_to_be_written_while_old_tests_cannot_be_loaded_for_another_reason(
+    missed: str,
+) -> None:
+    passed = TestCase(id="tests/test_sound.py::test_it", outcome="passed")
+    errors = ("tests/test_old.py: tests/test_old.py:1: in <module>\nE   ZeroDivisionError: division by zero",)
+    before = TestReport(cases=(passed,), collection_errors=errors)
+    old_code = f"{PATH}: {PATH}:1: in <module>\nadder/part.py:2: in <module>\n{missed}"
+    new_test = f"{PATH}: {PATH}:1: in <module>\n{missed}"
+
+    assert codes(first(ran(errors=[old_code]), before=before)) == ["TEST_EMPTY"]
+    assert codes(first(ran(errors=[new_test]), before=before)) == []
+    assert codes(first(ran(errors=[old_code]), before=TestReport(cases=(passed,)))) == []
+
+
 @pytest.mark.parametrize("place", [".", "tests"])
 def test_where_a_folder_could_not_be_loaded_before_nothing_in_it_is_still_to_be_written(place: str) -> None:
     before = TestReport(cases=(), collection_errors=(f"{place}: E   ZeroDivisionError: division by zero",))

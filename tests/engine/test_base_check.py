@@ -1,7 +1,10 @@
 """The base is looked at before the first model call of an item, once, and nothing is paid for where it is broken."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,7 +13,9 @@ from cogworks.domain_services.answers import Answer
 from cogworks.domain_services.messages import Diagnostic, ErrorCode, Metadata, TestReport
 from cogworks.domain_services.preparing import Choice, Prepared
 from cogworks.domain_services.transport import ServiceFailed
-from cogworks.engine.base_findings import MOST_LISTED, BaseFindings, with_report
+from cogworks.engine.base_check import check_base
+from cogworks.engine.base_findings import MOST_LISTED, BaseEnvironment, BaseFindings, with_report
+from cogworks.engine.base_suite import STEP_SHARE_S, SuiteSoFar, so_far
 from cogworks.engine.consider import Wanted
 from cogworks.errors import TryAgainLater
 from cogworks.ledger.record import read_state, state_text
@@ -54,6 +59,15 @@ def service(report: TestReport = PASSING, *, prepared: Prepared | None = PREPARE
     return found
 
 
+AGAIN = ("tests/a.py::f0", "tests/a.py::f1")
+"""What fails is run again."""
+
+
+def suites(asked: ScriptedService) -> list[tuple[str, ...]]:
+    """What was run of the suite, without what was run again."""
+    return [tests for tests in asked.ran if tests != AGAIN]
+
+
 def runner(world: World, asked: ScriptedService, **more: Any) -> Runner:
     return Runner(world, service=asked, looks_at_the_base=True, **more)
 
@@ -68,11 +82,12 @@ def test_the_base_is_prepared_and_run_before_the_first_model_call_and_the_ledger
 
     assert report.outcome == "succeeded"
     assert asked.called == ["prepare"]
-    assert asked.ran == [()]
+    assert asked.ran == [(), AGAIN]
     line = "745 tests pass, 2 fail already, environment made in 12.3 s"
     assert [said for said in first.said if said.startswith("baseline")] == [
         "baseline: making the environment of main at aaaaaaaaaaaa",
         "baseline: running the test suite of main at aaaaaaaaaaaa",
+        "baseline: running 2 failing test(s) again",
         f"baseline: {line}",
     ]
     unchecked = Runner(World(SERVED))
@@ -94,13 +109,267 @@ def test_once_the_base_has_passed_later_nodes_go_on_without_another_look() -> No
     world, asked = World(SERVED), service()
     runner(world, asked).step()
     later = runner(world, asked)
-    world.head = CommitOid("b" * 40)
 
     later.step()
 
     assert world.state.visits[-1].node == "plan"
-    assert asked.ran == [()]
+    assert (suites(asked), asked.called) == ([()], ["prepare"])
     assert not [said for said in later.said if said.startswith("baseline")]
+
+
+OLD, NEW = CommitOid("a" * 40), CommitOid("b" * 40)
+
+
+def moved(
+    world: World, asked: ScriptedService, before: Mapping[str, str], after: Mapping[str, str]
+) -> Runner:
+    """The next step's runner, after the base passed and moved."""
+    trees = {OLD: before, NEW: after}
+    runner(world, asked, trees=trees).step()
+    assert world.head == OLD
+    world.head = NEW
+    return runner(world, asked, trees=trees)
+
+
+def test_a_base_that_breaks_later_is_noticed_before_the_next_paid_call_of_any_node() -> None:
+    world, asked = World(SERVED), service()
+    later = moved(world, asked, {"a.py": "1"}, {"a.py": "("})
+    paid = dict(world.paid)
+    asked._run_tests = lambda _: BROKEN
+
+    report = later.step()
+
+    assert report.outcome == "failed"
+    assert "baseline: `tests/a.py` cannot be loaded" in report.message
+    assert world.paid == paid
+    base = world.state.base
+    assert base is not None
+    assert base.problem.startswith("baseline: `tests/a.py` cannot be loaded")
+    assert base.told.startswith("broken now (baseline: `tests/a.py` cannot be loaded")
+    assert base.oid == OLD
+
+    world.set_label("cogworks:run", "e2")
+    asked._run_tests = lambda _: PASSING
+
+    assert runner(world, asked).step().outcome == "succeeded"
+    assert world.state.base is not None
+    assert (world.state.base.oid, world.state.base.problem) == (NEW, "")
+    assert world.state.visits[-1].node == "plan"
+
+
+@pytest.mark.parametrize(
+    ("changed", "runs"),
+    [
+        ({"docs/specs/1.toml": "x", "README.md": "y", "docs/guide.RST": "z"}, 1),
+        ({"README.md": "y", "pkg/a.py": "1"}, 2),
+        ({"docs/conf.toml": "1"}, 2),
+    ],
+    ids=["documents and specifications", "a module", "whatever else"],
+)
+def test_a_base_that_moves_in_nothing_that_its_tests_can_see_is_not_run_again(
+    changed: dict[str, str], runs: int
+) -> None:
+    world, asked = World(SERVED), service()
+    later = moved(world, asked, {"a.py": "1"}, {"a.py": "1", **changed})
+
+    assert later.step().outcome == "succeeded"
+
+    assert suites(asked) == [()] * runs
+    assert world.state.base is not None
+    assert world.state.base.oid == NEW
+    assert (runs == 1) == any(said.startswith("baseline: as it was found before") for said in later.said)
+
+
+def test_documents_count_where_tests_stand_in_them() -> None:
+    found = TestReport.model_validate({"cases": [{"id": "README.md::README.md", "outcome": "passed"}]})
+    world, asked = World(SERVED), service(found)
+
+    moved(world, asked, {"README.md": "1"}, {"README.md": "2"}).step()
+
+    assert suites(asked) == [(), ()]
+
+
+def test_a_base_whose_former_commit_is_not_here_is_run_again() -> None:
+    world, asked = World(SERVED), service()
+    runner(world, asked).step()
+    world.head = NEW
+
+    runner(world, asked).step()
+
+    assert suites(asked) == [(), ()]
+
+
+FILES = [f"tests/test_{n}.py" for n in range(6)]
+SIX = TestReport.model_validate(
+    {"cases": [{"id": f"{path}::test_it", "outcome": "passed"} for path in FILES]}
+)
+
+
+def test_a_suite_that_takes_too_long_is_run_in_parts_each_of_which_is_in_the_ledger_before_the_next() -> None:
+    world, asked = World(SERVED), service(SIX)
+    asked.files_at_once = 2
+
+    first = runner(world, asked)
+
+    assert first.step().outcome == "succeeded"
+    assert suites(asked) == [(), tuple(FILES[2:]), tuple(FILES[4:])]
+    assert asked.parts == ["if_long", "rest", "rest"]
+    assert world.state.base is not None
+    assert world.state.base.line == "6 tests pass, run in 3 parts, environment made in 12.3 s"
+    assert [said for said in first.said if "are left" in said] == [
+        "baseline: 2 tests of 2 files ran in 0 s, 4 files are left",
+        "baseline: 4 tests of 4 files ran in 0 s, 2 files are left",
+    ]
+
+
+@pytest.mark.parametrize("dies_at", [1, 2])
+def test_a_step_that_is_killed_goes_on_where_it_was_and_runs_no_file_twice(dies_at: int) -> None:
+    world, asked = World(SERVED), service(SIX)
+    asked.files_at_once = 2
+    dead, checkpoints = runner(world, asked), list[str]()
+
+    def die(what: str) -> None:
+        # Once a part is in the ledger and the next one has begun.
+        checkpoints.extend(["it"] if what == "checkpoint" else [])
+
+    def run_tests(_: object) -> TestReport:
+        dead.is_dead = len(checkpoints) == dies_at
+        if dead.is_dead:
+            raise Died(dead.name)
+        return SIX
+
+    dead.pause, asked._run_tests = die, run_tests
+    with pytest.raises(Died):
+        dead.step()
+    kept = json.loads(world.files["visits/0001-spec/baseline-so-far.json"])
+    assert kept["report"]["left"] == FILES[2 * dies_at :]
+    begun = len(asked.ran)
+
+    asked._run_tests = lambda _: SIX
+    heir = runner(world, asked)
+    assert heir.step(Wanted(take_over=True)).outcome == "succeeded"
+
+    assert asked.ran[begun] == tuple(FILES[2 * dies_at :])
+    assert any(said.startswith("baseline: going on where an earlier step was: ") for said in heir.said)
+    base = world.state.base
+    assert base is not None
+    assert json.loads(world.files[base.path])["passed"] == 6
+    assert base.line.startswith("6 tests pass, run in 3 parts")
+
+
+def test_a_step_does_its_share_and_the_next_goes_on_with_what_is_left() -> None:
+    world, asked = World(SERVED), service(SIX)
+    asked.files_at_once = 2
+    first = runner(world, asked)
+
+    def takes_long(_: object) -> TestReport:
+        first.clock_s += STEP_SHARE_S / 2
+        return SIX
+
+    asked._run_tests = takes_long
+    report = first.step()
+
+    assert report.outcome == "succeeded"
+    assert report.node == "spec"
+    assert "2 files are left; the next step goes on with them" in report.message
+    assert world.state.visits == ()
+    assert world.paid == {}
+
+    assert runner(world, asked).step().outcome == "succeeded"
+    assert suites(asked) == [(), tuple(FILES[2:]), tuple(FILES[4:])]
+    assert [visit.node for visit in world.state.visits] == ["spec"]
+
+
+@pytest.mark.parametrize("changed", ["base", "environment", "text", "unknown"])
+def test_what_is_done_of_another_base_is_not_gone_on_with(changed: str) -> None:
+    found = BaseFindings(oid=OLD, branch=BranchName("main"), wanted="require")
+    found = found.model_copy(update={"environment": BaseEnvironment(key="k")})
+    done = SuiteSoFar(oid=OLD, environment_key="k").with_part(
+        SIX.model_copy(update={"left": ("tests/test_9.py",)}), seconds=1.0
+    )
+    text = done.model_dump_json()
+    assert so_far(text, found) == done
+
+    other = {
+        "base": found.model_copy(update={"oid": NEW}),
+        "environment": found.model_copy(update={"environment": BaseEnvironment(key="other")}),
+        "unknown": found.model_copy(update={"environment": None}),
+    }
+    assert so_far("{" if changed == "text" else text, other.get(changed, found)).runs == 0
+
+
+def test_a_service_that_makes_no_progress_is_not_asked_for_ever() -> None:
+    world = World(SERVED)
+    asked = service(SIX)
+    asked.files_at_once = 0
+
+    report = runner(world, asked).step()
+
+    assert report.outcome == "failed"
+    assert "The service named tests to ask for again and ran none of those" in report.message
+    assert suites(asked) == [(), tuple(FILES)]
+
+
+def test_a_test_that_fails_and_passes_when_it_is_run_again_is_known_as_flaky() -> None:
+    world, asked = World(SERVED), service()
+    runs = iter(
+        [
+            PASSING,
+            TestReport.model_validate(
+                {
+                    "cases": [
+                        {"id": "tests/a.py::f0", "outcome": "passed"},
+                        {"id": "tests/a.py::f1", "outcome": "failed"},
+                    ]
+                }
+            ),
+        ]
+    )
+    asked._run_tests = lambda _: next(runs)
+
+    assert runner(world, asked).step().outcome == "succeeded"
+
+    assert asked.ran == [(), AGAIN]
+    assert world.state.base is not None
+    assert "2 fail already (1 of them flaky)" in world.state.base.line
+    kept = json.loads(world.files[world.state.base.path])
+    assert (kept["flaky"], kept["failed"]) == (["tests/a.py::f0"], 2)
+
+
+def test_a_suite_that_is_skipped_as_a_whole_is_not_said_to_have_no_tests() -> None:
+    cases = [
+        {"id": f"tests/a.py::t{n}", "outcome": "skipped", "message": "Skipped: needs a database"}
+        for n in range(3)
+    ]
+
+    report = runner(World(SERVED), service(TestReport.model_validate({"cases": cases}))).step()
+
+    assert report.outcome == "failed"
+    assert "All 3 tests were skipped" in report.message
+    assert "`Skipped: needs a database` (3 times)" in report.message
+    assert 'baseline = "none"' in report.message
+    assert "No test was found" not in report.message
+
+
+def test_what_takes_long_is_told_while_it_lasts() -> None:
+    told: list[tuple[str, float]] = []
+
+    def during(what: str, limit_s: float) -> AbstractContextManager[None]:
+        told.append((what, limit_s))
+        return nullcontext()
+
+    world, asked = World(SERVED), service()
+    watched = runner(world, asked)
+    ports = watched.ports()
+    visit = replace(ports.visit, check_base=partial(check_base, during=during))
+    watched.ports = lambda: replace(ports, visit=visit)  # type: ignore[method-assign]
+
+    watched.step()
+
+    assert told == [
+        ("baseline: making the environment", 1800.0),
+        ("baseline: running the test suite", STEP_SHARE_S),
+    ]
 
 
 def test_a_broken_base_fails_the_visit_with_nothing_paid_and_mended_it_goes_on() -> None:
@@ -142,7 +411,7 @@ def test_what_is_wanted_of_the_base_is_configured(baseline: str, report: TestRep
     assert runner(world, asked).step().outcome == outcome
 
     assert asked.called == ["prepare"]
-    assert len(asked.ran) == (0 if baseline == "none" else 1)
+    assert len(suites(asked)) == (0 if baseline == "none" else 1)
     assert bool(world.paid) == (outcome == "succeeded")
 
 
@@ -182,7 +451,7 @@ def test_what_a_service_says_of_an_environment_that_blocks_is_told_too() -> None
     report = runner(World(SERVED), asked).step()
 
     assert "baseline: no foo" in report.message
-    assert asked.ran == []
+    assert suites(asked) == []
 
 
 @pytest.mark.parametrize("error", [TryAgainLater("the index is down"), failed(None)])
@@ -215,7 +484,7 @@ def test_a_runner_that_takes_over_repeats_or_reuses_it_and_posts_nothing_twice(
 
     runner(world, asked).step(Wanted(take_over=True))
 
-    assert asked.ran == [()] * runs
+    assert suites(asked) == [()] * runs
     assert world.state.base is not None
     assert world.twice() == []
 
@@ -231,7 +500,7 @@ def test_a_base_that_a_runner_recorded_before_it_stopped_is_prepared_but_not_run
     heir.step()
 
     assert asked.called == ["prepare", "prepare"]
-    assert asked.ran == [()]
+    assert suites(asked) == [()]
     assert any(said.startswith("baseline: as it was found before: 745") for said in heir.said)
 
 
@@ -250,7 +519,7 @@ def test_another_base_or_environment_is_looked_at_anew(changed: str) -> None:
 
     runner(world, asked).step()
 
-    assert asked.ran == [(), ()]
+    assert suites(asked) == [(), ()]
 
 
 def test_a_hold_while_the_suite_runs_ends_the_visit_before_it_pays() -> None:
@@ -280,7 +549,7 @@ def test_a_pipeline_that_asks_no_service_is_never_looked_at() -> None:
 
     runner(world, asked).step()
 
-    assert asked.ran == []
+    assert suites(asked) == []
     assert world.state.base is None
 
 
@@ -294,7 +563,7 @@ def test_a_run_that_began_before_bases_were_looked_at_goes_on() -> None:
 
     assert old == world.state
     assert runner(world, asked).step().outcome != "failed"
-    assert asked.ran == []
+    assert suites(asked) == []
 
 
 def test_lists_and_texts_of_the_findings_are_bounded() -> None:

@@ -1,0 +1,82 @@
+"""Whether the base of an item has to be looked at again, and what is remembered of a look: rules only."""
+
+from collections.abc import Iterable
+
+from cogworks.engine.base_findings import DOCUMENT_ENDINGS, BaseFindings
+from cogworks.engine.workability import asks_services, needs_services
+from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
+from cogworks.pipeline.known_base import KnownBase
+from cogworks.pipeline.state import RunState
+from cogworks.vocabulary import CommitOid
+
+
+def is_due(
+    state: RunState,
+    instance: Instance,
+    pipeline: Pipeline,
+    pipelines: PipelineConfiguration,
+    *,
+    oid: CommitOid,
+) -> bool:
+    """Whether a visit that calls a model would be the first of its run to pay on this base.
+
+    The first node may choose another pipeline: before it the base counts only where every pipeline asks a service.
+
+    Args:
+        oid: where the default branch stands.
+    """
+    is_first = instance.node == pipeline.start
+    if not (needs_services(pipelines) if is_first else asks_services(pipeline)):
+        return False
+    paid = [visit for visit in state.visits if visit.spend.model_calls]
+    if state.base is None:
+        # What the first node paid says nothing: its run may have had a choice, or be older than this check.
+        return all(visit.node == pipeline.start for visit in paid)
+    return not paid or state.base.oid != oid or bool(state.base.problem)
+
+
+def is_alike(known: KnownBase | None, found: BaseFindings) -> bool:
+    """Whether a base passed before that differs at most in its files."""
+    key = found.environment.key if found.environment else ""
+    return (
+        known is not None
+        and not known.problem
+        and (known.environment_key, known.wanted) == (key or None, found.wanted)
+    )
+
+
+def matters(paths: Iterable[str], *, specs: str, tests_documents: bool) -> bool:
+    """Whether a change of these files may change what comes of the suite: of anything but documents it may.
+
+    Args:
+        specs: the folder in which specifications are written.
+        tests_documents: whether tests stand in documents.
+    """
+    return any(
+        not path.startswith(f"{specs}/") and (tests_documents or not path.lower().endswith(DOCUMENT_ENDINGS))
+        for path in paths
+    )
+
+
+def known_base(found: BaseFindings, path: str) -> KnownBase:
+    """What a run remembers of a base on which work may begin.
+
+    Args:
+        path: the file of the ledger that holds the findings.
+    """
+    key = found.environment.key if found.environment else ""
+    return KnownBase(
+        oid=found.oid,
+        environment_key=key,
+        wanted=found.wanted,
+        line=found.line,
+        path=path,
+        tests_documents=found.tests_documents,
+    )
+
+
+def with_problem(state: RunState, problem: str) -> RunState:
+    """The state that knows its base for broken; one on which nothing was begun stays without."""
+    if state.base is None:
+        return state
+    return state.model_copy(update={"base": state.base.model_copy(update={"problem": problem})})
