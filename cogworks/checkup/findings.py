@@ -29,6 +29,8 @@ class SuiteRun(Value):
     problem: str = ""
     """Why, with what to do."""
     seconds: float = 0.0
+    runs: int = 1
+    """In how many parts."""
 
 
 class Checkup(Value):

@@ -37,8 +37,9 @@ def _sentences(found: Checkup) -> Iterator[str]:
 def _start(found: Checkup) -> str:
     if found.baseline == "none":
         return 'run no test of the base (`[tests] baseline = "none"`), only those that come with a change'
+    parts = f" in {found.suite.runs} parts" if found.suite is not None and found.suite.runs > 1 else ""
     known = ", name in every proof what cannot be loaded," if found.baseline == "allow-failing" else ""
-    return f'run this suite on its base commit{known} and go on to the model (`[tests] baseline = "{found.baseline}"`)'
+    return f'run this suite{parts} on its base commit{known} and go on to the model (`[tests] baseline = "{found.baseline}"`)'
 
 
 def _tests(report: TestReport | None) -> str:

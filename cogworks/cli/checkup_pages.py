@@ -5,11 +5,12 @@ from typing import Any
 
 import click
 
-from cogworks.checkup.findings import Checkup, ServiceCheckup, counted, failing
+from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun, counted, failing
 from cogworks.checkup.outlook import outlook
 from cogworks.checkup.proposing import configuration_of
 from cogworks.checkup.verdict import things_to_do
 from cogworks.domain_services.messages import TestReport
+from cogworks.domain_services.parts import slowest
 from cogworks.repair.unloaded import unloaded_of
 
 _LABEL = 14
@@ -38,7 +39,7 @@ def rows(found: Checkup) -> Iterator[Row]:
     for each in found.services:
         yield from _of_service(each)
     if found.suite is not None:
-        yield from _of_suite(found.suite.report, found.suite.seconds)
+        yield from _of_suite(found.suite)
     elif found.baseline == "none":
         yield "tests", ['not run, as is configured: `[tests] baseline = "none"`']
     if found.notes:
@@ -80,12 +81,15 @@ def _choice(what: str, source: str, why: str) -> str:
     return f"{what} ({source or 'by default'}{reason})"
 
 
-def _of_suite(report: TestReport | None, seconds: float) -> Iterator[Row]:
-    if report is None:
+def _of_suite(suite: SuiteRun) -> Iterator[Row]:
+    if (report := suite.report) is None:
         return
     numbers = counted(report)
     told = f"{numbers.passed} passed, {numbers.failed} failed, {numbers.skipped} skipped, {numbers.not_loaded} not loaded"
-    yield "tests", [f"{told} in {seconds:.1f} s", *report.commands]
+    parts = f", in {suite.runs} parts" if suite.runs > 1 else ""
+    yield "tests", [f"{told} in {suite.seconds:.1f} s{parts}", *report.commands]
+    if slow := slowest(report):
+        yield "slowest", [f"{file}: {took_s:.1f} s" for file, took_s in slow]
     if bad := failing(report):
         yield "failing now", _first([case.id for case in bad])
     if missing := unloaded_of(report.collection_errors):
@@ -111,7 +115,7 @@ def as_object(found: Checkup) -> dict[str, Any]:
         "uncommitted": found.uncommitted,
         "languages": found.languages.found,
         "services": [each.model_dump(mode="json") for each in found.services],
-        "tests": None if report is None else _tests(report, found.suite.seconds if found.suite else 0.0),
+        "tests": None if report is None else _tests(report, found.suite or SuiteRun()),
         "baseline": found.baseline,
         "would": list(outlook(found)),
         "to_do": [each.model_dump(mode="json") for each in things],
@@ -122,10 +126,12 @@ def as_object(found: Checkup) -> dict[str, Any]:
     }
 
 
-def _tests(report: TestReport, seconds: float) -> dict[str, Any]:
+def _tests(report: TestReport, suite: SuiteRun) -> dict[str, Any]:
     return {
         **counted(report).model_dump(),
-        "seconds": seconds,
+        "seconds": suite.seconds,
+        "parts": suite.runs,
+        "slowest": dict(slowest(report)),
         "commands": list(report.commands),
         "failing": [case.id for case in failing(report)],
         "unloaded": [

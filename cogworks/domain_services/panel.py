@@ -1,6 +1,6 @@
 """Several services as the one a node asks: who is asked about what, and what follows when one is missing."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -95,6 +95,11 @@ class ServicePanel:
         with ExitStack() as stack:
             for member in self._members:
                 stack.callback(member.client.close)
+
+    def only(self, names: Collection[str]) -> Self:
+        """Some of the services as a panel of their own; they are let go with this one."""
+        members = [member for member in self._members if member.client.name in names]
+        return type(self)(members, warn=self._warn)
 
     def validate(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]:
         """What the services find in these files; files that are no service's business are passed over."""

@@ -8,6 +8,8 @@ from cogworks.domain_services.messages import TestCase, TestReport, commands_of,
 
 Ask = Callable[[Sequence[str], Parts], TestReport]
 """Runs these tests (none: the whole suite) for one request, and says in `left` what another one has to ask for."""
+_MOST_SLOW = 5
+_SLOW_S = 1.0
 NO_PROGRESS = (
     "The service named tests to ask for again and ran none of those that it was asked for; the run was ended."
 )
@@ -72,6 +74,12 @@ def beside(reports: Sequence[TestReport]) -> TestReport:
         left=tuple(test for report in reports for test in report.left),
         seconds={file: took for report in reports for file, took in report.seconds.items()},
     )
+
+
+def slowest(report: TestReport) -> tuple[tuple[str, float], ...]:
+    """The files that took longest, with their seconds; none that takes no time worth naming."""
+    ordered = sorted(report.seconds.items(), key=lambda each: (-each[1], each[0]))
+    return tuple(each for each in ordered[:_MOST_SLOW] if each[1] >= _SLOW_S)
 
 
 def _once(*texts: Sequence[str]) -> tuple[str, ...]:

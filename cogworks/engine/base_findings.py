@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from cogworks.codegen.suite import nothing_ran, refusal_of
 from cogworks.domain_services.answers import Answer
 from cogworks.domain_services.messages import TestReport
+from cogworks.domain_services.parts import slowest
 from cogworks.domain_services.preparing import Prepared
 from cogworks.nodes.contract import Failed
 from cogworks.repair.transact.measure import file_of
@@ -15,8 +16,6 @@ from cogworks.vocabulary import BranchName, CommitOid, Severity, Value
 WHO = "baseline"
 MOST_LISTED = 50
 _MAX_CHARS = 300
-_MOST_SLOW = 5
-_SLOW_S = 1.0
 DOCUMENT_ENDINGS = (".md", ".rst", ".adoc")
 """Of files that no suite depends on, unless it has tests in them."""
 AGAIN = "Nothing was paid for: the model was not asked. Then remove the trigger label and set it again."
@@ -148,12 +147,6 @@ def with_report(
             "runs": runs,
         }
     )
-
-
-def slowest(report: TestReport) -> tuple[tuple[str, float], ...]:
-    """The files that took longest, with their seconds; none that takes no time worth naming."""
-    ordered = sorted(report.seconds.items(), key=lambda each: (-each[1], each[0]))
-    return tuple(each for each in ordered[:_MOST_SLOW] if each[1] >= _SLOW_S)
 
 
 def _parts(found: BaseFindings) -> Iterator[str]:

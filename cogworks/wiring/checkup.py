@@ -16,11 +16,14 @@ from cogworks.codebase.git import Git
 from cogworks.codebase.lying_copy import lying_copy, top_of, walked
 from cogworks.codebase.scratch import scratch_folder
 from cogworks.domain_services.answers import Answer
+from cogworks.domain_services.checking import Parts
 from cogworks.domain_services.configuration import ServiceConfig
-from cogworks.domain_services.messages import Caller
+from cogworks.domain_services.messages import Caller, TestReport
 from cogworks.domain_services.operations import PREPARE
 from cogworks.domain_services.panel import ServicePanel
+from cogworks.domain_services.parts import in_parts, joined
 from cogworks.domain_services.preparing import Prepared, PrepareParams
+from cogworks.domain_services.roots import lies_in
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import ConfigurationError, TryAgainLater, UsageError
 from cogworks.forge.diagnosis import Check
@@ -92,8 +95,8 @@ def look_at(folder: Path, environment: Environment, *, during: During) -> Checku
             ) as panel:
                 checkups = _prepared(panel, looked, services, during)
                 warnings.clear()
-                if tests.baseline != "none" and not any(each.problem for each in checkups):
-                    suite = _run(panel, looked, tests.timeout_s, during)
+                if tests.baseline != "none" and (sound := _sound(checkups)):
+                    suite = _run(panel.only(sound), looked, tests.timeout_s, during)
         return Checkup(
             folder=str(folder.resolve()),
             state=looked.state,
@@ -164,16 +167,21 @@ def _languages(
 def _prepared(
     panel: ServicePanel, looked: _Looked, services: Sequence[ServiceConfig], during: During
 ) -> tuple[ServiceCheckup, ...]:
+    """The environment of each service, whatever comes of those of the others."""
+    return tuple(_surroundings(panel.only([each.name]), looked, each, during) for each in services)
+
+
+def _surroundings(
+    panel: ServicePanel, looked: _Looked, service: ServiceConfig, during: During
+) -> ServiceCheckup:
     limit_s = PREPARE.limit_s
+    place = f" of {service.root}/" if service.root else ""
     try:
-        with during("making the environment", limit_s):
+        with during(f"making the environment{place}", limit_s):
             answers = panel.call(PREPARE, looked, PrepareParams(timeout_s=limit_s))
     except (ServiceFailed, TryAgainLater) as error:
-        name = error.service if isinstance(error, ServiceFailed) else services[0].name
-        roots = {each.name: each.root for each in services}
-        return (ServiceCheckup(service=name, root=roots.get(name, ""), problem=str(error)),)
-    by_name = {each.service: each for each in answers} if isinstance(answers, tuple) else {}
-    return tuple(_of(each, by_name.get(each.name)) for each in services)
+        return ServiceCheckup(service=service.name, root=service.root, problem=str(error))
+    return _of(service, answers[0] if isinstance(answers, tuple) else None)
 
 
 def _of(service: ServiceConfig, answer: Answer[Prepared] | None) -> ServiceCheckup:
@@ -184,14 +192,25 @@ def _of(service: ServiceConfig, answer: Answer[Prepared] | None) -> ServiceCheck
     return ServiceCheckup(service=service.name, root=service.root, prepared=answer.result, problem=problem)
 
 
+def _sound(found: Sequence[ServiceCheckup]) -> tuple[str, ...]:
+    """The services whose tests can be run: there is an environment, in each root below theirs as well."""
+    broken = [each.root for each in found if each.problem]
+    return tuple(each.service for each in found if not any(lies_in(root, each.root) for root in broken))
+
+
 def _run(panel: ServicePanel, looked: _Looked, limit_s: float, during: During) -> SuiteRun:
     began_s = monotonic()
+
+    def part(tests: Sequence[str], parts: Parts) -> TestReport:
+        what = f"running what is left of the suite, {len(tests)} file(s)" if tests else "running the suite"
+        with during(what, limit_s):
+            return panel.simulate_part(looked, tests, parts)
+
     try:
-        with during("running the suite", limit_s):
-            report = panel.simulate(looked, timeout_s=limit_s)
+        reports = tuple(in_parts(part))
     except (ServiceFailed, TryAgainLater) as error:
         return SuiteRun(problem=str(error), seconds=round(monotonic() - began_s, 1))
-    return SuiteRun(report=report, seconds=round(monotonic() - began_s, 1))
+    return SuiteRun(report=joined(reports), seconds=round(monotonic() - began_s, 1), runs=len(reports))
 
 
 def _notes(found: Sequence[ServiceCheckup]) -> Iterator[str]:

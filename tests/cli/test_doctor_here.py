@@ -358,5 +358,46 @@ def test_the_services_of_several_roots_are_told_apart_and_run_together(
     assert found["services_toml"] == ""
 
 
+def test_where_the_environment_of_one_root_cannot_be_made_the_others_are_told_and_run_all_the_same(
+    tmp_path: Path, environment: dict[str, str | None]
+) -> None:
+    table = '[[services]]\nname = "{0}"\nkind = "python"\nroot = "packages/{0}"\n'
+    wants = 'environment = { python = "3.99" }\n'
+    files = {
+        "packages/api/pyproject.toml": '[project]\nname = "api"\nversion = "1"\n',
+        "packages/api/test_a.py": "def test_a():\n    pass\n",
+        "packages/web/test_b.py": "def test_b():\n    pass\n",
+        ".cogworks/services.toml": f"{table.format('api')}{wants}\n{table.format('web')}",
+    }
+
+    result = doctor(environment, checkout(tmp_path / "repo", files), "--json")
+
+    assert result.return_value == 1
+    found = told(result)
+    api, web = found["services"]
+    assert "3.99" in api["problem"]
+    assert (web["problem"], web["root"]) == ("", "packages/web")
+    assert web["prepared"] is not None
+    assert found["tests"]["passed"] == 1
+    assert [thing["what"].startswith("packages/api: ") for thing in found["to_do"]] == [True]
+
+
+@pytest.mark.slow
+def test_a_suite_that_takes_too_long_is_run_in_parts_and_its_slowest_files_are_named(
+    tmp_path: Path, environment: dict[str, str | None]
+) -> None:
+    sleeps = "import time\n\ndef test_it():\n    time.sleep(3)\n"
+    files = {f"test_{n}.py": sleeps for n in range(3)}
+    files[".cogworks/config.toml"] = "[tests]\ntimeout_s = 8\n"
+
+    result = doctor(environment, checkout(tmp_path / "repo", files))
+
+    assert result.return_value == 0, result.stdout
+    assert " parts\n" in result.stdout
+    assert "slowest        test_" in result.stdout
+    assert "running what is left of the suite, " in result.stderr
+    assert "A work item here would run this suite in " in result.stdout
+
+
 def test_help_has_examples() -> None:
     assert "cogworks doctor ." in CliRunner().invoke(cli, ["doctor", "--help"]).stdout
