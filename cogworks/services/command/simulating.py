@@ -9,17 +9,20 @@ from typing import NamedTuple
 
 from cogworks.domain_services.checking import SimulateParams
 from cogworks.domain_services.messages import EVERYTHING, ErrorCode, Request, Response, TestCase, TestReport
+from cogworks.domain_services.parts import joined
 from cogworks.domain_services.testwords import with_tests
 from cogworks.services.answers import answered
 from cogworks.services.command.compilers import errors_in, plain_lines
 from cogworks.services.command.ground import (
     Ground,
     NotReady,
+    files_below,
     ground_of,
     module_of,
     refuse_missing,
 )
 from cogworks.services.command.machine import Machine
+from cogworks.services.command.parting import Pace, files_of_tests, too_long, units_of
 from cogworks.services.command.placing import Placer, placer_of
 from cogworks.services.command.provision import provided
 from cogworks.services.command.recipes import Recipe, with_line
@@ -68,7 +71,7 @@ def _refuse_silence(report: TestReport, words: Sequence[str]) -> None:
     Raises:
         NotReady: it cannot be believed.
     """
-    if words and not (report.cases or report.collection_errors or report.timed_out):
+    if words and not (report.cases or report.left or report.collection_errors or report.timed_out):
         raise NotReady(f"`{shlex.join(words)}` told of no test. {_CONFIGURE}", ErrorCode.INVALID_REQUEST)
 
 
@@ -86,18 +89,82 @@ def _report(request: Request, ground: Ground, params: SimulateParams, machine: M
     ]
     if params.tests and not kept:
         return TestReport(cases=(), collection_errors=tuple(errors))
-    selected = select(recipe, kept)
     deadline_s = time.monotonic() + params.timeout_s
     with (
         provided(request, ground, machine, limit_s=params.timeout_s) as provision,
         open_room(ground, provision, machine, key=_key(request, ground)) as room,
     ):
         # What a setup took is no longer there for the tests.
-        deadline_s = max(deadline_s, time.monotonic() + min(params.timeout_s, _SHORTEST_S))
-        ran = _run(room, selected, params, machine, deadline_s=deadline_s)
-        return _told(room, ran, kept, selected, machine, notes=provision.notes).model_copy(
-            update={"collection_errors": (*errors, *_errors(room, ran, machine))}
-        )
+        left_s = max(deadline_s - time.monotonic(), min(params.timeout_s, _SHORTEST_S))
+        limited = params.model_copy(update={"timeout_s": left_s})
+        if params.parts == "rest" and (units := units_of(recipe, kept)):
+            report = _in_turn(room, provision.notes, units, limited, machine)
+        else:
+            report = _at_once(room, provision.notes, kept, limited, machine)
+    if report.timed_out and params.parts == "if_long":
+        report = _left(report, ground, kept, params)
+    return report.model_copy(update={"collection_errors": (*errors, *report.collection_errors)})
+
+
+def _at_once(
+    room: Room, notes: tuple[str, ...], asked: Sequence[Asked], params: SimulateParams, machine: Machine
+) -> TestReport:
+    selected = select(room.ground.recipe, asked)
+    ran = _run(room, selected, params, machine, deadline_s=time.monotonic() + params.timeout_s)
+    report = _told(room, ran, asked, selected, machine, notes=notes)
+    return report.model_copy(update={"collection_errors": tuple(_errors(room, ran, machine))})
+
+
+def _in_turn(
+    room: Room,
+    notes: tuple[str, ...],
+    units: Sequence[Sequence[Asked]],
+    params: SimulateParams,
+    machine: Machine,
+) -> TestReport:
+    """What one command for each unit came to, as far as there was time; the others are left."""
+    pace, reports = Pace(params.timeout_s), list[TestReport]()
+    seconds: dict[str, float] = {}
+    for number, unit in enumerate(units):
+        if not pace.may_begin():
+            return joined(reports).model_copy(update={"left": _named(room.ground, units[number:])})
+        limited = params.model_copy(update={"timeout_s": max(pace.left_s, _SHORTEST_S)})
+        began_s = time.monotonic()
+        report = _at_once(room, notes, unit, limited, machine)
+        notes = ()
+        if report.timed_out and reports:
+            return joined(reports).model_copy(update={"left": _named(room.ground, units[number:])})
+        if report.timed_out:
+            slow = _named(room.ground, [unit])
+            return _with_remedy(report, too_long(room.ground.recipe, slow, params.timeout_s))
+        if params.timings:
+            seconds[_named(room.ground, [unit])[0].split("::", 1)[0]] = round(time.monotonic() - began_s, 2)
+        reports.append(report.model_copy(update={"seconds": seconds}))
+    return joined(reports)
+
+
+def _left(report: TestReport, ground: Ground, kept: Sequence[Asked], params: SimulateParams) -> TestReport:
+    """Everything is left to runs of single files, for of what was cut off nobody knows which file was done; or a remedy."""
+    asked = kept or [Asked(file) for file in files_of_tests(tuple(files_below(ground.place)))]
+    units = units_of(ground.recipe, asked)
+    if len(units) < 2:
+        slow = _named(ground, units)
+        return _with_remedy(report, too_long(ground.recipe, slow, params.timeout_s))
+    return report.model_copy(
+        update={"cases": (), "collection_errors": (), "timed_out": False, "left": _named(ground, units)}
+    )
+
+
+def _named(ground: Ground, units: Sequence[Sequence[Asked]]) -> tuple[str, ...]:
+    return tuple(
+        f"{ground.outward(test.file)}::{test.name}" if test.name else ground.outward(test.file)
+        for unit in units
+        for test in unit
+    )
+
+
+def _with_remedy(report: TestReport, remedy: str) -> TestReport:
+    return report.model_copy(update={"remedies": (*report.remedies, remedy)})
 
 
 _CONFIGURE = (
