@@ -80,9 +80,9 @@ def cost(files: Mapping[str, str], folder: Path, search_path: str) -> Cost:
     cold_s = time.monotonic() - started_s
     times_s = []
     for _ in range(_LOOKUPS):
-        before_s = _processor_s()
+        before_s = processor_s()
         found()
-        times_s.append(_processor_s() - before_s)
+        times_s.append(processor_s() - before_s)
     wanted = Wanted(interpreter=interpreter, timeout_s=_LIMIT_S)
     cases = run_tests(repository, wanted, isolation=isolation, search_path=search_path).cases
     passed = sum(case.outcome == "passed" for case in cases)
@@ -90,7 +90,8 @@ def cost(files: Mapping[str, str], folder: Path, search_path: str) -> Cost:
     return Cost(cold_s, min(times_s), disk, passed, len(cases))
 
 
-def _processor_s() -> float:
+def processor_s() -> float:
+    """Of this process, and of those it started that have ended."""
     spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(each.ru_utime + each.ru_stime for each in spent)
 

@@ -242,6 +242,21 @@ def test_the_base_is_where_the_work_left_its_branch_and_none_where_that_is_gone(
     assert without.base() is None
 
 
+def test_the_files_in_which_a_commit_differs_from_another_are_named_in_either_direction(
+    copy: WorkingCopy, remote: BareRepository
+) -> None:
+    before = copy.head
+    assert copy.changed_since(before) == []
+    copy.apply([modify("a.txt"), delete("src/b.txt"), create("ä b.txt")])
+    after = copy.commit("more")
+
+    assert sorted(copy.changed_since(before) or ()) == ["a.txt", "src/b.txt", "ä b.txt"]
+    copy.settle(before)
+    # The default branch may have been set back.
+    assert sorted(copy.changed_since(after) or ()) == ["a.txt", "src/b.txt", "ä b.txt"]
+    assert copy.changed_since(CommitOid("f" * 40)) is None
+
+
 def test_a_diff_from_nowhere_is_refused(copy: WorkingCopy) -> None:
     with pytest.raises(CodebaseError, match="'nowhere' is neither a fetched branch nor a commit"):
         copy.diff("nowhere")
