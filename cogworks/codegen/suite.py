@@ -72,6 +72,8 @@ class SuiteRuns:
         self.found: TestReport | None = None
         """None until it ran."""
         self.latest: TestReport | None = None
+        self.longest_s = 0.0
+        """Of a run of all of it."""
 
     def run(self, tree: str, scope: Scope = None) -> TestReport:
         """The report on the files as they are; the same files are not run again.
@@ -83,7 +85,10 @@ class SuiteRuns:
         if report is None:
             how = "" if self.found else " as it is"
             self._ports.say(f"{self._who}: running {scope_in_words(scope)}{how}")
+            began_s = self._ports.now()
             report = run_scope(self._ports, self._workspace, scope, who=self._who)
+            if scope is None:
+                self.longest_s = max(self.longest_s, self._ports.now() - began_s)
             self.remember(report, tree)
         self.found = self.found or report
         self.latest = report

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from cogworks.codebase.changes import FileChange, normalised
 from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import diff_of
+from cogworks.codegen.near import near_tests
 from cogworks.codegen.suite import Scope, run_scope, run_suite, scope_in_words
 from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
 from cogworks.codegen.verdicts import Observed, steadied, trial_of
@@ -21,7 +22,7 @@ from cogworks.nodes.asking import changes
 from cogworks.nodes.contract import NodePorts, NodeTask, Workspace
 from cogworks.nodes.replies import CodeChange, PlannedItem
 from cogworks.repair.transact.gates import Selection
-from cogworks.repair.transact.measure import Measurement
+from cogworks.repair.transact.measure import Measurement, file_of
 from cogworks.repair.transact.outcomes import Result, Terms, TransactionEvent
 from cogworks.repair.transact.transaction import TransactionPorts, transact
 from cogworks.repair.transact.validators import HANDED_OVER
@@ -112,6 +113,8 @@ class Wanted:
     """Files that only this sub-work-item brought in."""
     scope: Scope = None
     """What the whole suite is made of."""
+    is_slow: bool = False
+    """Whether the whole suite takes so long that the tests near a change are worth a run before it."""
 
     @property
     def selection(self) -> Selection:
@@ -209,12 +212,20 @@ class Transactions:
             run=RunId(self._task.visit.visit_key),
             sub_item=self._item.key,
             step=step,
-            selection=wanted.selection,
+            selection=self._selection(diff, wanted),
             base=self._base,
             max_total_churn=limits.max_total_churn,
             message=commit_message(self._task, self._item, subject=reply.summary, notes=reply.notes),
             before=wanted.before,
         )
+
+    def _selection(self, diff: Diff, wanted: Wanted) -> Selection:
+        """The wanted tests; of a slow suite those near the change before the others."""
+        if not wanted.is_slow or wanted.scope is not None:
+            return wanted.selection
+        tests = {file_of(test) for test in wanted.before.passing}
+        near = near_tests(self._ports, self._workspace, diff.paths, tests)
+        return wanted.selection.model_copy(update={"smoke": near})
 
     def _ended(self, result: Result, selection: Selection, trace: tuple[TraceEntry, ...]) -> Tried:
         observed = self._checks.observed

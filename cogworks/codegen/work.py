@@ -8,6 +8,7 @@ from cogworks.codegen.asides import Asides
 from cogworks.codegen.coder import Coder, in_one_form
 from cogworks.codegen.handoff import TestHandoff, regression_paths
 from cogworks.codegen.locating import Locator, telling
+from cogworks.codegen.near import SLOW_S
 from cogworks.codegen.patches import added_files, tree_name
 from cogworks.codegen.proving import (
     PROOF_FILE,
@@ -292,6 +293,7 @@ class CodingWork:
             handed_over=None if self.tests is None else self._handed_paths,
             own=own,
             scope=self._scope(reply.tests),
+            is_slow=self.suite.longest_s > SLOW_S,
         )
 
     def _measured(self) -> Measurement:

@@ -20,6 +20,9 @@ class StepPorts:
     def simulate(self, workspace: object, tests: tuple[str, ...] = ()) -> TestReport:
         return self.report
 
+    def now(self) -> float:
+        return 0.0
+
     def say(self, line: str) -> None:
         self.said.append(line)
 
