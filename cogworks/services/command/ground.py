@@ -10,7 +10,8 @@ from cogworks.codebase.changes import path_problem
 from cogworks.codebase.confined import read_file
 from cogworks.domain_services.messages import ErrorCode, Request
 from cogworks.services.command.machine import Commands, Machine
-from cogworks.services.command.recipes import Recipe, recipe_of, wanted_texts
+from cogworks.services.command.recipe import Recipe
+from cogworks.services.command.recipes import recipe_of, wanted_texts
 from cogworks.services.command.toolchains import Toolchain, how_to_get, toolchain_of
 
 MAX_FILES = 200_000

@@ -15,6 +15,7 @@ from cogworks.services.command.rooms import Room
 UNKNOWN = "."
 """The place of a test whose file nobody knows: the root."""
 _CLASS = re.compile(r"^[A-Za-z_$][\w$]*(?:[.\\][A-Za-z_$][\w$]*)*$")
+_PACKAGE = re.compile(r"(?m)^name\s{0,8}=\s{0,8}['\"]([\w-]{1,200})['\"]")
 _SUFFIXES = (".java", ".kt", ".groovy", ".scala", ".rb", ".py", ".cs", ".php")
 
 
@@ -44,6 +45,7 @@ class Placer:
             self._by_end.setdefault(file.rpartition("/")[2], []).append(file)
         self._go_tests_of: dict[str, Mapping[str, str]] = {}
         self._class_files: dict[str, str] = {}
+        self._crates: dict[str, str] = {}
 
     def ids(self, cases: Iterable[Case]) -> list[tuple[str, Case]]:
         """Each case with an id that no other has, in order."""
@@ -60,6 +62,7 @@ class Placer:
         return (
             self.path(case.file)
             or self.path(case.group)
+            or self._in_name(case)
             or self._of_go(case)
             or self._of_rust(case)
             or self._of_class(case.group)
@@ -78,7 +81,8 @@ class Placer:
         return likely[0] if len(likely) == 1 else ""
 
     def _name_of(self, case: Case) -> str:
-        name = " ".join(case.name.removesuffix("()").split()) or "?"
+        inner = case.name.partition(" > ")[2] if self._in_name(case) else case.name
+        name = " ".join(inner.removesuffix("()").split()) or "?"
         if self._is_telling(case):
             return f"{case.group.split('$', 1)[1] if '$' in case.group else case.group} > {name}"
         return name
@@ -90,6 +94,11 @@ class Placer:
         if self._sources.module or case.group.endswith(".rs"):
             return False
         return "$" in case.group or not (_CLASS.match(case.group) or "/" in case.group)
+
+    def _in_name(self, case: Case) -> str:
+        """The outermost name, where a runner makes a test of each file."""
+        outer, _, rest = case.name.partition(" > ")
+        return self.path(outer) if rest and "." in outer else ""
 
     def _of_go(self, case: Case) -> str:
         module = self._sources.module
@@ -119,15 +128,15 @@ class Placer:
     def _of_rust(self, case: Case) -> str:
         """By the tree of modules below the file that a program is made of."""
         crate, _, program = case.group.rpartition(":")
+        program, _, times = program.partition("#")
         if not program.endswith(".rs"):
             return ""
         ends = [each for each in self._sources.files if each == program or each.endswith(f"/{program}")]
-        own = [
-            each
-            for each in ends
-            if each.split("/")[0:-2] and each.split("/")[-3].replace("-", "_") == crate.replace("-", "_")
-        ]
-        start = (own or [each for each in ends if each == program] or ends or [""])[0]
+        own = [each for each in ends if self._crate_of(each, program) == crate.replace("-", "_")]
+        # Of two packages with a file of that name cargo runs the one first whose name comes first.
+        likely = own or sorted(ends, key=lambda each: self._crate_of(each, program))
+        place = int(times or 1) - 1
+        start = likely[place] if place < len(likely) else ([*likely, ""][0])
         folder = start.rpartition("/")[0]
         modules = case.name.split("::")[:-1]
         for depth in range(len(modules), 0, -1):
@@ -136,6 +145,15 @@ class Placer:
                 if name in self._known:
                     return name
         return start
+
+    def _crate_of(self, file: str, program: str) -> str:
+        """The name of the package that a program lies in."""
+        if file not in self._crates:
+            folder = file.removesuffix(program)
+            found = _PACKAGE.search(self._sources.read(f"{folder}Cargo.toml"))
+            name = found[1] if found else folder.rstrip("/").rpartition("/")[2]
+            self._crates[file] = name.replace("-", "_")
+        return self._crates[file]
 
     def _of_class(self, group: str) -> str:
         """By the name of a class, as Java, Kotlin, C#, PHP and Ruby put one into a file of its name."""

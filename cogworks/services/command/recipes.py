@@ -4,35 +4,11 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from cogworks.domain_services.languages import languages_at
-
-REPORT = "$COGWORKS_REPORT"
-"""Stands in a command for the file that the report belongs into."""
-
-
-class Recipe(NamedTuple):
-    """The commands of one root; each is a line for `sh` that starts there."""
-
-    language: str = ""
-    runner: str = ""
-    """What runs the tests, e.g. `jest`; empty: nothing is known."""
-    test: str = ""
-    test_one: str = ""
-    """With `{test}`, `{file}`, `{folder}` or `{name}`; empty: the runner's own way, else the whole suite."""
-    report: str = "exit-code"
-    report_file: str = ""
-    """Pattern of the reports below the root; empty: standard output, or `REPORT` where the command names it."""
-    setup: tuple[str, ...] = ()
-    lint: str = ""
-    format: str = ""
-    programs: tuple[str, ...] = ()
-    """What has to be on this machine."""
-    source: str = ""
-    """The manifest, and key, that says so."""
-    notes: tuple[str, ...] = ()
-
+from cogworks.services.command.recipe import REPORT, Recipe
+from cogworks.services.command.scripts import of_packages, of_script
 
 Texts = Mapping[str, str]
 """Name at the root -> text of it, empty for a file that nobody reads."""
@@ -53,7 +29,7 @@ def recipe_of(texts: Texts, language: str = "") -> Recipe:
 def with_line(recipe: Recipe, line: str) -> Recipe:
     """The recipe with a test command of the user's, asked for the report that its runner is known to write."""
     if recipe.language == "typescript":
-        own = _node_runner(line, {})
+        own = of_script(line, {})
     elif recipe.language == "go":
         own = recipe._replace(test=re.sub(r"\bgo test\b(?! -json)", "go test -json", line))
     else:
@@ -83,56 +59,19 @@ def wanted_texts(names: Sequence[str]) -> tuple[str, ...]:
 def _typescript(texts: Texts) -> Recipe:
     manifest = _json(texts.get("package.json", ""))
     scripts = _strings(manifest.get("scripts"))
-    script = scripts.get("test", "")
-    if "no test specified" in script:
-        script = ""
     packages = {**_strings(manifest.get("dependencies")), **_strings(manifest.get("devDependencies"))}
-    before = [scripts["pretest"]] if script and "pretest" in scripts else []
-    setup = _node_setup(texts) if packages else ()
-    recipe = _node_runner(script, packages)._replace(
+    has_script = "test" in scripts and "no test specified" not in scripts["test"]
+    recipe = of_script(scripts["test"], scripts) if has_script else of_packages(packages)
+    recipe = recipe._replace(
         language="typescript",
-        setup=setup,
+        setup=_node_setup(texts) if packages else (),
         lint="eslint --format unix {files}" if "eslint" in packages else "",
         format="prettier --write {files}" if "prettier" in packages else "",
         programs=("node",),
     )
-    if before and recipe.test:
-        recipe = recipe._replace(test=" && ".join([*before, recipe.test]))
+    if has_script and "pretest" in scripts and recipe.test:
+        recipe = recipe._replace(test=f"{scripts['pretest']} && {recipe.test}")
     return recipe
-
-
-def _node_runner(script: str, packages: Mapping[str, str]) -> Recipe:
-    source = "package.json, scripts.test" if script else "package.json, devDependencies"
-    last = re.split(r"&&|;|\|\|", script)[-1].strip()
-    before = script[: len(script) - len(last)] if last else ""
-    for name, made in _NODE_RUNNERS.items():
-        if re.search(rf"(?:^|[\s/]){name}(?:\s|$)", last) or (not script and name in packages):
-            recipe = made(last if script else name)
-            return recipe._replace(test=before + recipe.test, source=source)
-    if re.search(r"\s--test(?:\s|=|$)", last) or last in ("node --test", "tsx --test"):
-        return Recipe(runner="node:test", test=script, report="node-test", source=source)
-    if script:
-        return Recipe(runner="script", test=script, source=source)
-    note = "package.json names neither a script `test` nor a runner of tests that is known"
-    return Recipe(notes=(note,), source="package.json")
-
-
-def _jest(line: str) -> Recipe:
-    return Recipe(runner="jest", test=f"{line} --json --outputFile={REPORT}", report="jest-json")
-
-
-def _vitest(line: str) -> Recipe:
-    run = line if re.search(r"\srun\b|--run\b", line) else f"{line} --run"
-    return Recipe(runner="vitest", test=f"{run} --reporter=json --outputFile={REPORT}", report="vitest-json")
-
-
-def _mocha(line: str) -> Recipe:
-    return Recipe(
-        runner="mocha", test=f"{line} --reporter xunit --reporter-option output={REPORT}", report="junit"
-    )
-
-
-_NODE_RUNNERS: Mapping[str, Callable[[str], Recipe]] = {"vitest": _vitest, "jest": _jest, "mocha": _mocha}
 
 
 def _node_setup(texts: Texts) -> tuple[str, ...]:
@@ -191,7 +130,7 @@ def _java(texts: Texts) -> Recipe:
     return Recipe(
         language="java",
         runner="gradle",
-        test=f"{program} test --offline --continue --console=plain",
+        test=f"{program} --no-daemon test --offline --continue --console=plain",
         report="junit",
         report_file="**/build/test-results/test/*.xml",
         setup=(f"{program} testClasses",),

@@ -172,6 +172,8 @@ class Room:
             "COGWORKS_SAID": str(self._said),
             "COGWORKS_REPORT": str(self._said / "report"),
             **_OFFLINE,
+            # With packages of its own in `vendor` Go reads nothing else.
+            **({} if (self.place / "vendor/modules.txt").is_file() else {"GOFLAGS": "-mod=mod"}),
             **_kept_below(self._kept, self._home),
             **self.ground.toolchain.variables,
             **dict(self._provision.variables),
@@ -179,7 +181,6 @@ class Room:
 
 
 _OFFLINE = {
-    "GOFLAGS": "-mod=mod",
     "GOPROXY": "off",
     "GOTOOLCHAIN": "local",
     "GONOSUMDB": "*",
@@ -204,6 +205,8 @@ def _kept_below(folder: Path, home: Path) -> dict[str, str]:
         "CARGO_HOME": str(crates if crates.is_dir() and not crates.is_symlink() else folder / "cargo"),
         "CARGO_TARGET_DIR": str(folder / "target"),
         "npm_config_cache": str(folder / "npm"),
+        # Java takes the home of the user's entry, whatever HOME says.
+        "GRADLE_USER_HOME": str(folder / "gradle"),
     }
 
 

@@ -5,7 +5,8 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from cogworks.services.command.recipes import Recipe
+from cogworks.services.command.recipe import Recipe
+from cogworks.services.command.scripts import without_places
 
 MOST_ONE_BY_ONE = 20
 """More tests than these are not run by `test_one`, one process for each."""
@@ -101,7 +102,7 @@ def _go_line(recipe: Recipe, folder: str, names: set[str]) -> str:
 
 
 def _of_files(
-    option: Callable[[Sequence[str]], str],
+    option: Callable[[Sequence[str]], str], before: str = ""
 ) -> Callable[[Recipe, Sequence[Asked]], list[str] | None]:
     """Runners that take files as their last words, and one pattern for names."""
 
@@ -109,7 +110,7 @@ def _of_files(
         files = sorted({test.file for test in tests})
         names = sorted({test.name for test in tests})
         chosen = [] if "" in names else [option([name.split(" > ")[-1] for name in names])]
-        return [" ".join([recipe.test, *chosen, *map(shlex.quote, files)])]
+        return [" ".join([recipe.test, *chosen, *filter(None, [before]), *map(shlex.quote, files)])]
 
     return lines
 
@@ -122,15 +123,12 @@ def _named(option: str) -> Callable[[Sequence[str]], str]:
     return chosen
 
 
-def _node(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
-    """Without the script's own files: `node --test` would run those as well."""
+def _script(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
+    """Without the script's own files: they would run as well."""
     words = recipe.test.rsplit("&&", 1)
-    kept = [
-        word
-        for word in words[-1].split()
-        if not re.search(r"[*/]|\.[cm]?[jt]sx?$", word) or word.startswith("-")
-    ]
-    if any(test.file.rpartition(".")[2] not in _JS for test in tests) or "--test" not in kept:
+    kept = without_places(words[-1])
+    is_known = "--test" in kept or recipe.runner != "node:test"
+    if any(test.file.rpartition(".")[2] not in _JS for test in tests) or not is_known:
         return None
     files = sorted({test.file for test in tests})
     return ["&& ".join([*words[:-1], " ".join([*kept, *map(shlex.quote, files)])]).strip()]
@@ -141,9 +139,12 @@ _JS = ("js", "mjs", "cjs", "jsx", "ts", "tsx", "mts", "cts")
 
 def _cargo(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
     names = sorted({test.name for test in tests})
-    if "" in names or any(" - " in name for name in names):
+    documented = sorted({name.split(" ")[1] for name in names if name.startswith("doc ")})
+    own = [name for name in names if name != "doc" and not name.startswith("doc ")]
+    if "" in names or "doc" in names:
         return None
-    return [f"{recipe.test} -- --exact {shlex.join(names)}"]
+    lines = [f"{recipe.test} -- --exact {shlex.join(own)}"] if own else []
+    return lines + ([f"{recipe.test} --doc -- {shlex.join(documented)}"] if documented else [])
 
 
 def _maven(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
@@ -156,7 +157,9 @@ def _maven(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
             "" if " > " in test.name else method
         )
     chosen = ",".join(
-        name if "" in methods else f"{name}#{'+'.join(sorted(methods))}" for name, methods in classes.items()
+        # Without the second pattern classes within classes would be left out.
+        f"{name},{name}$*" if "" in methods else f"{name}#{'+'.join(sorted(methods))}"
+        for name, methods in classes.items()
     )
     quiet = "-DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false"
     return [f"{recipe.test} {quiet} {shlex.quote(f'-Dtest={chosen}')}"]
@@ -164,11 +167,10 @@ def _maven(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
 
 def _gradle(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
     names = sorted({test.file.rpartition("/")[2].rpartition(".")[0] for test in tests})
-    return (
-        None
-        if "" in names
-        else [" ".join([recipe.test, *(f"--tests {shlex.quote('*' + name)}" for name in names)])]
-    )
+    if "" in names:
+        return None
+    patterns = [pattern for name in names for pattern in (f"*{name}", f"*{name}$*")]
+    return [" ".join([recipe.test, *(f"--tests {shlex.quote(pattern)}" for pattern in patterns)])]
 
 
 def _files_only(recipe: Recipe, tests: Sequence[Asked]) -> list[str]:
@@ -177,10 +179,14 @@ def _files_only(recipe: Recipe, tests: Sequence[Asked]) -> list[str]:
 
 _RULES: Mapping[str, Callable[[Recipe, Sequence[Asked]], list[str] | None]] = {
     "go test": _go,
-    "jest": _of_files(_named("-t")),
+    # Without it the path of a file is a pattern: `src/[id]/page.test.js` would be another file's.
+    "jest": _of_files(_named("-t"), "--runTestsByPath"),
     "vitest": _of_files(_named("-t")),
     "mocha": _of_files(_named("--grep")),
-    "node:test": _node,
+    "node:test": _script,
+    "tape": _script,
+    "tap": _script,
+    "ava": _script,
     "cargo test": _cargo,
     "maven": _maven,
     "gradle": _gradle,

@@ -1,6 +1,7 @@
 """The operation `simulate`: run tests by the commands of the root, one result for each."""
 
 import hashlib
+import re
 import shlex
 import time
 from collections.abc import Sequence
@@ -25,7 +26,8 @@ from cogworks.services.command.machine import Machine
 from cogworks.services.command.parting import Pace, files_of_tests, too_long, units_of
 from cogworks.services.command.placing import Placer, placer_of
 from cogworks.services.command.provision import provided
-from cogworks.services.command.recipes import Recipe, with_line
+from cogworks.services.command.recipe import Recipe
+from cogworks.services.command.recipes import with_line
 from cogworks.services.command.reports.cases import Parsed, Problem
 from cogworks.services.command.reports.reading import read_all
 from cogworks.services.command.rooms import INSIDE, Room, Said, open_room, seconds_left
@@ -34,6 +36,8 @@ from cogworks.services.python.simulating import outcome_counts, refused_run, tes
 
 _TAIL_CHARS = 2_000
 _SHORTEST_S = 1.0
+_FIRST_ERROR = re.compile(r"^(?:error: |CMake Error|\[ERROR\] (?!COMPILATION)\S|\* What went wrong)")
+"""Of cargo, CMake, Maven and Gradle; what follows explains it."""
 _IN_ORDER = ("cargo", "libtest-json")
 _TOGETHER = ("rust", "java", "csharp", "c")
 """Languages of which no test runs where one file does not compile."""
@@ -230,6 +234,10 @@ def _reports(recipe: Recipe, room: Room, said: Said) -> list[bytes]:
         return list(room.reports(recipe.report_file))
     if said.report is not None:
         return [said.report]
+    if recipe.report == "junit":
+        # Older reporters print it all the same, after what the tests printed.
+        start = said.output.find("<testsuite")
+        return [said.output[start:].encode()] if start >= 0 else []
     if recipe.report in ("go-json", "cargo", "libtest-json"):
         return [said.text.encode()]
     return [said.output.encode()] if recipe.report in ("tap", "node-test") else []
@@ -320,10 +328,11 @@ def _errors(room: Room, ran: _Ran, machine: Machine) -> list[str]:
 
 
 def _silent(said: Said) -> Problem:
-    """The last of what was printed, of Maven the lines that it marks."""
+    """What was printed from the first line on that says so of itself, else the last of it."""
     lines = plain_lines(said.text)
-    marked = [line for line in lines if line.startswith("[ERROR] ") and line[8:].strip()]
-    text = "\n".join(marked[:3] or lines[-12:])[-_TAIL_CHARS:].strip()
+    first = next((place for place, line in enumerate(lines) if _FIRST_ERROR.match(line)), None)
+    chosen = lines[-12:] if first is None else [line for line in lines[first : first + 12] if line.strip()]
+    text = "\n".join(chosen)[-_TAIL_CHARS:].strip()
     return Problem(text or f"the test command ended with {said.ended.code} and said nothing")
 
 

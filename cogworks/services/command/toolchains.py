@@ -14,7 +14,7 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/nix/store", "/gnu/store"
 _LOOKED_UP = ("/etc/maven", "/etc/gradle", "/etc/dotnet", "/etc/php", "/etc/ruby")
 _PACKAGES = (
     (".m2/repository", "MAVEN_OPTS"),
-    (".gradle/caches", ""),
+    (".gradle/caches", "GRADLE_RO_DEP_CACHE"),
     ("go/pkg/mod", "GOMODCACHE"),
     (".cargo/registry", ""),
     (".nuget/packages", "NUGET_PACKAGES"),

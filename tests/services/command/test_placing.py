@@ -18,6 +18,12 @@ GO = {
 JAVA = {"api/src/test/java/shop/CartTest.java": "", "web/src/test/java/web/CartTest.java": ""}
 RUST = {"src/lib.rs": "", "src/cart.rs": "", "src/a/mod.rs": "", "tests/whole.rs": ""}
 WORKSPACE = {"crates/my-shop/src/lib.rs": "", "crates/other/src/lib.rs": "", "crates/my-shop/src/cart.rs": ""}
+TWINS = {
+    "z/Cargo.toml": '[package]\nname = "apples"\n',
+    "a/Cargo.toml": '[package]\nname = "pears"\n',
+    "z/tests/all.rs": "",
+    "a/tests/all.rs": "",
+}
 CSHARP = {
     "Tests/Carts.cs": "namespace Shop;\npublic class CartTest { [Fact] public void Adds() {} }\n",
     "Web/Carts.cs": "namespace Web;\npublic class CartTest { [Fact] public void Adds() {} }\n",
@@ -29,7 +35,7 @@ def placed(folder: Path, files: Mapping[str, str], case: Case, module: str = "")
     laid_out(folder, files)
     sources = Sources(
         list(files),
-        lambda path: files[path],
+        lambda path: files.get(path, ""),
         ("/tmp/x/copy",),
         module,
         lambda asked: reported_tests(folder, only=asked),
@@ -49,6 +55,9 @@ def placed(folder: Path, files: Mapping[str, str], case: Case, module: str = "")
         (RUST, Case("a::b::adds", "passed", group="my_shop:src/lib.rs"), "src/a/mod.rs::a::b::adds"),
         (RUST, Case("whole", "passed", group="whole:tests/whole.rs"), "tests/whole.rs::whole"),
         (WORKSPACE, Case("cart::adds", "passed", group="my_shop:src/lib.rs"), "crates/my-shop/src/cart.rs::cart::adds"),
+        (TWINS, Case("adds", "passed", group="all:tests/all.rs"), "z/tests/all.rs::adds"),
+        (TWINS, Case("adds", "passed", group="all:tests/all.rs#2"), "a/tests/all.rs::adds"),
+        ({"test/a.js": ""}, Case("test/a.js > adds > one", "passed"), "test/a.js::adds > one"),
         (CSHARP, Case("Adds", "passed", group="Shop.CartTest"), "Tests/Carts.cs::Adds"),
         (CSHARP, Case("Adds(count: 1)", "passed", group="Web.CartTest"), "Web/Carts.cs::Adds(count: 1)"),
         (KOTLIN, Case("adds", "passed", group="shop.CartTest"), "src/test/kotlin/Carts.kt::adds"),

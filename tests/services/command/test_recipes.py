@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from cogworks.services.command.recipes import Recipe, recipe_of
+from cogworks.services.command.recipe import Recipe
+from cogworks.services.command.recipes import recipe_of
 
 
 def of_package(script: str | None = None, *, names: tuple[str, ...] = (), **packages: str) -> Recipe:
@@ -24,7 +25,12 @@ def of_package(script: str | None = None, *, names: tuple[str, ...] = (), **pack
             "tsc && vitest run --reporter=json --outputFile=$COGWORKS_REPORT",
             "vitest-json",
         ),
-        ("mocha", "mocha --reporter xunit --reporter-option output=$COGWORKS_REPORT", "junit"),
+        ("mocha", "mocha --reporter xunit --reporter-options output=$COGWORKS_REPORT", "junit"),
+        ("tape test/*.js | tap-spec", "tape test/*.js", "tap"),
+        ("tap test/*.js --100", "tap test/*.js --100 --reporter=tap", "tap"),
+        ("xo && ava && tsd", "ava --tap", "tap"),
+        ("jest && mocha", "jest && mocha", "exit-code"),
+        ("jest | tee log", "jest | tee log", "exit-code"),
         ("./check.sh", "./check.sh", "exit-code"),
     ],
 )
@@ -33,6 +39,27 @@ def test_the_script_of_a_package_says_what_runs_its_tests(script: str, test: str
 
     assert (recipe.test, recipe.report) == (test, report)
     assert recipe.source == "package.json, scripts.test"
+
+
+def test_other_scripts_are_read_where_they_are_called_and_what_is_no_test_is_left_out_and_said() -> None:
+    scripts = {
+        "test": "npm run lint && npm run unit && npm run types",
+        "lint": "eslint . && prettier --check .",
+        "preunit": "tsc",
+        "unit": "jest --ci",
+        "types": "tsd",
+    }
+    recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+
+    assert recipe.test == "tsc && jest --ci --json --outputFile=$COGWORKS_REPORT"
+    [note] = recipe.notes
+    assert all(each in note for each in ("`eslint .`", "`prettier --check .`", "`tsd`"))
+
+
+def test_scripts_that_call_each_other_for_ever_are_one_script() -> None:
+    recipe = recipe_of({"package.json": json.dumps({"scripts": {"test": "npm run a", "a": "npm run a"}})})
+
+    assert (recipe.runner, recipe.test) == ("script", "npm run a")
 
 
 def test_without_a_script_the_runner_among_the_packages_is_taken_and_without_that_it_is_said() -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from cogworks.services.command.recipes import Recipe, recipe_of
+from cogworks.services.command.recipe import Recipe
+from cogworks.services.command.recipes import recipe_of
 from cogworks.services.command.selecting import MOST_ONE_BY_ONE, parts_of, select
 
 GO = recipe_of({"go.mod": ""})
@@ -21,8 +22,9 @@ def test_without_tests_the_whole_suite_runs() -> None:
     ("runner", "recipe", "wanted"),
     [
         ("go", GO, "go test -json -run '^(a\\ b)$' ./t"),
-        ("jest", Recipe(runner="jest", test="jest"), "jest -t 'a\\ b' t/x.go"),
+        ("jest", Recipe(runner="jest", test="jest"), "jest -t 'a\\ b' --runTestsByPath t/x.go"),
         ("node", Recipe(runner="node:test", test="node --test"), None),
+        ("tape", Recipe(runner="tape", test="tape test/*.js"), None),
         ("cargo", Recipe(runner="cargo test", test="cargo test"), "cargo test -- --exact 'a b'"),
         ("own", OWN, "./one t/x.go 'a b'"),
         ("other", Recipe(runner="make", test="make test"), None),
@@ -55,11 +57,35 @@ def test_node_runs_the_file_in_place_of_those_of_the_script() -> None:
     assert lines(recipe, "test/a.test.js::cart > adds") == ("tsc && node --test test/a.test.js",)
 
 
+def test_runners_that_speak_tap_run_the_file_in_place_of_those_of_the_script() -> None:
+    recipe = Recipe(runner="tap", test="tsc && tap test/*.js --reporter=tap")
+
+    assert lines(recipe, "test/a.js::adds") == ("tsc && tap --reporter=tap test/a.js",)
+
+
 def test_maven_is_told_classes_and_methods() -> None:
     recipe = Recipe(runner="maven", test="mvn test")
     [line] = lines(recipe, "src/test/java/CartTest.java::adds", "src/test/java/CartTest.java::fails")
 
     assert line.endswith("'-Dtest=CartTest#adds+fails'")
+
+
+def test_classes_within_a_class_run_with_their_file() -> None:
+    maven, gradle = Recipe(runner="maven", test="mvn test"), Recipe(runner="gradle", test="gradle test")
+
+    assert lines(maven, "t/CartTest.java")[0].endswith("'-Dtest=CartTest,CartTest$*'")
+    assert lines(gradle, "t/CartTest.java") == ("gradle test --tests '*CartTest' --tests '*CartTest$*'",)
+
+
+def test_tests_in_the_documentation_of_a_crate_run_by_what_they_document() -> None:
+    recipe = Recipe(runner="cargo test", test="cargo test")
+
+    assert lines(recipe, "src/lib.rs::doc cart::total") == ("cargo test --doc -- cart::total",)
+    assert lines(recipe, "src/lib.rs::doc a", "src/lib.rs::tests::b") == (
+        "cargo test -- --exact tests::b",
+        "cargo test --doc -- a",
+    )
+    assert lines(recipe, "src/lib.rs::doc") == ("cargo test",)
 
 
 def test_a_template_is_filled_in_one_pass_and_its_values_are_quoted() -> None:

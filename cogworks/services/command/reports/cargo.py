@@ -1,6 +1,7 @@
 """The text of `cargo test`, and the JSON lines of libtest."""
 
 import re
+from collections import Counter
 from typing import Any
 
 from cogworks.services.command.reports.cases import (
@@ -22,7 +23,7 @@ _TEST = re.compile(r"^test (.{1,500}?)(?: - should panic)? \.\.\. (ok|FAILED|ign
 _BEGUN = re.compile(r"^test (.{1,500}?)(?: - should panic)? \.\.\. ")
 _END = re.compile(r"^(ok|FAILED|ignored)$")
 _OUTPUT = re.compile(r"^---- (.{1,500}?) (?:stdout|stderr) ----$")
-_DOCTEST = re.compile(r"^(\S{1,300}\.rs) - (.{1,300})$")
+_DOCTEST = re.compile(r"^(\S{1,300}\.rs) - (.{0,300}?) ?\(line (\d{1,7})\)(?: - compile(?: fail)?)?$")
 _ERROR = re.compile(r"^error(?:\[E\d{1,5}\])?: (.{1,1000})$")
 _ARROW = re.compile(r"^\s*--> ([^\s:]{1,300}):(\d{1,7}):\d{1,7}$")
 _OUTCOMES: dict[str, Outcome] = {"ok": "passed", "FAILED": "failed", "ignored": "skipped", "bench:": "passed"}
@@ -60,6 +61,7 @@ class _Reader:
         self._cases: list[Case] = []
         self._problems: list[Problem] = []
         self._program = ""
+        self._programs: Counter[str] = Counter()
         self._pending = ""
         """A test whose end stands on a later line, because it printed something."""
         self._error = ""
@@ -68,7 +70,7 @@ class _Reader:
 
     def line(self, line: str) -> None:
         if found := _RUNNING.match(line):
-            self._begin(f"{found[2]}:{found[1]}")
+            self._begin(self._named(f"{found[2]}:{found[1]}"))
         elif _DOCTESTS.match(line):
             self._begin("")
         elif found := _OUTPUT.match(line):
@@ -85,6 +87,12 @@ class _Reader:
         if event.get("type") == "test" and kind in _EVENTS:
             message = word(event.get("stdout")) or word(event.get("message"))
             self._add(name, _EVENTS[kind], message)
+
+    def _named(self, program: str) -> str:
+        """Two packages of a workspace may each have a `tests/all.rs`: the second one is `all:tests/all.rs#2`."""
+        self._programs[program] += 1
+        times = self._programs[program]
+        return program if times == 1 else f"{program}#{times}"
 
     def _begin(self, program: str) -> None:
         self._program, self._shown, self._pending = program, None, ""
@@ -104,9 +112,7 @@ class _Reader:
             self._error = ""
 
     def _add(self, name: str, outcome: Outcome, message: str) -> None:
-        found = _DOCTEST.match(name)
-        file = found[1] if found else ""
-        self._cases.append(Case(name, outcome, message, file=file, group=self._program))
+        self._cases.append(Case(name, outcome, message, group=self._program))
         self._pending = ""
 
     def parsed(self) -> Parsed:
@@ -118,4 +124,21 @@ class _Reader:
         ]
         if self._pending:
             cases.append(Case(self._pending, "error", "it did not come to its end", group=self._program))
-        return bounded(cases, self._problems, is_cut=bool(self._pending))
+        return bounded(_with_documentation(cases), self._problems, is_cut=bool(self._pending))
+
+
+def _with_documentation(cases: list[Case]) -> list[Case]:
+    """Tests in documentation last, named by what they document.
+
+    The lines that cargo puts into their names change with every edit above, and they end in any order.
+    """
+    others: list[Case] = []
+    documented: list[tuple[str, int, Case]] = []
+    for case in cases:
+        if found := _DOCTEST.match(case.name):
+            file, item, line = found.groups()
+            name = f"doc {item}" if item else "doc"
+            documented.append((file, int(line), case._replace(name=name, file=file)))
+        else:
+            others.append(case)
+    return [*others, *(case for _, _, case in sorted(documented, key=lambda each: each[:2]))]

@@ -187,13 +187,33 @@ def test_cargo_tells_programs_doctests_and_what_a_failing_test_printed() -> None
         ("cart::tests::panics", "passed"),
         ("cart::tests::slow", "skipped"),
         ("nothing", "passed"),
-        ("src/cart.rs - cart::total (line 3)", "passed"),
+        ("doc cart::total", "passed"),
     ]
     assert parsed.cases[1].message.startswith(
         "noise\nthread 'cart::tests::fails' panicked at src/cart.rs:20:9:"
     )
     assert (parsed.cases[4].group, parsed.cases[5].file) == ("whole:tests/whole.rs", "src/cart.rs")
     assert (parsed.problems, parsed.is_cut) == ((), False)
+
+
+def test_tests_in_documentation_are_told_by_what_they_document_in_the_order_of_the_file() -> None:
+    lines = ("src/a.rs - total (line 17)", "src/a.rs - (line 2)", "src/a.rs - total (line 9) - compile")
+    parsed = cargo.parse("".join(f"test {line} ... ok\n" for line in lines).encode())
+    moved = cargo.parse("".join(f"test {line} ... ok\n" for line in reversed(lines)).encode())
+
+    assert [(case.file, case.name) for case in parsed.cases] == [
+        ("src/a.rs", "doc"),
+        ("src/a.rs", "doc total"),
+        ("src/a.rs", "doc total"),
+    ]
+    assert moved == parsed
+
+
+def test_two_programs_of_one_name_are_told_apart() -> None:
+    running = "     Running tests/all.rs (target/debug/deps/all-{}aaaaaaaaaaaaaaa)\ntest adds ... ok\n"
+    parsed = cargo.parse((running.format(1) + running.format(2)).encode())
+
+    assert [case.group for case in parsed.cases] == ["all:tests/all.rs", "all:tests/all.rs#2"]
 
 
 def test_what_the_compiler_of_rust_refuses_is_a_problem() -> None:

@@ -1,0 +1,28 @@
+"""The commands of one root of a repository."""
+
+from typing import NamedTuple
+
+REPORT = "$COGWORKS_REPORT"
+"""Stands in a command for the file that the report belongs into."""
+
+
+class Recipe(NamedTuple):
+    """The commands of one root; each is a line for `sh` that starts there."""
+
+    language: str = ""
+    runner: str = ""
+    """What runs the tests, e.g. `jest`; empty: nothing is known."""
+    test: str = ""
+    test_one: str = ""
+    """With `{test}`, `{file}`, `{folder}` or `{name}`; empty: the runner's own way, else the whole suite."""
+    report: str = "exit-code"
+    report_file: str = ""
+    """Pattern of the reports below the root; empty: standard output, or `REPORT` where the command names it."""
+    setup: tuple[str, ...] = ()
+    lint: str = ""
+    format: str = ""
+    programs: tuple[str, ...] = ()
+    """What has to be on this machine."""
+    source: str = ""
+    """The manifest, and key, that says so."""
+    notes: tuple[str, ...] = ()
