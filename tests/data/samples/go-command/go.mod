@@ -1,0 +1,3 @@
+module example.org/tools/shop
+
+go 1.19

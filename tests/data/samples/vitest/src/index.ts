@@ -1,0 +1,3 @@
+export { Basket } from "./basket";
+export { lineTotal } from "./price";
+export type { Cents, Line } from "./price";
