@@ -14,7 +14,8 @@ from cogworks.codebase.failures import GitFailed
 from cogworks.domain_services.messages import Repository, RepositorySettings, Request
 from cogworks.services.command.ground import Ground, NotReady
 from cogworks.services.command.machine import Machine
-from cogworks.services.command.recipes import Recipe, recipe_of, wanted_texts
+from cogworks.services.command.recipe import Recipe
+from cogworks.services.command.recipes import recipe_of, wanted_texts
 from cogworks.services.command.toolchains import Toolchain, toolchain_of
 from cogworks.services.python.building.checkout import Checkout, checkout_of, store_of, text_of
 from cogworks.services.python.keeping import Kept

@@ -1,0 +1,297 @@
+"""Repositories of other languages, each with an issue and what a model answers to it."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.end_to_end.test_example_pipelines import PASSED, classified
+
+SAMPLES = Path(__file__).parents[1] / "data" / "samples"
+DEBIANS_PACKAGES = (
+    'environment = { mode = "prepared", variables = { MAVEN_OPTS = "-Dmaven.repo.local=/usr/share/maven-repo" } }\n'
+)
+"""What makes Maven use the packages of Debian, which are of the system and so seen behind walls."""
+
+_PACKAGES = "/usr/share/maven-repo"
+JUNIT_5 = tuple(
+    f"{_PACKAGES}/org/{name}"
+    for name in (
+        "junit/jupiter/junit-jupiter/5.9.2",
+        "apache/maven/plugins/maven-compiler-plugin",
+        "apache/maven/plugins/maven-resources-plugin",
+        "apache/maven/surefire/surefire-junit-platform",
+    )
+)
+"""`apt install maven junit5 libsurefire-java libmaven-compiler-plugin-java libmaven-resources-plugin-java`."""
+JUNIT_4 = (f"{_PACKAGES}/junit/junit/4.x",)
+"""`apt install gradle junit4`."""
+
+
+class Played(NamedTuple):
+    """A sample, what its model answers and what follows."""
+
+    sample: str
+    code: str
+    edit: tuple[str, str]
+    test: str
+    test_text: str
+    names: tuple[str, ...]
+    """Of the new tests."""
+    configuration: str = ""
+    """Lines of `.cogworks/config.toml`; empty: nothing is configured."""
+
+    @property
+    def ids(self) -> list[str]:
+        return [f"{self.test}::{name}" for name in self.names]
+
+
+GO = Played(
+    "go",
+    "prices/prices.go",
+    ("\t\tsum += each\n", "\t\tif each > 0 {\n\t\t\tsum += each\n\t\t}\n"),
+    "prices/negative_test.go",
+    """package prices
+
+import "testing"
+
+func TestTotalLeavesOutWhatIsBelowZero(t *testing.T) {
+	if got := Total(5, -3); got != 5 {
+		t.Errorf("Total(5, -3) = %d", got)
+	}
+}
+""",
+    ("TestTotalLeavesOutWhatIsBelowZero",),
+)
+JAVASCRIPT = Played(
+    "javascript",
+    "src/prices.js",
+    ("sum + each", "sum + Math.max(each, 0)"),
+    "test/negative.test.js",
+    """import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { total } from "../src/prices.js";
+
+test("leaves out what is below zero", () => assert.equal(total(5, -3), 5));
+""",
+    ("leaves out what is below zero",),
+)
+RUST = Played(
+    "rust",
+    "src/prices.rs",
+    ("cents.iter().sum()", "cents.iter().filter(|each| **each > 0).sum()"),
+    "tests/negative.rs",
+    """use my_shop::prices::total;
+
+#[test]
+fn leaves_out_what_is_below_zero() {
+    assert_eq!(total(&[5, -3]), 5);
+}
+""",
+    ("leaves_out_what_is_below_zero",),
+)
+VITEST = Played(
+    "vitest",
+    "src/price.ts",
+    ("line.cents * line.count", "line.cents * Math.max(line.count, 0)"),
+    "test/negative.test.ts",
+    """import { describe, expect, it } from "vitest";
+
+import { lineTotal, type Line } from "../src";
+
+describe("a line", () => {
+  it.each([-1, -20])("of %i pieces costs nothing", (count: number) => {
+    const line: Line = { name: "tea", cents: 5, count };
+    expect(Math.abs(lineTotal(line))).toBe(0);
+  });
+});
+""",
+    ("a line > of -1 pieces costs nothing", "a line > of -20 pieces costs nothing"),
+)
+JEST = Played(
+    "jest",
+    "lib/slug.js",
+    ('replace(SEPARATORS, "-")', 'replace(SEPARATORS, "-").replace(/^-|-$/g, "")'),
+    "__tests__/ends.test.js",
+    """"use strict";
+
+const { slug } = require("../lib");
+
+describe("the ends of a slug", () => {
+  it("are letters or digits (not dashes)", () => {
+    expect(slug("Tea, please!")).toBe("tea-please");
+  });
+});
+""",
+    ("the ends of a slug > are letters or digits (not dashes)",),
+)
+WORKSPACES = Played(
+    "node-workspaces",
+    "packages/money/src/index.js",
+    ('text.split(".")', "text.split(/[.,]/)"),
+    "packages/money/test/comma.test.mjs",
+    """import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { parse } from "../src/index.js";
+
+describe("a comma", () => {
+  it("stands for a point", () => assert.equal(parse("1,5"), 150));
+});
+""",
+    ("a comma > stands for a point",),
+)
+GO_PACKAGES = Played(
+    "go-packages",
+    "money/money.go",
+    ('strings.Cut(text, ".")', 'strings.Cut(strings.Replace(text, ",", ".", 1), ".")'),
+    "money/comma_test.go",
+    """package money_test
+
+import (
+	"testing"
+
+	"example.org/shop/money"
+)
+
+func TestComma(t *testing.T) {
+	for text, want := range map[string]money.Cents{"1,5": 150} {
+		t.Run(text, func(t *testing.T) {
+			if got, err := money.Parse(text); err != nil || got != want {
+				t.Errorf("got %v, %v", got, err)
+			}
+		})
+	}
+}
+""",
+    ("TestComma", "TestComma/1,5"),
+)
+GO_COMMAND = Played(
+    "go-command",
+    "internal/prices/prices.go",
+    ("\t\tsum += each\n", "\t\tif each > 0 {\n\t\t\tsum += each\n\t\t}\n"),
+    "internal/prices/negative_test.go",
+    """package prices
+
+import "testing"
+
+func TestSumLeavesOutWhatIsBelowZero(t *testing.T) {
+	if got := Sum(5, -3); got != 5 {
+		t.Errorf("got %d", got)
+	}
+}
+""",
+    ("TestSumLeavesOutWhatIsBelowZero",),
+)
+RUST_LIBRARY = Played(
+    "rust-library",
+    "src/parsing.rs",
+    ("    if text.is_empty()", "    let text = text.trim();\n    if text.is_empty()"),
+    "tests/spaces.rs",
+    """use price_list::parsing::{parse, Unreadable};
+
+#[test]
+fn spaces_do_not_count() {
+    assert_eq!(parse(" 1.50 "), Ok(150));
+}
+
+#[test]
+fn spaces_alone_are_empty() {
+    assert_eq!(parse("  "), Err(Unreadable::Empty));
+}
+""",
+    ("spaces_alone_are_empty", "spaces_do_not_count"),
+)
+RUST_WORKSPACE = Played(
+    "rust-workspace",
+    "basket/src/discount.rs",
+    ("price.0 * percent / 100", "price.0 * percent.clamp(0, 100) / 100"),
+    "basket/tests/limits.rs",
+    """use basket::discount::discounted;
+use money::Cents;
+
+#[test]
+fn nothing_costs_less_than_nothing() {
+    assert_eq!(discounted(Cents(200), 150), Cents(0));
+}
+""",
+    ("nothing_costs_less_than_nothing",),
+)
+_JAVA = "src/main/java/org/example/shop/Price.java"
+_JAVA_TEST = "src/test/java/org/example/shop/CommaTest.java"
+_COMMA = (r'text.split("\\.", 2)', 'text.split("[.,]", 2)')
+MAVEN = Played(
+    "maven",
+    _JAVA,
+    _COMMA,
+    _JAVA_TEST,
+    """package org.example.shop;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import org.junit.jupiter.api.Test;
+
+class CommaTest {
+    @Test
+    void standsForAPoint() {
+        assertEquals(150, Price.parse("1,5").cents());
+    }
+}
+""",
+    ("standsForAPoint",),
+    DEBIANS_PACKAGES,
+)
+GRADLE = Played(
+    "gradle",
+    _JAVA,
+    _COMMA,
+    _JAVA_TEST,
+    """package org.example.shop;
+
+import static org.junit.Assert.assertEquals;
+
+import org.junit.Test;
+
+public class CommaTest {
+    @Test
+    public void standsForAPoint() {
+        assertEquals(150, Price.parse("1,5").cents());
+    }
+}
+""",
+    ("standsForAPoint",),
+    'environment = "prepared"\n',
+)
+
+
+def replies_of(played: Played) -> tuple[dict[str, Any], ...]:
+    """What the model answers, in order."""
+    before = (SAMPLES / played.sample / played.code).read_text("utf-8")
+    after = before.replace(*played.edit)
+    assert after != before
+    task = {
+        "key": "A",
+        "title": "Read and count prices as people mean them",
+        "description": "Prices are read and counted as people mean them (R1).",
+        "files": [played.code, played.test],
+        "interfaces": [],
+        "test_specification": f"What people mean, in {played.test}",
+        "acceptance_criteria": ["prices are as people mean them"],
+        "depends_on": [],
+    }
+    specified = {"title": task["title"], "markdown": "# Prices\n\n- **R1** Prices are as people mean them.\n"}
+    tests = {
+        "test_path": played.test,
+        "extra_paths": [],
+        "files": [{"path": played.test, "action": "create", "content": played.test_text}],
+        "notes": "",
+        "missing_capability": "",
+    }
+    made = {
+        "summary": "Read and count prices as people mean them",
+        "files": [{"path": played.code, "action": "modify", "content": after}],
+        "notes": "",
+        "test_dispute": {"test_id": "", "reason": ""},
+        "missing_capability": "",
+    }
+    intake = {**classified(), "affected_modules": [played.code], "language": played.sample}
+    return (intake, specified, {"sub_work_items": [task]}, tests, made, PASSED, PASSED, PASSED)
