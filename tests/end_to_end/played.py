@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 from tests.end_to_end.test_example_pipelines import PASSED, classified
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
-DEBIANS_PACKAGES = (
-    'environment = { mode = "prepared", variables = { MAVEN_OPTS = "-Dmaven.repo.local=/usr/share/maven-repo" } }\n'
-)
+DEBIANS_PACKAGES = 'environment = { mode = "prepared", variables = { MAVEN_OPTS = "-Dmaven.repo.local=/usr/share/maven-repo" } }\n'
 """What makes Maven use the packages of Debian, which are of the system and so seen behind walls."""
 
 _PACKAGES = "/usr/share/maven-repo"

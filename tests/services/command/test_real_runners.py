@@ -1,0 +1,284 @@
+"""What real runners report, in every format there is, of what passes, fails, breaks, crashes, and prints too much."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cogworks.services.command.machine import Commands
+from tests.node_packages import installed
+from tests.services.asking import laid_out
+from tests.services.command.commanding import needs, needs_files, outcomes, report_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+NOISE = "x" * 1000
+DEBIAN = {"mode": "prepared", "variables": {"MAVEN_OPTS": "-Dmaven.repo.local=/usr/share/maven-repo"}}
+NODE_TESTS = """const test = require("node:test");
+test("adds", () => {});
+test("breaks \\u001b[31mred", () => { console.log("\\u001b[32mgreen"); throw new Error("no"); });
+test("later", { skip: "why not" }, () => {});
+"""
+
+
+def sample(name: str, folder: Path) -> Path:
+    return Path(shutil.copytree(SAMPLES / name, folder / name))
+
+
+def with_packages(name: str, folder: Path) -> Path:
+    """A sample with the packages of its lock file in place."""
+    packages = installed(SAMPLES / name)
+    made = sample(name, folder)
+    shutil.copytree(packages / "node_modules", made / "node_modules", symlinks=True)
+    return made
+
+
+@needs("node")
+@pytest.mark.parametrize(("reporter", "report"), [("tap", "tap"), ("junit", "junit")])
+def test_node_in_other_formats(reporter: str, report: str, tmp_path: Path) -> None:
+    laid_out(tmp_path, {"a.test.js": NODE_TESTS})
+    commands = Commands(test=f"node --test --test-reporter={reporter}", report=report)
+    found = report_of(tmp_path, commands=commands)
+
+    assert sorted(outcomes(found).values()) == ["failed", "passed", "skipped"]
+    assert "\x1b" not in found.model_dump_json()
+
+
+@needs("bats")
+@pytest.mark.parametrize(("formatter", "report"), [("tap13", "tap"), ("junit", "junit")])
+def test_bats(formatter: str, report: str, tmp_path: Path) -> None:
+    text = '@test "adds" { true; }\n@test "breaks" { false; }\n@test "later" { skip "why"; }\n'
+    laid_out(tmp_path, {"t/cart.bats": text})
+    commands = Commands(test=f"bats --formatter {formatter} t", report=report)
+    found = report_of(tmp_path, commands=commands)
+
+    assert sorted(outcomes(found).values()) == ["failed", "passed", "skipped"]
+
+
+@needs("perl")
+def test_perls_tap_with_subtests_and_a_plan_that_is_not_kept(tmp_path: Path) -> None:
+    text = 'use Test::More;\nok 1, "adds";\nsubtest "cart" => sub { plan tests => 1; ok 0, "breaks"; };\ndone_testing;\n'
+    laid_out(tmp_path, {"t/a.t": text, "t/b.t": 'use Test::More tests => 3;\nok 1, "adds";\nexit 7;\n'})
+    whole = report_of(tmp_path, commands=Commands(test="perl t/a.t", report="tap"))
+    cut = report_of(tmp_path, commands=Commands(test="perl t/b.t", report="tap"))
+
+    assert outcomes(whole) == {".::adds": "passed", ".::cart > breaks": "failed"}
+    assert outcomes(cut)[".::adds"] == "passed"
+
+
+@needs("rspec")
+def test_rspec_by_its_formatter_of_junit(tmp_path: Path) -> None:
+    text = (
+        'RSpec.describe "a cart" do\n  it("adds") { expect(1).to eq 1 }\n  it("breaks") { expect(1).to eq 2 }\n'
+        '  context "later" do\n    xit("waits") {}\n  end\nend\n'
+    )
+    laid_out(tmp_path, {"spec/cart_spec.rb": text})
+    test = 'rspec --require rspec_junit_formatter --format RspecJunitFormatter --out "$COGWORKS_REPORT"'
+    commands = Commands(test=test, report="junit")
+    found = report_of(tmp_path, commands=commands)
+
+    assert outcomes(found) == {
+        "spec/cart_spec.rb::a cart adds": "passed",
+        "spec/cart_spec.rb::a cart breaks": "failed",
+        "spec/cart_spec.rb::a cart later waits": "skipped",
+    }
+    laid_out(tmp_path, {"spec/broken_spec.rb": "RSpec.describe(\n"})
+    assert report_of(tmp_path, commands=commands).collection_errors
+
+
+@needs("phpunit", "php")
+def test_phpunit(tmp_path: Path) -> None:
+    text = (
+        "<?php\nnamespace Shop;\nuse PHPUnit\\Framework\\TestCase;\nfinal class CartTest extends TestCase {\n"
+        "  public function testAdds(): void { self::assertSame(1, 1); }\n"
+        "  public function testBreaks(): void { self::assertSame(1, 2); }\n"
+        '  public function testLater(): void { self::markTestSkipped("why"); }\n'
+        "  /** @dataProvider counts */\n  public function testCounts(int $n): void { self::assertGreaterThan(0, $n); }\n"
+        '  public static function counts(): array { return ["one" => [1], "none" => [0]]; }\n}\n'
+    )
+    laid_out(tmp_path, {"tests/CartTest.php": text})
+    commands = Commands(test='phpunit --log-junit "$COGWORKS_REPORT" tests', report="junit")
+    found = outcomes(report_of(tmp_path, commands=commands))
+
+    assert found == {
+        "tests/CartTest.php::testAdds": "passed",
+        "tests/CartTest.php::testBreaks": "failed",
+        "tests/CartTest.php::testLater": "skipped",
+        'tests/CartTest.php::testCounts with data set "one"': "passed",
+        'tests/CartTest.php::testCounts with data set "none"': "failed",
+    }
+    laid_out(tmp_path, {"tests/BrokenTest.php": "<?php\nfinal class BrokenTest {\n  function\n"})
+    assert report_of(tmp_path, commands=commands).collection_errors
+
+
+@needs("node", "npm")
+@pytest.mark.parametrize(
+    ("name", "place", "broken", "wanted"),
+    [
+        ("jest", "__tests__/slug.test.js", "__tests__/broken.test.js", 6),
+        ("vitest", "test/basket.test.ts", "test/broken.test.ts", 7),
+    ],
+)
+def test_jest_and_vitest_with_a_file_that_is_none(
+    name: str, place: str, broken: str, wanted: int, tmp_path: Path
+) -> None:
+    repository = with_packages(name, tmp_path)
+    assert len(outcomes(report_of(repository))) == wanted
+    one = report_of(repository, tests=[place])
+    assert {test.partition("::")[0] for test in outcomes(one)} == {place}
+
+    laid_out(repository, {broken: "const broken = ;\n"})
+    [error] = report_of(repository).collection_errors
+    assert error.startswith(f"{broken}: ")
+    assert "\x1b" not in error
+
+
+@needs("node", "npm")
+def test_a_file_of_jest_whose_path_is_a_pattern_is_selected(tmp_path: Path) -> None:
+    repository = with_packages("jest", tmp_path)
+    place = "pages/[id]/(a+b).test.js"
+    laid_out(repository, {place: 'test("adds", () => {});\n'})
+
+    assert outcomes(report_of(repository, tests=[f"{place}::adds"])) == {f"{place}::adds": "passed"}
+
+
+@needs("go")
+def test_go_with_a_package_that_does_not_compile_one_that_crashes_and_one_that_prints_anything(
+    tmp_path: Path,
+) -> None:
+    repository = sample("go-packages", tmp_path)
+    laid_out(
+        repository,
+        {
+            "broken/a_test.go": 'package broken\n\nimport "testing"\n\nfunc TestA(t *testing.T) { missing() }\n',
+            "crash/a_test.go": (
+                'package crash\n\nimport (\n\t"os"\n\t"testing"\n)\n\n'
+                "func TestExits(t *testing.T) { os.Exit(3) }\n"
+            ),
+            "noise/a_test.go": (
+                'package noise\n\nimport (\n\t"fmt"\n\t"os"\n\t"strings"\n\t"testing"\n)\n\nfunc TestNoise(t *testing.T) {\n'
+                '\tos.Stdout.Write([]byte{0xff, 0xfe, 10})\n\tfmt.Println("\\x1b[31mred")\n'
+                f'\tfor i := 0; i < 20000; i++ {{\n\t\tfmt.Println(strings.Repeat("x", {len(NOISE)}))\n\t}}\n\tt.Fail()\n}}\n'
+            ),
+        },
+    )
+    found = report_of(repository)
+
+    told = outcomes(found)
+    assert told["noise/a_test.go::TestNoise"] == "failed"
+    assert told["crash/a_test.go::TestExits"] == "error"
+    assert told["money/money_test.go::TestParse"] == "passed"
+    assert found.collection_errors == ("broken: broken/a_test.go:5: undefined: missing",)
+    assert max(len(case.message) for case in found.cases) < 10_000
+
+
+@needs("go")
+def test_go_reads_the_packages_that_a_repository_brings_in_vendor(tmp_path: Path) -> None:
+    laid_out(
+        tmp_path,
+        {
+            "go.mod": "module example.org/shop\n\ngo 1.19\n\nrequire example.net/sums v1.0.0\n",
+            "go.sum": "",
+            "vendor/modules.txt": "# example.net/sums v1.0.0\n## explicit\nexample.net/sums\n",
+            "vendor/example.net/sums/sums.go": "package sums\n\nfunc Of(a, b int) int { return a + b }\n",
+            "shop_test.go": (
+                'package shop\n\nimport (\n\t"testing"\n\n\t"example.net/sums"\n)\n\n'
+                "func TestAdds(t *testing.T) {\n\tif sums.Of(1, 2) != 3 {\n\t\tt.Fail()\n\t}\n}\n"
+            ),
+        },
+    )
+
+    assert outcomes(report_of(tmp_path, settings={"mode": "prepared"})) == {
+        "shop_test.go::TestAdds": "passed"
+    }
+
+
+@needs("cargo")
+def test_a_workspace_of_rust_with_files_of_one_name_and_tests_in_documentation(tmp_path: Path) -> None:
+    twins = outcomes(report_of(sample("rust-workspace", tmp_path)))
+    library = sample("rust-library", tmp_path)
+    documented = outcomes(report_of(library))
+    one = report_of(library, tests=["src/parsing.rs::doc parsing::parse"])
+
+    assert twins["basket/tests/buying.rs::adds_up"] == twins["money/tests/buying.rs::adds_up"] == "passed"
+    assert documented["src/lib.rs::doc total"] == "passed"
+    assert documented["src/parsing.rs::doc parsing::parse #2"] == "passed"
+    assert outcomes(one) == {"src/parsing.rs::doc parsing::parse": "passed"}
+
+
+@needs("cargo")
+def test_libtest_in_json_and_a_test_that_takes_its_program_down(tmp_path: Path) -> None:
+    repository = sample("rust-library", tmp_path)
+    test = "RUSTC_BOOTSTRAP=1 cargo test --offline --lib -- -Z unstable-options --format json"
+    found = outcomes(report_of(repository, commands=Commands(test=test, report="libtest-json")))
+    laid_out(repository, {"tests/down.rs": "#[test]\nfn goes_down() { std::process::abort(); }\n"})
+    crashed = outcomes(report_of(repository))
+
+    assert found["src/parsing.rs::parsing::tests::reads_parts"] == "passed"
+    assert found["src/parsing.rs::parsing::tests::reads_currencies"] == "skipped"
+    assert crashed["src/lib.rs::tests::nothing_is_free"] == "passed"
+
+
+@needs("cargo")
+def test_a_crate_that_is_not_there_is_named(tmp_path: Path) -> None:
+    repository = sample("rust-library", tmp_path)
+    manifest = repository / "Cargo.toml"
+    manifest.write_text(f'{manifest.read_text("utf-8")}\n[dependencies]\nnot-there-at-all = "1"\n', "utf-8")
+    [error] = report_of(repository, settings={"mode": "prepared"}).collection_errors
+
+    assert "no matching package named `not-there-at-all` found" in error
+
+
+@needs("mvn", "java")
+@needs_files("/usr/share/maven-repo/org/junit/jupiter/junit-jupiter/5.9.2", "/usr/share/maven-repo/org/apache/maven/plugins/maven-compiler-plugin")  # fmt: skip
+def test_maven_with_parameters_nested_classes_and_a_class_that_does_not_compile(tmp_path: Path) -> None:
+    repository = sample("maven", tmp_path)
+    place = "src/test/java/org/example/shop"
+    whole = outcomes(report_of(repository, settings=DEBIAN))
+    one = outcomes(report_of(repository, settings=DEBIAN, tests=[f"{place}/BasketTest.java"]))
+    laid_out(
+        repository,
+        {f"{place}/BrokenTest.java": "package org.example.shop;\n\nclass BrokenTest { Missing missing; }\n"},
+    )
+    [error] = report_of(repository, settings=DEBIAN).collection_errors
+
+    assert len(whole) == 8
+    assert whole[f"{place}/PriceTest.java::readsCurrencies"] == "skipped"
+    assert sorted(one) == [
+        f"{place}/BasketTest.java::WithPrices > addsUp",
+        f"{place}/BasketTest.java::WithPrices > knowsItsSize",
+        f"{place}/BasketTest.java::isFreeAtFirst",
+    ]
+    assert error.startswith(f".: {place}/BrokenTest.java:3: cannot find symbol")
+
+
+@needs("gradle", "java")
+@needs_files("/usr/share/maven-repo/junit/junit/4.x")
+def test_gradle_by_class(tmp_path: Path) -> None:
+    repository = sample("gradle", tmp_path)
+    place = "src/test/java/org/example/shop"
+    prepared = {"mode": "prepared"}
+
+    found = outcomes(report_of(repository, settings=prepared, tests=[f"{place}/BasketTest.java"]))
+    assert found == {
+        f"{place}/BasketTest.java::addsUp[0 pieces]": "passed",
+        f"{place}/BasketTest.java::addsUp[3 pieces]": "passed",
+    }
+
+
+def test_a_report_of_junit_that_a_runner_only_prints_is_read(tmp_path: Path) -> None:
+    xml = '<testsuite name="a"><testcase classname="cart" name="adds" file="a.x"/></testsuite>'
+    laid_out(tmp_path, {"a.x": "", "tests.sh": f"echo some words; echo '{xml}'\n"})
+    commands = Commands(test="sh tests.sh", report="junit")
+
+    assert outcomes(report_of(tmp_path, commands=commands)) == {"a.x::adds": "passed"}
+
+
+def test_output_in_no_known_encoding_and_without_end_is_cut_and_read(tmp_path: Path) -> None:
+    script = "printf 'ok 1 - first \\377\\n'; yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | head -c 90000000; echo 'ok 2 - last'; echo 1..2\n"
+    laid_out(tmp_path, {"tests.sh": script})
+    found = report_of(tmp_path, commands=Commands(test="sh tests.sh", report="tap"))
+
+    [name] = outcomes(found)
+    assert name.startswith(".::first")
