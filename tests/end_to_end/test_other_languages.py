@@ -12,15 +12,48 @@ from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.operations import INDEX
 from cogworks.settings.config import read_environment
 from cogworks.wiring.services import open_panel
+from tests import registries
 from tests.end_to_end import played
 from tests.end_to_end.played import SAMPLES, Played, replies_of
 from tests.end_to_end.scene import Scene, open_scene
 from tests.end_to_end.test_example_pipelines import FOLDER, Stand, output_of, text_of
 from tests.model_server import ModelServer, replied
-from tests.services.command.commanding import needs, needs_files, needs_registry
+from tests.services.command.commanding import needs, needs_files
 
 # Seconds on a busy machine; a virtual machine of Java takes ten to begin.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+MANIFEST = """{
+  "name": "my-shop",
+  "version": "1.0.0",
+  "type": "module",
+  "scripts": { "test": "node --test" },
+  "dependencies": { "ms": "2.1.3" }
+}
+"""
+LOCK = """{
+  "name": "my-shop",
+  "version": "1.0.0",
+  "lockfileVersion": 3,
+  "requires": true,
+  "packages": {
+    "": { "name": "my-shop", "version": "1.0.0", "dependencies": { "ms": "2.1.3" } },
+    "node_modules/ms": {
+      "version": "2.1.3",
+      "integrity": "sha512-6FlzubTLZG3J2a/NVCAleEhjzq5oxgHyaCU9yYXvcLsvoVaHJq/s5xXI6/XXP6tz7R9xAOtHnSO/tXtF3WRTlA==",
+      "license": "MIT"
+    }
+  }
+}
+"""
+USES_PACKAGE = """import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import ms from "ms";
+
+test("a day has its length", () => assert.equal(ms("1d"), 86400000));
+"""
 
 
 class Place(NamedTuple):
@@ -56,10 +89,8 @@ def lay_out(scene: Scene, item: Played) -> None:
         pytest.param(played.GO_COMMAND, id="go-command", marks=needs("go")),
         pytest.param(played.JAVASCRIPT, id="javascript", marks=needs("node")),
         pytest.param(played.WORKSPACES, id="node-workspaces", marks=needs("node")),
-        pytest.param(
-            played.VITEST, id="typescript-vitest", marks=[needs("node", "npm"), needs_registry("npm")]
-        ),
-        pytest.param(played.JEST, id="jest", marks=[needs("node", "npm"), needs_registry("npm")]),
+        pytest.param(played.VITEST, id="typescript-vitest", marks=needs("node", "npm")),
+        pytest.param(played.JEST, id="jest", marks=needs("node", "npm")),
         pytest.param(played.RUST, id="rust", marks=needs("cargo")),
         pytest.param(played.RUST_LIBRARY, id="rust-library", marks=needs("cargo")),
         pytest.param(played.RUST_WORKSPACE, id="rust-workspace", marks=needs("cargo")),
@@ -70,6 +101,8 @@ def lay_out(scene: Scene, item: Played) -> None:
     ],
 )
 def test_an_issue_becomes_a_pull_request_whose_tests_passed_there(item: Played, tmp_path: Path) -> None:
+    if (SAMPLES / item.sample / "package-lock.json").is_file():
+        registries.need(registries.NPM)
     with open_scene(tmp_path) as scene, ModelServer() as server:
         lay_out(scene, item)
         scene.person.set_trigger()
@@ -85,6 +118,29 @@ def test_an_issue_becomes_a_pull_request_whose_tests_passed_there(item: Played, 
         assert handoff["red"] == {"collected": count, "failed": count, "passed": 0, "missing": []}
         [pull] = scene.seen()["pullRequests"]["nodes"]
         assert "No test that passed before fails, is skipped or is gone." in pull["body"]
+
+
+@needs("node", "npm")
+def test_packages_of_a_lock_file_are_installed_by_its_own_tool_and_the_item_is_finished(
+    tmp_path: Path,
+) -> None:
+    registries.need(registries.NPM)
+    with open_scene(tmp_path) as scene, ModelServer() as server:
+        lay_out(scene, played.JAVASCRIPT)
+        files = {"package.json": MANIFEST, "package-lock.json": LOCK, "test/day.test.js": USES_PACKAGE}
+        for path, text in files.items():
+            scene.write(path, text)
+        scene.person.set_trigger()
+        server.answers(*(replied(json.dumps(reply)) for reply in replies_of(played.JAVASCRIPT)))
+        stand = Stand(scene, server)
+        stand.play()
+
+        assert stand.visited[-1] == "integration@A"
+        [pull] = scene.seen()["pullRequests"]["nodes"]
+        assert "No test that passed before fails, is skipped or is gone." in pull["body"]
+        changed = scene.git("diff", "--name-only", "main", pull["headRefName"]).split()
+        assert {played.JAVASCRIPT.code, played.JAVASCRIPT.test} <= set(changed)
+        assert not [path for path in changed if path.startswith(("node_modules/", "package"))]
 
 
 def test_the_index_of_a_repository_without_configuration_tells_its_symbols() -> None:

@@ -1,12 +1,8 @@
 """Asks the service of commands in this process, with real toolchains behind the strongest isolation of this machine."""
 
-import contextlib
 import json
 import os
 import shutil
-import subprocess
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +12,6 @@ from cogworks.domain_services.messages import Response, TestReport
 from cogworks.services.command.answering import CommandService
 from cogworks.services.command.machine import Commands, Machine
 from cogworks.services.command.toolchains import toolchain_of
-from tests.limits import ENDS_WITHIN_S
 from tests.services.asking import HERE
 
 
@@ -72,21 +67,3 @@ def needs_files(*places: str) -> pytest.MarkDecorator:
     """Passes over a test where packages of the system are not on this machine."""
     missing = [each for each in places if not Path(each).exists()]
     return pytest.mark.skipif(bool(missing), reason=f"not on this machine: {', '.join(missing)}")
-
-
-def needs_registry(program: str) -> pytest.MarkDecorator:
-    """Passes over a test where packages of npm cannot be installed."""
-    reason = _unreachable(program)
-    return pytest.mark.skipif(bool(reason), reason=reason)
-
-
-@cache
-def _unreachable(program: str) -> str:
-    if find_spec("cogworks.services.setup") is None:
-        return "a setup has no door to registries here"
-    if shutil.which(program) is None:
-        return f"not on this machine: {program}"
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        done = subprocess.run([program, "ping"], capture_output=True, check=False, timeout=ENDS_WITHIN_S)
-        return "" if done.returncode == 0 else f"the registry of {program} does not answer"
-    return f"the registry of {program} does not answer in time"

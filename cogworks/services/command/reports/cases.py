@@ -53,7 +53,10 @@ def plain(text: str) -> str:
 def bounded(cases: list[Case], problems: list[Problem], *, is_cut: bool = False) -> Parsed:
     """The first of what was found, with short texts."""
     return Parsed(
-        tuple(each._replace(message=plain(each.message)) for each in cases[:MAX_CASES]),
+        tuple(
+            each._replace(name=_ESCAPES.sub("", each.name), message=plain(each.message))
+            for each in cases[:MAX_CASES]
+        ),
         tuple(each._replace(message=plain(each.message)) for each in problems[:MAX_CASES]),
         is_cut or len(cases) > MAX_CASES,
     )

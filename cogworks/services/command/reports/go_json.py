@@ -7,6 +7,8 @@ from cogworks.services.command.reports.cases import Case, Outcome, Parsed, Probl
 
 _ENDS: dict[str, Outcome] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
 _PLACE = re.compile(r"^(?:vet: )?([^\s:]{1,300}\.go):(\d{1,7})(?::\d{1,7})?: (.{1,2000})$")
+_NOT_BUILT = re.compile(r"^FAIL\s{1,8}(\S{1,300}) \[(?:build|setup) failed\]$")
+"""Of versions before 1.24, which tell it in no event."""
 _NOISE = (
     "=== RUN",
     "=== PAUSE",
@@ -60,6 +62,8 @@ class _Reader:
         """A line of the compiler, below a heading `# package`."""
         if line.startswith("# "):
             self._heading = line[2:].split(" ", maxsplit=1)[0]
+        elif found := _NOT_BUILT.match(line):
+            self._failed.add(found[1])
         elif found := _PLACE.match(line.strip()):
             file, number, message = found.groups()
             group = package or self._heading

@@ -29,6 +29,7 @@ class _Reader:
         self.problems: list[Problem] = []
         self._suites: list[Mapping[str, str]] = []
         self._case: Case | None = None
+        self._outcome: Outcome = "error"
         self._notice = ""
         """The `message` of the element that says how the case ended."""
 
@@ -39,6 +40,9 @@ class _Reader:
             self._case = self._begun(attributes)
         elif tag in _BAD:
             self._notice = attributes.get("message") or attributes.get("type") or ""
+            # Surefire and PHPUnit call it an error when the code under test throws anything but a failed assertion, and
+            # name what was thrown.
+            self._outcome = "failed" if tag == "error" and attributes.get("type") else _BAD[tag]
 
     def closed(self, tag: str, text: str) -> None:
         if tag == "testsuite" and self._suites:
@@ -47,7 +51,7 @@ class _Reader:
             self.cases.append(self._case)
             self._case = None
         elif tag in _BAD:
-            self._ended(_BAD[tag], text)
+            self._ended(self._outcome, text)
             self._notice = ""
 
     def _begun(self, attributes: Mapping[str, str]) -> Case:

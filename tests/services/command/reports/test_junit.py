@@ -39,7 +39,7 @@ CTEST = b"""<testsuite name="Linux"><testcase name="unit" classname="unit" statu
             [
                 ("adds", "passed"),
                 ("fails", "failed"),
-                ("throws", "error"),
+                ("throws", "failed"),
                 ("later", "skipped"),
                 ("flaky", "passed"),
             ],
