@@ -145,7 +145,10 @@ def languages_check(contents: Contents, services: Sequence[Served]) -> Check:
         return Check(name=name, status="ok", found=f"{_shares(held)}; the services say what they know of it")
     unknown = {language: size for language, size in held.items() if not _is_known(language, services)}
     names = ", ".join(service.name for service in services)
-    remedy = "Add a service that knows it to `.cogworks/services.toml` (a `[[services]]` table, see docs/extension-api.md)."
+    remedy = (
+        'Add a service that knows it to `.cogworks/services.toml`: a `[[services]]` table with `name = "tests"`, '
+        '`kind = "command"` and `test = "…"`, or one of your own (see docs/extension-api.md).'
+    )
     if not unknown:
         return Check(name=name, status="ok", found=f"{_shares(held)}, known to {names}")
     seen = _seen(unknown, contents.root_names)

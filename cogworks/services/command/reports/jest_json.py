@@ -38,7 +38,8 @@ def parse(data: bytes) -> Parsed:
         name = word(file.get("name")) or word(file.get("testFilePath"))
         found = [_case(mapping(test), name) for test in listing(file.get("assertionResults"))]
         cases += found
-        if not found and file.get("status") == "failed":
+        # Vitest before 1.0 says of a file that it cannot load that it passed, and why it did not.
+        if not found and (file.get("status") == "failed" or word(file.get("message"))):
             message = word(file.get("message")) or "the file could not be loaded"
             line = _PLACE.search(message[:4000])
             problems.append(Problem(message, file=name, line=int(line[1]) if line else None))

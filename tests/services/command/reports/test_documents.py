@@ -62,3 +62,16 @@ def test_trx_tells_classes_and_what_failed() -> None:
         Case("Later", "skipped"),
     )
     assert not parsed.is_cut
+
+
+def test_a_file_without_tests_that_says_why_could_not_be_loaded_whatever_its_status() -> None:
+    said = {
+        "name": "/copy/a.test.ts",
+        "status": "passed",
+        "assertionResults": [],
+        "message": "Transform failed",
+    }
+    quiet = {**said, "message": ""}
+    parsed = jest_json.parse(json.dumps({"testResults": [said, quiet]}).encode())
+
+    assert parsed.problems == (Problem("Transform failed", file="/copy/a.test.ts"),)
