@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from cogworks.services.command.grammars.languages.registry import language_of
 from cogworks.services.command.grammars.testing import is_test_file
-from cogworks.services.command.recipes import Recipe
+from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.selecting import Asked, Selected, select
 
 _WHOLE = "cannot be told which files to test, so that it is not run in parts"
