@@ -41,12 +41,12 @@ class Voice(NamedTuple):
     """For `sh`; `{test}` is the command that the service found, without what asks for a report."""
     pattern: str
     """With the groups `name` and `how`; every match is a test."""
-    suffix: str = ""
-    """Of the files where it stands; empty: on the console."""
+    files: str = ""
+    """Where it stands; empty: on the console."""
 
 
 _GOOD = ("PASS", "ok", "✓", "PASSED", "✔", "")
-_LEFT = ("SKIP", "ignored", "○", "↓", "SKIPPED", "✎", "skipped", "todo")
+_LEFT = ("SKIP", "ignored", "○", "↓", "SKIPPED", "✎", "skipped", "todo", "-")
 _XML = r'<testcase\b[^>]*?\bname="(?P<name>[^"]*)"[^>]*?(?:/>|>\s*(?:<(?P<how>skipped|failure|error))?)'
 VOICES: Mapping[str, Voice] = {
     "go test": Voice("go test -v ./...", r"(?m)^\s*--- (?P<how>PASS|FAIL|SKIP): (?P<name>.+?) \("),
@@ -55,10 +55,10 @@ VOICES: Mapping[str, Voice] = {
     ),
     "node:test": Voice("NODE_OPTIONS='--test-reporter=junit --test-reporter-destination=stdout' {test}", _XML),
     "jest": Voice("{test} --verbose", r"(?m)^\s+(?P<how>[✓✕○✎]) (?:skipped |todo )?(?P<name>.+?)(?: \(\d+ m?s\))?$"),
-    "vitest": Voice("{test} --reporter=verbose", r"(?m)^ (?P<how>[✓×↓❯]) .* > (?P<name>.+?)(?: \[skipped\])?(?: \d+m?s)?$"),
-    "mocha": Voice("{test} --reporter tap", r"(?m)^(?P<how>ok|not ok) \d+ (?P<name>.+?)(?: # SKIP.*)?$"),
-    "maven": Voice("{test}", _XML, ".xml"),
-    "gradle": Voice("{test} --info", r"(?m)^\S+ > (?P<name>\S.*?) (?P<how>PASSED|FAILED|SKIPPED)$"),
+    "vitest": Voice("{test} --reporter=tap-flat", r"(?m)^(?P<how>ok|not ok) \d+ - .* > (?P<name>.+?) # (?:time=\S+|(?P<left>SKIP|TODO).*)$"),
+    "mocha": Voice("{test} --reporter spec", r"(?m)^\s{4,}(?P<how>✓|-|\d+\)) (?P<name>.+?)(?: \(\d+m?s\))?$"),
+    "maven": Voice("{test}", _XML, "**/surefire-reports/TEST-*.xml"),
+    "gradle": Voice("{test}", _XML, "**/build/test-results/test/*.xml"),
 }  # fmt: skip
 
 
@@ -152,19 +152,19 @@ def _say(line: str, copy: Path, variables: Mapping[str, str]) -> str:
 
 def _own(voice: Voice, said: str, copy: Path) -> Counter[str]:
     texts = [said]
-    if voice.suffix:
-        texts = [
-            each.read_text("utf-8", errors="replace") for each in copy.glob("**/surefire-reports/TEST-*.xml")
-        ]
+    if voice.files:
+        texts = [each.read_text("utf-8", errors="replace") for each in sorted(copy.glob(voice.files))]
     return Counter(
-        f"{_last(found['name'])}: {_how(found['how'] or '')}"
+        f"{_last(found['name'])}: {_how(found)}"
         for text in texts
         for found in re.finditer(voice.pattern, text)
     )
 
 
-def _how(word: str) -> str:
-    return "passed" if word in _GOOD else "skipped" if word in _LEFT else "failed"
+def _how(found: re.Match[str]) -> str:
+    word = found["how"] or ""
+    is_left = word in _LEFT or bool(found.groupdict().get("left"))
+    return "skipped" if is_left else "passed" if word in _GOOD else "failed"
 
 
 def _here(report: TestReport) -> Counter[str]:
