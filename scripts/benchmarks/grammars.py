@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from tree_sitter import Parser
 
-from cogworks.services.command.grammars.facts import Unreadable
-from cogworks.services.command.grammars.gathering import gather
-from cogworks.services.command.grammars.languages.registry import LANGUAGES, language_of
-from cogworks.services.command.grammars.parsing import MAX_BYTES, language
-from cogworks.services.command.grammars.spec import LanguageSpec
+from cogworks.grammars.facts import Unreadable
+from cogworks.grammars.gathering import gather
+from cogworks.grammars.languages.registry import LANGUAGES, language_of
+from cogworks.grammars.parsing import MAX_BYTES, language
+from cogworks.grammars.spec import LanguageSpec
 
 
 class Tally(NamedTuple):

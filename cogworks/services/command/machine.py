@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from cogworks.domain_services.languages import patterns_of
-from cogworks.services.command.grammars.gathering import gather
+from cogworks.grammars.gathering import gather
 from cogworks.services.command.grammars.knowledge import Reading
 from cogworks.services.python.cloning import Clones
 from cogworks.services.sandbox.isolation import Isolation

@@ -3,8 +3,8 @@
 import time
 from collections.abc import Sequence
 
-from cogworks.services.command.grammars.languages.registry import language_of
-from cogworks.services.command.grammars.testing import is_test_file
+from cogworks.grammars.languages.registry import language_of
+from cogworks.grammars.testing import is_test_file
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.selecting import Asked, Selected, select
 

@@ -10,9 +10,9 @@ from cogworks.codebase.confined import read_file
 from cogworks.domain_services.checking import ToolRun, ValidateParams
 from cogworks.domain_services.languages import patterns_of
 from cogworks.domain_services.messages import Diagnostic, Request, Response
+from cogworks.grammars.facts import FileFacts
 from cogworks.services.answers import answered, outside
 from cogworks.services.command.compilers import Finding, findings_in
-from cogworks.services.command.grammars.facts import FileFacts
 from cogworks.services.command.grammars.files import own
 from cogworks.services.command.grammars.reading import versions as parsers
 from cogworks.services.command.grammars.validating import absent, facts_of, problems_of

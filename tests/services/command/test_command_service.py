@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from cogworks.cli.main import cli
 from cogworks.domain_services.languages import LANGUAGES, patterns_of
 from cogworks.domain_services.messages import ErrorCode
+from cogworks.grammars.languages.registry import PATTERNS
 from cogworks.services.command import answering
 from cogworks.services.command.answering import METHODS
-from cogworks.services.command.grammars.languages.registry import PATTERNS
 from cogworks.services.command.machine import Commands
 from tests.services.asking import laid_out
 from tests.services.command.commanding import ask, needs

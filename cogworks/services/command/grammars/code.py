@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 
 from cogworks.domain_services.checking import Unread
-from cogworks.services.command.grammars.facts import FILE, FileFacts, Imported, Unreadable
+from cogworks.grammars.facts import FILE, FileFacts, Imported, Unreadable
+from cogworks.grammars.languages.registry import language_of
+from cogworks.grammars.resolving.tree import Resolve, Resolving, Tree
+from cogworks.grammars.spec import LanguageSpec
 from cogworks.services.command.grammars.files import contents, listing, own, text
 from cogworks.services.command.grammars.knowledge import Reading
-from cogworks.services.command.grammars.languages.registry import language_of
-from cogworks.services.command.grammars.resolving.tree import Resolve, Resolving, Tree
-from cogworks.services.command.grammars.spec import LanguageSpec
 
 
 class Code:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.confined import read_file
-from cogworks.services.command.grammars.facts import Unreadable
-from cogworks.services.command.grammars.languages.registry import language_of
-from cogworks.services.command.grammars.parsing import MAX_BYTES
+from cogworks.grammars.facts import Unreadable
+from cogworks.grammars.languages.registry import language_of
+from cogworks.grammars.parsing import MAX_BYTES
 
 _NEVER = frozenset(
     {"node_modules", "bower_components", "site-packages", "__pycache__", "vendor", "third_party"}

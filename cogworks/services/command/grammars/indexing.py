@@ -6,12 +6,12 @@ from typing import Any
 
 from cogworks.domain_services.exploring import ExploreParams, SymbolKind
 from cogworks.domain_services.messages import Request, Response
+from cogworks.grammars.facts import TYPES
+from cogworks.grammars.testing import is_test_file
 from cogworks.services.answers import outside
 from cogworks.services.command.grammars.code import Code
-from cogworks.services.command.grammars.facts import TYPES
 from cogworks.services.command.grammars.knowledge import Reads
 from cogworks.services.command.grammars.reading import code_of, told
-from cogworks.services.command.grammars.testing import is_test_file
 
 _KINDS: dict[str, SymbolKind] = {
     "namespace": "module",

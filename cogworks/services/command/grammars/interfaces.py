@@ -5,12 +5,12 @@ from pathlib import Path
 
 from cogworks.domain_services.checking import Artifacts, Interface, InterfaceMap
 from cogworks.domain_services.messages import Diagnostic, Request, Response
+from cogworks.grammars.testing import is_test_file
 from cogworks.services.answers import outside
 from cogworks.services.command.grammars.code import Code
 from cogworks.services.command.grammars.indexing import kind_of
 from cogworks.services.command.grammars.knowledge import Reads
 from cogworks.services.command.grammars.reading import code_of, told
-from cogworks.services.command.grammars.testing import is_test_file
 from cogworks.vocabulary import Severity
 
 

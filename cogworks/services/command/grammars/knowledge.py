@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from cogworks.services.command.grammars.facts import FileFacts, Unreadable
-from cogworks.services.command.grammars.gathering import gather
-from cogworks.services.command.grammars.spec import LanguageSpec
+from cogworks.grammars.facts import FileFacts, Unreadable
+from cogworks.grammars.gathering import gather
+from cogworks.grammars.spec import LanguageSpec
 from cogworks.services.shelf import MAX_KEPT_BYTES, ContentShelf
 
 Reading = Callable[[LanguageSpec, bytes], FileFacts | Unreadable]

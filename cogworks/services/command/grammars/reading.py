@@ -27,7 +27,7 @@ def told(
 
 def versions(paths: Sequence[str] | Mapping[str, Any]) -> dict[str, str]:
     """Distribution -> version of the grammars that these files were read with."""
-    from cogworks.services.command.grammars.languages.registry import language_of  # noqa: PLC0415 - keeps `spec` free of it
+    from cogworks.grammars.languages.registry import language_of  # noqa: PLC0415 - keeps `spec` free of it
 
     modules = {spec.grammar.partition(":")[0] for path in paths if (spec := language_of(path)) is not None}
     names = sorted(each.replace("_", "-") for each in modules)

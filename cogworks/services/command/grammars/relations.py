@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from cogworks.grammars.facts import FILE, Call, Definition
+from cogworks.grammars.testing import is_test_file
 from cogworks.services.command.grammars.code import Code
-from cogworks.services.command.grammars.facts import FILE, Call, Definition
 from cogworks.services.command.grammars.indexing import kind_of
-from cogworks.services.command.grammars.testing import is_test_file
 
 MAX_NAMESAKES = 50
 """A call that may mean more definitions than this tells nothing."""

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from cogworks.grammars.facts import FILE, Definition
+from cogworks.grammars.gathering import gather
+from cogworks.grammars.resolving.named import go_package, rust_path
+from cogworks.grammars.testing import is_test_file
 from cogworks.services.command.grammars.code import Code, read_code
-from cogworks.services.command.grammars.facts import FILE, Definition
-from cogworks.services.command.grammars.gathering import gather
 from cogworks.services.command.grammars.knowledge import Reading
-from cogworks.services.command.grammars.resolving.named import go_package, rust_path
-from cogworks.services.command.grammars.testing import is_test_file
 
 
 class ReportedTest(NamedTuple):

@@ -5,13 +5,13 @@ from typing import Literal
 
 from cogworks.domain_services.exploring import ExploreParams, Signature, Signatures
 from cogworks.domain_services.messages import Request, Response
+from cogworks.grammars.facts import Definition
+from cogworks.grammars.testing import is_test_file
 from cogworks.services.answers import outside
 from cogworks.services.command.grammars.code import Code
-from cogworks.services.command.grammars.facts import Definition
 from cogworks.services.command.grammars.indexing import kind_of
 from cogworks.services.command.grammars.knowledge import Reads
 from cogworks.services.command.grammars.reading import code_of, told
-from cogworks.services.command.grammars.testing import is_test_file
 
 _Kind = Literal["function", "method", "static_method", "class_method", "property", "class"]
 

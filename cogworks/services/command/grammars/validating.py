@@ -5,11 +5,11 @@ from pathlib import Path
 
 from cogworks.domain_services.checking import ToolRun, ToolRuns, ValidateParams
 from cogworks.domain_services.messages import Diagnostic, Request, Response
+from cogworks.grammars.facts import FILE, FileFacts, Unreadable
+from cogworks.grammars.languages.registry import language_of
 from cogworks.services.answers import answered, blocking, outside
-from cogworks.services.command.grammars.facts import FILE, FileFacts, Unreadable
 from cogworks.services.command.grammars.files import contents, own
 from cogworks.services.command.grammars.knowledge import Reading, Reads
-from cogworks.services.command.grammars.languages.registry import language_of
 from cogworks.services.command.grammars.reading import versions
 from cogworks.vocabulary import Severity
 

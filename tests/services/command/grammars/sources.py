@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cogworks.domain_services.messages import Repository, Request
+from cogworks.grammars.gathering import gather
 from cogworks.services.command.grammars.answering import METHODS
-from cogworks.services.command.grammars.gathering import gather
 from cogworks.services.command.grammars.knowledge import Reading
 
 TYPESCRIPT = """\

@@ -6,10 +6,10 @@ import pytest
 
 from cogworks.domain_services.checking import DependencyGraph, InterfaceMap
 from cogworks.domain_services.exploring import CallGraph, Signatures, SymbolIndex
-from cogworks.services.command.grammars.facts import FileFacts
-from cogworks.services.command.grammars.gathering import gather
+from cogworks.grammars.facts import FileFacts
+from cogworks.grammars.gathering import gather
+from cogworks.grammars.languages.registry import language_of
 from cogworks.services.command.grammars.knowledge import Shelf
-from cogworks.services.command.grammars.languages.registry import language_of
 from cogworks.services.command.grammars.reported import reported_tests
 from tests.services.command.grammars.sources import FILES, ask, repository
 

@@ -1,8 +1,8 @@
 """Rust."""
 
-from cogworks.services.command.grammars.languages import statements, visibility
-from cogworks.services.command.grammars.resolving import named
-from cogworks.services.command.grammars.spec import LanguageSpec
+from cogworks.grammars.languages import statements, visibility
+from cogworks.grammars.resolving import named
+from cogworks.grammars.spec import LanguageSpec
 
 RUST = LanguageSpec(
     name="Rust",

@@ -5,8 +5,8 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
-from cogworks.services.command.grammars.facts import Imported
-from cogworks.services.command.grammars.resolving.tree import Resolve, Tree, beside, by_folder, nearest
+from cogworks.grammars.facts import Imported
+from cogworks.grammars.resolving.tree import Resolve, Tree, beside, by_folder, nearest
 
 _GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 _MOST = 200

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from cogworks.services.command.grammars.spec import Names
+from cogworks.grammars.spec import Names
 
 _QUOTED = re.compile(r"""(?:\bfrom\s*|^\s*import\s*|\(\s*|=\s*require\s*\(\s*)(["'`])([^"'`\n]+)\1""")
 _WORD = r"[\w$]+"

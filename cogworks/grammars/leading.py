@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from cogworks.services.command.grammars.declared import shortened, text_of
+from cogworks.grammars.declared import shortened, text_of
 
 _MAX_CHARS = 4_000
 _MAX_BLANK = 40

@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
-from cogworks.services.command.grammars.languages.c import CPP, C
-from cogworks.services.command.grammars.languages.c_sharp import C_SHARP
-from cogworks.services.command.grammars.languages.go import GO
-from cogworks.services.command.grammars.languages.java import JAVA
-from cogworks.services.command.grammars.languages.php import PHP
-from cogworks.services.command.grammars.languages.ruby import RUBY
-from cogworks.services.command.grammars.languages.rust import RUST
-from cogworks.services.command.grammars.languages.scripts import JAVASCRIPT, TSX, TYPESCRIPT
-from cogworks.services.command.grammars.spec import LanguageSpec
+from cogworks.grammars.languages.c import CPP, C
+from cogworks.grammars.languages.c_sharp import C_SHARP
+from cogworks.grammars.languages.go import GO
+from cogworks.grammars.languages.java import JAVA
+from cogworks.grammars.languages.php import PHP
+from cogworks.grammars.languages.python import PYTHON
+from cogworks.grammars.languages.ruby import RUBY
+from cogworks.grammars.languages.rust import RUST
+from cogworks.grammars.languages.scripts import JAVASCRIPT, TSX, TYPESCRIPT
+from cogworks.grammars.spec import LanguageSpec
 
 LANGUAGES: tuple[LanguageSpec, ...] = (
     TYPESCRIPT,
@@ -38,3 +39,11 @@ PATTERNS = tuple(f"*{suffix}" for suffix in SUFFIXES)
 def language_of(path: str) -> LanguageSpec | None:
     """The language of a file by its name; None: none that is known here."""
     return _BY_SUFFIX.get(PurePosixPath(path).suffix.lower())
+
+
+_READ = {**_BY_SUFFIX, **dict.fromkeys(PYTHON.suffixes, PYTHON)}
+
+
+def grammar_of(path: str) -> LanguageSpec | None:
+    """As `language_of`, and Python as well, which has a service of its own."""
+    return _READ.get(PurePosixPath(path).suffix.lower())

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cogworks.services.command.grammars.facts import Imported
-from cogworks.services.command.grammars.resolving.tree import Resolve, Tree, beside, nearest
+from cogworks.grammars.facts import Imported
+from cogworks.grammars.resolving.tree import Resolve, Tree, beside, nearest
 
 _ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _WRITTEN = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}

@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from cogworks.services.command.grammars.facts import Imported
+from cogworks.grammars.facts import Imported
 
 
 class Tree(NamedTuple):

@@ -24,7 +24,7 @@ The query is a pattern file of tree-sitter whose captures are these:
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from cogworks.services.command.grammars.resolving.tree import Resolving, unresolved
+from cogworks.grammars.resolving.tree import Resolving, unresolved
 
 Names = tuple[str, str | None, str | None]
 """Module, name, alias."""

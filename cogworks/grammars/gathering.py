@@ -7,22 +7,13 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from cogworks.services.command.grammars.declared import bases_in, header_of, parameters_of, shortened, text_of
-from cogworks.services.command.grammars.facts import (
-    FILE,
-    TYPES,
-    Call,
-    Definition,
-    FileFacts,
-    Imported,
-    Mistake,
-    Unreadable,
-)
-from cogworks.services.command.grammars.leading import Leads
-from cogworks.services.command.grammars.parsing import Match, Parsed, matches, parse
-from cogworks.services.command.grammars.spec import LanguageSpec, Visible
-from cogworks.services.command.grammars.stretches import Exported, Finder, Inside
-from cogworks.services.command.grammars.testing import is_test_by_form
+from cogworks.grammars.declared import bases_in, header_of, parameters_of, shortened, text_of
+from cogworks.grammars.facts import FILE, TYPES, Call, Definition, FileFacts, Imported, Mistake, Unreadable
+from cogworks.grammars.leading import Leads
+from cogworks.grammars.parsing import Match, Parsed, matches, parse
+from cogworks.grammars.spec import LanguageSpec, Visible
+from cogworks.grammars.stretches import Exported, Finder, Inside
+from cogworks.grammars.testing import is_test_by_form
 
 _DEFINES = "def."
 _DOUBTS = "doubt."

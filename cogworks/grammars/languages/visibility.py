@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from cogworks.services.command.grammars.spec import Visible
+from cogworks.grammars.spec import Visible
 
 Rule = Callable[[Visible], bool]
 

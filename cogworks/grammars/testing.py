@@ -3,7 +3,7 @@
 import re
 from pathlib import PurePosixPath
 
-from cogworks.services.command.grammars.spec import LanguageSpec
+from cogworks.grammars.spec import LanguageSpec
 
 
 def is_test_file(spec: LanguageSpec, path: str) -> bool:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, QueryError, Tree
 
-from cogworks.services.command.grammars.facts import Unreadable
-from cogworks.services.command.grammars.spec import LanguageSpec
+from cogworks.grammars.facts import Unreadable
+from cogworks.grammars.spec import LanguageSpec
 
 MAX_BYTES = 2_000_000
 """A longer file is hardly written by hand."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from cogworks.services.command.grammars.facts import Parameter
+from cogworks.grammars.facts import Parameter
 
 _BODIES = ("body", "block")
 _LISTS = ("parameters", "formal_parameters", "parameter_list")

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from cogworks.services.command.grammars.declared import text_of
-from cogworks.services.command.grammars.facts import FILE
+from cogworks.grammars.declared import text_of
+from cogworks.grammars.facts import FILE
 
 _MOST_NESTED = 3
 """Stretches that are exported inside of each other."""

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from cogworks.services.command.grammars.languages import statements, visibility
-from cogworks.services.command.grammars.resolving import scripts
-from cogworks.services.command.grammars.spec import LanguageSpec
+from cogworks.grammars.languages import statements, visibility
+from cogworks.grammars.resolving import scripts
+from cogworks.grammars.spec import LanguageSpec
 
 _FUNCTION = "[(arrow_function) (function_expression) (generator_function)]"
 _COMMON = f"""

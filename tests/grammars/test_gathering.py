@@ -2,10 +2,10 @@
 
 import pytest
 
-from cogworks.services.command.grammars.facts import FileFacts, Unreadable
-from cogworks.services.command.grammars.gathering import gather
-from cogworks.services.command.grammars.languages.registry import LANGUAGES, language_of
-from cogworks.services.command.grammars.parsing import check
+from cogworks.grammars.facts import FileFacts, Unreadable
+from cogworks.grammars.gathering import gather
+from cogworks.grammars.languages.registry import LANGUAGES, language_of
+from cogworks.grammars.parsing import check
 from tests.services.command.grammars.sources import FILES
 
 
