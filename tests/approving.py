@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic
 
 from cogworks.forge.effects import CommitFiles, FileText
 from cogworks.nodes import code_generation
-from cogworks.nodes.contract import Asks, NodePorts, NodeTask, Outcome, Reply, Succeeded
+from cogworks.nodes.contract import Asks, NodePorts, NodeTask, Outcome, Reply, Succeeded, Talk
 from cogworks.nodes.replies import CodeChange
 from cogworks.vocabulary import SubItemKey
 from tests.fakes import ScriptedAnswers
@@ -29,11 +29,34 @@ class _Paid:
     def digest(self, prompt: str) -> str:
         return self.script.digest(prompt)
 
+    def converse(
+        self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], **more: Any
+    ) -> "_PaidTalk[Reply]":
+        return _PaidTalk(self.model, self.script.converse(prompt, variables, reply_type, **more))
+
     def ask(
         self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
     ) -> Reply:
         self.model.ask("any", {}, Said, purpose=purpose)
         return self.script.ask(prompt, variables, reply_type, purpose=purpose)
+
+
+@dataclass(frozen=True)
+class _PaidTalk(Generic[Reply]):
+    """The same for a conversation."""
+
+    model: Asks
+    talk: Talk[Reply]
+
+    def answer(self, *, purpose: str) -> Reply:
+        self.model.ask("any", {}, Said, purpose=purpose)
+        return self.talk.answer(purpose=purpose)
+
+    def tell(self, part: str, variables: Mapping[str, Any], /) -> None:
+        self.talk.tell(part, variables)
+
+    def fork(self) -> "_PaidTalk[Reply]":
+        return _PaidTalk(self.model, self.talk.fork())
 
 
 @dataclass(frozen=True)

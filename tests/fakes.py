@@ -1,11 +1,11 @@
 """Fakes that obey the Protocols of cogworks; each is also run through its contract in `tests/contracts/`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 from pydantic import BaseModel
 
@@ -15,15 +15,20 @@ from cogworks.codebase.diffmodel import mismatches, post_image
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.patchtree import StagedFile, TreeState, TreeView
 from cogworks.codebase.scripts import ScriptRun
+from cogworks.codebase.treefacts import PastCommit
 from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.checking import InterfaceMap, Parts
 from cogworks.domain_services.messages import Diagnostic, Message, Metadata, TestReport
 from cogworks.domain_services.operations import Operation
 from cogworks.errors import VisitStopped
+from cogworks.llm.conversation import Looks
+from cogworks.llm.gateway import NO_LOOKS, LookLimits
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.nodes.contract import Params, Reply, Result, Workspace
 from cogworks.repair.consulting import HasPath
 from cogworks.repair.probe.investigating import SandboxPool
+from cogworks.sight.index import Index
+from cogworks.sight.store import Store
 from cogworks.vocabulary import BranchName, CommitOid
 from tests.shipped import prompts
 
@@ -64,6 +69,7 @@ class MemoryWorkspace:
         self.tree = dict(files)
         self.rules: dict[str, str] = {}
         """What git ignores: path -> the rule in words."""
+        self.history: list[PastCommit] = []
         self.newest: dict[str, str] = {}
         """What was changed on other branches since the work left them."""
         self.commits: list[tuple[str, dict[str, str]]] = []
@@ -80,6 +86,15 @@ class MemoryWorkspace:
 
     def read(self, path: str) -> str | None:
         return self.tree.get(path)
+
+    def contents(self) -> Mapping[str, str]:
+        return {path: sha256(text) for path, text in self.tree.items()}
+
+    def attributes(self) -> Mapping[str, Collection[str]]:
+        return {}
+
+    def past(self, limit: int) -> Sequence[PastCommit]:
+        return self.history[:limit]
 
     def unwritable(self, paths: Sequence[str]) -> Mapping[str, str]:
         there = self.at(self.head)
@@ -337,22 +352,61 @@ class ScriptedAnswers:
         self._prompts = prompts()
         self.purposes: list[str] = []
         self.asked: list[str] = []
-        """The user section of every prompt."""
+        """The user section of every prompt; of a conversation all that was said before the answer."""
 
     def digest(self, prompt: str) -> str:
         return self._prompts.digest(prompt)
 
-    def ask(
-        self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
-    ) -> Reply:
+    def converse(
+        self,
+        prompt: str,
+        variables: Mapping[str, Any],
+        reply_type: type[Reply],
+        *,
+        looks: Looks | None = None,
+        limits: LookLimits = NO_LOOKS,
+        shown: Sequence[Mapping[str, Any]] = (),
+    ) -> "ScriptedTalk[Reply]":
+        return ScriptedTalk(self, reply_type, self._prompts.render(prompt, variables).user)
+
+    def render_part(self, part: str, variables: Mapping[str, Any]) -> str:
+        return self._prompts.render_part(part, variables)
+
+    def reply(self, reply_type: type[Reply], text: str, purpose: str) -> Reply:
+        """The next of the script, after a question with these words."""
         self.purposes.append(purpose)
-        self.asked.append(self._prompts.render(prompt, variables).user)
+        self.asked.append(text)
         assert self._script, f"asked once more than scripted: {purpose}"
         reply = self._script.pop(0)
         assert isinstance(reply, reply_type), (
             f"{purpose} wants {reply_type.__name__}, not {type(reply).__name__}"
         )
         return reply
+
+    def ask(
+        self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
+    ) -> Reply:
+        return self.reply(reply_type, self._prompts.render(prompt, variables).user, purpose)
+
+
+class ScriptedTalk(Generic[Reply]):
+    """A conversation of `ScriptedAnswers`; what is asked is all that was said so far, answers included."""
+
+    def __init__(self, model: ScriptedAnswers, reply_type: type[Reply], text: str) -> None:
+        self._model = model
+        self._type = reply_type
+        self._text = text
+
+    def answer(self, *, purpose: str) -> Reply:
+        reply = self._model.reply(self._type, self._text, purpose)
+        self._text += f"\n\n{reply.model_dump_json(indent=2)}\n\n"
+        return reply
+
+    def tell(self, part: str, variables: Mapping[str, Any]) -> None:
+        self._text += self._model.render_part(part, variables)
+
+    def fork(self) -> "ScriptedTalk[Reply]":
+        return ScriptedTalk(self._model, self._type, self._text)
 
 
 @dataclass
@@ -400,6 +454,12 @@ class FakePorts:
 
     def workspace(self) -> MemoryWorkspace:
         return self.copy
+
+    def looks(self) -> Looks | None:
+        return None
+
+    def index(self) -> Index:
+        return Index(self.copy, Store())
 
     def script(self, name: str, stdin: str) -> ScriptRun:
         raise AssertionError(f"no script is wanted here, and {name!r} was run with {stdin!r}")

@@ -49,9 +49,12 @@ from cogworks.forge.publication import (
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.earlier_logs import EarlierLog
 from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip
+from cogworks.llm.conversation import Looks
 from cogworks.llm.gateway import PromptManifest, ReplyRecord
 from cogworks.llm.provider import ModelReply, Usage
 from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Reply, Succeeded
+from cogworks.sight.index import Index
+from cogworks.sight.store import Store
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId, SubItemKey
 from tests.fakes import MemoryWorkspace, ScriptedService
 from tests.world import ADDRESS, World
@@ -304,6 +307,12 @@ class _NodePorts:
 
     def keep(self, name: str, text: str, /) -> None:
         self.order.keep(name, text)
+
+    def looks(self) -> Looks | None:
+        return None
+
+    def index(self) -> Index:
+        return Index(self.workspace(), Store())
 
     def workspace(self) -> MemoryWorkspace:
         copy = MemoryWorkspace({})

@@ -52,13 +52,14 @@ def staged(address: IssueAddress, wanted: Wanted, *, as_json: bool, quiet: bool)
         open_ports(apart, address, meter=tally.meter, say=progress_line(quiet=quiet)) as ports,
     ):
         item = StagedItem(ports.tracker)
-        report = take_step(_rehearsed(ports, item), address, wanted)
+        report = take_step(rehearsed(ports, item), address, wanted)
     tally.add(report)
     _tell(report, item, tally, as_json=as_json)
     return EXIT_CODES[report.outcome]
 
 
-def _rehearsed(ports: StepPorts, item: StagedItem) -> StepPorts:
+def rehearsed(ports: StepPorts, item: StagedItem) -> StepPorts:
+    """The same ports, through which nothing is written."""
     return replace(
         ports,
         tracker=item,

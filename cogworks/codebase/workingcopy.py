@@ -2,12 +2,13 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
+from cogworks.codebase import treefacts
 from cogworks.codebase.changes import DEFAULT_CAPS, Caps, FileChange, normalised, path_problem, refusal
 from cogworks.codebase.confined import StoredFile, delete_file, obstacle, read_file, write_file
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
@@ -130,6 +131,18 @@ class WorkingCopy:
             return None if found is None else found.data.decode()
         except UnicodeDecodeError:
             return None
+
+    def contents(self) -> Mapping[str, str]:
+        """Path -> object id of the content of every tracked regular file."""
+        return treefacts.contents(self._run)
+
+    def attributes(self) -> Mapping[str, Collection[str]]:
+        """Path -> `generated`, `vendored`, as the repository says of it."""
+        return treefacts.attributes(self._run, self.files())
+
+    def past(self, limit: int) -> Sequence[treefacts.PastCommit]:
+        """The commits that the head stands on, the newest first, without merges."""
+        return treefacts.past(self._run, limit)
 
     def read_newest(self, path: str, branch: BranchName) -> str | None:
         """Text of a file as a fetched branch of the remote has it where it changed there since the work left that branch,

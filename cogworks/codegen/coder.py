@@ -5,23 +5,24 @@ What a coder's answer does to files, whole files, edits or a diff: one form for 
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from cogworks.codebase.changes import normalised
 from cogworks.codebase.diffmodel import FileDiff, post_image
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.diffplacing import Normalised, normalised_diff, normalised_replacements, recounted
-from cogworks.codegen.prompt import coding_variables, implementation_variables
+from cogworks.codegen.prompt import coding_opening, implementation_opening
 from cogworks.codegen.test_writing import TestWriting
 from cogworks.cycle.context import CycleContext
-from cogworks.cycle.feedback import history
-from cogworks.nodes.asking import as_previous, purpose_of, reason_for_a_person, retry_variables
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Workspace
+from cogworks.nodes.asking import Question, conversation_about, purpose_of, reason_for_a_person
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Talk, Workspace
 from cogworks.nodes.replies import CodeChange, DisputedTest, Implementation, PlannedItem, ProposedFile
 from cogworks.repair.proposing import replacements
-from cogworks.vocabulary import CommitOid
 
 _USUAL_MODE = "100644"
+MAX_SHOWN_CHARS = 20_000
+"""Of a file that was changed and is shown again; of a longer one the reader knows what was edited."""
+Answer = TypeVar("Answer", CodeChange, Implementation)
 
 
 class InOneForm(NamedTuple):
@@ -141,10 +142,11 @@ class Coder:
         self._workspace = workspace
         self._item = item
         self._tests = tests
-        self._variables: Mapping[str, Any] = {}
-        self._shown: CommitOid | None = None
-        """The commit whose files the variables show."""
-        self._previous: CodeChange | Implementation | None = None
+        self._talk: Talk[CodeChange] | Talk[Implementation] | None = None
+        self._handed_over: str | None = None
+        """The tests that the conversation is about."""
+        self._last_paths: tuple[str, ...] = ()
+        """The files of the last answer."""
         self.requests = 0
         self.suspects: Sequence[str] = ()
         """The places that the failing tests lead to; told to whoever tries again."""
@@ -153,22 +155,13 @@ class Coder:
 
     def ask(self, context: CycleContext) -> CodeChange | Failed:
         """A change to try, or what a person has to decide; the answer is in the ledger before anything runs on it."""
-        told = {**self._asked(), **self._again(context), "history": history(context.attempts)}
         self.requests += 1
+        what = "the code" if self._tests else "code and tests"
+        self._ports.say(f"{self._item.key}: writing {what} (attempt {self.requests})")
         if self._tests is None:
-            self._ports.say(f"{self._item.key}: writing code and tests (attempt {self.requests})")
-            reply = self._ports.model.ask(
-                "code_generation", told, CodeChange, purpose=self._purpose("code_generation")
-            )
-            self._previous = reply
-            self._ports.checkpoint()
+            reply = self._answer(CodeChange, "code_generation", context)
             return self._refused(reply) or reply
-        self._ports.say(f"{self._item.key}: writing the code (attempt {self.requests})")
-        found = self._ports.model.ask(
-            "implementation", told, Implementation, purpose=self._purpose("implementation")
-        )
-        self._previous = found
-        self._ports.checkpoint()
+        found = self._answer(Implementation, "implementation", context)
         return (
             _disputed(self._item, found.test_dispute)
             or self._refused(found)
@@ -182,6 +175,36 @@ class Coder:
             )
         )
 
+    def _answer(self, reply_type: type[Answer], prompt: str, context: CycleContext) -> Answer:
+        talk = self._conversation(reply_type, prompt)
+        if self._last_paths and (told := self._since(context)):
+            talk.tell("_tried", told)
+        reply = talk.answer(purpose=purpose_of(prompt, self._task.visit, self.requests))
+        self._last_paths = paths_of(reply) or (self._item.key,)
+        self._ports.checkpoint()
+        return reply
+
+    def _conversation(self, reply_type: type[Answer], prompt: str) -> Talk[Answer]:
+        """The visit's own; another one where other tests were handed over meanwhile."""
+        handoff = self._tests.handoff if self._tests else None
+        about = handoff.sha256 if handoff else ""
+        if self._talk is None or self._handed_over != about:
+            self._handed_over, self._last_paths = about, ()
+            opening = (
+                implementation_opening(self._task, self._ports, self._item, self._tests.handed_over())
+                if self._tests
+                else coding_opening(self._task, self._ports, self._item)
+            )
+            question = Question(
+                prompt=prompt,
+                variables=opening.variables,
+                reply_type=reply_type,
+                check=lambda _: (),
+                view=opening.view,
+            )
+            self._talk = conversation_about(self._ports, self._task, question)
+        return self._talk  # type: ignore[return-value]  # One of the two, always the same.
+
     def _refused(self, reply: CodeChange | Implementation) -> Failed | None:
         return reason_for_a_person(
             "code_generation",
@@ -191,30 +214,25 @@ class Coder:
             manifests=self._task.conventions.manifests,
         )
 
-    def _purpose(self, prompt: str) -> str:
-        return purpose_of(prompt, self._task.visit, self.requests)
-
-    def _asked(self) -> Mapping[str, Any]:
-        # Edits have to fit the files as they are, so a change that was kept is shown from then on.
-        if self._shown != self._workspace.head:
-            self._shown = self._workspace.head
-            about = (self._task, self._workspace, self._item)
-            self._variables = (
-                implementation_variables(*about, self._tests.handed_over())
-                if self._tests
-                else coding_variables(*about)
-            )
-        return self._variables
-
-    def _again(self, context: CycleContext) -> Mapping[str, Any]:
+    def _since(self, context: CycleContext) -> Mapping[str, Any] | None:
+        """What became of the last answer; None where nothing is wrong with it."""
         # After a change that was kept only what was found since is wrong with it, e.g. by the validators.
         problems = context.attempts[-1].trial.problems if context.attempts else context.reasons
-        if self._previous is None or not problems:
-            return {**retry_variables(), "suspects": [], "evidence": [], "is_kept": False}
-        told = retry_variables(as_previous(self._previous), problems)
+        if not problems:
+            return None
         is_kept = context.commits > 0 and not context.attempts
-        lead = {"suspects": list(self.suspects), "evidence": list(self.evidence)}
-        return {**told, **lead, "is_kept": is_kept}
+        return {
+            "problems": list(problems),
+            "is_kept": is_kept,
+            "now": self._as_it_is() if is_kept else [],
+            "suspects": list(self.suspects),
+            "evidence": list(self.evidence),
+        }
+
+    def _as_it_is(self) -> list[dict[str, str]]:
+        """The files of a change that was kept, which the formatter may have altered."""
+        texts = ((path, self._workspace.read(path)) for path in self._last_paths)
+        return [{"path": path, "text": text} for path, text in texts if text and len(text) <= MAX_SHOWN_CHARS]
 
 
 def _disputed(item: PlannedItem, dispute: DisputedTest) -> Failed | None:

@@ -4,7 +4,7 @@ Whether written tests assert what is wanted, as a model sees it: an opt-in quest
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -13,9 +13,11 @@ from cogworks.cycle.feedback import MAX_PROBLEMS, Trial
 from cogworks.nodes.artifacts import interface_files, planned_items, spec_path, specification_text
 from cogworks.nodes.asking import purpose_of
 from cogworks.nodes.contract import NodePorts, NodeTask, Workspace
-from cogworks.nodes.excerpts import survey
 from cogworks.nodes.intake import issue
 from cogworks.nodes.replies import JudgedTests, PlannedItem
+from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.sight.question import About
+from cogworks.sight.view import FirstView
 from cogworks.vocabulary import Severity, SubItemKey, Value
 
 
@@ -43,33 +45,45 @@ class HandedOver(Value):
         return self
 
 
-def coding_variables(task: NodeTask, workspace: Workspace, item: PlannedItem) -> dict[str, Any]:
-    """The variables that stay the same over all attempts of one visit, for the tests or for code with its tests."""
-    known = _known(task, workspace, item)
-    return {
+class Opening(NamedTuple):
+    """How a conversation about a sub-work-item begins."""
+
+    variables: dict[str, Any]
+    view: FirstView
+
+
+def coding_opening(task: NodeTask, ports: NodePorts, item: PlannedItem) -> Opening:
+    """What whoever writes the tests, or code with its tests, is told first."""
+    known = _known(task, ports.workspace(), item)
+    view = _view(task, ports, item, known)
+    variables = {
         **known,
         "sub_item": item.model_dump(mode="json"),
         "findings": findings_to_resolve(task),
-        **_view(task, workspace, item, known),
+        **view_variables(view),
     }
+    return Opening(variables, view)
 
 
-def implementation_variables(
-    task: NodeTask, workspace: Workspace, item: PlannedItem, handed_over: HandedOver
-) -> dict[str, Any]:
+def implementation_opening(
+    task: NodeTask, ports: NodePorts, item: PlannedItem, handed_over: HandedOver
+) -> Opening:
     """The same for code whose tests are handed over: those are shown, and the path of no other test."""
+    workspace = ports.workspace()
     known = _known(task, workspace, item)
     paths = {file.path for file in handed_over.files}
     others = [path for path in workspace.files() if is_test_path(path) and path not in paths]
     plan = item.model_dump(mode="json", exclude={"test_specification"})
-    return {
+    view = _view(task, ports, item, known, apart=sorted(paths), hidden=others)
+    variables = {
         **known,
         "sub_item": {**plan, "files": _without_tests(item.files)},
         "dependencies": [{**each, "files": _without_tests(each["files"])} for each in known["dependencies"]],
         "findings": [found for found in findings_to_resolve(task) if found["file"] not in paths],
         "handed_over": handed_over.model_dump(mode="json"),
-        **_view(task, workspace, item, known, apart=sorted(paths), hidden=others),
+        **view_variables(view),
     }
+    return Opening(variables, view)
 
 
 def judging_variables(
@@ -100,23 +114,24 @@ def _known(task: NodeTask, workspace: Workspace, item: PlannedItem) -> dict[str,
 
 def _view(
     task: NodeTask,
-    workspace: Workspace,
+    ports: NodePorts,
     item: PlannedItem,
     known: Mapping[str, Any],
     *,
     apart: Sequence[str] = (),
     hidden: Sequence[str] = (),
-) -> dict[str, Any]:
+) -> FirstView:
     wanted = [*item.files, *(path for each in known["dependencies"] for path in each["files"])]
     # Of what was changed since, the text as it is now has to be seen as well.
     unchanged = [file["path"] for file in known["interfaces"] if not file["change"]]
-    return survey(
-        workspace,
-        wanted=wanted,
-        text=f"{item.description}\n{known['specification']}",
-        without=[spec_path(task), *unchanged, *apart],
-        hidden=hidden,
-    ).variables()
+    about = About(
+        title=f"{task.item.title}\n{item.title}",
+        text=f"{item.description}\n{known['specification']}\n{task.item.body}",
+        wanted=tuple(wanted),
+        without=frozenset({spec_path(task), *unchanged, *apart}),
+        hidden=frozenset(hidden),
+    )
+    return repository_view(task, ports, about)
 
 
 def _without_tests(paths: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from cogworks.codegen.handoff import (
     is_test_path,
     resolved,
 )
-from cogworks.codegen.prompt import HandedOver, ShownFile, coding_variables, findings_to_resolve, judged
+from cogworks.codegen.prompt import HandedOver, ShownFile, coding_opening, findings_to_resolve, judged
 from cogworks.codegen.suite import Scope, run_scope, scope_in_words
 from cogworks.codegen.testgate import (
     WAIVABLE,
@@ -37,8 +37,8 @@ from cogworks.cycle.flow import TEST_WRITINGS
 from cogworks.cycle.results import ActionResult, TraceEntry
 from cogworks.domain_services.messages import TestReport, hides_any, is_hidden
 from cogworks.nodes.artifacts import proposed_paths
-from cogworks.nodes.asking import as_previous, changes, purpose_of, reason_for_a_person, retry_variables
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Workspace
+from cogworks.nodes.asking import Question, changes, conversation_about, purpose_of, reason_for_a_person
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Talk, Workspace
 from cogworks.nodes.replies import PlannedItem, WrittenTests
 from cogworks.repair.transact.measure import file_of, measured, worse
 from cogworks.vocabulary import CommitOid, Severity
@@ -62,6 +62,7 @@ class TestWriting:
         self._item = item
         self._stored = stored_handoff(task)
         self._previous: WrittenTests | None = None
+        self._talk: Talk[WrittenTests] | None = None
         self.handoff = self._stored
         """What the coder has to make pass; None until there is something."""
         self.report = TestReport(cases=())
@@ -145,12 +146,7 @@ class TestWriting:
         """
         self.requests += 1
         self._ports.say(f"{self._item.key}: writing the tests (attempt {self.requests})")
-        reply = self._ports.model.ask(
-            PROMPT,
-            {**coding_variables(self._task, self._workspace, self._item), **self._again(reasons)},
-            WrittenTests,
-            purpose=purpose_of(PROMPT, self._task.visit, self.requests),
-        )
+        reply = self._answer(reasons)
         self._previous = reply
         # The suite may run for long on what it says: whoever takes over then must not pay for it again.
         self._ports.checkpoint()
@@ -178,17 +174,32 @@ class TestWriting:
             return self._sent_back(trial, claim)
         return self._commit(reply, claim, run)
 
-    def _again(self, reasons: Sequence[str]) -> dict[str, Any]:
-        if self._previous is not None:
-            return retry_variables(as_previous(self._previous), reasons)
-        # What is wrong with an earlier hand-off is told like what is wrong with an answer.
+    def _answer(self, reasons: Sequence[str]) -> WrittenTests:
+        """The next tests of this visit's conversation."""
+        if self._talk is None:
+            opening = coding_opening(self._task, self._ports, self._item)
+            variables = {**opening.variables, "standing": self._wrong_with_standing()}
+            question = Question(
+                prompt=PROMPT,
+                variables=variables,
+                reply_type=WrittenTests,
+                check=lambda _: (),
+                view=opening.view,
+            )
+            self._talk = conversation_about(self._ports, self._task, question)
+        elif reasons:
+            self._talk.tell("_tests_sent_back", {"problems": list(reasons)})
+        return self._talk.answer(purpose=purpose_of(PROMPT, self._task.visit, self.requests))
+
+    def _wrong_with_standing(self) -> dict[str, Any]:
+        """What is wrong with an earlier hand-off; empty where nothing is."""
         found = self.problem()
         wrong = [found.message] if found else []
         if self._is_outdated:
             wrong.append("The sub-issue was edited since: hand over tests of what it asks for now.")
         if not wrong or self.handoff is None:
-            return retry_variables()
-        return retry_variables(canonical(self.handoff.as_json()), wrong)
+            return {}
+        return {"handoff": canonical(self.handoff.as_json()), "problems": wrong}
 
     def _try(
         self, reply: WrittenTests, claim: Claim, before: TestReport, scope: Scope

@@ -139,5 +139,6 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
         pipelines={name: each.description for name, each in choices.items()} if len(choices) > 1 else {},
         change_limits=seen.config.codegen.limits,
         probes=seen.config.codegen.search,
+        sight=seen.config.sight,
         coding_policy=coding_policy(seen.snapshot.repository.config_files),
     )

@@ -1,6 +1,7 @@
 """How does one question become one typed reply, within its budget?"""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -8,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from cogworks.errors import BudgetReached, InvalidReply
 from cogworks.llm.budget import Budget, Dollars, PriceList, Tokens, estimate
+from cogworks.llm.conversation import Conversation, Looks, Wanted, opening_text, turn_schema
 from cogworks.llm.prompts import Prompt, Prompts, as_json
 from cogworks.llm.provider import (
     Message,
@@ -47,6 +49,8 @@ class PromptManifest(Value):
     messages_sha256: str
     """Of the canonical JSON of the whole conversation."""
     schema_sha256: str
+    shown: tuple[dict[str, Any], ...] = ()
+    """The files of the repository in the first prompt of a conversation: path, level, tokens, score and reasons of each."""
 
 
 class ReplyRecord(Value):
@@ -89,6 +93,18 @@ class Meter(Value):
         )
 
 
+@dataclass(frozen=True)
+class LookLimits:
+    """What the looks of one visit may take together."""
+
+    max_turns: int
+    max_input_tokens: int
+    """Of the whole visit; beyond it nobody may look any more."""
+
+
+NO_LOOKS = LookLimits(0, 0)
+
+
 class Gateway:
     """Asks the model, one question at a time; the node's `Asks`. Not for several threads at once."""
 
@@ -118,6 +134,10 @@ class Gateway:
         self._memory = memory or {}
         self._on_reply = on_reply
         self._meters: dict[str, Meter] = {}
+        self.input_read = 0
+        """Input tokens of this visit, those of replayed replies included."""
+        self.turns_used = 0
+        """Turns of looks in this visit, those of replayed replies included."""
 
     @property
     def model(self) -> str:
@@ -169,11 +189,58 @@ class Gateway:
             request = self._repair_of(request, reply.text, problems, purpose=f"{purpose}-repair{repair}")
         raise InvalidReply(_never_fitted(purpose, self._settings, problems))
 
-    def _request(self, question: Prompt, schema: Schema, purpose: str) -> ModelRequest:
+    def converse(
+        self,
+        prompt: str,
+        variables: Mapping[str, Any],
+        reply_type: type[Reply],
+        *,
+        looks: Looks | None = None,
+        limits: LookLimits = NO_LOOKS,
+        shown: Sequence[Mapping[str, Any]] = (),
+    ) -> Conversation[Reply]:
+        """A conversation that begins with a question; nobody is asked yet.
+
+        Args:
+            prompt, variables: as for `ask`.
+            looks: who shows more of the repository; None: nobody.
+            limits: of all looks of the visit together.
+            shown: what of the repository the question shows, for the record of each reply.
+
+        Raises: ConfigurationError for a faulty template or reply type.
+        """
+        schema = full_schema(reply_type)
+        question = self._prompts.render(prompt, {"output_schema": as_json(schema), **variables})
+        turns = _Turns(self, limits)
+        looks = looks if turns.left() else None
+        form = turn_schema(schema, looks.schema) if looks else schema
+        text = opening_text(question, looks, turns.left())
+        opening = self._request(question, reduced_schema(form), prompt, text=text, goes_on=True)
+        opening = opening.model_copy(update={"shown": tuple(dict(each) for each in shown)})
+
+        def send(request: ModelRequest, asked_for: str) -> ModelReply:
+            reply = self._answer(request, question, asked_for=asked_for)
+            _refuse_unfinished(reply, request)
+            return reply
+
+        return Conversation(
+            send,
+            opening,
+            Wanted(reply_type, schema),
+            prompts=self._prompts,
+            repair_rounds=self._settings.repair_rounds,
+            looks=looks,
+            turns=turns,
+        )
+
+    def _request(
+        self, question: Prompt, schema: Schema, purpose: str, *, text: str = "", goes_on: bool = False
+    ) -> ModelRequest:
         return ModelRequest(
             model=self._settings.model,
             system=question.system.text,
-            messages=(Message(role="user", text=question.user),),
+            messages=(Message(role="user", text=text or question.user),),
+            goes_on=goes_on,
             output_schema=schema,
             max_output_tokens=self._settings.max_output_tokens,
             purpose=purpose,
@@ -194,8 +261,10 @@ class Gateway:
         known = self._memory.get(request.key)
         if known is not None:
             self._count(asked_for, Meter(reused=1))
+            self.input_read += known.usage.total_input
             return known
         reply, cost_usd = self._pay(request)
+        self.input_read += reply.usage.total_input
         self._count(asked_for, Meter.of_call(reply.usage, cost_usd))
         self._on_reply(
             ReplyRecord(
@@ -239,6 +308,7 @@ def _manifest(request: ModelRequest, question: Prompt) -> PromptManifest:
         system_sha256=sha256_hex(request.system),
         messages_sha256=sha256_hex(canonical_json(messages)),
         schema_sha256=sha256_hex(canonical_json(request.output_schema)),
+        shown=request.shown if len(request.messages) == 1 else (),
     )
 
 
@@ -263,3 +333,19 @@ def _never_fitted(purpose: str, settings: ModelSettings, problems: tuple[str, ..
         f"repair round(s). The last one has {len(problems)} problem(s):\n{listed}\n"
         "Retry, or choose a stronger model under `[llm] model`."
     )
+
+
+class _Turns:
+    """What is left of a visit's looks. Tokens of replayed replies count like paid ones, so that a take-over decides the same."""
+
+    def __init__(self, gateway: Gateway, limits: LookLimits) -> None:
+        self._gateway = gateway
+        self._limits = limits
+
+    def left(self) -> int:
+        if self._gateway.input_read >= self._limits.max_input_tokens:
+            return 0
+        return max(0, self._limits.max_turns - self._gateway.turns_used)
+
+    def use(self) -> None:
+        self._gateway.turns_used += 1

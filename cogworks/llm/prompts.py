@@ -124,8 +124,9 @@ class Prompts:
         }
         self._added = frozenset(own) - frozenset(texts)
         parts = {f"{stem}{SUFFIX}": text for stem, text in self._texts.items() if stem.startswith("_")}
-        # Prompts of repositories include them from the time when each had to; they stand above it already.
-        self._environment = prompt_environment({**parts, f"{_RULES}{SUFFIX}": ""})
+        # Prompts of repositories include both from the time when each had to: the rules stand above it already, and what is
+        # wrong with an answer is said in the conversation.
+        self._environment = prompt_environment({**parts, f"{_RULES}{SUFFIX}": "", _AGAIN: ""})
         self._refuse_malformed()
 
     @property
@@ -152,9 +153,6 @@ class Prompts:
             raise ConfigurationError("prompts", [_unknown(stem, self.stems)])
         text = self._texts[stem]
         system, user = _sections(text)
-        if variables.get("problems") and _AGAIN not in user:
-            # A node of the repository corrects its answers like any other, whether its prompt thinks of that or not.
-            user += f'\n{{% include "{_AGAIN}" %}}\n'
         trusted = {name: value for name, value in variables.items() if name in SYSTEM_VARIABLES}
         return Prompt(
             system=SystemText(self._fill(stem, system, trusted, section="system section")),

@@ -38,11 +38,19 @@ class ModelRequest(Value):
     max_output_tokens: int
     purpose: str
     """Why it is asked, e.g. `code_generation-A-1`; names records, is never sent and is no part of the key."""
+    goes_on: bool = False
+    """Whether further turns are to be expected, so that a provider should keep what was read; no part of the key."""
+
+    shown: tuple[dict[str, Any], ...] = ()
+    """The files of the repository in the first prompt: path, level, tokens, score and reasons of each; never sent, no part of
+    the key."""
 
     @property
     def key(self) -> str:
         """64 hex digits; equal for requests that a model could not tell apart."""
-        return sha256_hex(canonical_json(self.model_dump(mode="json", exclude={"purpose"})))
+        return sha256_hex(
+            canonical_json(self.model_dump(mode="json", exclude={"purpose", "goes_on", "shown"}))
+        )
 
 
 class Usage(Value):

@@ -6,10 +6,12 @@ from cogworks.forge.effects import FileText
 from cogworks.nodes.artifacts import output_of, put_to_people, spec_path
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded
-from cogworks.nodes.excerpts import close_to, files_of, survey
 from cogworks.nodes.intake import issue
+from cogworks.nodes.module_names import close_to, files_of
 from cogworks.nodes.pull_request_texts import specification_body
 from cogworks.nodes.replies import Specification
+from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.sight.question import About
 
 SLUG = "spec"
 
@@ -22,17 +24,19 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     if rule := workspace.unwritable([path]).get(path):
         reason = f"architecture: the specification cannot be published: {rule}: set `specs` under `[paths]` in `.cogworks/config.toml`."
         return Failed(reason=reason, category="refused_change")
-    view = survey(
-        workspace,
-        wanted=classification["affected_modules"],
-        text=f"{task.item.title}\n{task.item.body}",
-        without=[path],
+    about = About(
+        title=task.item.title,
+        text=task.item.body,
+        wanted=tuple(classification["affected_modules"]),
+        without=frozenset({path}),
     )
+    view = repository_view(task, ports, about)
     ports.say("writing the specification")
     files = workspace.files()
     question = Question(
         prompt="architecture",
-        variables={"item": issue(task.item), "classification": classification, **view.variables()},
+        variables={"item": issue(task.item), "classification": classification, **view_variables(view)},
+        view=view,
         reply_type=Specification,
         check=lambda reply: problems_of(reply, files),
     )

@@ -3,14 +3,15 @@
 What a model proposed that a person has to decide on, so that the node ends at once.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
 from cogworks.codebase.changes import FileChange, matching, protected_by
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Reply, Visit
+from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Reply, Talk, Visit
 from cogworks.nodes.replies import ProposedFile
+from cogworks.nodes.shown import look_limits, manifest_of
+from cogworks.sight.view import FirstView
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class Question(Generic[Reply]):
     reply_type: type[Reply]
     check: Callable[[Reply], Sequence[str]]
     """Every problem of an answer, in words the model can act on; empty = accepted."""
+    view: FirstView | None = None
+    """What it shows of the repository."""
     name: str = ""
     """Names the question where its template does not; several nodes may share one."""
 
@@ -34,37 +37,40 @@ def purpose_of(prompt: str, visit: Visit, attempt: int) -> str:
     return f"{prompt}{sub_item}{rework}-{attempt}"
 
 
-def retry_variables(previous: str = "", problems: Sequence[str] = ()) -> dict[str, Any]:
-    """What the template part `_again` needs; without arguments it renders to nothing."""
-    return {"previous": previous, "problems": list(problems)}
-
-
-def as_previous(reply: Reply) -> str:
-    """An answer as the model is shown it again."""
-    return json.dumps(reply.model_dump(mode="json"), indent=2, ensure_ascii=False)
-
-
 def ask_until_sound(ports: NodePorts, task: NodeTask, question: Question[Reply]) -> Reply | Failed:
     """The first answer that passes the check, or a failure that lists what was wrong with the last one.
 
     Raises: InvalidReply when an answer does not even fit its schema, BudgetReached, TryAgainLater.
     """
-    again = retry_variables()
+    return answered(ports, task, question, conversation_about(ports, task, question))
+
+
+def conversation_about(ports: NodePorts, task: NodeTask, question: Question[Reply]) -> Talk[Reply]:
+    """The conversation that a question begins."""
+    return ports.model.converse(
+        question.prompt,
+        question.variables,
+        question.reply_type,
+        looks=ports.looks(),
+        limits=look_limits(task),
+        shown=manifest_of(question.view) if question.view else (),
+    )
+
+
+def answered(
+    ports: NodePorts, task: NodeTask, question: Question[Reply], talk: Talk[Reply]
+) -> Reply | Failed:
+    """The first answer in a conversation that passes the check; raises as `ask_until_sound`."""
     problems: Sequence[str] = ()
     name = question.name or question.prompt
     visit, max_answers = task.visit, task.conventions.max_answers
     for attempt in range(1, max_answers + 1):
-        reply = ports.model.ask(
-            question.prompt,
-            {**question.variables, **again},
-            question.reply_type,
-            purpose=purpose_of(name, visit, attempt),
-        )
+        reply = talk.answer(purpose=purpose_of(name, visit, attempt))
         problems = question.check(reply)
         if not problems:
             return reply
         ports.say(f"{name}: answer {attempt} refused: {problems[0]}")
-        again = retry_variables(as_previous(reply), problems)
+        talk.tell("_correction", {"problems": list(problems)})
     listed = "\n".join(f"- {problem}" for problem in problems)
     return Failed(
         reason=f"{visit.node}: none of {max_answers} answers of the model was usable. The last one:\n{listed}\n"

@@ -4,7 +4,7 @@ A node is a procedure `(task, shell) -> Outcome`. It reads only its task, speaks
 shell, and never writes to GitHub: what it wants published it returns as effects, which the step applies under the lease.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from cogworks.codebase.changes import FileChange
 from cogworks.codebase.scripts import ScriptRun
+from cogworks.codebase.treefacts import PastCommit
 from cogworks.codegen.governed import POLICY
 from cogworks.cycle.observations import Observation
 from cogworks.domain_services.answers import Answer, NotOffered
@@ -21,10 +22,14 @@ from cogworks.domain_services.messages import Diagnostic, Message, TestReport
 from cogworks.domain_services.operations import Operation
 from cogworks.forge.effects import Effect
 from cogworks.forge.wordings import EditedText
+from cogworks.llm.conversation import Looks
+from cogworks.llm.gateway import NO_LOOKS, LookLimits
 from cogworks.repair.consulting import HasPath
 from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.repair.transact.transaction import Tree
 from cogworks.settings.codegen import ChangeLimits, ProbeConfig
+from cogworks.settings.sight import SightConfig
+from cogworks.sight.index import Index
 from cogworks.tools.policy import Policy
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey, Value, VisitKey
 
@@ -111,6 +116,7 @@ class Conventions(Value):
     """The pipelines that a classification may choose: name -> description; empty where there is no choice."""
     change_limits: ChangeLimits = ChangeLimits()
     probes: ProbeConfig = ProbeConfig()
+    sight: SightConfig = SightConfig()
     coding_policy: Policy = POLICY
     """What the actions of the coding cycle may do."""
 
@@ -161,6 +167,15 @@ class Workspace(Protocol):
 
     def read(self, path: str) -> str | None:
         """Text of a file, None when absent or not UTF-8 text."""
+
+    def contents(self) -> Mapping[str, str]:
+        """Path -> what names the content of each tracked regular file: equal names, equal contents."""
+
+    def attributes(self) -> Mapping[str, Collection[str]]:
+        """Path -> `generated`, `vendored`, as the repository says of it; others are left out."""
+
+    def past(self, limit: int) -> Sequence[PastCommit]:
+        """The commits that the head stands on, the newest first, without merges."""
 
     def read_newest(self, path: str, branch: BranchName) -> str | None:
         """Text of a file as the branch has it where it changed there since the work left it, else as `read`."""
@@ -235,8 +250,40 @@ class DomainService(Protocol):
         those that no service offers."""
 
 
+class Talk(Protocol[Reply]):
+    """One growing conversation with the model; every answer fits its type or an InvalidReply is raised."""
+
+    def answer(self, *, purpose: str) -> Reply:
+        """The answer, after as many looks as are left; `purpose` as for `Asks.ask`."""
+
+    def tell(self, part: str, variables: Mapping[str, Any], /) -> None:
+        """Say something before the next answer: a template part, e.g. `_correction`, and what it needs."""
+
+    def fork(self) -> "Talk[Reply]":
+        """Another conversation with the same beginning."""
+
+
 class Asks(Protocol):
     """Asks the model one question; the reply fits `reply_type` or an InvalidReply is raised."""
+
+    def converse(
+        self,
+        prompt: str,
+        variables: Mapping[str, Any],
+        reply_type: type[Reply],
+        *,
+        looks: Looks | None = None,
+        limits: LookLimits = NO_LOOKS,
+        shown: Sequence[Mapping[str, Any]] = (),
+    ) -> Talk[Reply]:
+        """A conversation that begins with a question; nobody is asked yet.
+
+        Args:
+            prompt, variables: as for `ask`.
+            looks: who shows more of the repository; None: nobody.
+            limits: of all looks of the visit together.
+            shown: what of the repository the question shows, for the record.
+        """
 
     def ask(
         self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
@@ -287,6 +334,12 @@ class NodePorts(Protocol):
     def sandbox_pool(self) -> AbstractContextManager[SandboxPool]:
         """Where probes may look at the working copy's last commit, within the time of whoever asks and behind the same isolation
         as the node's tests; what they started ends with the block."""
+
+    def looks(self) -> Looks | None:
+        """Who shows a model more of the working copy; None: nobody."""
+
+    def index(self) -> Index:
+        """What the working copy says as it is now, ready to be searched."""
 
     def workspace(self) -> Workspace:
         """The working copy of this run and sub-item at the task's branch (its base where the branch does not exist yet), dependencies merged in; opened at the first call."""

@@ -8,10 +8,11 @@ from cogworks.llm.repository_files import parse_schema, prompts_in, schemas_in
 from cogworks.llm.schemas import DeclaredReply, Schema, declared_reply
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
-from cogworks.nodes.excerpts import survey
 from cogworks.nodes.intake import issue
+from cogworks.nodes.shown import repository_view, view_variables
 from cogworks.nodes.written_files import file_problems, publication, refused_change, writes_files
 from cogworks.pipeline.graph import Node
+from cogworks.sight.question import About
 
 VARIABLES = frozenset({"item", "inputs", "repository_view"})
 """What such a prompt is given; `inputs` holds every declared slot, None for one that nobody put out yet."""
@@ -60,8 +61,8 @@ def variables_for(node: Node, task: NodeTask, ports: NodePorts, prompt: str) -> 
         "inputs": {slot: task.inputs.get(slot) for slot in node.inputs},
     }
     if "repository_view" in prompt or "_repository.md.j2" in prompt:
-        text = f"{task.item.title}\n{task.item.body}"
-        variables |= survey(ports.workspace(), text=text).variables()
+        view = repository_view(task, ports, About(title=task.item.title, text=task.item.body))
+        variables |= view_variables(view)
     return variables
 
 

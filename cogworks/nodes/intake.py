@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded, WorkItem
-from cogworks.nodes.excerpts import close_to, files_of, survey
+from cogworks.nodes.module_names import close_to, files_of
 from cogworks.nodes.replies import Classification
+from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.sight.question import About
 
 MIN_WORDS = 8
 """Of title and body together; less than this cannot be classified."""
@@ -19,15 +21,16 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         return Failed(reason=reason, category="escalated")
     ports.say("reading the issue")
     workspace = ports.workspace()
-    text = f"{task.item.title}\n{task.item.body}"
     files = workspace.files()
+    view = repository_view(task, ports, About(title=task.item.title, text=task.item.body))
     question = Question(
         prompt="intake",
         variables={
             "item": issue(task.item),
             "pipelines": task.conventions.pipelines,
-            **survey(workspace, text=text).variables(),
+            **view_variables(view),
         },
+        view=view,
         reply_type=Classification,
         check=lambda reply: problems_of(reply, files),
     )

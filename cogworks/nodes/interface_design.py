@@ -1,77 +1,25 @@
-"""Which names, types and signatures will the work have: complete interface files, put to people as a pull request.
-
-What files declare, as a domain service reads it: shown to the model, and held against what it claims.
-"""
+"""Which names, types and signatures will the work have: complete interface files, put to people as a pull request."""
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import groupby
-from typing import Any
+from collections.abc import Sequence
 
 from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
 from cogworks.domain_services.answers import NotOffered
-from cogworks.domain_services.checking import Interface, InterfaceMap
+from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.forge.effects import FileText
 from cogworks.nodes.artifacts import output_of, put_to_people, spec_path, specification_text
 from cogworks.nodes.asking import Question, ask_until_sound, changes, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded, Workspace
-from cogworks.nodes.excerpts import RepositoryView, survey, unshown
 from cogworks.nodes.intake import issue
 from cogworks.nodes.pull_request_texts import interfaces_body
 from cogworks.nodes.replies import InterfaceName, Interfaces, ProposedFile
-from cogworks.vocabulary import Severity, Value
+from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.sight.question import About
+from cogworks.vocabulary import Severity
 
-MAX_FILES = 200
-"""So many files that a prompt does not show are asked about."""
-MAX_CHARS = 40_000
-"""All declarations of one prompt together; about 13 000 tokens."""
 _WORD = re.compile(r"\w+")
 _TAKES = re.compile(r"[(\[<]")
-
-
-class Declared(Value):
-    """What files that a prompt does not show offer."""
-
-    text: str = ""
-    is_partial: bool = False
-
-    def variables(self) -> Mapping[str, Any]:
-        """What a prompt needs."""
-        return {"declared": self.model_dump(mode="json")}
-
-
-def further_interfaces(
-    workspace: Workspace, ports: NodePorts, view: RepositoryView, *, wanted: Sequence[str], text: str
-) -> Declared:
-    """What the service says of the files that the view leaves out, those that matter most first."""
-    paths = unshown(workspace, view, wanted=wanted, text=text)
-    if not paths:
-        return Declared()
-    found = ports.service.interfaces(workspace, paths[:MAX_FILES])
-    if isinstance(found, NotOffered):
-        ports.say(f"files that are not shown stay unknown: {found}")
-        return Declared()
-    return listed(found, paths, is_partial=len(paths) > MAX_FILES)
-
-
-def listed(found: InterfaceMap, order: Sequence[str], *, is_partial: bool = False) -> Declared:
-    """Declarations file by file in this order, as many whole files as there is room for."""
-    places = {path: place for place, path in enumerate(order)}
-    known = sorted(
-        (each for each in found.interfaces if each.artifact in places), key=lambda each: places[each.artifact]
-    )
-    blocks: list[str] = []
-    room = MAX_CHARS
-    is_partial = is_partial or found.status == "incomplete"
-    for path, interfaces in groupby(known, key=lambda each: each.artifact):
-        block = "\n".join([path, *(f"  {_line(each)}" for each in interfaces)])
-        if len(block) > room:
-            is_partial = True
-            continue
-        room -= len(block)
-        blocks.append(block)
-    return Declared(text="\n".join(blocks), is_partial=is_partial)
 
 
 def undeclared(claimed: Sequence[InterfaceName], found: InterfaceMap | NotOffered) -> list[str]:
@@ -94,12 +42,6 @@ def _why(claimed: InterfaceName) -> str:
     return "is not declared in"
 
 
-def _line(interface: Interface) -> str:
-    signature = " | ".join(interface.signature.splitlines())
-    summary = interface.documentation.strip().partition("\n")[0]
-    return interface.name + (f": {signature}" if signature else "") + (f" - {summary}" if summary else "")
-
-
 def _last(name: str) -> str:
     """The name itself, without what it belongs to and what it takes: `Cart.add(row)` is `add`."""
     words = _WORD.findall(_TAKES.split(name, maxsplit=1)[0])
@@ -114,17 +56,19 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     workspace = ports.workspace()
     specification = specification_text(task, workspace)
     modules = [module["name"] for module in output_of(task, "specification")["affected_modules"]]
-    view = survey(workspace, wanted=modules, text=specification, without=[spec_path(task)])
-    found = further_interfaces(workspace, ports, view, wanted=modules, text=specification)
+    about = About(
+        title=task.item.title, text=specification, wanted=tuple(modules), without=frozenset({spec_path(task)})
+    )
+    view = repository_view(task, ports, about)
     ports.say("designing the interfaces")
     question = Question(
         prompt="interface_design",
         variables={
             "item": issue(task.item),
             "specification": specification,
-            **view.variables(),
-            **found.variables(),
+            **view_variables(view),
         },
+        view=view,
         reply_type=Interfaces,
         check=lambda reply: problems_of(reply, workspace, ports),
     )

@@ -10,10 +10,11 @@ from cogworks.forge.effects import CreateSubIssue, Effect, LinkDependency
 from cogworks.nodes.artifacts import interface_files, interface_names, spec_path, specification_text
 from cogworks.nodes.asking import Question, ask_until_sound
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded
-from cogworks.nodes.excerpts import survey
 from cogworks.nodes.intake import issue
 from cogworks.nodes.pull_request_texts import sub_issue_body
 from cogworks.nodes.replies import InterfaceName, Plan, PlannedItem
+from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.sight.question import About
 from cogworks.vocabulary import SubItemKey
 
 MAX_ITEMS = 10
@@ -137,8 +138,8 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     specification = specification_text(task, workspace)
     interfaces = interface_files(task, workspace)
     names = interface_names(task)
-    shown_apart = [spec_path(task), *(file.path for file in interfaces)]
-    view = survey(workspace, text=specification, without=shown_apart)
+    shown_apart = frozenset({spec_path(task), *(file.path for file in interfaces)})
+    view = repository_view(task, ports, About(title=task.item.title, text=specification, without=shown_apart))
     ports.say("planning the sub-work-items")
     question = Question(
         prompt="planning",
@@ -148,8 +149,9 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
             "interfaces": [file.model_dump() for file in interfaces],
             "interface_names": [name.model_dump() for name in names],
             "max_items": MAX_ITEMS,
-            **view.variables(),
+            **view_variables(view),
         },
+        view=view,
         reply_type=Plan,
         check=lambda reply: plan_problems(reply, names),
     )

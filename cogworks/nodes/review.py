@@ -1,4 +1,7 @@
-"""Is a change good enough to show to people? Three model passes over the diff, aggregated by a rule."""
+"""Is a change good enough to show to people? Three model passes over the diff, aggregated by a rule.
+
+They begin with the same words, so that a provider reads those once.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,18 +10,29 @@ from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codegen.handoff import TestHandoff
 from cogworks.codegen.patches import file_actions, without_object_names
 from cogworks.domain_services.messages import Diagnostic
-from cogworks.nodes.artifacts import interface_files, planned_item, proposed_paths, specification_text
-from cogworks.nodes.asking import Question, ask_until_sound
+from cogworks.nodes.artifacts import (
+    interface_files,
+    planned_item,
+    proposed_paths,
+    spec_path,
+    specification_text,
+)
+from cogworks.nodes.asking import Question, answered, conversation_about
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded, Workspace
 from cogworks.nodes.intake import issue
 from cogworks.nodes.interface_design import diagnostic_line, left_out
 from cogworks.nodes.replies import PlannedItem, ReviewPass
+from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.sight.question import About
+from cogworks.sight.view import FirstView
 from cogworks.vocabulary import Severity
 
 PASSES = ("quality", "architecture", "security")
 """In this order, each with a prompt of its own, never merged."""
 MAX_DIFF_CHARS = 200_000
 MAX_RULE_FINDINGS = 50
+_VIEW_SHARE = 0.5
+"""Of the room of a first view: most of what a reviewer has to read is in the diff."""
 """So many findings of rules the security pass is shown."""
 
 
@@ -34,7 +48,12 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
             category="escalated",
         )
     files = tuple(file_actions(diff))
-    variables = review_variables(task, workspace, item, diff)
+    view = review_view(task, ports, item, diff)
+    variables = {**review_variables(task, workspace, item, diff), **view_variables(view)}
+    opening = Question(
+        prompt="review", variables=variables, reply_type=ReviewPass, check=lambda _: (), view=view
+    )
+    shared = conversation_about(ports, task, opening)
     found = on_touched_lines(diff, ports.service.review(workspace, _there(workspace, files)))
     rules = [rule_line(each) for each in found[:MAX_RULE_FINDINGS]]
     findings = [*scope_findings(task, item, files), *blocking_findings(found)]
@@ -43,11 +62,14 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         ports.say(f"{item.key}: review of {name}")
         question = Question(
             prompt=f"review_{name}",
-            variables=variables if name != "security" else {**variables, "rule_findings": rules},
+            variables=variables,
             reply_type=ReviewPass,
             check=lambda reply: problems_of(reply, workspace, files),
         )
-        reply = ask_until_sound(ports, task, question)
+        # Each has read the same and hears nothing of what the others said.
+        talk = shared.fork()
+        talk.tell(f"_review_{name}", {"rule_findings": rules})
+        reply = answered(ports, task, question, talk)
         if isinstance(reply, Failed):
             return reply
         passes.append({"name": name, **reply.model_dump(mode="json", include={"passed", "criteria"})})
@@ -56,26 +78,32 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
 
 
 def review_variables(task: NodeTask, workspace: Workspace, item: PlannedItem, diff: str) -> dict[str, Any]:
-    """What every pass is shown: the same for all three."""
+    """What every pass is told: the same for all three."""
     return {
         "item": issue(task.item),
         "sub_item": item.model_dump(mode="json"),
         "specification": specification_text(task, workspace),
         "interfaces": [file.model_dump() for file in interface_files(task, workspace)],
         "diff": diff,
-        "changed_files": [
-            {"path": path, "text": numbered(text)}
-            for path in file_actions(diff)
-            if (text := workspace.read(path)) is not None
-        ],
     }
 
 
-def numbered(text: str) -> str:
-    """Each line with its number, counted from 1."""
-    lines = text.splitlines()
-    width = len(str(len(lines)))
-    return "\n".join(f"{number:>{width}} | {line}".rstrip() for number, line in enumerate(lines, 1))
+def review_view(task: NodeTask, ports: NodePorts, item: PlannedItem, diff: str) -> FirstView:
+    """The definitions around what was changed, and what is near them."""
+    changed = parse_diff(diff).diff.files
+    touched = {file.path: tuple(sorted(file.added_lines)) for file in changed if file.kind == "modify"}
+    unchanged = (file.path for file in interface_files(task, ports.workspace()) if not file.change)
+    about = About(
+        title=item.title,
+        text=item.description,
+        wanted=tuple(touched),
+        # The diff holds new files whole already.
+        without=frozenset(
+            (spec_path(task), *(file.path for file in changed if file.kind != "modify"), *unchanged)
+        ),
+        touched=touched,
+    )
+    return repository_view(task, ports, about, share=_VIEW_SHARE)
 
 
 def problems_of(reply: ReviewPass, workspace: Workspace, files: Sequence[str]) -> list[str]:

@@ -13,6 +13,7 @@ from cogworks.errors import ConfigurationError, UsageError
 from cogworks.settings.codegen import CodegenConfig
 from cogworks.settings.credentials import first_credential, unusable_proxies
 from cogworks.settings.environment import EnvironmentConfig
+from cogworks.settings.sight import SightConfig
 from cogworks.vocabulary import Value
 
 CONFIG_FILE = ".cogworks/config.toml"
@@ -177,6 +178,7 @@ class Config(Value):
     environment: EnvironmentConfig = EnvironmentConfig()
     audit: AuditConfig = AuditConfig()
     codegen: CodegenConfig = CodegenConfig()
+    sight: SightConfig = SightConfig()
     approvals: ApprovalConfig = ApprovalConfig()
     pull_requests: PullRequestConfig = PullRequestConfig()
 

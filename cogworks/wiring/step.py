@@ -5,13 +5,14 @@ import socket
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cogworks.canonical import sha256
 from cogworks.codebase.git import Identity
 from cogworks.codebase.remotes import Remote
 from cogworks.codebase.scripts import ScriptRun
@@ -35,11 +36,14 @@ from cogworks.github.meter import Requests
 from cogworks.github.permissions import People
 from cogworks.github.reading import SnapshotReader
 from cogworks.github.writer import Writer
+from cogworks.llm.conversation import Looks
 from cogworks.llm.provider import Provider
 from cogworks.nodes.contract import Asks, DomainService, NodePorts, Workspace
 from cogworks.nodes.registry import NODES
 from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.settings.config import Environment, child_environment
+from cogworks.sight.index import Index
+from cogworks.sight.store import Store as SightStore
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring.model import gateway_for, open_provider
 from cogworks.wiring.probes import sandbox_pool_in
@@ -50,6 +54,8 @@ from cogworks.wiring.tools import shipped_script
 if TYPE_CHECKING:
     from cogworks.github.rest import RestClient
 
+OpensModel = Callable[..., AbstractContextManager[Provider]]
+"""As `open_provider`."""
 COMMITTER = Identity("cogworks", "cogworks@users.noreply.github.com")
 
 
@@ -63,6 +69,7 @@ class _NodePorts:
     save: Callable[[], None]
     keep_file: Callable[[str, str], None]
     open_workspace: Callable[[], Workspace]
+    open_index: Callable[[], Index]
     open_sandbox_pool: Callable[[], AbstractContextManager[SandboxPool]]
     run: Callable[[str, str], ScriptRun]
     said: set[str] = field(default_factory=set)
@@ -94,6 +101,12 @@ class _NodePorts:
     def keep(self, name: str, text: str, /) -> None:
         self.keep_file(name, text)
 
+    def index(self) -> Index:
+        return self.open_index()
+
+    def looks(self) -> Looks | None:
+        return None
+
     def workspace(self) -> Workspace:
         return self.open_workspace()
 
@@ -115,6 +128,7 @@ class _Session:
         open_service: Callable[[], DomainService],
         open_copy: Callable[[], WorkingCopy],
         open_sandbox_pool: Callable[[WorkingCopy], AbstractContextManager[SandboxPool]],
+        open_sight_store: Callable[[WorkingCopy], SightStore],
         limit: Callable[[float], AbstractContextManager[None]],
         say: Callable[[str], None],
     ) -> None:
@@ -123,6 +137,8 @@ class _Session:
         self._open_service = open_service
         self._service: DomainService | None = None
         self._copy: WorkingCopy | None = None
+        self._open_sight_store = open_sight_store
+        self._store: SightStore | None = None
 
         def told(line: str) -> None:
             order.check()
@@ -137,6 +153,7 @@ class _Session:
             save=order.checkpoint,
             keep_file=order.keep,
             open_workspace=self._workspace,
+            open_index=lambda: Index(self._workspace(), self._sight_store()),
             open_sandbox_pool=lambda: open_sandbox_pool(self._workspace()),
             run=lambda name, stdin: shipped_script(name, stdin, left_s=order.left_s),
         )
@@ -145,6 +162,11 @@ class _Session:
         if self._service is None:
             self._service = self._open_service()
         return self._service
+
+    def _sight_store(self) -> SightStore:
+        if self._store is None:
+            self._store = self._open_sight_store(self._workspace())
+        return self._store
 
     def _workspace(self) -> WorkingCopy:
         if self._copy is None:
@@ -174,11 +196,13 @@ def open_ports(
     say: Callable[[str], None],
     sleep: Callable[[float], None] = time.sleep,
     during: During = in_silence,
+    open_model: OpensModel = open_provider,
 ) -> Iterator[StepPorts]:
     """A StepPorts for one work item; everything it opened is closed behind it. Raises as `open_examination`.
 
     Args:
         during: tells people of what takes long.
+        open_model: opens whoever answers the questions.
         sleep: how the step waits for GitHub: for a rate limit, before a second try, before a second look.
     """
     with ExitStack() as stack:
@@ -202,6 +226,7 @@ def open_ports(
                         stack.enter_context(open_copies(environment, meter, left_s=within.left_s)),
                     ),
                     say,
+                    open_model,
                 ),
                 monotonic=_elapsed_s,
                 say=say,
@@ -300,18 +325,20 @@ def _open_session(
     environment: Environment,
     open_copy: Callable[[SessionOrder, ExitStack], WorkingCopy],
     say: Callable[[str], None],
+    open_model: OpensModel,
 ) -> Iterator[Session]:
     patience = Patience(order.left_s, monotonic=_elapsed_s)
     # Whatever a node waits for asks the same clock: the model, the service, git and scripts.
     order = replace(order, left_s=patience.left_s)
     with ExitStack() as stack:
-        provider = stack.enter_context(open_provider(order.config, environment, left_s=order.left_s))
+        provider = stack.enter_context(open_model(order.config, environment, left_s=order.left_s))
         yield _Session(
             order,
             provider=provider,
             open_service=lambda: stack.enter_context(_service_for(order, environment, say)),
             open_copy=lambda: open_copy(order, stack),
             open_sandbox_pool=lambda copy: sandbox_pool_in(copy, order, environment, warn=say),
+            open_sight_store=lambda copy: stack.enter_context(closing(sight_store(environment, copy))),
             limit=patience.within,
             say=say,
         )
@@ -390,6 +417,11 @@ def _elapsed_s() -> float:
     """A clock that only runs forward, also while the machine sleeps where the system has such a clock: a lease does."""
     boot = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if boot is None else time.clock_gettime(boot)
+
+
+def sight_store(environment: Environment, copy: WorkingCopy) -> SightStore:
+    """What this machine has read of a repository's contents; one file for each repository."""
+    return SightStore(Path(environment.work_dir) / "sight" / f"{sha256(copy.remote_url)[:16]}.sqlite3")
 
 
 def holder_of(environment: Environment) -> str:

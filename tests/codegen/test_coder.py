@@ -69,7 +69,7 @@ def test_what_cannot_be_placed_goes_back_with_the_reason_and_is_never_tested(
     assert outcome.output["attempts"] == 2
     assert reason in place.model.asked[2]
     assert "a minus b" in place.model.asked[2]
-    assert "nothing of your previous answer is in it" in place.model.asked[2]
+    assert "the repository is as it was before it" in place.model.asked[2]
     assert place.service.runs == straight.service.runs
     assert place.copy.tree == straight.copy.tree
     assert verify(read_events(place.kept["events-1.ndjson"])).divergence is None
@@ -160,6 +160,6 @@ def test_after_a_change_that_was_kept_the_coder_is_shown_the_files_as_they_are()
     assert isinstance(outcome, Succeeded), outcome.reason
     assert actions(place).count("APPLY_PATCH") == 2
     assert FILES[PATH] in place.model.asked[0]
-    assert FILES[PATH] not in place.model.asked[1]
-    assert "Your previous answer is in the repository as shown above" in place.model.asked[1]
+    shown = place.model.asked[1].partition("Your last change is in the repository now")[2]
+    assert (FIXED in shown, FILES[PATH] in shown) == (True, False)
     assert place.copy.tree[PATH] == FIXED.replace("a + b", "a + b  # a sum")

@@ -13,7 +13,7 @@ from cogworks.codebase.remotes import Remote
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.codegen.coder import Coder
 from cogworks.codegen.handoff import TestHandoff
-from cogworks.codegen.prompt import HandedOver, ShownFile, implementation_variables
+from cogworks.codegen.prompt import HandedOver, ShownFile, implementation_opening
 from cogworks.codegen.test_writing import TestWriting
 from cogworks.cycle.context import CycleContext, Task
 from cogworks.cycle.eventlog import read_events
@@ -24,7 +24,6 @@ from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, 
 from cogworks.errors import ConfigurationError
 from cogworks.forge.wordings import EditedText
 from cogworks.llm.package_data import shipped_prompts
-from cogworks.nodes.asking import retry_variables
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Conventions, Failed, NodeTask, Succeeded, Workspace
 from cogworks.nodes.replies import DisputedTest, Implementation, ProposedFile, WrittenTests
@@ -311,7 +310,7 @@ def test_nobody_can_be_asked_for_code_without_a_hand_off() -> None:
     with pytest.raises(ValueError, match="test_path"):
         coder.ask(WANTED)
     with pytest.raises(TypeError, match="handed_over"):
-        implementation_variables(the_task(), place.copy, planned())  # type: ignore[call-arg] # what is tried
+        implementation_opening(the_task(), place, planned())  # type: ignore[call-arg] # what is tried
     assert (place.model.purposes, place.model.asked, place.saved) == ([], [], [])
 
 
@@ -328,8 +327,7 @@ def test_a_hand_off_whose_file_is_gone_is_not_asked_about() -> None:
 
 def test_a_question_for_code_cannot_be_put_into_words_without_a_hand_off() -> None:
     shown = HandedOver(test_path=CUSTOM, files=(SHOWN,))
-    about = implementation_variables(the_task(), world().copy, planned(), shown)
-    told = {**about, **retry_variables(), "suspects": [], "evidence": [], "is_kept": False, "history": []}
+    told = implementation_opening(the_task(), world(), planned(), shown).variables
     without = {name: value for name, value in told.items() if name != "handed_over"}
 
     assert CUSTOM in shipped_prompts().render("implementation", told).user
@@ -346,9 +344,9 @@ def test_one_place_asks_for_code_to_handed_over_tests_and_one_makes_its_variable
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
-                if called.endswith("model.ask") and ast.unparse(node).count("'implementation'"):
+                if called == "self._answer" and ast.unparse(node).count("'implementation'"):
                     asking.append(path.name)
-                if called == "implementation_variables":
+                if called == "implementation_opening":
                     making.append(path.name)
 
     assert (asking, making) == (["coder.py"], ["coder.py"])

@@ -6,7 +6,7 @@ that enters a prompt may differ from a real run.
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,6 +23,7 @@ from cogworks.domain_services.panel import Member, ServicePanel
 from cogworks.forge.effects import CommitFiles, CreateSubIssue, OpenPullRequest, PushBranch
 from cogworks.llm.budget import Budget
 from cogworks.llm.cassette import Cassette
+from cogworks.llm.conversation import Looks
 from cogworks.llm.gateway import Gateway, ModelSettings
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
 from cogworks.llm.provider import ModelReply, ModelRequest, Provider, Usage, canonical_json
@@ -39,6 +40,8 @@ from cogworks.nodes.contract import (
 from cogworks.nodes.registry import NODES
 from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.settings.config import parse_config
+from cogworks.sight.index import Index
+from cogworks.sight.store import Store
 from cogworks.vocabulary import BranchName, IssueNumber, NodeId, RunId, SubItemKey, VisitKey
 from tests.codebase.repositories import BOT, BareRepository
 
@@ -64,22 +67,52 @@ MAX_VISITS = 5
 CHARS_PER_TOKEN = 4
 
 
+class PromptCache:
+    """What a provider remembers of prompts that go on: it reads again at a tenth what begins as an earlier one did.
+
+    Prefixes end where the request has its breakpoints: behind the system text, the first message and the last.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def usage(self, request: ModelRequest, *, output_tokens: int) -> Usage:
+        """Tokens of one request, estimated from its length; it is remembered from now on."""
+        prefixes = list(_prefixes(request))
+        total = len(prefixes[-1]) // CHARS_PER_TOKEN
+        if not request.goes_on:
+            return Usage(input_tokens=total, output_tokens=output_tokens)
+        read = max((len(each) for each in prefixes if each in self._known), default=0) // CHARS_PER_TOKEN
+        ends = (prefixes[0], prefixes[1], prefixes[-1])
+        self._known.update(ends)
+        return Usage(
+            cache_read_input_tokens=read,
+            cache_creation_input_tokens=total - read,
+            output_tokens=output_tokens,
+        )
+
+
+def _prefixes(request: ModelRequest) -> Iterator[str]:
+    text = canonical_json(request.output_schema) + request.system
+    yield text
+    for message in request.messages:
+        text += f"\n{message.role}: {message.text}"
+        yield text
+
+
 class KeptReplies:
     """A provider that gives the reply recorded for a purpose, whatever the prompt; tokens are estimated from lengths."""
 
     def __init__(self, directory: Path) -> None:
         self._replies = {recording.purpose: recording.reply for recording in Cassette(directory).recordings()}
+        self._cache = PromptCache()
 
     def complete(self, request: ModelRequest) -> ModelReply:
         if request.purpose not in self._replies:
             known = ", ".join(sorted(self._replies))
             raise KeyError(f"no reply is written for {request.purpose!r}; there are {known}")
         reply = self._replies[request.purpose]
-        asked = request.system + "".join(message.text for message in request.messages)
-        asked += canonical_json(request.output_schema)
-        usage = Usage(
-            input_tokens=len(asked) // CHARS_PER_TOKEN, output_tokens=len(reply.text) // CHARS_PER_TOKEN
-        )
+        usage = self._cache.usage(request, output_tokens=len(reply.text) // CHARS_PER_TOKEN)
         return reply.model_copy(update={"usage": usage, "model": request.model})
 
 
@@ -122,6 +155,12 @@ class Session:
 
     def keep(self, name: str, text: str, /) -> None:
         del name, text
+
+    def looks(self) -> Looks | None:
+        return None
+
+    def index(self) -> Index:
+        return Index(self.copy, Store())
 
     def workspace(self) -> WorkingCopy:
         return self.copy

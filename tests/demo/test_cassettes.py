@@ -36,6 +36,8 @@ def named(done: list[Done]) -> list[str]:
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda recording: recording.purpose)
 def test_every_reply_fits_its_type(recording: Recording) -> None:
     stem = recording.purpose.split("-", 1)[0]
+    # The passes of a review have one form.
+    stem = "review" if stem.startswith("review_") else stem
 
     REPLIES[stem].model_validate_json(recording.reply.text)
 

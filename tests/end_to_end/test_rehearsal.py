@@ -1,12 +1,15 @@
 """`process --dry-run` and `--staged` on the real hub: they say what would happen, and nothing happens."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.end_to_end.scene import Scene, open_scene
 
 pytestmark = pytest.mark.timeout(300)  # seconds on a busy machine; usually a tenth of that
+LEDGER = "cogworks/ledger/1"
 
 
 @pytest.fixture(scope="module")
@@ -54,3 +57,32 @@ def test_a_staged_step_of_a_later_node_reads_its_inputs_from_the_ledger(scene: S
     assert "  would commit 1 file(s) to branch 'cogworks/1/spec'" in told.out
     assert scene.everything() == before
     assert scene.cogworks("process", "--json").told["node"] == "architecture"
+
+
+def test_what_the_next_question_would_show_is_told_without_asking_it(scene: Scene) -> None:
+    before = scene.everything()
+
+    told = scene.cogworks("context", "--json")
+    page = scene.cogworks("context", "--node", "interface_design")
+
+    assert told.code == page.code == 0, told.err + page.err
+    assert told.told["asks"] or told.told["outcome"] == "waiting"
+    assert "prompt" not in told.told
+    assert scene.everything() == before
+
+
+def test_what_the_first_question_shows_is_what_the_ledger_keeps_beside_its_reply(tmp_path: Path) -> None:
+    with open_scene(tmp_path / "scene") as fresh:
+        fresh.person.set_trigger()
+
+        ended = fresh.cogworks("context", "--json")
+        assert ended.code == 0, ended.out + ended.err
+        told = ended.told
+        assert (told["asks"], told["purpose"]) == (True, "intake-1")
+        assert {"path", "level", "tokens", "score", "reasons"} <= set(told["shown"][0])
+        page = fresh.cogworks("context")
+        assert told["shown"][0]["path"] in page.out
+        assert fresh.cogworks("process").code == 0
+        kept = fresh.git("show", f"{LEDGER}:visits/0001-intake/manifest-1.json")
+
+    assert json.loads(kept)["shown"] == told["shown"]

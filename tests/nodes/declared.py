@@ -10,11 +10,14 @@ import tomli_w
 
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.llm.budget import Budget
+from cogworks.llm.conversation import Looks
 from cogworks.llm.gateway import Gateway, ModelSettings
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
 from cogworks.llm.repository_files import prompts_in
 from cogworks.pipeline.graph import Node, Pipeline
 from cogworks.pipeline.parser import parse_pipelines
+from cogworks.sight.index import Index
+from cogworks.sight.store import Store
 from tests.fakes import MemoryWorkspace, ScriptedModel, ScriptedService
 from tests.nodes.examples import FILES, report
 from tests.pipeline.graphs import document
@@ -91,6 +94,12 @@ class Desk:
     def say(self, line: str) -> None:
         self.said.append(line)
 
+    def looks(self) -> Looks | None:
+        return None
+
+    def index(self) -> Index:
+        return Index(self.copy, Store())
+
     def workspace(self) -> MemoryWorkspace:
         return self.copy
 
@@ -113,5 +122,5 @@ def desk(*answers: object, brought: Mapping[str, str] | None = None, **more: Any
 
 
 def asked(at: Desk) -> Sequence[str]:
-    """The user section of every question."""
-    return [request.messages[0].text for request in at.provider.requests]
+    """All that was said to the model before each of its answers."""
+    return ["\n\n".join(message.text for message in request.messages) for request in at.provider.requests]

@@ -322,15 +322,16 @@ def test_a_failing_test_is_fed_back_and_the_next_attempt_starts_clean() -> None:
     assert len(world.copy.commits) == 1
 
 
-def test_the_earlier_attempts_are_listed_from_the_third_one_on() -> None:
+def test_all_earlier_attempts_stand_in_the_conversation() -> None:
     late = change(WRONG, tests=("tests/test_nothing.py",))
     world = ports(late, variants(1)[0], change())
 
     run(the_task(), world)
 
-    assert "Attempts so far" not in world.model.asked[1]
-    assert "attempt 1: tests/test_nothing.py is listed in `tests` and does not exist" in world.model.asked[2]
-    assert "attempt 2: tests/test_adding.py::test_sum failed" in world.model.asked[2]
+    assert world.model.asked[2].startswith(world.model.asked[1])
+    assert world.model.asked[1].startswith(world.model.asked[0])
+    assert "tests/test_nothing.py is listed in `tests` and does not exist" in world.model.asked[2]
+    assert "tests/test_adding.py::test_sum failed" in world.model.asked[2]
 
 
 def replacing_the_tests(content: str) -> CodeChange:

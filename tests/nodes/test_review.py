@@ -4,7 +4,7 @@ import pytest
 
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.nodes.contract import Failed, Succeeded
-from cogworks.nodes.review import MAX_RULE_FINDINGS, numbered, run
+from cogworks.nodes.review import MAX_RULE_FINDINGS, run
 from cogworks.vocabulary import CommitOid, Severity
 from tests.cycle.test_handoff import handoff
 from tests.nodes.examples import CODE, FILES, FIXED, change, finding, output, ports, task, verdict
@@ -44,7 +44,7 @@ def test_each_pass_sees_the_diff_and_the_numbered_files() -> None:
 
     for prompt in world.model.asked:
         assert "-    return a - b\n+    return a + b\n" in prompt
-        assert "2 |     return a + b" in prompt
+        assert "2|     return a + b" in prompt
         assert "\nindex " not in prompt
 
 
@@ -213,7 +213,9 @@ def test_without_findings_of_rules_the_security_pass_is_asked_as_ever() -> None:
     run(task("review", sub_item="A"), world)
 
     quality, _, security = world.model.asked
-    assert security == quality.replace("quality of this", "security of this")
+    shared = quality.partition("## Your part")[0]
+    assert security.startswith(shared)
+    assert "What rules found" not in security
 
 
 def test_an_old_finding_on_a_line_that_the_change_does_not_touch_is_no_business_of_the_review() -> None:
@@ -282,7 +284,3 @@ def test_a_deleted_file_is_not_asked_about() -> None:
     run(task("review", sub_item="A"), world)
 
     assert "README.md" not in asked
-
-
-def test_lines_are_numbered_from_one() -> None:
-    assert numbered(FIXED) == "1 | def add(a, b):\n2 |     return a + b"

@@ -95,10 +95,30 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": request.model,
         "max_tokens": request.max_output_tokens,
-        "messages": [{"role": message.role, "content": message.text} for message in request.messages],
+        "messages": _messages(request),
         "output_config": {"format": {"type": "json_schema", "schema": request.output_schema}},
     }
-    return {**body, "system": request.system} if request.system else body
+    system = [_block(request.system, is_kept=True)] if request.goes_on else request.system
+    return {**body, "system": system} if request.system else body
+
+
+def _messages(request: ModelRequest) -> list[dict[str, Any]]:
+    """The turns; where more are to follow, what is read up to the first and the last of them is kept for the next.
+
+    Breakpoints: https://platform.claude.com/docs/en/build-with-claude/prompt-caching.
+    """
+    if not request.goes_on:
+        return [{"role": message.role, "content": message.text} for message in request.messages]
+    ends = {0, len(request.messages) - 1}
+    return [
+        {"role": message.role, "content": [_block(message.text, is_kept=place in ends)]}
+        for place, message in enumerate(request.messages)
+    ]
+
+
+def _block(text: str, *, is_kept: bool) -> dict[str, Any]:
+    block: dict[str, Any] = {"type": "text", "text": text}
+    return {**block, "cache_control": {"type": "ephemeral"}} if is_kept else block
 
 
 def decipher(

@@ -1,0 +1,118 @@
+"""`cogworks context`: what the next question of a work item would show of the repository, without asking it."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cogworks.cli.progress import progress_line
+from cogworks.cli.reporting import Tally
+from cogworks.cli.tables import Column, show_table
+from cogworks.errors import TryAgainLater
+from cogworks.forge.addresses import IssueAddress, parse_issue_url
+
+
+@click.command("context")
+@click.argument("issue_url")
+@click.option(
+    "--node", default="", metavar="ID[@SUB]", help="Of this node, if it is ready, instead of the next one."
+)
+@click.option("--prompt", "with_prompt", is_flag=True, help="Print the words of the question as well.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout; everything else on stderr.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress lines.")
+def context(issue_url: str, node: str, with_prompt: bool, as_json: bool, quiet: bool) -> int:
+    """Show what the next question of the work item at ISSUE_URL would contain: each file with its level, tokens, score and the
+    reason it is there. No model is asked and nothing is written.
+
+    \b
+    Examples:
+      cogworks context https://github.com/octo-org/hello/issues/42
+      cogworks context https://github.com/octo-org/hello/issues/42 --node code_generation@A --json | jq '.shown[].path'
+      cogworks context https://github.com/octo-org/hello/issues/42 --prompt | less
+    """
+    address = parse_issue_url(issue_url)
+    told = _next_question(address, node, quiet=quiet)
+    if as_json:
+        if not with_prompt:
+            told.pop("prompt", None)
+        click.echo(json.dumps(told))
+        return 0
+    _show(told, with_prompt=with_prompt)
+    return 0
+
+
+def _next_question(address: IssueAddress, node: str, *, quiet: bool) -> dict[str, Any]:
+    from cogworks.cli.rehearsing import rehearsed
+    from cogworks.cli.unasked import Listener
+    from cogworks.engine.consider import Wanted
+    from cogworks.engine.step import take_step
+    from cogworks.github.staging import StagedItem
+    from cogworks.llm.provider import Provider
+    from cogworks.settings.config import read_environment
+    from cogworks.stopping import ended_by_signal
+    from cogworks.wiring.step import open_ports
+
+    environment = read_environment()
+    apart = environment.model_copy(update={"work_dir": str(Path(environment.work_dir) / "staged")})
+    listener = Listener()
+
+    @contextmanager
+    def open_model(*_: object, **__: object) -> Iterator[Provider]:
+        yield listener
+
+    say = progress_line(quiet=quiet)
+    with (
+        ended_by_signal(),
+        open_ports(apart, address, meter=Tally().meter, say=say, open_model=open_model) as opened,
+    ):
+        ports = rehearsed(opened, StagedItem(opened.tracker))
+        # Nobody is asked, so the base need not be fit for it.
+        unjudged = replace(ports.visit, check_base=lambda *_: None)
+        outcome = message = ""
+        try:
+            report = take_step(replace(ports, visit=unjudged), address, Wanted(node=node))
+            outcome, message = report.outcome, report.message
+        except TryAgainLater:
+            if listener.request is None:
+                raise
+    request = listener.request
+    if request is None:
+        return {"asks": False, "outcome": outcome, "message": message, "shown": []}
+    texts = [request.system, *(each.text for each in request.messages), json.dumps(request.output_schema)]
+    return {
+        "asks": True,
+        "purpose": request.purpose,
+        "model": request.model,
+        "tokens": sum(_tokens(text) for text in texts),
+        "shown": list(request.shown),
+        "prompt": "\n\n".join([request.system, *(each.text for each in request.messages)]),
+    }
+
+
+def _show(told: dict[str, Any], *, with_prompt: bool) -> None:
+    if not told["asks"]:
+        click.echo(f"The next step asks no model: {told['outcome']}: {told['message']}")
+        return
+    click.echo(f"{told['purpose']} would send about {told['tokens']} tokens to {told['model']}.\n")
+    rows = [
+        [each["level"], str(each["tokens"]), f"{each['score']:.2f}", each["path"], ", ".join(each["reasons"])]
+        for each in told["shown"]
+        if each["level"] != "named"
+    ]
+    show_table(
+        [Column("level"), Column("tokens", True), Column("score", True), Column("file"), Column("why")], rows
+    )
+    named = [each["path"] for each in told["shown"] if each["level"] == "named"]
+    click.echo(f"\nOnly named ({len(named)}), the likeliest first: {', '.join(named) or 'none'}")
+    if with_prompt:
+        click.echo(f"\n{told['prompt']}")
+
+
+def _tokens(text: str) -> int:
+    from cogworks.sight.view import tokens_of
+
+    return tokens_of(text)

@@ -1,0 +1,35 @@
+"""What a prompt shows of the repository, and how its reader looks further."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cogworks.llm.gateway import LookLimits
+from cogworks.nodes.contract import NodePorts, NodeTask
+from cogworks.sight.question import About
+from cogworks.sight.view import FirstView, first_view, items_of
+
+
+def repository_view(task: NodeTask, ports: NodePorts, about: About, *, share: float = 1.0) -> FirstView:
+    """The first view of the working copy as it is now.
+
+    Args:
+        share: how much of its usual room it has.
+    """
+    room = round(share * task.conventions.sight.first_view_tokens)
+    return first_view(ports.index(), about, room_tokens=room)
+
+
+def view_variables(view: FirstView) -> dict[str, Any]:
+    """What the template part `_repository` needs."""
+    return {"repository_view": view.model_dump(mode="json")}
+
+
+def manifest_of(view: FirstView) -> tuple[Mapping[str, Any], ...]:
+    """What of the repository a view shows, for the record: each file with level, tokens, score and reasons."""
+    return tuple(each.model_dump(mode="json", exclude={"text"}) for each in items_of(view))
+
+
+def look_limits(task: NodeTask) -> LookLimits:
+    """What the looks of this visit may take together."""
+    sight = task.conventions.sight
+    return LookLimits(max_turns=sight.turns(task.visit.node), max_input_tokens=sight.max_tokens)

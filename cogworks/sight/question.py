@@ -1,0 +1,93 @@
+"""What a request names: words, code, paths, and the places of tracebacks."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from cogworks.sight.words import terms_of
+
+MAX_CHARS = 60_000
+"""Of a longer request only the beginning is looked at."""
+_HEADLINE_WEIGHT = 3.0
+_CODE_WEIGHT = 1.5
+_FRAME = re.compile(
+    r'File "(?P<python>[^"\n]{1,300})", line \d+'
+    r"|\bat (?:[^\s()]{1,200} )?\(?(?P<script>[^\s():]{1,300}):\d+:\d+\)?"
+    r"|^\s*(?P<plain>[\w./\\-]{1,300}\.\w{1,6}):\d+",
+    re.MULTILINE,
+)
+_QUOTED = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
+_PATH = re.compile(r"(?<![\w/])(?:[\w.+-]+/)*[\w+-]+\.[A-Za-z]\w{0,7}\b|(?:[\w.+-]+/)+[\w.+-]+")
+_SYMBOL = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)*")
+_IS_CODE = re.compile(r"_|[a-z][A-Z]|^[A-Z][a-z]+[A-Z]|\.|::|#")
+
+
+class About(NamedTuple):
+    """What a prompt is about."""
+
+    title: str = ""
+    text: str = ""
+    wanted: tuple[str, ...] = ()
+    """Paths and module names that are certain to be needed, most important first."""
+    without: frozenset[str] = frozenset()
+    """Paths that the prompt shows elsewhere."""
+    hidden: frozenset[str] = frozenset()
+    """Paths that are not even named."""
+    touched: Mapping[str, tuple[int, ...]] = MappingProxyType({})
+    """Path -> lines that a change touched; the definitions around them are shown, and every line has its number."""
+
+
+class Named(NamedTuple):
+    """What a request says, ready to be looked up."""
+
+    terms: Mapping[str, float]
+    """Term -> how much it counts."""
+    symbols: Mapping[str, float]
+    """Name of a definition -> how sure it is that one is meant."""
+    paths: tuple[str, ...]
+    """As written."""
+    frames: tuple[str, ...]
+    """Paths of tracebacks as written, the innermost first."""
+
+
+def named_in(about: About) -> Named:
+    """What a request names. Never raises."""
+    title, text = about.title[:MAX_CHARS], about.text[:MAX_CHARS]
+    quoted = _QUOTED.findall(text)
+    weights: Counter[str] = Counter()
+    for part, weight in ((title, _HEADLINE_WEIGHT), (text, 1.0), ("\n".join(quoted), _CODE_WEIGHT)):
+        for term, times in Counter(terms_of(part)).items():
+            weights[term] += weight * (1.0 + 0.5 * min(times - 1, 3))  # type: ignore[assignment]  # A counter of floats.
+    both = f"{title}\n{text}"
+    return Named(
+        terms=dict(weights),
+        symbols=_symbols(both, [title, *quoted]),
+        paths=tuple(dict.fromkeys(_PATH.findall(both)))[:50],
+        frames=tuple(dict.fromkeys(reversed([_frame(found) for found in _FRAME.finditer(text)])))[:50],
+    )
+
+
+def _frame(found: re.Match[str]) -> str:
+    return next(each for each in found.groups() if each).replace("\\", "/")
+
+
+def _symbols(text: str, sure: Sequence[str]) -> Mapping[str, float]:
+    """Names in code or that look like code count more than plain words."""
+    symbols: dict[str, float] = {}
+    for found in _SYMBOL.finditer(text):
+        word = found.group()
+        if _IS_CODE.search(word) or text[found.end() : found.end() + 1] == "(":
+            _add(symbols, word, 0.7)
+    for part in sure:
+        for found in _SYMBOL.finditer(part):
+            _add(symbols, found.group(), 1.0)
+    return symbols
+
+
+def _add(symbols: dict[str, float], word: str, weight: float) -> None:
+    *around, last = re.split(r"\.|::|#", word)
+    for name, share in ((last, 1.0), *((each, 0.6) for each in around)):
+        if len(name) > 2:
+            symbols[name] = max(symbols.get(name, 0.0), weight * share)

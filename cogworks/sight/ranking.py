@@ -1,0 +1,321 @@
+"""Which files a request is about: one score for each, from its words, names, places, history and neighbours.
+
+Words count as in BM25 with fields (Robertson, Zaragoza: The Probabilistic Relevance Framework, 2009); how rare a word is, this tree alone
+says, so that the same tree gives the same order on every machine.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple, Protocol
+
+from cogworks.codebase.treefacts import PastCommit
+from cogworks.sight.kinds import FILLING, Kind
+from cogworks.sight.question import About, Named, named_in
+from cogworks.sight.words import terms_of
+
+_K1, _B = 1.2, 0.6
+_PATH_WEIGHT, _NAMES_WEIGHT = 5.0, 3.0
+_MAX_TERMS = 120
+"""The rarest terms of a request are looked up."""
+_KIND = {
+    Kind.SOURCE: 1.0,
+    Kind.TEST: 0.45,
+    Kind.DOCUMENT: 0.35,
+    Kind.CONFIGURATION: 0.35,
+    Kind.DATA: 0.3,
+    Kind.CHANGELOG: 0.05,
+}
+_SYMBOL, _PATH, _FRAME, _HISTORY, _RECENT, _NEAR, _TESTED = 0.55, 1.5, 0.8, 0.55, 0.12, 0.12, 0.15
+_MAX_PAST, _MAX_PAST_FILES = 60, 12
+_SEEDS = 8
+
+
+class Document(NamedTuple):
+    """One file of a tree."""
+
+    path: str
+    kind: Kind
+    card: int
+    """Number of what it says; 0: nothing that takes part."""
+    length: int
+
+
+class Corpus(Protocol):
+    """A tree, ready to be searched."""
+
+    documents: Sequence[Document]
+
+    def postings(self, term: str) -> Iterable[tuple[int, int, int]]:
+        """Card, how often in its text, how often in its names."""
+
+    def defining(self, name: str) -> Iterable[int]:
+        """Cards with a definition of that name."""
+
+    def imports(self, paths: Sequence[str]) -> Mapping[str, Collection[str]]:
+        """The files that files import, by path."""
+
+    def past(self) -> Sequence[PastCommit]:
+        """The commits before this tree, the newest first."""
+
+
+class Ranked(NamedTuple):
+    """One file and why it is where it is."""
+
+    path: str
+    kind: Kind
+    score: float
+    reasons: tuple[str, ...]
+
+
+def rank(corpus: Corpus, about: About) -> tuple[Ranked, ...]:
+    """All files that may be shown, those that a request is most about first; equals by path."""
+    return _Ranking(corpus, about).result()
+
+
+class _Ranking:
+    def __init__(self, corpus: Corpus, about: About) -> None:
+        self._corpus = corpus
+        self._about = about
+        self._named: Named = named_in(about)
+        self._documents = [
+            each
+            for each in corpus.documents
+            if each.path not in about.hidden and each.path not in about.without
+        ]
+        self._by_card: dict[int, list[int]] = defaultdict(list)
+        for place, each in enumerate(self._documents):
+            if each.card:
+                self._by_card[each.card].append(place)
+        self._scores = [0.0] * len(self._documents)
+        self._reasons: list[list[str]] = [[] for _ in self._documents]
+
+    def result(self) -> tuple[Ranked, ...]:
+        self._add(self._words(), 1.0, "words")
+        self._add(self._symbols(), _SYMBOL, "defines what is named")
+        self._add(self._history(), _HISTORY, "changed for similar reasons before")
+        self._add(self._recent(), _RECENT, "")
+        for place, each in enumerate(self._documents):
+            self._scores[place] *= _KIND.get(each.kind, 0.02)
+        self._add(self._paths(), _PATH, "named")
+        self._add(self._frames(), _FRAME, "in a traceback")
+        seeds = self._best(_SEEDS)
+        self._add(self._near(seeds), _NEAR, "imports near")
+        self._add(self._tested(seeds), _TESTED, "its tests match")
+        self._certain()
+        order = sorted(
+            range(len(self._documents)),
+            key=lambda place: (
+                -self._scores[place],
+                self._documents[place].kind not in FILLING,
+                self._documents[place].path,
+            ),
+        )
+        return tuple(
+            Ranked(each.path, each.kind, round(self._scores[place], 6), tuple(self._reasons[place]))
+            for place in order
+            for each in (self._documents[place],)
+        )
+
+    def _add(self, found: Mapping[int, float], weight: float, reason: str) -> None:
+        highest = max(found.values(), default=0.0)
+        if highest <= 0:
+            return
+        for place, value in found.items():
+            self._scores[place] += weight * value / highest
+            if reason and value >= 0.2 * highest:
+                self._reasons[place].append(reason)
+
+    def _best(self, count: int) -> list[int]:
+        return sorted(
+            range(len(self._documents)), key=lambda place: (-self._scores[place], self._documents[place].path)
+        )[:count]
+
+    def _words(self) -> dict[int, float]:
+        """BM25 over path, names of definitions and text."""
+        paths = self._path_terms()
+        lengths = [each.length for each in self._documents if each.length]
+        average = sum(lengths) / len(lengths) if lengths else 1.0
+        total = len(self._documents) or 1
+        entries = []
+        for term, weight in self._named.terms.items():
+            found = self._found(term, paths)
+            if found:
+                rarity = math.log(1 + (total - len(found) + 0.5) / (len(found) + 0.5))
+                entries.append((weight * rarity, rarity, weight, found))
+        entries.sort(key=lambda entry: -entry[0])
+        scores: dict[int, float] = defaultdict(float)
+        for _, rarity, weight, found in entries[:_MAX_TERMS]:
+            for place, (in_text, in_names, in_path) in found.items():
+                length = 1 - _B + _B * self._documents[place].length / average
+                often = in_text / length + _NAMES_WEIGHT * in_names / length + _PATH_WEIGHT * in_path
+                scores[place] += math.sqrt(weight) * rarity * often / (_K1 + often)
+        return scores
+
+    def _found(self, term: str, paths: Mapping[str, Collection[int]]) -> dict[int, tuple[int, int, int]]:
+        found: dict[int, tuple[int, int, int]] = {}
+        for card, in_text, in_names in self._corpus.postings(term):
+            for place in self._by_card.get(card, ()):
+                found[place] = (in_text, in_names, 0)
+        for place in paths.get(term, ()):
+            in_text, in_names, _ = found.get(place, (0, 0, 0))
+            found[place] = (in_text, in_names, 1)
+        return found
+
+    def _path_terms(self) -> Mapping[str, Collection[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        wanted = self._named.terms
+        for place, each in enumerate(self._documents):
+            for term in {*terms_of(PurePosixPath(each.path).with_suffix("").as_posix())} & wanted.keys():
+                found[term].append(place)
+        return found
+
+    def _symbols(self) -> dict[int, float]:
+        """Files that define a name of the request; a name that many define says little."""
+        scores: dict[int, float] = defaultdict(float)
+        for name, weight in self._named.symbols.items():
+            places = {place for card in self._corpus.defining(name) for place in self._by_card.get(card, ())}
+            for place in places:
+                scores[place] += weight / len(places)
+        return {place: min(score, 2.0) for place, score in scores.items()}
+
+    def _paths(self) -> dict[int, float]:
+        scores: dict[int, float] = defaultdict(float)
+        for written in self._named.paths:
+            for place in _meant(written, self._documents):
+                scores[place] = max(scores[place], 1.0)
+        return _shared(scores)
+
+    def _frames(self) -> dict[int, float]:
+        scores: dict[int, float] = {}
+        for depth, written in enumerate(self._named.frames):
+            for place in _meant(written, self._documents, is_foreign=True):
+                scores.setdefault(place, 1.0 / (1 + depth))
+        return scores
+
+    def _history(self) -> dict[int, float]:
+        """Files that commits with similar messages changed."""
+        past = self._corpus.past()
+        terms = [frozenset(terms_of(each.text[:2_000])) for each in past]
+        wanted = self._named.terms
+        often: dict[str, int] = defaultdict(int)
+        for each in terms:
+            for term in each & wanted.keys():
+                often[term] += 1
+        rarity = {term: math.log(1 + len(past) / times) for term, times in often.items()}
+        alike = sorted(
+            (
+                (
+                    sum(rarity[term] * math.sqrt(wanted[term]) for term in own & wanted.keys())
+                    / math.sqrt(len(own) + 8),
+                    -age,
+                )
+                for age, own in enumerate(terms)
+                if own & wanted.keys() and len(past[age].paths) <= _MAX_PAST_FILES
+            ),
+            reverse=True,
+        )
+        places = {each.path: place for place, each in enumerate(self._documents)}
+        scores: dict[int, float] = defaultdict(float)
+        for value, age in alike[:_MAX_PAST]:
+            own = [places[path] for path in past[-age].paths if path in places]
+            for place in own:
+                scores[place] += value * value / math.sqrt(len(own))
+        return scores
+
+    def _recent(self) -> dict[int, float]:
+        """What is changed often is changed again."""
+        places = {each.path: place for place, each in enumerate(self._documents)}
+        scores: dict[int, float] = defaultdict(float)
+        for age, each in enumerate(self._corpus.past()):
+            if len(each.paths) <= _MAX_PAST_FILES:
+                for path in each.paths:
+                    if path in places:
+                        scores[places[path]] += 1 / (1 + age / 200)
+        return {place: math.log1p(score) for place, score in scores.items()}
+
+    def _near(self, seeds: Sequence[int]) -> dict[int, float]:
+        """What the best ones import."""
+        places = {each.path: place for place, each in enumerate(self._documents)}
+        scores: dict[int, float] = defaultdict(float)
+        imported = self._corpus.imports([self._documents[place].path for place in seeds])
+        for order, seed in enumerate(seeds):
+            for path in imported.get(self._documents[seed].path, ()):
+                if path in places and self._documents[places[path]].kind is Kind.SOURCE:
+                    scores[places[path]] += 1 / (1 + order)
+        return scores
+
+    def _tested(self, seeds: Sequence[int]) -> dict[int, float]:
+        """What matching tests are the tests of, by name."""
+        stems: dict[str, list[int]] = defaultdict(list)
+        for place, each in enumerate(self._documents):
+            if each.kind is Kind.SOURCE:
+                stems[subject_of(each.path)].append(place)
+        scores: dict[int, float] = defaultdict(float)
+        tests = [place for place in self._best(40) if self._documents[place].kind is Kind.TEST]
+        del seeds
+        for order, test in enumerate(tests):
+            own = stems.get(subject_of(self._documents[test].path), ())
+            for place in own[:3]:
+                scores[place] += 1 / (1 + order)
+        return scores
+
+    def _certain(self) -> None:
+        """What is certain to be needed comes first, in the order given."""
+        count = len(self._about.wanted)
+        for order, name in enumerate(self._about.wanted):
+            for place in _meant(name, self._documents, is_module=True):
+                self._scores[place] = max(self._scores[place], 100.0 + count - order)
+                self._reasons[place].insert(0, "asked for")
+
+
+def subject_of(path: str) -> str:
+    """What a file or its test is about, by its name: `test_cart.py`, `cart_test.go` and `Cart.spec.ts` are about `cart`."""
+    stem = PurePosixPath(path).name.split(".")[0].lower()
+    for affix in ("test_", "tests_"):
+        stem = stem.removeprefix(affix)
+    for affix in ("_test", "_tests", "_spec", "-test", "test", "tests"):
+        stem = stem.removesuffix(affix) or stem
+    return stem.strip("_-")
+
+
+def _meant(
+    written: str, documents: Sequence[Document], *, is_foreign: bool = False, is_module: bool = False
+) -> list[int]:
+    """The files that a path stands for, as somebody wrote it.
+
+    Args:
+        is_foreign: it may begin with folders of another machine.
+        is_module: it may be a folder or a module's name.
+    """
+    plain = written.strip().strip("/").removeprefix("./")
+    if not plain:
+        return []
+    matches: list[Callable[[str], bool]] = [
+        lambda path: path == plain,
+        lambda path: path.endswith(f"/{plain}"),
+    ]
+    if is_foreign:
+        matches.append(lambda path: f"/{plain}".endswith(f"/{path}"))
+    if is_module:
+        dotted = plain.replace("::", "/").replace(".", "/")
+        matches.append(lambda path: path.startswith(f"{plain}/"))
+        matches.append(
+            lambda path: (
+                f"/{_stem(path)}".endswith(f"/{dotted}") or f"/{_stem(path)}".endswith(f"/{dotted}/__init__")
+            )
+        )
+        matches.append(lambda path: f"/{path}".find(f"/{dotted}/") >= 0)
+    for match in matches:
+        if found := [place for place, each in enumerate(documents) if match(each.path)]:
+            return found if len(found) <= 20 or is_module else []
+    return []
+
+
+def _stem(path: str) -> str:
+    return PurePosixPath(path).with_suffix("").as_posix()
+
+
+def _shared(scores: Mapping[int, float]) -> dict[int, float]:
+    return {place: value / math.sqrt(len(scores)) for place, value in scores.items()}

@@ -1,0 +1,149 @@
+"""The index on this machine: what every content says, kept by what names it, safe for several processes, losable at any time."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from cogworks.sight.cards import Card, as_text, from_text
+
+VERSION = 1
+"""Of what is kept; another one begins anew."""
+_SCHEMA = f"""
+CREATE TABLE card (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, length INTEGER NOT NULL, is_generated INTEGER NOT NULL,
+  facts TEXT NOT NULL) STRICT;
+CREATE TABLE posting (term TEXT NOT NULL, card INTEGER NOT NULL, in_text INTEGER NOT NULL, in_names INTEGER NOT NULL,
+  PRIMARY KEY (term, card)) STRICT, WITHOUT ROWID;
+CREATE TABLE defined (name TEXT NOT NULL, card INTEGER NOT NULL, PRIMARY KEY (name, card)) STRICT, WITHOUT ROWID;
+PRAGMA user_version = {VERSION};
+"""
+MEMORY = ":memory:"
+
+
+class Posting(NamedTuple):
+    """How often a term is in one content."""
+
+    card: int
+    in_text: int
+    in_names: int
+
+
+class Known(NamedTuple):
+    """A content that is here."""
+
+    number: int
+    length: int
+    """In terms."""
+    is_generated: bool
+    """Its beginning, or the length of its lines, says that nobody wrote it by hand."""
+
+
+class Store:
+    """Cards by content. One process, one store; several may share the file."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Args:
+        path: the file; None: in memory.
+        """
+        self._path = path
+        self._connection = self._opened()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def known(self, names: Iterable[str]) -> dict[str, Known]:
+        """Of contents those that are here, by name."""
+        rows = self._connection.execute(
+            "SELECT name, id, length, is_generated FROM card WHERE name IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(names)),),
+        )
+        return {name: Known(number, length, bool(generated)) for name, number, length, generated in rows}
+
+    def add(self, cards: Iterable[tuple[str, Card]]) -> None:
+        """Keep cards; those that another process kept meanwhile stay."""
+        with self._writing() as cursor:
+            for name, card in cards:
+                cursor.execute(
+                    "INSERT OR IGNORE INTO card (name, length, is_generated, facts) VALUES (?, ?, ?, ?)",
+                    (name, card.length, card.is_generated, as_text(card)),
+                )
+                if not cursor.rowcount:
+                    continue
+                number = cursor.lastrowid
+                cursor.executemany(
+                    "INSERT INTO posting VALUES (?, ?, ?, ?)",
+                    (
+                        (term, number, card.text.get(term, 0), card.names.get(term, 0))
+                        for term in {**card.text, **card.names}
+                    ),
+                )
+                cursor.executemany(
+                    "INSERT OR IGNORE INTO defined VALUES (?, ?)",
+                    {(each.name, number) for each in card.definitions},
+                )
+
+    def postings(self, term: str) -> Sequence[Posting]:
+        """Where a term is, in all contents that are kept."""
+        rows = self._connection.execute("SELECT card, in_text, in_names FROM posting WHERE term = ?", (term,))
+        return [Posting(*row) for row in rows]
+
+    def defining(self, name: str) -> Sequence[int]:
+        """The contents with a definition of this name."""
+        return [
+            number
+            for (number,) in self._connection.execute("SELECT card FROM defined WHERE name = ?", (name,))
+        ]
+
+    def cards(self, numbers: Iterable[int]) -> Mapping[int, Card]:
+        """Cards without their terms."""
+        rows = self._connection.execute(
+            "SELECT id, facts FROM card WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(numbers)),),
+        )
+        return {number: from_text(facts) for number, facts in rows}
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._path is None:
+            return _made(sqlite3.connect(MEMORY, isolation_level=None))
+        try:
+            return _connected(self._path)
+        except sqlite3.DatabaseError:
+            # Broken or of another version: all of it can be read again.
+            self._path.unlink(missing_ok=True)
+            return _connected(self._path)
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Cursor]:
+        with closing(self._connection.cursor()) as cursor:
+            cursor.execute("BEGIN IMMEDIATE")
+            try:
+                yield cursor
+            except BaseException:
+                cursor.execute("ROLLBACK")
+                raise
+            cursor.execute("COMMIT")
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, isolation_level=None, timeout=60)
+    connection.execute("PRAGMA journal_mode = WAL")
+    # What is lost with the machine is read again.
+    connection.execute("PRAGMA synchronous = OFF")
+    return _made(connection)
+
+
+def _made(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection.execute("BEGIN IMMEDIATE")
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version == 0:
+        for statement in filter(str.strip, _SCHEMA.split(";")):
+            connection.execute(statement)
+    connection.execute("COMMIT")
+    if version not in (0, VERSION):
+        connection.close()
+        raise sqlite3.DatabaseError(f"an index of version {version}")
+    return connection

@@ -1,0 +1,156 @@
+"""From text and code to the terms that are looked up: whole identifiers, their parts, and the stems of words."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+import snowballstemmer  # type: ignore[import-untyped]  # It has no types.
+
+MAX_TERM_CHARS = 40
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_+[A-Za-z0-9]+)*")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_STEMMER = snowballstemmer.stemmer("english")
+COMMON = frozenset(
+    [
+        "a",
+        "about",
+        "above",
+        "after",
+        "all",
+        "also",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "because",
+        "been",
+        "being",
+        "below",
+        "between",
+        "both",
+        "but",
+        "by",
+        "can",
+        "cannot",
+        "could",
+        "did",
+        "do",
+        "does",
+        "doing",
+        "down",
+        "during",
+        "each",
+        "few",
+        "for",
+        "from",
+        "further",
+        "had",
+        "has",
+        "have",
+        "having",
+        "he",
+        "her",
+        "here",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "itself",
+        "just",
+        "like",
+        "me",
+        "more",
+        "most",
+        "my",
+        "no",
+        "nor",
+        "not",
+        "now",
+        "of",
+        "off",
+        "on",
+        "once",
+        "only",
+        "or",
+        "other",
+        "our",
+        "out",
+        "over",
+        "own",
+        "same",
+        "should",
+        "so",
+        "some",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "through",
+        "to",
+        "too",
+        "under",
+        "until",
+        "up",
+        "use",
+        "used",
+        "uses",
+        "using",
+        "very",
+        "want",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "while",
+        "who",
+        "whom",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
+)
+"""Words that say nothing about where something is."""
+
+
+def terms_of(text: str) -> Iterator[str]:
+    """Every term of a text in order, repeated as often as it is there."""
+    for found in _WORD.finditer(text):
+        yield from _terms(found.group())
+
+
+@lru_cache(maxsize=200_000)
+def _terms(word: str) -> tuple[str, ...]:
+    """An identifier of several parts is a term of its own besides its parts."""
+    parts = _PART.findall(word)
+    plain = [part.lower() for part in parts if 1 < len(part) <= MAX_TERM_CHARS]
+    stems = tuple(_stem(part) for part in plain if part not in COMMON and not part.isdigit())
+    whole = word.lower().strip("_")
+    if len(parts) < 2 or len(whole) > MAX_TERM_CHARS:
+        return stems
+    return (whole.replace("_", ""), *stems)
+
+
+@lru_cache(maxsize=200_000)
+def _stem(word: str) -> str:
+    return str(_STEMMER.stemWord(word))

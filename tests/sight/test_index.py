@@ -1,0 +1,64 @@
+"""One tree, ready to be searched; what it says is read once for each content."""
+
+from pathlib import Path
+
+from cogworks.sight.index import Index
+from cogworks.sight.question import About
+from cogworks.sight.ranking import rank
+from cogworks.sight.store import Store
+from tests.sight.trees import SHOP, MemoryTree
+
+ABOUT = About(title="Prices are rounded wrongly")
+
+
+def test_a_content_that_was_read_once_is_not_read_again_whichever_tree_asks(tmp_path: Path) -> None:
+    place = tmp_path / "sight" / "index.sqlite3"
+    Index(MemoryTree(SHOP), Store(place))
+    again = MemoryTree({**SHOP, "src/shop/mail.py": "def post() -> None: ...\n"})
+
+    Index(again, Store(place))
+
+    assert again.read_paths == ["src/shop/mail.py"]
+
+
+def test_a_broken_index_is_made_anew(tmp_path: Path) -> None:
+    place = tmp_path / "index.sqlite3"
+    place.write_bytes(b"no database at all" * 100)
+
+    index = Index(MemoryTree(SHOP), Store(place))
+
+    assert rank(index, ABOUT)[0].path == "src/shop/pricing.py"
+
+
+def test_two_processes_may_fill_it_at_once(tmp_path: Path) -> None:
+    place = tmp_path / "index.sqlite3"
+    one, other = Store(place), Store(place)
+    Index(MemoryTree(SHOP), one)
+
+    index = Index(MemoryTree({**SHOP, "src/shop/tax.py": "RATE = 19\n"}), other)
+
+    assert rank(index, ABOUT)[0].path == "src/shop/pricing.py"
+
+
+def test_imports_lead_to_files_of_the_tree() -> None:
+    index = Index(MemoryTree(SHOP), Store())
+
+    assert index.imports(["src/shop/cart.py"]) == {"src/shop/cart.py": {"src/shop/pricing.py"}}
+
+
+def test_relative_imports_of_scripts_lead_to_files() -> None:
+    files = {
+        "lib/cart.js": "import { rounded } from './pricing.js';\n",
+        "lib/pricing.js": "export const rounded = 1;\n",
+    }
+    index = Index(MemoryTree(files), Store())
+
+    assert index.imports(["lib/cart.js"]) == {"lib/cart.js": {"lib/pricing.js"}}
+
+
+def test_a_file_that_is_no_text_is_known_and_says_nothing() -> None:
+    tree = MemoryTree({**SHOP, "src/shop/blob.py": ""})
+    index = Index(tree, Store())
+
+    assert index.text("src/shop/blob.py") == ""
+    assert "src/shop/blob.py" in {each.path for each in index.documents}

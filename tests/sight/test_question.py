@@ -1,0 +1,63 @@
+"""What a request names."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogworks.sight.question import About, named_in
+
+TRACEBACK = """It fails:
+
+```
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/runpy.py", line 88, in _run_code
+  File "/home/me/shop/src/shop/cart.py", line 12, in total
+    return rounded(price)
+  File "/home/me/shop/src/shop/pricing.py", line 7, in rounded
+ValueError
+```
+"""
+
+
+def test_the_innermost_frame_of_a_traceback_comes_first() -> None:
+    assert named_in(About(text=TRACEBACK)).frames == (
+        "/home/me/shop/src/shop/pricing.py",
+        "/home/me/shop/src/shop/cart.py",
+        "/usr/lib/python3.11/runpy.py",
+    )
+
+
+def test_frames_of_scripts_and_plain_places_are_read() -> None:
+    text = "    at Object.total (/app/lib/cart.js:12:3)\nsrc/cart.go:7: undefined: x\n"
+
+    assert set(named_in(About(text=text)).frames) == {"/app/lib/cart.js", "src/cart.go"}
+
+
+def test_paths_are_found_as_they_are_written() -> None:
+    assert set(named_in(About(text="see src/shop/cart.py and docs/usage.rst.")).paths) >= {
+        "src/shop/cart.py",
+        "docs/usage.rst",
+    }
+
+
+def test_code_in_quotes_is_surer_than_what_only_looks_like_code() -> None:
+    symbols = named_in(
+        About(text="`rounded` breaks `Cart.total` when apply_discount runs; the price is wrong")
+    ).symbols
+
+    assert symbols["rounded"] == symbols["total"] == 1.0
+    assert symbols["Cart"] == 0.6
+    assert symbols["apply_discount"] == 0.7
+    assert "price" not in symbols
+
+
+def test_the_headline_counts_more_than_the_text() -> None:
+    terms = named_in(About(title="rounding", text="mail")).terms
+
+    assert terms["round"] > terms["mail"]
+
+
+@given(st.text(max_size=500), st.text(max_size=100))
+def test_any_request_is_read(text: str, title: str) -> None:
+    named = named_in(About(title=title, text=text))
+
+    assert all(weight > 0 for weight in named.terms.values())

@@ -1,0 +1,88 @@
+"""Which files a request is about."""
+
+import pytest
+
+from cogworks.codebase.treefacts import PastCommit
+from cogworks.sight.question import About
+from cogworks.sight.ranking import rank, subject_of
+from tests.sight.trees import SHOP, index_of
+
+
+def order(about: About, *history: PastCommit, files: dict[str, str] | None = None) -> list[str]:
+    return [each.path for each in rank(index_of({**SHOP, **(files or {})}, *history), about)]
+
+
+def test_words_of_the_request_lead_to_the_file_that_holds_them() -> None:
+    assert order(About(title="Prices are rounded wrongly"))[0] == "src/shop/pricing.py"
+
+
+def test_a_definition_that_is_named_leads_to_its_file() -> None:
+    assert order(About(text="`Cart` forgets its rows"))[0] == "src/shop/cart.py"
+
+
+def test_a_path_that_is_named_comes_first() -> None:
+    assert (
+        order(About(title="Prices are rounded wrongly", text="I changed src/shop/mail.py"))[0]
+        == "src/shop/mail.py"
+    )
+
+
+def test_a_frame_of_another_machine_is_recognised() -> None:
+    text = 'Traceback:\n  File "/home/me/site-packages/shop/mail.py", line 3, in send\n'
+
+    assert order(About(title="Cannot buy", text=text))[0] == "src/shop/mail.py"
+
+
+def test_what_is_asked_for_comes_before_everything_else_in_the_order_given() -> None:
+    about = About(title="Prices", wanted=("src/shop/mail.py", "shop.cart"))
+
+    assert order(about)[:2] == ["src/shop/mail.py", "src/shop/cart.py"]
+
+
+def test_files_that_changed_for_such_reasons_before_are_likelier() -> None:
+    commits = [PastCommit("Deliver receipts by post instead", ("src/shop/mail.py",))] * 3
+
+    assert order(About(title="Receipts come twice"), *commits)[0] == "src/shop/mail.py"
+
+
+def test_source_comes_before_its_tests_and_what_nobody_wrote_comes_last() -> None:
+    found = order(About(title="Prices are rounded to cents"))
+
+    assert found.index("src/shop/pricing.py") < found.index("tests/test_pricing.py") < found.index("uv.lock")
+    assert found.index("LICENSE") > found.index("README.md")
+
+
+def test_a_file_that_is_shown_elsewhere_or_hidden_is_not_ranked() -> None:
+    about = About(
+        title="Prices", without=frozenset({"src/shop/pricing.py"}), hidden=frozenset({"src/shop/cart.py"})
+    )
+
+    assert not {"src/shop/pricing.py", "src/shop/cart.py"} & set(order(about))
+
+
+def test_the_same_tree_and_question_give_the_same_order_whatever_else_the_index_has_read() -> None:
+    about = About(title="Prices are rounded wrongly", text="`Cart.total`")
+    alone = [(each.path, each.score) for each in rank(index_of(SHOP), about)]
+    shared = index_of({**SHOP, "src/shop/cart.py": "price price price\n"})
+    again = type(shared)(_tree(SHOP), shared._store)
+
+    assert [(each.path, each.score) for each in rank(again, about)] == alone
+
+
+def _tree(texts: object) -> object:
+    from tests.sight.trees import MemoryTree
+
+    return MemoryTree(texts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "path", ["test_cart.py", "cart_test.go", "Cart.spec.ts", "CartTest.java", "src/cart.rs"]
+)
+def test_a_file_and_its_tests_are_about_the_same(path: str) -> None:
+    assert subject_of(path) == "cart"
+
+
+def test_configuration_of_the_pipeline_is_nobodys_business() -> None:
+    assert ".cogworks/config.toml" not in order(
+        About(title="prices"), files={".cogworks/config.toml": "price\n"}
+    )

@@ -1,0 +1,105 @@
+"""What a prompt shows of a repository."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cogworks.sight.question import About
+from cogworks.sight.view import first_view, items_of, tokens_of
+from tests.sight.trees import SHOP, index_of
+
+PRICES = About(title="Prices are rounded wrongly", text="`rounded(0.125)` gives 0.12")
+LONG = "\n\n".join(f"def step_{number}(value):\n    return value + {number}\n" for number in range(2_000))
+
+
+def test_the_best_match_is_shown_whole_and_first() -> None:
+    view = first_view(index_of(SHOP), PRICES)
+
+    assert (view.files[0].path, view.files[0].level, view.files[0].text) == (
+        "src/shop/pricing.py",
+        "whole",
+        SHOP["src/shop/pricing.py"],
+    )
+    assert "defines what is named" in view.files[0].reasons
+
+
+def test_nothing_that_nobody_wrote_fills_a_view() -> None:
+    shown = {each.path for each in items_of(first_view(index_of(SHOP), PRICES))}
+
+    assert not shown & {"CHANGES", "LICENSE", "uv.lock", "locale/de/LC_MESSAGES/shop.po"}
+
+
+def test_a_lock_file_that_the_request_names_is_shown() -> None:
+    shown = {each.path for each in first_view(index_of(SHOP), About(text="uv.lock is out of date")).files}
+
+    assert "uv.lock" in shown
+
+
+def test_of_a_file_that_is_too_long_the_definition_that_is_meant_is_shown_with_its_lines() -> None:
+    files = {**SHOP, "src/shop/steps.py": LONG}
+    view = first_view(index_of(files), About(title="`step_1234` adds too much"), room_tokens=3_000)
+
+    found = next(each for each in view.files if each.path == "src/shop/steps.py")
+    assert found.level == "slices"
+    assert "def step_1234(value):" in found.text
+    line = LONG.splitlines().index("def step_1234(value):") + 1
+    assert f"{line}| def step_1234(value):" in found.text
+    assert any(first <= line <= last for first, last in found.lines)
+    assert "are not shown" in found.text
+
+
+def test_the_definitions_around_touched_lines_are_shown_with_numbers() -> None:
+    files = {**SHOP, "src/shop/steps.py": LONG}
+    line = LONG.splitlines().index("def step_777(value):") + 2
+    about = About(title="Review", wanted=("src/shop/steps.py",), touched={"src/shop/steps.py": (line,)})
+
+    found = first_view(index_of(files), about, room_tokens=2_000).files[0]
+    assert found.path == "src/shop/steps.py"
+    assert f"{line}|     return value + 777" in found.text
+
+
+def test_manifest_and_rules_for_contributors_are_always_there() -> None:
+    shown = {each.path: each.reasons for each in first_view(index_of(SHOP), PRICES).files}
+
+    assert shown["pyproject.toml"][0] == "manifest"
+    assert shown["CONTRIBUTING.md"][0] == "rules for contributors"
+
+
+def test_a_small_repository_is_listed_whole_and_a_large_one_by_folders() -> None:
+    assert first_view(index_of(SHOP), PRICES).folders.splitlines() == sorted(SHOP)
+    many = {f"src/part{number % 7}/module{number}.py": f"x = {number}\n" for number in range(500)}
+
+    folders = first_view(index_of(many), PRICES).folders
+    assert "src/part3/ 71" in folders
+    assert "module" not in folders
+
+
+def test_an_empty_repository_has_an_empty_view() -> None:
+    view = first_view(index_of({}), PRICES)
+
+    assert (view.files, view.named, view.file_count) == ((), (), 0)
+
+
+@settings(max_examples=30)
+@given(
+    st.dictionaries(
+        st.from_regex(r"[a-z]{1,6}/[a-z]{1,6}\.(py|md|toml|txt|js)", fullmatch=True),
+        st.text(max_size=2_000),
+        max_size=12,
+    ),
+    st.text(max_size=200),
+    st.integers(min_value=1_000, max_value=3_000),
+)
+def test_a_view_never_takes_more_than_its_room(files: dict[str, str], text: str, room: int) -> None:
+    view = first_view(index_of(files), About(text=text, wanted=tuple(files)[:2]), room_tokens=room)
+
+    assert view.tokens <= room
+    assert all(each.tokens == tokens_of(each.text) for each in view.files)
+
+
+def test_a_line_of_ten_megabytes_takes_no_room() -> None:
+    view = first_view(
+        index_of({**SHOP, "src/shop/data.py": "x = '" + "round price " * 800_000 + "'\n"}), PRICES
+    )
+
+    assert view.tokens <= 12_000
+    assert view.files[0].path == "src/shop/pricing.py"

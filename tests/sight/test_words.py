@@ -1,0 +1,25 @@
+"""From code and text to the terms that are looked up."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogworks.sight.words import MAX_TERM_CHARS, terms_of
+
+
+def test_an_identifier_is_found_whole_and_by_its_parts() -> None:
+    assert list(terms_of("max_output_tokens")) == ["maxoutputtokens", "max", "output", "token"]
+    assert list(terms_of("maxOutputTokens")) == ["maxoutputtokens", "max", "output", "token"]
+    assert list(terms_of("HTTPServer")) == ["httpserver", "http", "server"]
+
+
+def test_forms_of_a_word_are_one_term() -> None:
+    assert set(terms_of("rounding rounds rounded")) == {"round"}
+
+
+def test_words_that_say_nothing_are_left_out() -> None:
+    assert list(terms_of("it is the one that was 42")) == ["one"]
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_terms_of_bounded_length(text: str) -> None:
+    assert all(0 < len(term) <= MAX_TERM_CHARS for term in terms_of(text))
