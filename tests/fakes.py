@@ -455,7 +455,7 @@ class FakePorts:
     def workspace(self) -> MemoryWorkspace:
         return self.copy
 
-    def looks(self) -> Looks | None:
+    def looks(self, hidden: frozenset[str] = frozenset()) -> Looks | None:
         return None
 
     def index(self) -> Index:

@@ -308,7 +308,7 @@ class _NodePorts:
     def keep(self, name: str, text: str, /) -> None:
         self.order.keep(name, text)
 
-    def looks(self) -> Looks | None:
+    def looks(self, hidden: frozenset[str] = frozenset()) -> Looks | None:
         return None
 
     def index(self) -> Index:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.plumbing import zsplit
 
 _REGULAR = ("100644", "100755")
@@ -60,3 +61,71 @@ def past(run: Runs, limit: int) -> tuple[PastCommit, ...]:
         paths = tuple(name.strip("\n") for name in names.split("\0") if name.strip("\n"))
         found.append(PastCommit(message.strip(), paths))
     return tuple(found)
+
+
+class Hit(NamedTuple):
+    """One line that holds what was looked for."""
+
+    path: str
+    line: int
+    """From 1."""
+    text: str
+
+
+MAX_HITS = 100_000
+_HIT_CHARS = 2_000
+
+
+def grep(run: Runs, text: str, *, is_regex: bool) -> tuple[Hit, ...] | str:
+    """The lines of tracked text files that hold a text, by path and line; why it could not be looked for.
+
+    git's own engine for extended expressions does not backtrack.
+    """
+    how = "--extended-regexp" if is_regex else "--fixed-strings"
+    pattern = text.replace(r"\d", "[0-9]") if is_regex else text
+    if "\n" in pattern or "\0" in pattern:
+        return "A search is for text within one line."
+    options = ("-n", "-I", "--full-name", "--no-color", "-z", "--max-depth=-1", how)
+    try:
+        found = run("grep", *options, "-e", pattern, "--", ok=(0, 1), extra={"LC_ALL": "C.UTF-8"})
+    except GitFailed as error:
+        return f"{text!r} cannot be looked for: {(error.stderr.strip().splitlines() or ['git failed'])[-1][:200]}"
+    hits = []
+    for entry in found.split("\n")[:MAX_HITS]:
+        path, _, rest = entry.partition("\0")
+        number, _, line = rest.partition("\0")
+        if path and number.isdigit():
+            hits.append(Hit(path, int(number), line[:_HIT_CHARS]))
+    return tuple(hits)
+
+
+def commits(run: Runs, path: str, limit: int) -> tuple[tuple[str, PastCommit], ...]:
+    """The commits before the head that changed a path, the newest first: id and what it was."""
+    options = ("--no-merges", "--no-renames", "--name-only", f"--max-count={limit}", "-z", "--full-diff")
+    text = run(
+        "-c",
+        "core.quotePath=false",
+        "log",
+        *options,
+        f"--format={_BEGIN}%H %B{_MIDDLE}",
+        "HEAD",
+        "--",
+        path or ".",
+    )
+    found = []
+    for part in text.split(_BEGIN)[1:]:
+        message, _, names = part.partition(_MIDDLE)
+        oid, _, words = message.partition(" ")
+        paths = tuple(name.strip("\n") for name in names.split("\0") if name.strip("\n"))
+        found.append((oid, PastCommit(words.strip(), paths)))
+    return tuple(found)
+
+
+def patch(run: Runs, oid: str) -> str | None:
+    """What a commit changed; None where it is not before the head, or its contents are not here."""
+    try:
+        run("merge-base", "--is-ancestor", oid, "HEAD")
+        options = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--stat", "--patch")
+        return run("show", *options, "--format=%h %s%n%n%b", oid)
+    except GitFailed:
+        return None

@@ -144,6 +144,18 @@ class WorkingCopy:
         """The commits that the head stands on, the newest first, without merges."""
         return treefacts.past(self._run, limit)
 
+    def grep(self, text: str, *, is_regex: bool) -> Sequence[treefacts.Hit] | str:
+        """The lines of tracked text files that hold a text; why it could not be looked for."""
+        return treefacts.grep(self._run, text, is_regex=is_regex)
+
+    def commits(self, path: str, limit: int) -> Sequence[tuple[str, treefacts.PastCommit]]:
+        """The commits before the head that changed a path, the newest first."""
+        return treefacts.commits(self._run, path, limit)
+
+    def patch(self, oid: str) -> str | None:
+        """What a commit before the head changed; None: there is no such commit, or its contents are not here."""
+        return treefacts.patch(self._run, oid)
+
     def read_newest(self, path: str, branch: BranchName) -> str | None:
         """Text of a file as a fetched branch of the remote has it where it changed there since the work left that branch,
         else as `read`; a branch that was not fetched, or has no such file any more, has nothing newer."""

@@ -201,6 +201,7 @@ class Coder:
                 reply_type=reply_type,
                 check=lambda _: (),
                 view=opening.view,
+                hidden=opening.hidden,
             )
             self._talk = conversation_about(self._ports, self._task, question)
         return self._talk  # type: ignore[return-value]  # One of the two, always the same.

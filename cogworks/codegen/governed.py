@@ -257,12 +257,15 @@ class ActionAudit:
         *,
         now: Callable[[], float],
         keep: Callable[[str, str], None] = lambda *_: None,
+        file: str = AUDIT_FILE,
     ) -> None:
         """Args:
+        file: its name.
         keep: is handed the file's name and its whole text with every record.
         """
         self._lines: list[str] = []
         self._keep = keep
+        self._file = file
         self.trail = Trail(
             identity, now=now, redactor=Redactor(), keep=self._record, max_kept_chars=MAX_KEPT_CHARS
         )
@@ -278,4 +281,4 @@ class ActionAudit:
 
     def _record(self, record: Record) -> None:
         self._lines.append(f"{line_of(record)}\n")
-        self._keep(AUDIT_FILE, self.text)
+        self._keep(self._file, self.text)

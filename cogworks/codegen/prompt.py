@@ -50,6 +50,8 @@ class Opening(NamedTuple):
 
     variables: dict[str, Any]
     view: FirstView
+    hidden: frozenset[str] = frozenset()
+    """Paths that whoever answers must not see."""
 
 
 def coding_opening(task: NodeTask, ports: NodePorts, item: PlannedItem) -> Opening:
@@ -83,7 +85,7 @@ def implementation_opening(
         "handed_over": handed_over.model_dump(mode="json"),
         **view_variables(view),
     }
-    return Opening(variables, view)
+    return Opening(variables, view, frozenset(others))
 
 
 def judging_variables(

@@ -185,6 +185,7 @@ class TestWriting:
                 reply_type=WrittenTests,
                 check=lambda _: (),
                 view=opening.view,
+                hidden=opening.hidden,
             )
             self._talk = conversation_about(self._ports, self._task, question)
         elif reasons:

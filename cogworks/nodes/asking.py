@@ -26,6 +26,8 @@ class Question(Generic[Reply]):
     """Every problem of an answer, in words the model can act on; empty = accepted."""
     view: FirstView | None = None
     """What it shows of the repository."""
+    hidden: frozenset[str] = frozenset()
+    """Paths that whoever answers must not see."""
     name: str = ""
     """Names the question where its template does not; several nodes may share one."""
 
@@ -51,7 +53,7 @@ def conversation_about(ports: NodePorts, task: NodeTask, question: Question[Repl
         question.prompt,
         question.variables,
         question.reply_type,
-        looks=ports.looks(),
+        looks=ports.looks(question.hidden),
         limits=look_limits(task),
         shown=manifest_of(question.view) if question.view else (),
     )

@@ -335,8 +335,12 @@ class NodePorts(Protocol):
         """Where probes may look at the working copy's last commit, within the time of whoever asks and behind the same isolation
         as the node's tests; what they started ends with the block."""
 
-    def looks(self) -> Looks | None:
-        """Who shows a model more of the working copy; None: nobody."""
+    def looks(self, hidden: frozenset[str] = frozenset()) -> Looks | None:
+        """Who shows a model more of the working copy; None: nobody.
+
+        Args:
+            hidden: paths that are not even named.
+        """
 
     def index(self) -> Index:
         """What the working copy says as it is now, ready to be searched."""

@@ -31,8 +31,6 @@ PASSES = ("quality", "architecture", "security")
 """In this order, each with a prompt of its own, never merged."""
 MAX_DIFF_CHARS = 200_000
 MAX_RULE_FINDINGS = 50
-_VIEW_SHARE = 0.5
-"""Of the room of a first view: most of what a reviewer has to read is in the diff."""
 """So many findings of rules the security pass is shown."""
 
 
@@ -103,7 +101,7 @@ def review_view(task: NodeTask, ports: NodePorts, item: PlannedItem, diff: str) 
         ),
         touched=touched,
     )
-    return repository_view(task, ports, about, share=_VIEW_SHARE)
+    return repository_view(task, ports, about)
 
 
 def problems_of(reply: ReviewPass, workspace: Workspace, files: Sequence[str]) -> list[str]:

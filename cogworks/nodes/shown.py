@@ -1,6 +1,7 @@
 """What a prompt shows of the repository, and how its reader looks further."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from cogworks.llm.gateway import LookLimits
@@ -8,14 +9,16 @@ from cogworks.nodes.contract import NodePorts, NodeTask
 from cogworks.sight.question import About
 from cogworks.sight.view import FirstView, first_view, items_of
 
+SHARES: Mapping[str, float] = MappingProxyType(
+    {"intake": 0.4, "planning": 0.4, "code_generation": 0.7, "review": 0.35}
+)
+"""Of the room of a first view; a node that is not here has all of it. Intake and Planning need names more than code, Code Generation
+is told which files it is about, and most of what a reviewer reads is in the diff."""
 
-def repository_view(task: NodeTask, ports: NodePorts, about: About, *, share: float = 1.0) -> FirstView:
-    """The first view of the working copy as it is now.
 
-    Args:
-        share: how much of its usual room it has.
-    """
-    room = round(share * task.conventions.sight.first_view_tokens)
+def repository_view(task: NodeTask, ports: NodePorts, about: About) -> FirstView:
+    """The first view of the working copy as it is now."""
+    room = round(SHARES.get(task.visit.node, 1.0) * task.conventions.sight.first_view_tokens)
     return first_view(ports.index(), about, room_tokens=room)
 
 

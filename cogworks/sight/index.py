@@ -73,6 +73,11 @@ class Index:
         """The text of a file; empty where it has none."""
         return self._tree.read(path) or ""
 
+    def paths_defining(self, name: str) -> tuple[str, ...]:
+        """The files with a definition of a name."""
+        cards = frozenset(self._store.defining(name))
+        return tuple(each.path for each in self.documents if each.card in cards)
+
     def kind(self, path: str) -> Kind | None:
         """What a file is; None: there is none."""
         found = self._by_path.get(path)

@@ -268,7 +268,7 @@ def numbered_slices(lines: Sequence[str], stretches: Sequence[tuple[int, int]]) 
         if first > at:
             parts.append(f"… lines {at} to {first - 1} are not shown")
         parts += [
-            f"{number:>5}| {_shortened(lines[number - 1])}"
+            f"{number:>5}| {shortened(lines[number - 1])}"
             for number in range(first, min(last, len(lines)) + 1)
         ]
         at = last + 1
@@ -308,7 +308,7 @@ def _cut(each: Ranked, text: str, room: int, *reasons: str) -> Shown:
         room -= tokens_of(line) + 1
         if room < 0:
             break
-        taken.append(_shortened(line))
+        taken.append(shortened(line))
     is_whole = len(taken) == len(lines)
     body = (
         "\n".join(taken)
@@ -326,7 +326,8 @@ def _cut(each: Ranked, text: str, room: int, *reasons: str) -> Shown:
     )
 
 
-def _shortened(line: str) -> str:
+def shortened(line: str) -> str:
+    """A line of bounded length that says how much of it is left out."""
     if len(line) <= _MAX_LINE_CHARS:
         return line.rstrip()
     return f"{line[:_MAX_LINE_CHARS]} … {len(line) - _MAX_LINE_CHARS} more characters"

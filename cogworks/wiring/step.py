@@ -45,6 +45,7 @@ from cogworks.settings.config import Environment, child_environment
 from cogworks.sight.index import Index
 from cogworks.sight.store import Store as SightStore
 from cogworks.vocabulary import BranchName, CommitOid, RunId
+from cogworks.wiring.looks import look_audit, looks_of
 from cogworks.wiring.model import gateway_for, open_provider
 from cogworks.wiring.probes import sandbox_pool_in
 from cogworks.wiring.readiness import refuse_unready
@@ -70,6 +71,7 @@ class _NodePorts:
     keep_file: Callable[[str, str], None]
     open_workspace: Callable[[], Workspace]
     open_index: Callable[[], Index]
+    open_looks: Callable[[frozenset[str]], Looks]
     open_sandbox_pool: Callable[[], AbstractContextManager[SandboxPool]]
     run: Callable[[str, str], ScriptRun]
     said: set[str] = field(default_factory=set)
@@ -104,8 +106,8 @@ class _NodePorts:
     def index(self) -> Index:
         return self.open_index()
 
-    def looks(self) -> Looks | None:
-        return None
+    def looks(self, hidden: frozenset[str] = frozenset()) -> Looks | None:
+        return self.open_looks(hidden)
 
     def workspace(self) -> Workspace:
         return self.open_workspace()
@@ -139,6 +141,7 @@ class _Session:
         self._copy: WorkingCopy | None = None
         self._open_sight_store = open_sight_store
         self._store: SightStore | None = None
+        self._look_audit = look_audit(order, now=_elapsed_s)
 
         def told(line: str) -> None:
             order.check()
@@ -153,7 +156,8 @@ class _Session:
             save=order.checkpoint,
             keep_file=order.keep,
             open_workspace=self._workspace,
-            open_index=lambda: Index(self._workspace(), self._sight_store()),
+            open_index=self._index,
+            open_looks=self._looks,
             open_sandbox_pool=lambda: open_sandbox_pool(self._workspace()),
             run=lambda name, stdin: shipped_script(name, stdin, left_s=order.left_s),
         )
@@ -162,6 +166,20 @@ class _Session:
         if self._service is None:
             self._service = self._open_service()
         return self._service
+
+    def _index(self) -> Index:
+        return Index(self._workspace(), self._sight_store())
+
+    def _looks(self, hidden: frozenset[str]) -> Looks:
+        return looks_of(
+            self._order.task.visit.node,
+            self._order.files,
+            self._workspace(),
+            self._look_audit,
+            index=self._index,
+            service=self._opened_service,
+            hidden=hidden,
+        )
 
     def _sight_store(self) -> SightStore:
         if self._store is None:

@@ -17,6 +17,7 @@ from cogworks.codebase.remotes import Remote
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
+from cogworks.codegen.governed import ActionAudit
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME, ISSUE_NUMBER, sample_files, sample_issue
 from cogworks.domain_services.client import ProcessService
 from cogworks.domain_services.panel import Member, ServicePanel
@@ -42,7 +43,9 @@ from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.settings.config import parse_config
 from cogworks.sight.index import Index
 from cogworks.sight.store import Store
+from cogworks.tools.records import Identity
 from cogworks.vocabulary import BranchName, IssueNumber, NodeId, RunId, SubItemKey, VisitKey
+from cogworks.wiring.looks import looks_of
 from tests.codebase.repositories import BOT, BareRepository
 
 INPUTS = {
@@ -132,6 +135,7 @@ class Session:
     model: Asks
     service: DomainService
     copy: WorkingCopy
+    node: NodeId
     say: Callable[[str], None]
 
     def check(self) -> None:
@@ -156,8 +160,11 @@ class Session:
     def keep(self, name: str, text: str, /) -> None:
         del name, text
 
-    def looks(self) -> Looks | None:
-        return None
+    def looks(self, hidden: frozenset[str] = frozenset()) -> Looks | None:
+        audit = ActionAudit(Identity(), now=self.now)
+        return looks_of(
+            self.node, {}, self.copy, audit, index=self.index, service=lambda: self.service, hidden=hidden
+        )
 
     def index(self) -> Index:
         return Index(self.copy, Store())
@@ -224,7 +231,7 @@ class Rehearsal:
             branch=task.branch,
             base=task.base_branch,
         )
-        session = Session(self._gateway(), self._service, copy, say=lambda _: None)
+        session = Session(self._gateway(), self._service, copy, NodeId(node), say=lambda _: None)
         outcome = NODES[NodeId(node)](task, session)
         if not isinstance(outcome, Succeeded):
             raise AssertionError(f"{node} {key or ''} failed: {outcome.reason}")

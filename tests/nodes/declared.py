@@ -94,7 +94,7 @@ class Desk:
     def say(self, line: str) -> None:
         self.said.append(line)
 
-    def looks(self) -> Looks | None:
+    def looks(self, hidden: frozenset[str] = frozenset()) -> Looks | None:
         return None
 
     def index(self) -> Index:

@@ -1,0 +1,197 @@
+"""One turn of looks: governed tools, one after the other, under a policy, each on record."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from cogworks.llm.conversation import MAX_LOOKS
+from cogworks.llm.prompts import delimited
+from cogworks.llm.schemas import Schema
+from cogworks.masking import masked
+from cogworks.sight.looks.running import Trials
+from cogworks.sight.looks.schema import GUIDE, RUNNING, RUNNING_GUIDE, Look, RunningLook
+from cogworks.sight.looks.showing import Room, shown
+from cogworks.tools.approvals import Approvals
+from cogworks.tools.calling import Budget, Retries
+from cogworks.tools.executor import Executor, Means
+from cogworks.tools.plans import PlanStep
+from cogworks.tools.policy import POLICY_FOLDER, Enforcer, Policy, Rule, parse_policy
+from cogworks.tools.records import Trail
+from cogworks.tools.registry import Call, Handler, ToolRegistry
+
+PROFILE = "sight"
+POLICY_FILE = f"policies/{PROFILE}.toml"
+"""Below `.cogworks`."""
+MAX_LOOK_CHARS = 12_000
+"""Of one result; about 4 000 tokens."""
+MAX_TURN_CHARS = 40_000
+_DESCRIPTIONS: Mapping[str, str] = {
+    "read": "Shows lines of a file.",
+    "search": "Finds a text in all files.",
+    "outline": "Lists the definitions of a file.",
+    "definition": "Shows where a name is defined.",
+    "references": "Lists where a name is used.",
+    "tests_of": "Lists tests of a file or name.",
+    "list": "Lists what is in a folder.",
+    "history": "Lists commits of a path.",
+    "run": "Runs tests in isolation.",
+    "try": "Runs tests in isolation with edits that nobody keeps.",
+}
+_OUTPUT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+POLICY = Policy(
+    profile=PROFILE,
+    summary="What a model may look at before it answers.",
+    effects=("read", "write", "external"),
+    approval_for=(),
+    tools={name: Rule() for name in _DESCRIPTIONS},
+    max_cost=100.0,
+)
+
+
+def sight_policy(files: Mapping[str, str]) -> Policy:
+    """The policy of the profile `sight` in a repository.
+
+    Args:
+        files: those below `.cogworks`, of the default branch.
+
+    Raises:
+        ConfigurationError: the repository's file is malformed, or would loosen the built-in policy.
+    """
+    text = files.get(POLICY_FILE)
+    return (
+        POLICY
+        if text is None
+        else parse_policy(text, source=f"{POLICY_FOLDER}/{PROFILE}.toml", built_in=POLICY)
+    )
+
+
+class GovernedLooks:
+    """Who answers the looks of one question series; obeys `cogworks.llm.conversation.Looks`."""
+
+    def __init__(
+        self,
+        room: Callable[[], Room],
+        *,
+        policy: Policy,
+        trail: Trail,
+        tree: Callable[[], str],
+        trials: Trials | None = None,
+        secrets: Sequence[str] = (),
+    ) -> None:
+        """Args:
+        room: where to look, as it is when a turn begins.
+        tree: names the files of the working copy as they are now.
+        trials: runs tests; None: whoever asks may run nothing.
+        secrets: what no result may hold.
+        """
+        self._room = room
+        self._trials = trials
+        self._tree = tree
+        self._secrets = tuple(secrets)
+        self._here: Room | None = None
+        registry = ToolRegistry()
+        for name, handler in self._handlers().items():
+            registry.register(
+                PROFILE,
+                name,
+                handler=handler,
+                description=_DESCRIPTIONS[name],
+                effects="read",
+                input_schema={"type": "object"},
+                output_schema=_OUTPUT,
+                timeout_s=3_600.0 if name in RUNNING else 60.0,
+                capabilities=(name,),
+                # 200 looks within the most that a policy may allow.
+                cost=0.5,
+            )
+        self._means = Means(
+            view=registry.sandbox(PROFILE),
+            enforcer=Enforcer([policy]),
+            trail=trail,
+            budget=Budget(policy.max_cost),
+            approvals=self._approvals(),
+            retries=Retries(max_attempts=1),
+            sleep=_no_pause,
+        )
+        self._count = 0
+
+    @property
+    def schema(self) -> Schema:
+        return (RunningLook if self._trials else Look).model_json_schema()
+
+    @property
+    def guide(self) -> str:
+        return GUIDE + (RUNNING_GUIDE if self._trials else "")
+
+    def carry_out(self, looks: Sequence[Mapping[str, Any]]) -> str:
+        """The results of a turn, numbered in the order asked, each between delimiters it cannot forge."""
+        self._here = None
+        parts: list[str] = []
+        left = MAX_TURN_CHARS
+        for number, given in enumerate(looks[:MAX_LOOKS], 1):
+            text = _cut(masked(self._one(given), self._secrets), min(MAX_LOOK_CHARS, max(left, 500)))
+            left -= len(text)
+            parts.append(delimited(text, f"result {number}: {_named(given)}"))
+        return "\n\n".join(parts)
+
+    def _one(self, given: Mapping[str, Any]) -> str:
+        self._count += 1
+        step = PlanStep(
+            name=f"{self._count}:{given.get('look', '')}",
+            tool=str(given.get("look", "")),
+            profile=PROFILE,
+            input=dict(given),
+        )
+        executed = Executor(replace(self._means, approvals=self._approvals())).execute(
+            [step], metadata={}, known={}
+        )
+        (done,) = executed.steps
+        if done.status == "success" and done.output is not None:
+            return str(done.output.get("text", ""))
+        if done.status == "waiting":
+            return f"The policy `{PROFILE}` wants a person to approve this look, so it was not made. Go on without it."
+        return f"The look was not made: {done.error.message_redacted if done.error else done.status}"
+
+    def _handlers(self) -> dict[str, Handler]:
+        names = [name for name in _DESCRIPTIONS if name not in RUNNING]
+        found: dict[str, Handler] = dict.fromkeys(names, self._show)
+        if (trials := self._trials) is not None:
+            found["run"] = lambda given, _: {"text": self._allowed(given, trials.run)}
+            found["try"] = lambda given, _: {"text": self._allowed(given, trials.try_out)}
+        return found
+
+    def _show(self, given: dict[str, Any], call: Call) -> Mapping[str, Any]:
+        del call
+        self._here = self._here or self._room()
+        return {
+            "text": shown(
+                Look.model_validate({name: given[name] for name in Look.model_fields if name in given}),
+                self._here,
+            )
+        }
+
+    def _allowed(self, given: Mapping[str, Any], run: Callable[[RunningLook], str]) -> str:
+        look = RunningLook.model_validate(given)
+        room = self._here = self._here or self._room()
+        paths = [each.partition("::")[0] for each in (*look.tests, *(edit.path for edit in look.edits))]
+        if unseen := [path for path in paths if not room.sees(path)]:
+            return f"{', '.join(unseen)}: not for you to see, so nothing was run."
+        return run(look)
+
+    def _approvals(self) -> Approvals:
+        return Approvals(tree=self._tree)
+
+
+def _named(given: Mapping[str, Any]) -> str:
+    words = [given.get("look"), given.get("target"), given.get("text"), given.get("tests")]
+    return " ".join(str(word) for word in words if word)[:120]
+
+
+def _cut(text: str, room: int) -> str:
+    if len(text) <= room:
+        return text
+    return f"{text[:room]}\n… {len(text) - room} more characters are cut: look at a smaller part"
+
+
+def _no_pause(seconds: float) -> None:
+    del seconds

@@ -1,0 +1,65 @@
+"""What a look is: one flat form, so that every provider can bind a reply to it."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from cogworks.llm.schemas import Part
+
+LookName = Literal[
+    "read", "search", "outline", "definition", "references", "tests_of", "list", "history", "run", "try"
+]
+RUNNING = frozenset({"run", "try"})
+"""Looks that run code."""
+
+
+class LookEdit(Part):
+    """One replacement, for `try`."""
+
+    path: str
+    search: str
+    """Text that stands in the file exactly once; empty: the whole file is new."""
+    replace: str
+
+
+class Look(Part):
+    """One look; what does not apply is empty or 0."""
+
+    look: LookName
+    target: str = ""
+    """A path, a folder or the name of a definition."""
+    text: str = ""
+    """For `search`: what to look for."""
+    is_regex: bool = False
+    """For `search`: the text is an extended regular expression."""
+    glob: str = ""
+    """For `search`: only in files that match, e.g. `src/**/*.py`."""
+    first_line: int = Field(default=0, ge=0)
+    """For `read`; 0: from the beginning."""
+    last_line: int = Field(default=0, ge=0)
+    """For `read`; 0: as far as there is room."""
+
+
+class RunningLook(Look):
+    """One look of whoever may have code run; what does not apply is empty or 0."""
+
+    tests: tuple[str, ...] = ()
+    """For `run` and `try`: exact ids of tests, or files of tests."""
+    edits: tuple[LookEdit, ...] = ()
+    """For `try`: what to change for the length of the run; nothing of it is kept."""
+
+
+GUIDE = """\
+## How to look before you answer
+
+Reply with `looks` (1 to 8 of them; `answer` null) to see more of the repository, or with `answer` (`looks` empty). Look where you would look if you
+sat at the keyboard: never guess what you can read. What you get is the repository as it is now.
+
+- `read`: `target` a path, or `path::name` of a definition; numbered lines, at most 400, from `first_line` to `last_line`.
+- `search`: `text` in all files, or those that match `glob`; best hits first.
+- `outline`: the definitions of the file `target`. `list`: what is in the folder `target`.
+- `definition`: where `target` is defined, with its code. `references`: where that name is used. `tests_of`: tests of a path or name.
+- `history`: the commits that changed the path `target`; of a commit id, what it changed."""
+RUNNING_GUIDE = """
+- `run`: runs the tests named in `tests` on the repository as it is.
+- `try`: makes `edits` on a copy, runs `tests` there, and takes everything back. To find something out, write it as a test in a new file and run that."""

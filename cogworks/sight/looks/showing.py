@@ -1,0 +1,332 @@
+"""What each look gives: text made from one tree, the same on every machine. Nothing here raises for what a model wrote."""
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+from typing import Protocol
+
+from cogworks.codebase.treefacts import Hit, PastCommit
+from cogworks.sight.cards import Outlined
+from cogworks.sight.index import HIDDEN, Index
+from cogworks.sight.kinds import Kind, is_test
+from cogworks.sight.looks.schema import Look
+from cogworks.sight.ranking import subject_of
+from cogworks.sight.view import shortened
+
+MAX_LINES = 400
+MAX_HITS = 40
+_MAX_HITS_OF_A_FILE = 6
+_MAX_LISTED = 150
+_MAX_DEFINITIONS = 4
+_MAX_OUTLINED = 200
+_MAX_COMMITS = 15
+_MAX_COMMIT_FILES = 6
+_MAX_PATCH_CHARS = 12_000
+_KINDS = (Kind.SOURCE, Kind.TEST, Kind.CONFIGURATION, Kind.DOCUMENT)
+_COMMIT = re.compile(r"[0-9a-f]{7,40}")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*$")
+
+
+class Past(Protocol):
+    """What looks ask a repository besides its files."""
+
+    def grep(self, text: str, *, is_regex: bool) -> Sequence[Hit] | str:
+        """The lines that hold a text, by path and line; why it could not be looked for."""
+
+    def commits(self, path: str, limit: int) -> Sequence[tuple[str, PastCommit]]:
+        """The commits that changed a path, the newest first: id and what it was."""
+
+    def patch(self, oid: str) -> str | None:
+        """What a commit before the present state changed; None: there is no such commit."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where looks look."""
+
+    index: Index
+    past: Past
+    hidden: frozenset[str] = frozenset()
+    """Paths that are not even named."""
+
+    def sees(self, path: str) -> bool:
+        return not path.startswith(HIDDEN) and path not in self.hidden
+
+    @property
+    def paths(self) -> list[str]:
+        return [each.path for each in self.index.documents if self.sees(each.path)]
+
+
+def shown(look: Look, room: Room) -> str:
+    """What a look that runs nothing gives."""
+    answers: Mapping[str, Callable[[Look, Room], str]] = {
+        "read": _read,
+        "search": _search,
+        "outline": _outline,
+        "definition": _definition,
+        "references": _references,
+        "tests_of": _tests_of,
+        "list": _list,
+        "history": _history,
+    }
+    return answers[look.look](look, room)
+
+
+def _read(look: Look, room: Room) -> str:
+    path, _, name = look.target.partition("::")
+    path = _plain(path)
+    if (problem := _unreadable(path, room)) is not None:
+        return problem
+    lines = room.index.text(path).splitlines()
+    first, last = look.first_line or 1, look.last_line or len(lines)
+    if name:
+        place = next((each for each in _defined(path, room) if _matches(each, name)), None)
+        if place is None:
+            return f"{path} defines no {name!r}. {_near(name, [each.name for each in _defined(path, room)])}"
+        first, last = place.first, place.last
+    return numbered(path, lines, first, last)
+
+
+def numbered(path: str, lines: Sequence[str], first: int, last: int) -> str:
+    """Lines of a file with their numbers, at most 400, and where the rest is."""
+    count = len(lines)
+    if not count:
+        return f"{path} is empty."
+    if first > count:
+        return f"{path} has {count} lines; there is no line {first}."
+    end = min(max(first, last), count, first + MAX_LINES - 1)
+    shown_lines = [f"{number:>5}| {shortened(lines[number - 1])}" for number in range(first, end + 1)]
+    rest = [f"lines 1 to {first - 1} before"] if first > 1 else []
+    rest += [f"lines {end + 1} to {count} after"] if end < count else []
+    tail = f"\n({', '.join(rest)}: read them with `first_line` and `last_line`)" if rest else ""
+    return f"{path}, lines {first} to {end} of {count}:\n" + "\n".join(shown_lines) + tail
+
+
+def _search(look: Look, room: Room) -> str:
+    if not look.text.strip():
+        return "`search` needs a `text` to look for."
+    hits = room.past.grep(look.text, is_regex=look.is_regex)
+    if isinstance(hits, str):
+        return hits
+    wanted = [hit for hit in hits if room.sees(hit.path) and _fits(hit.path, look.glob)]
+    where = f" in files that match {look.glob!r}" if look.glob else ""
+    if not wanted:
+        return f"{look.text!r} is nowhere{where}."
+    return f"{look.text!r}: {len(wanted)} line(s){where}\n{_listed(wanted, room, look.text)}"
+
+
+def _listed(hits: Sequence[Hit], room: Room, text: str) -> str:
+    """The best hits, a few of each file, and how many more there are where."""
+    per_file = Counter(hit.path for hit in hits)
+    defined = {
+        (path, each.line)
+        for path in sorted(per_file, key=lambda path: (_rank(path, room), path))[:30]
+        for each in _defined(path, room)
+        if each.name in text
+    }
+    order = sorted(
+        hits, key=lambda hit: ((hit.path, hit.line) not in defined, _rank(hit.path, room), hit.path, hit.line)
+    )
+    taken: Counter[str] = Counter()
+    chosen: list[Hit] = []
+    for hit in order:
+        if len(chosen) < MAX_HITS and taken[hit.path] < _MAX_HITS_OF_A_FILE:
+            taken[hit.path] += 1
+            chosen.append(hit)
+    lines = [f"{hit.path}:{hit.line}: {shortened(hit.text).strip()}" for hit in chosen]
+    more = {path: count - taken[path] for path, count in per_file.items() if count > taken[path]}
+    if more:
+        top = sorted(more.items(), key=lambda item: (_rank(item[0], room), -item[1], item[0]))[:12]
+        others = f" and {len(more) - len(top)} more files" if len(more) > len(top) else ""
+        lines.append("(not listed: " + ", ".join(f"{path} {count}" for path, count in top) + others + ")")
+    return "\n".join(lines)
+
+
+def _outline(look: Look, room: Room) -> str:
+    path = _plain(look.target)
+    if (problem := _unreadable(path, room)) is not None:
+        return problem
+    definitions = _defined(path, room)
+    if not definitions:
+        return f"{path} has no definitions that could be read; `read` shows it."
+    lines = [
+        f"{each.line:>5}-{each.last}: {'  ' * _depth(definitions, each)}{each.signature or each.name}"
+        + (f"  # {each.documentation}" if each.documentation else "")
+        for each in definitions[:_MAX_OUTLINED]
+    ]
+    more = len(definitions) - _MAX_OUTLINED
+    return f"{path}:\n" + "\n".join([*lines, f"… {more} more"] if more > 0 else lines)
+
+
+def _definition(look: Look, room: Room) -> str:
+    name = _last(look.target)
+    if not name:
+        return "`definition` needs the name of a function, class, method or constant as `target`."
+    found = [
+        (path, each)
+        for path in sorted(room.index.paths_defining(name), key=lambda path: (_rank(path, room), path))
+        if room.sees(path)
+        for each in _defined(path, room)
+        if each.name == name
+    ]
+    if not found:
+        return f"Nothing named {name!r} is defined in a language that can be read here; `search` finds every text."
+    parts = [
+        numbered(path, room.index.text(path).splitlines(), each.first, min(each.last, each.first + 120))
+        for path, each in found[:_MAX_DEFINITIONS]
+    ]
+    rest = [f"{path}:{each.line}" for path, each in found[_MAX_DEFINITIONS:]]
+    return "\n\n".join([*parts, f"Also defined at {', '.join(rest[:20])}"] if rest else parts)
+
+
+def _references(look: Look, room: Room) -> str:
+    name = _last(look.target)
+    if not name:
+        return "`references` needs a name as `target`."
+    hits = room.past.grep(rf"\b{re.escape(name)}\b", is_regex=True)
+    if isinstance(hits, str):
+        return hits
+    defined = {
+        (path, each.line)
+        for path in room.index.paths_defining(name)
+        for each in _defined(path, room)
+        if each.name == name
+    }
+    uses = [hit for hit in hits if room.sees(hit.path) and (hit.path, hit.line) not in defined]
+    if not uses:
+        return f"Nothing uses {name!r} by name."
+    return f"{name!r} by name, {len(uses)} line(s):\n{_listed(uses, room, '')}"
+
+
+def _tests_of(look: Look, room: Room) -> str:
+    target = _plain(look.target)
+    if not target:
+        return "`tests_of` needs a path or a name as `target`."
+    tests = [path for path in room.paths if is_test(path)]
+    subject = subject_of(target.partition("::")[0])
+    by_name = [path for path in tests if subject and subject_of(path) == subject]
+    name = _last(target)
+    hits = room.past.grep(rf"\b{re.escape(name)}\b", is_regex=True) if name else ()
+    counts = (
+        Counter(hit.path for hit in hits if hit.path in set(tests))
+        if not isinstance(hits, str)
+        else Counter[str]()
+    )
+    lines = [f"{path} (by its name)" for path in by_name]
+    lines += [
+        f"{path} ({count} line(s) name {name!r})"
+        for path, count in counts.most_common(20)
+        if path not in by_name
+    ]
+    return "\n".join(lines[:40]) or f"No test has the name of {target!r} or names it."
+
+
+def _list(look: Look, room: Room) -> str:
+    folder = _plain(look.target)
+    prefix = f"{folder}/" if folder else ""
+    below = [path for path in room.paths if path.startswith(prefix)]
+    if not below:
+        return f"There is no folder {folder!r}. {_near(folder, sorted({posixpath.dirname(path) for path in room.paths} - {''}))}"
+    folders = Counter(path[len(prefix) :].split("/")[0] for path in below if "/" in path[len(prefix) :])
+    files = [path for path in below if "/" not in path[len(prefix) :]]
+    lines = [f"{prefix}{name}/ ({count} files)" for name, count in sorted(folders.items())]
+    lines += [f"{path} ({len(room.index.text(path).splitlines())} lines)" for path in files[:_MAX_LISTED]]
+    more = len(files) - _MAX_LISTED
+    return "\n".join(
+        [*lines[: 2 * _MAX_LISTED], f"… {more} more files"] if more > 0 else lines[: 2 * _MAX_LISTED]
+    )
+
+
+def _history(look: Look, room: Room) -> str:
+    target = _plain(look.target)
+    if _COMMIT.fullmatch(target):
+        patch = room.past.patch(target)
+        if patch is None:
+            return f"There is no commit {target} before the present state, or what it changed is not on this machine."
+        if any(not room.sees(path) for path in re.findall(r"^(?:\+\+\+ b|--- a)/(.+)$", patch, re.MULTILINE)):
+            return f"Commit {target} changes files that are not for you to see."
+        cut = "" if len(patch) <= _MAX_PATCH_CHARS else f"\n… {len(patch) - _MAX_PATCH_CHARS} more characters"
+        return patch[:_MAX_PATCH_CHARS] + cut
+    if not room.sees(target):
+        return f"{target} is not for you to see."
+    commits = room.past.commits(target, _MAX_COMMITS)
+    return "\n".join(_commit(oid, past, room) for oid, past in commits) or f"No commit changed {target!r}."
+
+
+def _commit(oid: str, past: PastCommit, room: Room) -> str:
+    subject = (past.text.splitlines() or [""])[0][:120]
+    paths = [path for path in past.paths if room.sees(path)]
+    more = " …" if len(paths) > _MAX_COMMIT_FILES else ""
+    return f"{oid[:12]} {subject} ({len(paths)} file(s): {', '.join(paths[:_MAX_COMMIT_FILES])}{more})"
+
+
+def _unreadable(path: str, room: Room) -> str | None:
+    if not path:
+        return "The look needs a path as `target`."
+    if path.startswith(("/", "../")) or "\0" in path:
+        return f"{path!r} is outside of the repository; name paths as they are listed."
+    if not room.sees(path) and path.startswith(HIDDEN):
+        return f"{path} is not for you to see."
+    paths = room.paths
+    if path in paths:
+        if room.index.text(path):
+            return None
+        return f"{path} is empty, or no text in UTF-8."
+    if any(each.startswith(f"{path}/") for each in paths):
+        return f"{path} is a folder; `list` shows what is in it."
+    return f"There is no file {path}. {_near(path, paths)}"
+
+
+def _near(word: str, names: Sequence[str]) -> str:
+    name = PurePosixPath(word).name
+    same = [each for each in names if PurePosixPath(each).name == name and name]
+    near = [*same, *get_close_matches(word, names[:20_000], n=3, cutoff=0.6)][:4]
+    return f"There is {', '.join(dict.fromkeys(near))}." if near else "Nothing has a similar name."
+
+
+def _defined(path: str, room: Room) -> tuple[Outlined, ...]:
+    card = room.index.cards([path]).get(path)
+    return card.definitions if card else ()
+
+
+def _matches(definition: Outlined, name: str) -> bool:
+    return definition.name == _last(name)
+
+
+def _depth(definitions: Sequence[Outlined], each: Outlined) -> int:
+    depth = 0
+    while each.parent >= 0:
+        each = definitions[each.parent]
+        depth += 1
+    return depth
+
+
+def _last(name: str) -> str:
+    found = _NAME.search(name.strip().removesuffix("()"))
+    return found.group() if found else ""
+
+
+def _plain(path: str) -> str:
+    text = path.strip().removeprefix("./").rstrip("/")
+    return "" if text == "." else posixpath.normpath(text) if text else ""
+
+
+def _fits(path: str, glob: str) -> bool:
+    if not glob:
+        return True
+    pattern = glob.removeprefix("./")
+    return (
+        fnmatchcase(path, pattern)
+        or fnmatchcase(path, pattern.replace("**/", ""))
+        or path.startswith(f"{pattern.rstrip('/*')}/")
+    )
+
+
+def _rank(path: str, room: Room) -> int:
+    kind = room.index.kind(path)
+    return _KINDS.index(kind) if kind in _KINDS else len(_KINDS)

@@ -1,0 +1,66 @@
+"""Who answers what a model wants to see of one visit's working copy."""
+
+from collections.abc import Callable, Mapping
+
+from cogworks.codebase.workingcopy import WorkingCopy
+from cogworks.codegen.governed import ActionAudit
+from cogworks.engine.visit import SessionOrder
+from cogworks.llm.conversation import Looks
+from cogworks.nodes.contract import DomainService
+from cogworks.sight.index import Index
+from cogworks.sight.looks.governed import GovernedLooks, sight_policy
+from cogworks.sight.looks.running import Trials
+from cogworks.sight.looks.showing import Room
+from cogworks.tools.records import Identity
+from cogworks.vocabulary import NodeId
+
+RUNNING_NODES = frozenset({"code_generation"})
+"""Whose questions may have tests run before they are answered."""
+LOOKS_FILE = "looks-1.ndjson"
+"""The audit of a visit's looks, in its folder of the ledger."""
+
+
+def look_audit(order: SessionOrder, *, now: Callable[[], float]) -> ActionAudit:
+    """The audit of one visit's looks."""
+    visit = order.task.visit
+    identity = Identity(
+        run_id=order.run_id, node=visit.node, sub_item=visit.sub_item or "", trace_id=visit.visit_key
+    )
+    return ActionAudit(identity, now=now, keep=order.keep, file=LOOKS_FILE)
+
+
+def looks_of(
+    node: NodeId,
+    files: Mapping[str, str],
+    copy: WorkingCopy,
+    audit: ActionAudit,
+    *,
+    index: Callable[[], Index],
+    service: Callable[[], DomainService],
+    hidden: frozenset[str],
+) -> Looks:
+    """The looks of one question series, under the repository's policy.
+
+    Args:
+        files: those below `.cogworks`, of the default branch.
+        index: what the working copy says as it is when a turn begins.
+        hidden: paths that whoever asks must not see.
+
+    Raises:
+        ConfigurationError: the repository's policy is malformed, or would loosen the built-in one.
+    """
+    trials = None
+    if node in RUNNING_NODES:
+        trials = Trials(
+            simulate=lambda tests: service().simulate(copy, tests),
+            apply=copy.apply,
+            roll_back=copy.roll_back,
+            read=copy.read,
+        )
+    return GovernedLooks(
+        lambda: Room(index(), copy, hidden),
+        policy=sight_policy(files),
+        trail=audit.trail,
+        tree=copy.tree_name,
+        trials=trials,
+    )

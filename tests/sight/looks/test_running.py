@@ -1,0 +1,107 @@
+"""What tests say, and what a change would do that nobody keeps."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cogworks.domain_services.messages import TestCase, TestReport
+from cogworks.domain_services.transport import ServiceFailed
+from cogworks.sight.looks.running import MAX_TOLD, Trials, normalised, told
+from cogworks.sight.looks.schema import RunningLook
+from tests.fakes import MemoryWorkspace
+
+FILES = {"src/a.py": "x = 1\ny = 2\n", "tests/test_a.py": "def test_a(): ...\n"}
+
+
+class Place:
+    """A working copy whose tests say what is in one file."""
+
+    def __init__(self) -> None:
+        self.copy = MemoryWorkspace(FILES)
+        self.ran: list[tuple[str, ...]] = []
+        self.seen: list[str | None] = []
+        self.error: ServiceFailed | None = None
+
+    def simulate(self, tests: Sequence[str]) -> TestReport:
+        self.ran.append(tuple(tests))
+        self.seen.append(self.copy.read("src/a.py"))
+        if self.error:
+            raise self.error
+        return TestReport(cases=(TestCase(id=tests[0], outcome="passed", message=""),))
+
+    @property
+    def trials(self) -> Trials:
+        return Trials(
+            simulate=self.simulate, apply=self.copy.apply, roll_back=self.copy.roll_back, read=self.copy.read
+        )
+
+
+def look(**given: Any) -> RunningLook:
+    return RunningLook.model_validate({"look": "try", "tests": ["tests/test_a.py"], **given})
+
+
+def edit(search: str, replace: str, path: str = "src/a.py") -> dict[str, str]:
+    return {"path": path, "search": search, "replace": replace}
+
+
+def test_edits_are_there_for_the_run_and_gone_after_it() -> None:
+    place = Place()
+
+    said = place.trials.try_out(look(edits=[edit("x = 1", "x = 3"), edit("y = 2", "y = 4")]))
+
+    assert said.startswith("1 passed, 0 failed")
+    assert place.seen == ["x = 3\ny = 4\n"]
+    assert place.copy.tree == FILES
+
+
+def test_a_new_file_is_made_by_an_edit_without_search_and_is_gone_after_the_run() -> None:
+    place = Place()
+
+    place.trials.try_out(look(edits=[edit("", "def test_b(): ...\n", "tests/test_b.py")]))
+
+    assert place.copy.tree == FILES
+
+
+def test_an_edit_that_has_no_place_runs_nothing() -> None:
+    place = Place()
+
+    assert "stands 0 times in src/a.py" in place.trials.try_out(look(edits=[edit("z = 1", "")]))
+    assert "There is no file src/b.py" in place.trials.try_out(look(edits=[edit("z", "", "src/b.py")]))
+    assert "were refused" in place.trials.try_out(look(edits=[edit("", "x", ".github/workflows/ci.yml")]))
+    assert place.ran == []
+    assert place.copy.tree == FILES
+
+
+def test_a_service_that_breaks_is_told_and_nothing_is_left() -> None:
+    place = Place()
+    place.error = ServiceFailed("no room", service="python", method="simulate")
+
+    assert "could not be run" in place.trials.try_out(look(edits=[edit("x = 1", "x = 3")]))
+    assert place.copy.tree == FILES
+
+
+def test_a_look_without_what_it_needs_says_so() -> None:
+    assert "needs the ids of tests" in Place().trials.run(RunningLook(look="run"))
+    assert "needs `edits` and the `tests`" in Place().trials.try_out(look())
+
+
+def test_failures_are_told_with_their_messages_and_the_rest_by_name() -> None:
+    cases = tuple(
+        TestCase(id=f"t.py::test_{number}", outcome="failed", message=f"assert {number}")
+        for number in range(20)
+    )
+
+    text = told(TestReport(cases=cases, collection_errors=("t2.py: no module",)))
+
+    assert text.startswith("0 passed, 20 failed")
+    assert f"t.py::test_{MAX_TOLD - 1} failed:\nassert {MAX_TOLD - 1}" in text
+    assert f"Also failed: t.py::test_{MAX_TOLD}" in text
+    assert "Cannot be loaded: t2.py: no module" in text
+
+
+def test_a_run_that_found_nothing_says_so() -> None:
+    assert "No test was found" in told(TestReport(cases=()))
+
+
+def test_what_differs_from_run_to_run_is_left_out() -> None:
+    assert normalised("<A object at 0x7f33aabbccdd> took 0.123s") == "<A object at 0x> took 0s"
+    assert len(normalised("x" * 100_000)) < 4_000

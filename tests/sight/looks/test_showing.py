@@ -1,0 +1,174 @@
+"""What each look gives, and what it says where there is nothing to give."""
+
+from typing import Any
+
+import pytest
+
+from cogworks.sight.looks.schema import Look
+from cogworks.sight.looks.showing import MAX_HITS, MAX_LINES, Room, shown
+from tests.sight.looks.rooms import COMMIT, room
+from tests.sight.trees import SHOP
+
+LONG = "".join(f"value_{number} = {number}\n" for number in range(1_000))
+
+
+def looked(where: Room | None = None, **look: Any) -> str:
+    return shown(Look.model_validate(look), where or room())
+
+
+def test_a_file_is_shown_with_numbers() -> None:
+    text = looked(look="read", target="src/shop/cart.py")
+
+    assert text.startswith("src/shop/cart.py, lines 1 to 10 of 10:\n    1| ")
+    assert "    6| class Cart:" in text
+
+
+def test_of_a_long_file_a_part_is_shown_and_the_way_to_the_rest() -> None:
+    where = room({**SHOP, "src/shop/values.py": LONG})
+
+    first = looked(where, look="read", target="src/shop/values.py")
+    rest = looked(where, look="read", target="src/shop/values.py", first_line=990)
+
+    assert f"lines 1 to {MAX_LINES} of 1000" in first
+    assert f"lines {MAX_LINES + 1} to 1000 after" in first
+    assert "  990| value_989 = 989" in rest
+    assert "lines 1 to 989 before" in rest
+
+
+def test_a_definition_of_a_file_is_read_by_its_name() -> None:
+    assert "def total" in looked(look="read", target="src/shop/cart.py::Cart.total")
+    assert "def total" in looked(look="read", target="src/shop/cart.py::total")
+    assert "There is total" in looked(look="read", target="src/shop/cart.py::totall")
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("src/shop/card.py", "There is no file src/shop/card.py. There is src/shop/cart.py"),
+        ("/etc/passwd", "outside of the repository"),
+        ("../secrets.txt", "outside of the repository"),
+        ("src/../../x", "outside of the repository"),
+        (".git/config", "not for you to see"),
+        (".cogworks/config.toml", "not for you to see"),
+        ("src/./../.cogworks/config.toml", "not for you to see"),
+        ("src/shop", "is a folder"),
+        ("", "needs a path"),
+        ("src/shop/blob.bin", "is empty, or no text"),
+    ],
+)
+def test_what_cannot_be_read_is_said(target: str, said: str) -> None:
+    where = room({**SHOP, ".cogworks/config.toml": "secret", "src/shop/blob.bin": ""})
+
+    assert said in looked(where, look="read", target=target)
+
+
+def test_a_line_of_ten_megabytes_is_cut_and_says_how_much() -> None:
+    where = room({**SHOP, "src/shop/data.py": f"x = '{'a' * 10_000_000}'\n"})
+
+    text = looked(where, look="read", target="src/shop/data.py")
+
+    assert len(text) < 2_000
+    assert "more characters" in text
+
+
+def test_a_line_that_is_not_there_is_said() -> None:
+    assert (
+        looked(look="read", target="src/shop/mail.py", first_line=9)
+        == "src/shop/mail.py has 2 lines; there is no line 9."
+    )
+
+
+def test_hits_come_with_definitions_first_and_source_before_tests() -> None:
+    lines = looked(look="search", text="rounded").splitlines()
+
+    assert lines[0] == "'rounded': 56 line(s)"
+    assert lines[1].startswith("src/shop/pricing.py:6: def rounded")
+    sources = [number for number, line in enumerate(lines) if line.startswith("src/")]
+    tests = [number for number, line in enumerate(lines) if line.startswith("tests/")]
+    assert max(sources) < min(tests)
+
+
+def test_a_search_can_be_kept_to_some_files() -> None:
+    assert "src/" not in looked(look="search", text="rounded", glob="tests/**/*.py")
+    assert "is nowhere in files that match 'docs/*'" in looked(look="search", text="rounded", glob="docs/*")
+
+
+def test_a_hundred_thousand_hits_are_counted_and_a_few_of_them_shown() -> None:
+    where = room({f"src/many{number}.py": "value = 1\n" * 1_000 for number in range(100)})
+
+    text = looked(where, look="search", text="value")
+
+    assert text.startswith("'value': 100000 line(s)")
+    assert len(text.splitlines()) == MAX_HITS + 2
+    assert "not listed" in text
+
+
+def test_a_search_that_cannot_be_made_says_why() -> None:
+    assert "cannot be looked for" in looked(look="search", text="(", is_regex=True)
+    assert "needs a `text`" in looked(look="search", text=" ")
+
+
+def test_an_outline_lists_definitions_with_their_lines() -> None:
+    text = looked(look="outline", target="src/shop/cart.py")
+
+    assert "    6-10: class Cart:  # What is bought." in text or "    6-11: class Cart" in text
+    assert "  def total(self) -> float" in text
+    assert "no definitions" in looked(look="outline", target="README.md")
+
+
+def test_a_definition_is_found_wherever_it_is() -> None:
+    assert "    6| def rounded(price: float) -> float:" in looked(
+        look="definition", target="shop.pricing.rounded()"
+    )
+    assert "Nothing named 'missing'" in looked(look="definition", target="missing")
+    assert "needs the name" in looked(look="definition", target="!")
+
+
+def test_references_are_uses_without_the_definition() -> None:
+    text = looked(look="references", target="rounded")
+
+    assert "src/shop/cart.py:10" in text or "src/shop/cart.py:11" in text
+    assert "def rounded" not in text
+    assert "Nothing uses 'unused'" in looked(look="references", target="unused")
+
+
+def test_tests_are_found_by_name_and_by_what_they_mention() -> None:
+    assert looked(look="tests_of", target="src/shop/pricing.py").startswith(
+        "tests/test_pricing.py (by its name)"
+    )
+    assert "tests/test_mail.py (2 line(s) name 'send')" in looked(look="tests_of", target="send")
+    assert "No test has the name" in looked(look="tests_of", target="nothing_like_it")
+
+
+def test_a_folder_is_listed_with_sizes() -> None:
+    assert looked(look="list", target="src/shop").splitlines()[0] == "src/shop/__init__.py (1 lines)"
+    assert "src/ (4 files)" in looked(look="list", target="")
+    assert "There is no folder 'sr'" in looked(look="list", target="sr")
+
+
+def test_the_commits_of_a_path_and_what_one_of_them_changed() -> None:
+    assert looked(look="history", target="src/shop/mail.py").startswith(
+        f"{COMMIT[:12]} Change src/shop/mail.py"
+    )
+    assert "+++ b/src/shop/mail.py" in looked(look="history", target=COMMIT)
+    assert "There is no commit" in looked(look="history", target="0" * 12)
+    assert "No commit changed" in looked(look="history", target="nowhere.py")
+
+
+@pytest.mark.parametrize(
+    "look", ["read", "search", "outline", "definition", "references", "tests_of", "list", "history"]
+)
+def test_what_is_hidden_is_not_even_named(look: str) -> None:
+    where = room(SHOP, hidden=frozenset({"tests/test_mail.py"}))
+
+    targets = {
+        "read": "tests/test_mail.py",
+        "outline": "tests/test_mail.py",
+        "list": "tests",
+        "history": "tests/test_mail.py",
+    }
+    text = looked(where, look=look, target=targets.get(look, "test_mail"), text="test_mail")
+
+    assert "def test_mail" not in text
+    assert "send('a')" not in text
+    assert "tests/test_mail.py (" not in text
