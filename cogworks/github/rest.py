@@ -20,6 +20,7 @@ from cogworks.github.answers import OutcomeUnknown
 from cogworks.github.credentials import TokenSource
 from cogworks.github.meter import Requests
 from cogworks.github.rest_failures import AlreadyExists, failure, parsed
+from cogworks.retrying import Again, Policy, doubling, retried
 from cogworks.unexpected import expecting
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 
@@ -30,7 +31,7 @@ _UNANSWERED = (
 )
 _TIMEOUT_S = 15
 _MAX_WAIT_S = 600.0
-_PAUSES_FOR_NEW_S = (1.0, 2.0)
+_NEW = Policy(2, pause=doubling(1.0))
 _ROOT_MESSAGE = "cogworks: ledger begin [skip ci]\n\nskip-checks: true"
 _ROOT_README = """# Ledgers
 
@@ -210,12 +211,14 @@ class RestClient:
 
     def _call_for_new(self, path: str) -> Any:
         """Read something that was made a moment ago: a replica may not have it yet, so a 404 is asked twice more."""
-        for pause_s in _PAUSES_FOR_NEW_S:
+
+        def attempt() -> Any:
             try:
                 return self._call("GET", path)
-            except UsageError:
-                self._sleep(pause_s)
-        return self._call("GET", path)
+            except UsageError as error:
+                raise Again(_NEW, error) from error
+
+        return retried(attempt, sleep=self._sleep)
 
     def _call(self, verb: str, path: str, payload: Mapping[str, Any] | None = None) -> Any:
         """One request; the parsed body.
