@@ -143,11 +143,6 @@ class Gateway:
         return self._budget
 
     @property
-    def meters(self) -> Mapping[str, Meter]:
-        """What each question has cost, by purpose, repair rounds included."""
-        return dict(self._meters)
-
-    @property
     def meter(self) -> Meter:
         """What all questions have cost."""
         return sum(self._meters.values(), Meter())
