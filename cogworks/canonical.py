@@ -1,4 +1,4 @@
-"""One text for equal data, and the digest of it."""
+"""One text for equal data, and the digest of it. Stored digests and file names depend on every byte of these texts."""
 
 import hashlib
 import json
@@ -14,6 +14,15 @@ def canonical(data: Any) -> str:
         ValueError: a number in it is not finite.
     """
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def canonical_text(data: Any) -> str:
+    """As `canonical`, with characters as they are: what a model or a person reads, and what a recorded reply is named by.
+
+    Raises:
+        ValueError: a number in it is not finite.
+    """
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def sha256(text: str) -> str:

@@ -49,6 +49,7 @@ from cogworks.domain_services.transport import (
     Transport,
 )
 from cogworks.errors import TryAgainLater
+from cogworks.retrying import Again, End, Policy, doubling, retried
 
 Params = TypeVar("Params", bound=Message)
 Result = TypeVar("Result", bound=Message)
@@ -262,25 +263,38 @@ class ServiceClient:
                 request.method,
                 ErrorCode.INVALID_REQUEST,
             )
-        reason, announced, attempt = "", False, 0
-        for attempt in range(self._limits.attempts):
-            if attempt:
-                self.close()
-                self._sleep(self._limits.pause_before(attempt))
-            answer = self._answer(request)
-            if isinstance(answer, Response) and answer.error is not None:
-                reason, announced = self._retryable(request, answer.error), True
-                continue
-            result = read(answer) if isinstance(answer, Response) else answer
-            if not isinstance(result, Unusable):
-                if request.method != "handshake":
-                    # A service that greets well and then fails is no better than one that does not greet.
-                    self._breaker = self._breaker.answered()
-                return result
-            reason, announced = result.reason, False
-            if result.is_final:
-                break
-        raise self._given_up(request, reason, times=attempt + 1, announced=announced)
+        policy = Policy(self._limits.attempts - 1, pause=doubling(self._limits.pause_s))
+        return retried(lambda: self._tried(request, read, policy), sleep=self._sleep)
+
+    def _tried(self, request: Request, read: Callable[[Response], Read | Unusable], policy: Policy) -> Read:
+        answer = self._answer(request)
+        if isinstance(answer, Response) and answer.error is not None:
+            reason = self._retryable(request, answer.error)
+            raise self._again(request, policy, reason, announced=True)
+        result = read(answer) if isinstance(answer, Response) else answer
+        if isinstance(result, Unusable):
+            raise self._again(request, policy, result.reason, is_final=result.is_final)
+        if request.method != "handshake":
+            # A service that greets well and then fails is no better than one that does not greet.
+            self._breaker = self._breaker.answered()
+        return result
+
+    def _again(
+        self,
+        request: Request,
+        policy: Policy,
+        reason: str,
+        *,
+        announced: bool = False,
+        is_final: bool = False,
+    ) -> Again:
+        # The next try reaches for the service anew.
+        self.close()
+
+        def error(end: End) -> Exception:
+            return self._given_up(request, reason, times=end.failures, announced=announced)
+
+        return Again(policy, error, repeats=0 if is_final else None)
 
     def _refuse_when_open(self, method: str) -> None:
         if self._breaker.is_open:
@@ -293,7 +307,6 @@ class ServiceClient:
     def _given_up(
         self, request: Request, reason: str, *, times: int, announced: bool
     ) -> ServiceFailed | TryAgainLater:
-        self.close()
         self._breaker = self._breaker.failed(reason)
         often = "once" if times == 1 else f"{times} times"
         text = f"service {self.name!r} failed at {request.method} {often}; last: {reason}"

@@ -88,10 +88,6 @@ class Limits(Value):
         """How long to wait for the answer."""
         return self.of(method) + (self.grace_s if runs_tests(method) or method == "prepare" else 0.0)
 
-    def pause_before(self, attempt: int) -> float:
-        """The pause before an attempt, counted from 0; the first has none."""
-        return self.pause_s * 2 ** (attempt - 1) if attempt else 0.0
-
 
 def runs_tests(method: str) -> bool:
     """Whether the operation carries a time limit of its own in its parameters."""

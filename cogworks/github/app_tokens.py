@@ -20,6 +20,7 @@ from cogworks.errors import CogworksError, PermissionRefused, TryAgainLater, Usa
 from cogworks.github.meter import Requests
 from cogworks.github.responses import server_date_of
 from cogworks.github.rest_failures import failure, parsed
+from cogworks.retrying import Again, Policy, doubling, retried
 from cogworks.unexpected import expecting
 from cogworks.vocabulary import Value
 
@@ -27,7 +28,7 @@ REFRESH_BEFORE = timedelta(seconds=60)
 MAX_SKEW = timedelta(seconds=60)
 """GitHub refuses a signature from its future; it is dated back by as much."""
 _TIMEOUT_S = 15.0
-_MAX_REPEATS = 3
+_REPEATED = Policy(3, pause=doubling(1.0))
 _SIGNED_FOR_S = 300
 
 
@@ -147,14 +148,16 @@ class AppTokens:
             "Accept": "application/vnd.github+json",
             "User-Agent": f"cogworks/{__version__}",
         }
-        for attempt in range(_MAX_REPEATS):
+
+        def attempt() -> Any:
             try:
                 return self._asked_once(http, verb, path, headers)
             except TryAgainLater as error:
                 if error.retry_after_s is not None:
                     raise
-                self._sleep(2.0**attempt)
-        return self._asked_once(http, verb, path, headers)
+                raise Again(_REPEATED, error) from error
+
+        return retried(attempt, sleep=self._sleep)
 
     def _asked_once(self, http: httpx.Client, verb: str, path: str, headers: Mapping[str, str]) -> Any:
         call = f"{verb} {self._rest_url}{path}"

@@ -29,6 +29,7 @@ from cogworks.github.responses import (
     judge,
 )
 from cogworks.masking import masked
+from cogworks.retrying import Again, End, Policy, doubling, retried
 
 MAX_WAIT_S = 600.0
 """The longest time one call may spend waiting for a rate limit; beyond it the step ends and is run again later."""
@@ -183,16 +184,22 @@ class _Call:
     content: bytes = field(repr=False)
     is_write: bool
     cut_short_repeats: int
+    token: str = field(default="", repr=False)
     renewed: bool = False
-    failures: int = 0
     redirects: int = 0
-    limited: int = 0
-    waited_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        pause = doubling(1.0)
+        self.failing = Policy(MAX_REPEATS, pause=lambda failures: pause(failures) + self.jitter())
 
     def answer(self) -> Answer:
-        token = self.tokens.token()
+        self.token = self.tokens.token()
+        return retried(self._tried, sleep=self.sleep)
+
+    def _tried(self) -> Answer:
+        """One answer to one request, wherever redirects lead and whichever token it takes."""
         while True:
-            match self.post(self.url, token, self.content):
+            match self.post(self.url, self.token, self.content):
                 case Answered(answer):
                     return answer
                 case Refused(error):
@@ -200,17 +207,17 @@ class _Call:
                 case Moved(location):
                     self._follow(location)
                 case Unauthorised(message):
-                    token = self._another_token(message)
+                    self.token = self._another_token(message)
                 case Limited(message, wait_s):
-                    self._wait(message, wait_s)
+                    raise _limited(message, wait_s)
                 case Broken(message) if self.is_write:
                     raise OutcomeUnknown(
                         f"{message}. Whether the write happened is unknown; run the step again, it looks before it repeats."
                     )
                 case Broken(message, is_cut_short=True):
-                    self._back_off(message, self.cut_short_repeats, BrokenOff)
+                    raise self._failed(message, self.cut_short_repeats, BrokenOff)
                 case Broken(message) | Unsent(message):
-                    self._back_off(message, MAX_REPEATS, TryAgainLater)
+                    raise self._failed(message, MAX_REPEATS, TryAgainLater)
 
     def _follow(self, location: str) -> None:
         target = urljoin(self.url, location)
@@ -235,22 +242,23 @@ class _Call:
         self.renewed = True
         return token
 
-    def _wait(self, message: str, wait_s: float | None) -> None:
-        if wait_s is None:
-            wait_s = _SECONDARY_WAIT_S * 2**self.limited
-        self.limited += 1
-        if self.limited > _MAX_SECONDARY_WAITS or self.waited_s + wait_s > MAX_WAIT_S:
-            raise TryAgainLater(
-                f"{message}. GitHub wants a pause of {wait_s:.0f} s; nothing was written by this request. "
-                "Run the step again after that.",
-                retry_after_s=wait_s,
-            )
-        self.waited_s += wait_s
-        self.sleep(wait_s)
+    def _failed(self, message: str, repeats: int, final: type[TryAgainLater]) -> Again:
+        def error(end: End) -> TryAgainLater:
+            times = f", {end.failures} times" if end.failures > 1 else ""
+            return final(f"{message}{times}. Nothing was written; run the step again later.")
 
-    def _back_off(self, message: str, max_repeats: int, final: type[TryAgainLater]) -> None:
-        if self.failures >= max_repeats:
-            times = f", {self.failures + 1} times" if self.failures else ""
-            raise final(f"{message}{times}. Nothing was written; run the step again later.")
-        self.sleep(2.0**self.failures + self.jitter())
-        self.failures += 1
+        return Again(self.failing, error, repeats=repeats)
+
+
+_LIMITED = Policy(_MAX_SECONDARY_WAITS, pause=doubling(_SECONDARY_WAIT_S), longest_s=MAX_WAIT_S)
+
+
+def _limited(message: str, wait_s: float | None) -> Again:
+    def error(end: End) -> TryAgainLater:
+        return TryAgainLater(
+            f"{message}. GitHub wants a pause of {end.wait_s:.0f} s; nothing was written by this request. "
+            "Run the step again after that.",
+            retry_after_s=end.wait_s,
+        )
+
+    return Again(_LIMITED, error, wait_s=wait_s)

@@ -1,4 +1,4 @@
-"""The few things only GitHub's REST API can do, through PyGithub: ledger root, labels, permissions, merging."""
+"""The few things only GitHub's REST API can do, through PyGithub: ledger root, labels, permissions, checks."""
 
 import base64
 import json
@@ -20,8 +20,9 @@ from cogworks.github.answers import OutcomeUnknown
 from cogworks.github.credentials import TokenSource
 from cogworks.github.meter import Requests
 from cogworks.github.rest_failures import AlreadyExists, failure, parsed
+from cogworks.retrying import Again, Policy, doubling, retried
 from cogworks.unexpected import expecting
-from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
+from cogworks.vocabulary import BranchName, CommitOid, Login
 
 _UNANSWERED = (
     requests.exceptions.RequestException,
@@ -30,7 +31,7 @@ _UNANSWERED = (
 )
 _TIMEOUT_S = 15
 _MAX_WAIT_S = 600.0
-_PAUSES_FOR_NEW_S = (1.0, 2.0)
+_NEW = Policy(2, pause=doubling(1.0))
 _ROOT_MESSAGE = "cogworks: ledger begin [skip ci]\n\nskip-checks: true"
 _ROOT_README = """# Ledgers
 
@@ -172,16 +173,6 @@ class RestClient:
             return "none"
         return str(found.get("role_name") or found["permission"])
 
-    def merge_pull_request(self, number: IssueNumber, *, head_oid: CommitOid | None = None) -> CommitOid:
-        """Merge, if its head is still `head_oid`; the merge commit.
-
-        Raises:
-            LostRace: the head has moved.
-            CogworksError: it cannot be merged, with GitHub's reason.
-        """
-        merged = self._call("PUT", f"/pulls/{number}/merge", {"sha": head_oid} if head_oid else {})
-        return CommitOid(merged["sha"])
-
     def report_check(self, check: ReportCheck) -> None:
         """Make a check run unless one of the same visit is there; obeys `checks.CheckSource`.
 
@@ -204,18 +195,16 @@ class RestClient:
         }
         self._call("POST", "/check-runs", run)
 
-    def add_label(self, number: IssueNumber, name: str) -> None:
-        """Put a label on an issue; a label the repository does not have yet is created."""
-        self._call("POST", f"/issues/{number}/labels", {"labels": [name]})
-
     def _call_for_new(self, path: str) -> Any:
         """Read something that was made a moment ago: a replica may not have it yet, so a 404 is asked twice more."""
-        for pause_s in _PAUSES_FOR_NEW_S:
+
+        def attempt() -> Any:
             try:
                 return self._call("GET", path)
-            except UsageError:
-                self._sleep(pause_s)
-        return self._call("GET", path)
+            except UsageError as error:
+                raise Again(_NEW, error) from error
+
+        return retried(attempt, sleep=self._sleep)
 
     def _call(self, verb: str, path: str, payload: Mapping[str, Any] | None = None) -> Any:
         """One request; the parsed body.

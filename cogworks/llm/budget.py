@@ -7,8 +7,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from cogworks.canonical import canonical_text
 from cogworks.errors import ConfigurationError
-from cogworks.llm.provider import ModelRequest, Usage, canonical_json
+from cogworks.llm.provider import ModelRequest, Usage
 from cogworks.vocabulary import Value
 
 Dollars = Annotated[Decimal, Field(ge=0, allow_inf_nan=False)]
@@ -91,7 +92,7 @@ def estimate(request: ModelRequest, price: Price) -> Estimate:
     sent = [
         request.system,
         *(message.text for message in request.messages),
-        canonical_json(request.output_schema),
+        canonical_text(request.output_schema),
     ]
     input_tokens = -(-sum(len(text.encode()) for text in sent) // _BYTES_PER_TOKEN)
     usage = Usage(input_tokens=input_tokens, output_tokens=request.max_output_tokens)

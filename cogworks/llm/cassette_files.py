@@ -1,6 +1,5 @@
 """What does a recorded reply look like in a file?"""
 
-import hashlib
 import re
 import tomllib
 from collections.abc import Mapping
@@ -10,8 +9,9 @@ from difflib import unified_diff
 import tomli_w
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from cogworks.canonical import canonical_text, sha256
 from cogworks.errors import ConfigurationError
-from cogworks.llm.provider import ModelReply, ModelRequest, Usage, canonical_json, sha256_hex
+from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.llm.replies import parse_json
 
 MAX_DIFF_LINES = 20
@@ -50,7 +50,7 @@ def file_stem(purpose: str) -> str:
     if _PLAIN_NAME.fullmatch(purpose):
         return purpose
     plain = re.sub(r"[^A-Za-z0-9_-]+", "_", purpose).strip("_")[:100]
-    return f"{plain or 'purpose'}-{sha256_hex(purpose)[:8]}"
+    return f"{plain or 'purpose'}-{sha256(purpose)[:8]}"
 
 
 def recording_of(request: ModelRequest, reply: ModelReply) -> Recording:
@@ -99,7 +99,7 @@ def parse_recording(text: str, source: str) -> Recording:
     if (content.reply is None) == (content.text is None):
         raise ConfigurationError(source, ["wants exactly one of a table `[reply]` and a string `text`"])
     try:
-        said = content.text if content.text is not None else canonical_json(content.reply)
+        said = content.text if content.text is not None else canonical_text(content.reply)
     except (TypeError, ValueError) as error:
         problem = f"`[reply]` holds what JSON cannot say: {error}; put dates and times in quotes"
         raise ConfigurationError(source, [problem]) from None
@@ -110,7 +110,7 @@ def parse_recording(text: str, source: str) -> Recording:
 def prompt_text(request: ModelRequest) -> str:
     """The exact prompt as a page to read and to compare."""
     schema = request.output_schema
-    digest = hashlib.sha256(canonical_json(schema).encode()).hexdigest()
+    digest = sha256(canonical_text(schema))
     head = (
         f"model: {request.model}\n"
         f"max_output_tokens: {request.max_output_tokens}\n"
@@ -142,7 +142,7 @@ def prompt_diff(recorded: str, asked: str, *, name: str, max_lines: int | None =
 
 def _canonical(reply: ModelReply) -> ModelReply:
     try:
-        text = canonical_json(parse_json(reply.text))
+        text = canonical_text(parse_json(reply.text))
     except ValueError:
         return reply
     return reply.model_copy(update={"text": text})
@@ -164,7 +164,7 @@ def _visible(line: str) -> str:
 def _toml(document: Mapping[str, object]) -> str:
     """TOML in which texts of several lines are literal blocks: code and Markdown as they are, nothing escaped."""
     blocks: list[str] = []
-    mark = sha256_hex(canonical_json(document))
+    mark = sha256(canonical_text(document))
 
     def marked(value: object) -> object:
         if isinstance(value, dict):

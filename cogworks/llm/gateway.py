@@ -7,19 +7,12 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field
 
+from cogworks.canonical import canonical_text, sha256
 from cogworks.errors import BudgetReached, InvalidReply
 from cogworks.llm.budget import Budget, Dollars, PriceList, Tokens, estimate
 from cogworks.llm.conversation import Conversation, Looks, Wanted, opening_text, turn_schema
 from cogworks.llm.prompts import Prompt, Prompts, as_json
-from cogworks.llm.provider import (
-    Message,
-    ModelReply,
-    ModelRequest,
-    Provider,
-    Usage,
-    canonical_json,
-    sha256_hex,
-)
+from cogworks.llm.provider import Message, ModelReply, ModelRequest, Provider, Usage
 from cogworks.llm.replies import Fits, read_reply
 from cogworks.llm.schemas import Schema, full_schema, reduced_schema
 from cogworks.vocabulary import Value
@@ -148,11 +141,6 @@ class Gateway:
     def budget(self) -> Budget:
         """What is left now."""
         return self._budget
-
-    @property
-    def meters(self) -> Mapping[str, Meter]:
-        """What each question has cost, by purpose, repair rounds included."""
-        return dict(self._meters)
 
     @property
     def meter(self) -> Meter:
@@ -305,9 +293,9 @@ def _manifest(request: ModelRequest, question: Prompt) -> PromptManifest:
     return PromptManifest(
         template=question.source,
         template_sha256=question.template_sha256,
-        system_sha256=sha256_hex(request.system),
-        messages_sha256=sha256_hex(canonical_json(messages)),
-        schema_sha256=sha256_hex(canonical_json(request.output_schema)),
+        system_sha256=sha256(request.system),
+        messages_sha256=sha256(canonical_text(messages)),
+        schema_sha256=sha256(canonical_text(request.output_schema)),
         shown=request.shown if len(request.messages) == 1 else (),
     )
 

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Callable
 
-from cogworks.llm.provider import ModelReply, ModelRequest, Provider, canonical_json, sha256_hex
+from cogworks.canonical import canonical_text, sha256
+from cogworks.llm.provider import ModelReply, ModelRequest, Provider
 from cogworks.vocabulary import Value
 
 _CHARS_PER_TOKEN = 4
@@ -64,7 +65,7 @@ class PromptLog:
         self._records.append(self._asked(request))
         reply = self._provider.complete(request)
         answered = {
-            "reply_sha256": sha256_hex(reply.text),
+            "reply_sha256": sha256(reply.text),
             "stop_reason": reply.stop_reason,
             "input_tokens": reply.usage.total_input,
             "output_tokens": reply.usage.output_tokens,
@@ -84,9 +85,9 @@ class PromptLog:
             purpose=request.purpose,
             model=request.model,
             request_key=request.key,
-            system_sha256=sha256_hex(request.system),
-            messages_sha256=sha256_hex(canonical_json(turns)),
-            schema_sha256=sha256_hex(canonical_json(request.output_schema)),
+            system_sha256=sha256(request.system),
+            messages_sha256=sha256(canonical_text(turns)),
+            schema_sha256=sha256(canonical_text(request.output_schema)),
             system=self._words(request.system),
             messages=words if self._is_full else None,
         )

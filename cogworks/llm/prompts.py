@@ -3,7 +3,6 @@
 The rules that stand above everything a model reads, and the only way to write a system text.
 """
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,8 +12,8 @@ from typing import Any
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from cogworks.canonical import sha256
 from cogworks.errors import ConfigurationError
-from cogworks.llm.provider import sha256_hex
 from cogworks.vocabulary import Value
 
 RULES = """\
@@ -85,7 +84,7 @@ def delimited(text: object, label: str = "data") -> str:
         label: what the text is, for the sentence that calls it data; shortened to one plain line.
     """
     body = _encodable(str(text))
-    tag = f"data-{hashlib.sha256(body.encode()).hexdigest()[:16]}"
+    tag = f"data-{sha256(body)[:16]}"
     name = " ".join(str(label).translate({ord("<"): " ", ord(">"): " "}).split())[:200]
     end = "" if body.endswith("\n") else "\n"
     return (
@@ -140,9 +139,7 @@ class Prompts:
         if stem not in self._texts:
             return ""
         parts = sorted((name, text) for name, text in self._texts.items() if name.startswith("_"))
-        return sha256_hex(
-            _encodable("\x1f".join([RULES, self._texts[stem], *(f"{n}\x1f{t}" for n, t in parts)]))
-        )
+        return sha256(_encodable("\x1f".join([RULES, self._texts[stem], *(f"{n}\x1f{t}" for n, t in parts)])))
 
     def render(self, stem: str, variables: Mapping[str, Any]) -> Prompt:
         """The prompt of one question; equal arguments give equal bytes.
@@ -158,7 +155,7 @@ class Prompts:
             system=SystemText(self._fill(stem, system, trusted, section="system section")),
             user=self._fill(stem, user, variables, section="user section"),
             source=self._sources[stem],
-            template_sha256=sha256_hex(_encodable(text)),
+            template_sha256=sha256(_encodable(text)),
         )
 
     def render_part(self, stem: str, variables: Mapping[str, Any]) -> str:

@@ -1,23 +1,9 @@
 """What a model is asked and what it answers, whoever the provider is."""
 
-import hashlib
-import json
 from typing import Any, Literal, Protocol
 
+from cogworks.canonical import canonical_text, sha256
 from cogworks.vocabulary import Value
-
-
-def canonical_json(value: object) -> str:
-    """One spelling per JSON value: keys sorted, no blanks, characters as they are.
-
-    Raises: ValueError for NaN and infinities, TypeError for what JSON cannot say.
-    """
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def sha256_hex(text: str) -> str:
-    """64 hex digits of the text's UTF-8 bytes."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Message(Value):
@@ -48,9 +34,7 @@ class ModelRequest(Value):
     @property
     def key(self) -> str:
         """64 hex digits; equal for requests that a model could not tell apart."""
-        return sha256_hex(
-            canonical_json(self.model_dump(mode="json", exclude={"purpose", "goes_on", "shown"}))
-        )
+        return sha256(canonical_text(self.model_dump(mode="json", exclude={"purpose", "goes_on", "shown"})))
 
 
 class Usage(Value):

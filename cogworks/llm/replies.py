@@ -8,7 +8,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 import jsonschema
 from pydantic import BaseModel, ValidationError
 
-from cogworks.llm.provider import canonical_json
+from cogworks.canonical import canonical_text
 
 MAX_PROBLEMS = 20
 """So many are told to the model at once; a reply with more is wrong in kind, not in detail."""
@@ -54,7 +54,7 @@ def parse_json(text: str) -> Any:
     """
     try:
         value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object)
-        canonical_json(value).encode()
+        canonical_text(value).encode()
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except UnicodeEncodeError:

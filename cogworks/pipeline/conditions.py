@@ -195,11 +195,6 @@ def without_model(condition: Condition | None, view: Mapping[str, Any]) -> bool 
             return None if known is None else not known
 
 
-def needs_model(condition: Condition | None) -> bool:
-    """Whether deciding it may take a model's answer."""
-    return any(isinstance(each, ModelCondition) for each in leaves(condition))
-
-
 def leaves(condition: Condition | None) -> Iterable[ExpressionCondition | ModelCondition]:
     """The expressions and questions a condition is made of, in declared order."""
     match condition:

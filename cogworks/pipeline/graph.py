@@ -3,9 +3,7 @@
 The hash of a graph as a ledger keeps it, also where an earlier cogworks wrote it.
 """
 
-import hashlib
 import heapq
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
+from cogworks.canonical import canonical, sha256
 from cogworks.errors import UsageError
 from cogworks.pipeline.elements import (
     MAX_EDGES,
@@ -222,8 +221,7 @@ class Pipeline:
             del document["shift_work"]
             for node in document["nodes"]:
                 node["gate"] = node["gate"] or "auto-proceed"
-        text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        return hashlib.sha256(text.encode("ascii")).hexdigest()
+        return sha256(canonical(document))
 
     def as_json(self) -> dict[str, Any]:
         """The whole graph as plain JSON values, defaults filled in."""

@@ -1,6 +1,6 @@
 """Work that one role hands to another: what for, with which files, and whether these are still what they were."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from hashlib import sha256 as digest_of
 from typing import Literal
 
@@ -47,45 +47,17 @@ class Handoff(Value):
     """Everybody who had it, in their order, the sender last."""
 
 
-def artifact(name: str, path: str, content: bytes) -> Artifact:
-    """The artifact that a file is now."""
-    return Artifact(name=name, path=path, sha256=digest_of(content).hexdigest())
-
-
-def hand_over(work: Handoff, *, to_role: str, goal: str, artifacts: Sequence[Artifact]) -> Handoff | Denial:
-    """Pass work on from the role that received it; a refusal when it has gone far enough or goes in a circle."""
-    onward = Handoff(
-        from_role=work.to_role,
-        to_role=to_role,
-        goal=goal,
-        artifacts=tuple(artifacts),
-        constraints=work.constraints,
-        context_digest=work.context_digest,
-        budget_left=work.budget_left,
-        hops=(*(work.hops or (_hop(work.from_role, work.goal),)), _hop(work.to_role, work.goal)),
-    )
-    return refusal(onward) or onward
-
-
-def refusal(work: Handoff) -> Denial | None:
-    """Why work may not go where it is going."""
-    if len(work.hops) > MAX_HOPS:
-        return _denial(
-            work, "too_many_hops", f"it has had {len(work.hops)} hops, and {MAX_HOPS} is the limit"
-        )
-    if _hop(work.to_role, work.goal) in work.hops:
-        return _denial(work, "handoff_cycle", "that role had this very goal before")
-    return None
-
-
 def received(work: Handoff, read: Callable[[str], bytes | None]) -> Denial | None:
-    """Why work may not be taken up: as `refusal`, or because its files are not what was handed over.
+    """Why work may not be taken up: it went too far or in a circle, or its files are not what was handed over.
 
     Args:
         read: a file of the repository by its path, None when there is none.
     """
-    if denial := refusal(work):
-        return denial
+    if len(work.hops) > MAX_HOPS:
+        limit = f"it has had {len(work.hops)} hops, and {MAX_HOPS} is the limit"
+        return _denial(work, "too_many_hops", limit)
+    if Hop(role=work.to_role, goal_digest=sha256(work.goal)) in work.hops:
+        return _denial(work, "handoff_cycle", "that role had this very goal before")
     for each in work.artifacts:
         content = read(each.path)
         if content is None:
@@ -93,10 +65,6 @@ def received(work: Handoff, read: Callable[[str], bytes | None]) -> Denial | Non
         if digest_of(content).hexdigest() != each.sha256:
             return _denial(work, "artifact_changed", f"{each.path} is not what was handed over")
     return None
-
-
-def _hop(role: str, goal: str) -> Hop:
-    return Hop(role=role, goal_digest=sha256(goal))
 
 
 def _denial(work: Handoff, code: str, reason: str) -> Denial:

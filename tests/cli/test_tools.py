@@ -9,10 +9,11 @@ from click.testing import CliRunner, Result
 
 from cogworks.cli.main import cli
 from cogworks.errors import ConfigurationError, UsageError
-from cogworks.tools.handoff import Handoff, artifact
+from cogworks.tools.handoff import Handoff
 from cogworks.tools.records import AuditDamaged, read_records
 from tests.codebase.repositories import git
 from tests.tools.repository import COUNTING, declare, input_of, repository
+from tests.tools.tooling import artifact
 
 COUNT = ("count", "--input", input_of(path="docs/a.md"))
 DEPLOY = ("deploy", "--input", input_of(to="staging"))

@@ -13,6 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from cogworks.canonical import canonical_text
 from cogworks.codebase.remotes import Remote
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.codebase.workingcopy import WorkingCopy
@@ -27,7 +28,7 @@ from cogworks.llm.cassette import Cassette
 from cogworks.llm.conversation import Looks
 from cogworks.llm.gateway import Gateway, ModelSettings
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
-from cogworks.llm.provider import ModelReply, ModelRequest, Provider, Usage, canonical_json
+from cogworks.llm.provider import ModelReply, ModelRequest, Provider, Usage
 from cogworks.nodes.contract import (
     Asks,
     DomainService,
@@ -96,7 +97,7 @@ class PromptCache:
 
 
 def _prefixes(request: ModelRequest) -> Iterator[str]:
-    text = canonical_json(request.output_schema) + request.system
+    text = canonical_text(request.output_schema) + request.system
     yield text
     for message in request.messages:
         text += f"\n{message.role}: {message.text}"

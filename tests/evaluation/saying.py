@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
+from cogworks.canonical import canonical_text
 from cogworks.llm.cassette import Cassette
-from cogworks.llm.provider import ModelReply, ModelRequest, Usage, canonical_json
+from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 
 CHARS_PER_TOKEN = 4
 _NUMBERED = re.compile(r"(.*?-)(\d+)((?:-again)?)")
@@ -19,7 +20,7 @@ class SaysAgain:
     def complete(self, request: ModelRequest) -> ModelReply:
         reply = self._reply(request.purpose)
         asked = request.system + "".join(message.text for message in request.messages)
-        asked += canonical_json(request.output_schema)
+        asked += canonical_text(request.output_schema)
         usage = Usage(
             input_tokens=len(asked) // CHARS_PER_TOKEN, output_tokens=len(reply.text) // CHARS_PER_TOKEN
         )

@@ -16,7 +16,7 @@ from cogworks.github.answers import OutcomeUnknown
 from cogworks.github.credentials import FixedToken
 from cogworks.github.meter import Requests
 from cogworks.github.rest import RestClient, mapped_errors
-from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
+from cogworks.vocabulary import BranchName, Login
 from tests.limits import ENDS_WITHIN_S
 
 TOKEN = "ghp_topsecret"
@@ -203,16 +203,11 @@ def test_the_permission_of_a_person_is_the_finest_word_for_it(server: Server, re
     assert server.asked[2][1] == "/api/v3/repos/o/r/collaborators/x%5Bbot%5D/permission"
 
 
-def test_a_merge_says_which_head_it_means(server: Server, rest: RestClient) -> None:
-    server.replies = [
-        Reply(200, {"sha": "e" * 40, "merged": True}),
-        Reply(409, {"message": "Head branch was modified"}),
-    ]
+def test_a_write_that_meets_another_state_has_lost_a_race(server: Server, rest: RestClient) -> None:
+    server.replies = [Reply(409, {"message": "Head branch was modified"})]
 
-    assert rest.merge_pull_request(IssueNumber(5), head_oid=CommitOid("a" * 40)) == "e" * 40
-    assert server.asked == [("PUT", "/api/v3/repos/o/r/pulls/5/merge", {"sha": "a" * 40})]
     with pytest.raises(LostRace, match="Head branch was modified"):
-        rest.merge_pull_request(IssueNumber(5), head_oid=CommitOid("a" * 40))
+        rest.ensure_label("x", "0e8a16", "X")
 
 
 def test_a_label_without_an_id_is_an_error_of_ours(server: Server, rest: RestClient) -> None:
@@ -222,14 +217,6 @@ def test_a_label_without_an_id_is_an_error_of_ours(server: Server, rest: RestCli
         rest.ensure_label("bug", "0e8a16", "Broken")
 
 
-def test_a_label_is_put_on_an_issue(server: Server, rest: RestClient) -> None:
-    server.replies = [Reply(200, [])]
-
-    rest.add_label(IssueNumber(4), "cogworks:run")
-
-    assert server.asked == [("POST", "/api/v3/repos/o/r/issues/4/labels", {"labels": ["cogworks:run"]})]
-
-
 @pytest.mark.parametrize("status", [302, 307, 308])
 def test_a_redirected_write_is_an_error_and_not_a_success(
     server: Server, rest: RestClient, status: int
@@ -237,7 +224,7 @@ def test_a_redirected_write_is_an_error_and_not_a_success(
     server.replies = [Reply(status, {}, {"Location": f"{server.url}/elsewhere"})]
 
     with pytest.raises(UsageError, match="nothing was done"):
-        rest.add_label(IssueNumber(4), "x")
+        rest.ensure_label("x", "0e8a16", "X")
 
 
 def test_a_renamed_repository_is_followed_with_verb_and_body(server: Server, rest: RestClient) -> None:
@@ -278,7 +265,7 @@ def test_a_write_whose_answer_is_lost_is_sent_once(server: Server, rest: RestCli
     server.replies = [broken]
 
     with pytest.raises(OutcomeUnknown):
-        rest.add_label(IssueNumber(4), "x")
+        rest.ensure_label("x", "0e8a16", "X")
     assert len(server.asked) == 1
 
 
@@ -288,7 +275,7 @@ def test_a_limited_write_says_how_long_to_wait(server: Server, rest: RestClient)
     ]
 
     with pytest.raises(TryAgainLater) as caught:
-        rest.add_label(IssueNumber(4), "x")
+        rest.ensure_label("x", "0e8a16", "X")
     assert caught.value.retry_after_s == 30.0
 
 
@@ -316,7 +303,7 @@ def test_a_refusal_carries_githubs_reason_and_what_to_do(
     server.replies = [reply]
 
     with pytest.raises(kind, match=text):
-        rest.add_label(IssueNumber(4), "x")
+        rest.ensure_label("x", "0e8a16", "X")
 
 
 def test_an_expired_token_is_renewed_once(server: Server) -> None:
@@ -327,9 +314,9 @@ def test_an_expired_token_is_renewed_once(server: Server) -> None:
         def renewed(self) -> str | None:
             return "new"
 
-    server.replies = [Reply(401, {"message": "Bad credentials"}), Reply(200, [])]
+    server.replies = [Reply(401, {"message": "Bad credentials"}), Reply(201, {"node_id": "L1"})]
     with RestClient(server.url, Tokens(), "o/r") as client:
-        client.add_label(IssueNumber(4), "x")
+        client.ensure_label("x", "0e8a16", "X")
 
     assert server.tokens == ["token old", "token new"]
 
@@ -374,5 +361,5 @@ def test_the_token_is_in_no_text(server: Server, rest: RestClient) -> None:
     server.replies = [Reply(401, {"message": "Bad credentials"})]
 
     with pytest.raises(PermissionRefused) as caught:
-        rest.add_label(IssueNumber(4), "x")
+        rest.ensure_label("x", "0e8a16", "X")
     assert TOKEN not in f"{caught.value} {caught.value!r} {rest!r}"

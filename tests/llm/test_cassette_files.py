@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cogworks.canonical import canonical_text
 from cogworks.errors import ConfigurationError
 from cogworks.llm.cassette_files import (
     Recording,
@@ -16,7 +17,7 @@ from cogworks.llm.cassette_files import (
     recording_of,
     recording_text,
 )
-from cogworks.llm.provider import Message, ModelReply, ModelRequest, Usage, canonical_json
+from cogworks.llm.provider import Message, ModelReply, ModelRequest, Usage
 
 REQUEST = ModelRequest(
     model="claude-sonnet-5-5",
@@ -121,7 +122,7 @@ JSON_VALUES: st.SearchStrategy[Any] = st.recursive(
 def test_every_json_reply_survives_the_file_exactly(value: dict[str, Any]) -> None:
     found = parse_recording(recording_text(recorded(json.dumps(value))), "x.toml")
 
-    assert found.reply.text == canonical_json(value)
+    assert found.reply.text == canonical_text(value)
 
 
 @given(TEXTS)

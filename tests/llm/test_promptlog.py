@@ -2,9 +2,10 @@ import json
 
 import pytest
 
+from cogworks.canonical import sha256
 from cogworks.errors import TryAgainLater
 from cogworks.llm.promptlog import PromptLog
-from cogworks.llm.provider import Message, ModelReply, ModelRequest, Usage, sha256_hex
+from cogworks.llm.provider import Message, ModelReply, ModelRequest, Usage
 from cogworks.tools.records import Redactor
 
 SECRET = "ghp_" + "a" * 30
@@ -40,8 +41,8 @@ def test_without_a_wish_no_word_is_kept_and_every_digest_is() -> None:
     log.complete(QUESTION)
 
     (told,) = [json.loads(line) for line in log.text().splitlines()]
-    assert told["system_sha256"] == sha256_hex(QUESTION.system)
-    assert told["reply_sha256"] == sha256_hex("an answer nobody shall read")
+    assert told["system_sha256"] == sha256(QUESTION.system)
+    assert told["reply_sha256"] == sha256("an answer nobody shall read")
     assert told["request_key"] == QUESTION.key
     assert (told["purpose"], told["input_tokens"], told["output_tokens"]) == ("fix-diffs-1", 7, 3)
     for word in ("repair", "token is", "nobody", SECRET):
@@ -57,7 +58,7 @@ def test_on_request_the_words_are_kept_without_secrets_and_cut() -> None:
     assert record.system == QUESTION.system
     assert record.messages == (f"The token is ***. {'x' * 22}[…]",)
     assert record.reply == "b" * 40 + "[…]"
-    assert record.reply_sha256 == sha256_hex("b" * 100)
+    assert record.reply_sha256 == sha256("b" * 100)
     assert SECRET not in log.text()
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, model_validator
 
-from cogworks.llm.provider import canonical_json
+from cogworks.canonical import canonical_text
 from cogworks.llm.replies import MAX_PROBLEM_CHARS, MAX_PROBLEMS, Fits, Misfits, parse_json, read_reply
 from cogworks.llm.schemas import full_schema
 
@@ -47,7 +47,7 @@ def test_what_only_the_typed_model_knows_is_a_problem_too() -> None:
 
 
 def test_long_lists_and_long_lines_are_cut() -> None:
-    many = canonical_json({"passed": True, "findings": ["x" * 1000] * 100})
+    many = canonical_text({"passed": True, "findings": ["x" * 1000] * 100})
 
     found = read_reply(many, SCHEMA, Verdict)
 

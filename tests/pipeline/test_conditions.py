@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.errors import UsageError
-from cogworks.pipeline.conditions import Undecided, describe, evaluate, needs_model, without_model
+from cogworks.pipeline.conditions import Undecided, describe, evaluate, without_model
 from cogworks.pipeline.graph import AllOf, AnyOf, Condition, ExpressionCondition, ModelCondition, Negation
 
 QUESTION = ModelCondition(question="is it risky?", fallback=True)
@@ -97,5 +97,3 @@ def test_a_description_reads_on_one_line() -> None:
     condition = AllOf(conditions=(_is("a"), AnyOf(conditions=(QUESTION, Negation(condition=_is("b"))))))
 
     assert describe(condition) == "all(a; any(model: is it risky?; not(b)))"
-    assert needs_model(condition) is True
-    assert needs_model(Negation(condition=_is("b"))) is False

@@ -16,15 +16,15 @@ from tests.services.asking import ask, laid_out, lines
 
 FILES = {
     "foo": [
-        {"filename": "foo-1.0-py3-none-any.whl"},
-        {"filename": "foo-1.0.tar.gz"},
-        {"filename": "foo-2.0.tar.gz"},
-        {"filename": "foo-3.0-py3-none-any.whl", "yanked": "broken"},
-        {"filename": "foo-0.1.win32.exe"},
-        {"filename": "foo.egg"},
+        {"filename": "foo-1.0-py3-none-any.whl", "url": "foo-1.0-py3-none-any.whl"},
+        {"filename": "foo-1.0.tar.gz", "url": "foo-1.0.tar.gz"},
+        {"filename": "foo-2.0.tar.gz", "url": "foo-2.0.tar.gz"},
+        {"filename": "foo-3.0-py3-none-any.whl", "url": "foo-3.0-py3-none-any.whl", "yanked": "broken"},
+        {"filename": "foo-0.1.win32.exe", "url": "foo-0.1.win32.exe"},
+        {"filename": "foo.egg", "url": "foo.egg"},
         7,
     ],
-    "old": [{"filename": "old-1.0.tar.gz"}],
+    "old": [{"filename": "old-1.0.tar.gz", "url": "old-1.0.tar.gz"}],
 }
 ODD = {
     "page": (200, b"<html></html>"),

@@ -11,6 +11,7 @@ from cogworks.services.python.package_index import (
     Indexes,
     PackageFile,
     default_index,
+    json_page,
     merged,
     page_of,
     read_indexes,
@@ -166,6 +167,29 @@ def test_an_address_that_nobody_can_read_leads_nowhere() -> None:
 @pytest.mark.parametrize("body", ["[]", "{}", '{"files": 3}', '{"files": [3]}', '{"files": [{"url": 3}]}'])
 def test_json_of_another_shape_names_no_files(body: str) -> None:
     assert read_page(body.encode(), kind="application/json", url=PAGE) == ()
+
+
+def test_an_entry_that_cannot_be_read_costs_no_other_file() -> None:
+    body = {
+        "files": [
+            3,
+            {"filename": "a.whl"},
+            {"filename": "b.whl", "url": "b.whl"},
+            {"filename": 1, "url": "c"},
+        ]
+    }
+
+    found = read_page(json.dumps(body).encode(), kind="application/json", url=PAGE)
+
+    assert [file.filename for file in found] == ["b.whl"]
+
+
+@pytest.mark.parametrize(
+    "body", [b"[" * 100_000, b"\xff", b"[]", b"<html>"], ids=["deep", "bytes", "list", "html"]
+)
+def test_what_is_no_page_in_json_is_told_from_a_page_without_files(body: bytes) -> None:
+    assert json_page(body, PAGE) is None
+    assert json_page(b'{"files": []}', PAGE) == ()
 
 
 def test_of_two_files_with_one_name_the_first_index_s_counts_and_is_offered_here() -> None:

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from cogworks.tools.handoff import Handoff, artifact
+from cogworks.tools.handoff import Handoff
 from cogworks.tools.plans import Goal
 from cogworks.tools.policy import Enforcer
 from cogworks.tools.records import Record
 from cogworks.tools.registry import ToolFailed, ToolRegistry
 from cogworks.tools.replay import replay
-from tests.tools.tooling import PROFILE, Handler, World, allowing, failing, reading, strings
+from tests.tools.tooling import PROFILE, Handler, World, allowing, artifact, failing, reading, strings
 
 
 class Untouchable:

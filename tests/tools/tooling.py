@@ -1,11 +1,13 @@
 """A registry, a policy and a controller of examples; handlers that remember how they were called."""
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from cogworks.tools.approvals import Approvals
 from cogworks.tools.calling import Retries
 from cogworks.tools.controller import Controller, ControllerPorts
+from cogworks.tools.handoff import Artifact
 from cogworks.tools.policy import Enforcer, Policy, Rule
 from cogworks.tools.records import Identity, Record, Redactor, Trail
 from cogworks.tools.registry import Call, Tool, ToolFailed, ToolRegistry
@@ -98,3 +100,8 @@ class World:
 def failing(code: str = "unavailable", message: str = "not now") -> ToolFailed:
     """What a handler raises."""
     return ToolFailed(code, message)
+
+
+def artifact(name: str, path: str, content: bytes) -> Artifact:
+    """The artifact that a file is now."""
+    return Artifact(name=name, path=path, sha256=hashlib.sha256(content).hexdigest())

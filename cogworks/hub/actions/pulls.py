@@ -94,12 +94,6 @@ def find_open_pull(world: World, repository: Repository, head: str, base: str) -
     return None
 
 
-def pulls_of_branch(world: World, repository: Repository, branch: str) -> list[Issue]:
-    """Every pull request with that head branch, oldest first."""
-    pulls = world.store.children(Issue, repository.id, tag="pull")
-    return [issue for issue in pulls if issue.pull is not None and issue.pull.head_branch == branch]
-
-
 def pull_part(issue: Issue) -> PullRequest:
     """What makes the issue a pull request. Raises `NotFound` when it is none."""
     if issue.pull is None:

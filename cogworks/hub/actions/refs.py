@@ -111,13 +111,6 @@ def _is_forward(git: GitRepository, old: str, new: str) -> bool:
     return before is not None and after is not None and git.is_ancestor(before.oid, after.oid)
 
 
-def delete_branch(world: World, actor: Actor, repository: Repository, branch: str) -> None:
-    """As `delete_ref`, for a branch by its short name. Raises `NotFound` when it is not there."""
-    if world.repository_git(repository).branch(branch) is None:
-        raise NotFound
-    delete_ref(world, actor, repository, HEADS + branch)
-
-
 def _move(world: World, actor: Actor, repository: Repository, updates: Sequence[RefUpdate]) -> None:
     try:
         world.repository_git(repository).update_refs(updates)

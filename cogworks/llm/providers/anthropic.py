@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import Any, Self
 
 import httpx
@@ -28,6 +29,7 @@ from cogworks.errors import (
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.loopback import is_loopback
 from cogworks.masking import masked
+from cogworks.retrying import Again, End, Policy, doubling, retried
 from cogworks.settings.credentials import cleaned, credential_problem
 
 API_VERSION = "2026-10-21"
@@ -256,8 +258,7 @@ MAX_ATTEMPTS = 5
 MAX_WAIT_S = 30 * 60.0
 """Of waiting altogether before the step gives its place to others."""
 
-_FIRST_WAIT_S = 0.5
-_LONGEST_WAIT_S = 30.0
+_BACKOFF_S = doubling(0.5, longest_s=30.0)
 _JITTER = 0.25
 _REPLY_TIMEOUT_S = 600.0
 _SHORTEST_S = 0.01
@@ -311,23 +312,17 @@ class AnthropicProvider:
 
     def complete(self, request: ModelRequest) -> ModelReply:
         """Send until there is a reply, the error is final, five attempts are made or the waits pass 30 minutes."""
-        waited_s = 0.0
-        attempt = 0
-        while True:
-            attempt += 1
+        policy = Policy(MAX_ATTEMPTS - 1, pause=self._backoff_s, longest_s=MAX_WAIT_S, left_s=self._left_s)
+
+        def attempt() -> ModelReply:
             answer = self._send(request)
             if isinstance(answer, ModelReply):
                 return answer
-            wait_s = answer.wait_s if answer.wait_s is not None else self._backoff_s(attempt)
-            if not answer.is_retryable or attempt == MAX_ATTEMPTS:
+            if not answer.is_retryable:
                 raise answer.error
-            if waited_s + wait_s > MAX_WAIT_S:
-                raise _too_long(answer.error, wait_s, MAX_WAIT_S) from answer.error
-            left_s = self._left_s()
-            if left_s is not None and wait_s >= left_s:
-                raise _too_long(answer.error, wait_s, left_s) from answer.error
-            self._sleep(wait_s)
-            waited_s += wait_s
+            raise Again(policy, partial(_given_up, answer.error), wait_s=answer.wait_s) from answer.error
+
+        return retried(attempt, sleep=self._sleep)
 
     def _send(self, request: ModelRequest) -> ModelReply | Refused:
         try:
@@ -360,14 +355,15 @@ class AnthropicProvider:
         # After ten minutes without an answer the reply may well be paid for; asking again would pay it again.
         return Refused(later, is_retryable=not isinstance(error, httpx.ReadTimeout))
 
-    def _backoff_s(self, attempt: int) -> float:
-        longest = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2.0 ** (attempt - 1))
-        return longest * (1.0 - _JITTER * self._jitter())
+    def _backoff_s(self, failures: int) -> float:
+        return _BACKOFF_S(failures) * (1.0 - _JITTER * self._jitter())
 
 
-def _too_long(error: CogworksError, wait_s: float, longest_s: float) -> TryAgainLater:
-    message = f"{error} It asks for {wait_s:.0f} s, more than the {longest_s:.0f} s a step waits."
-    return TryAgainLater(message, retry_after_s=wait_s)
+def _given_up(error: CogworksError, end: End) -> CogworksError:
+    if end.longest_s is None:
+        return error
+    message = f"{error} It asks for {end.wait_s:.0f} s, more than the {end.longest_s:.0f} s a step waits."
+    return TryAgainLater(message, retry_after_s=end.wait_s)
 
 
 def _checked_key(api_key: str) -> str:

@@ -14,6 +14,7 @@ from urllib.request import url2pathname
 
 import httpx
 
+from cogworks.retrying import Again, Policy, retried
 from cogworks.services.python.package_index import (
     ACCEPTED,
     JSON_PAGE,
@@ -27,7 +28,8 @@ from cogworks.services.python.package_index import (
 from cogworks.services.setup.door import Door
 
 _TIMEOUT_S = 30.0
-_ATTEMPTS = 3
+_REPEATED = Policy(2)
+"""At once: an installer waits for the page, with a time limit of its own."""
 _CHUNK_BYTES = 64 * 1024
 _ABSENT = (404, 410)
 _FAILURES = (httpx.HTTPError, httpx.InvalidURL)
@@ -103,17 +105,18 @@ class Gateway:
         return read_page(response.content, kind=kind, url=str(response.url))
 
     def _asked(self, url: str) -> httpx.Response:
-        problem = ""
-        for _ in range(_ATTEMPTS):
-            try:
-                response = self._client.get(url, headers={"Accept": ACCEPTED})
-            except _FAILURES as error:
-                problem = f"{type(error).__name__}: {error}"
-                continue
+        return retried(lambda: self._asked_once(url))
+
+    def _asked_once(self, url: str) -> httpx.Response:
+        try:
+            response = self._client.get(url, headers={"Accept": ACCEPTED})
+        except _FAILURES as error:
+            problem = f"{type(error).__name__}: {error}"
+        else:
             if response.status_code < 500:
                 return response
             problem = f"it answers {response.status_code}"
-        raise self._unreachable(url, problem)
+        raise Again(_REPEATED, lambda _: self._unreachable(url, problem))
 
     @contextmanager
     def _fetched(self, url: str) -> Iterator[tuple[int | None, Iterator[bytes]] | None]:

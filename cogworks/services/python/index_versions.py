@@ -1,10 +1,9 @@
 """Asks a package index which versions of a distribution there are, in the JSON form of the simple index (PEP 691)."""
 
-import json
 import time
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 from urllib.parse import urlsplit
 
 import httpx
@@ -17,12 +16,12 @@ from packaging.utils import (
 from packaging.version import InvalidVersion, Version
 
 from cogworks.loopback import is_loopback
+from cogworks.services.python.package_index import JSON_PAGE, json_page
 
 MAX_ANSWER_BYTES = 32 * 1024**2
 _TIMEOUT_S = 10.0
 _LIMIT_S = 120.0
 """For all questions together."""
-_FORM = "application/vnd.pypi.simple.v1+json"
 
 
 class IndexUnusable(Exception):
@@ -54,7 +53,7 @@ class PackageIndex:
         self._address = address.rstrip("/")
         self._until_s = time.monotonic() + _LIMIT_S
         # Proxies and redirects lead to places that nobody named.
-        self._client = httpx.Client(timeout=_TIMEOUT_S, trust_env=False, headers={"Accept": _FORM})
+        self._client = httpx.Client(timeout=_TIMEOUT_S, trust_env=False, headers={"Accept": JSON_PAGE})
 
     def __enter__(self) -> Self:
         return self
@@ -78,7 +77,7 @@ class PackageIndex:
                     return ()
                 if response.status_code != httpx.codes.OK:
                     raise IndexUnusable(f"it answers {response.status_code} for {name}")
-                return tuple(sorted(set(_versions(_document(response)))))
+                return tuple(sorted(set(_versions(response))))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise IndexUnusable(f"{type(error).__name__}: {error}") from error
 
@@ -92,22 +91,14 @@ def _whole(response: httpx.Response) -> bytes:
     return bytes(read)
 
 
-def _document(response: httpx.Response) -> dict[str, Any]:
-    try:
-        document = json.loads(_whole(response))
-    except (ValueError, RecursionError):
-        document = None
-    if not isinstance(document, dict):
-        raise IndexUnusable("its answer is not the JSON form of a simple index")
-    return document
-
-
-def _versions(document: dict[str, Any]) -> Iterator[Version]:
+def _versions(response: httpx.Response) -> Iterator[Version]:
     """Of the files that can be had; those that were withdrawn do not count."""
-    files = document.get("files")
-    for file in files if isinstance(files, list) else []:
-        if isinstance(file, dict) and not file.get("yanked"):
-            yield from _version_of(str(file.get("filename", "")))
+    files = json_page(_whole(response), str(response.url))
+    if files is None:
+        raise IndexUnusable("its answer is not the JSON form of a simple index")
+    for file in files:
+        if not file.described.get("yanked"):
+            yield from _version_of(file.filename)
 
 
 def _version_of(name: str) -> Iterator[Version]:

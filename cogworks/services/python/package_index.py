@@ -83,10 +83,26 @@ def read_page(body: bytes, *, kind: str, url: str) -> tuple[PackageFile, ...]:
         url: of the page, after redirects.
     """
     if kind.split(";", maxsplit=1)[0].strip().endswith("json"):
-        return _json_page(body, url)
+        return json_page(body, url) or ()
     reader = _Links(url)
     reader.feed(body.decode(errors="replace"))
     return tuple(reader.found)
+
+
+def json_page(body: bytes, url: str) -> tuple[PackageFile, ...] | None:
+    """The files that a page in the JSON form (PEP 691) names; None when it is no such page.
+
+    An entry that cannot be read is no file; the others stand.
+    """
+    try:
+        page = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(page, dict):
+        return None
+    listed = page.get("files")
+    files = (_json_file(each, url) for each in (listed if isinstance(listed, list) else ()))
+    return tuple(file for file in files if file is not None)
 
 
 def merged(pages: Iterable[Sequence[PackageFile]]) -> tuple[PackageFile, ...]:
@@ -139,19 +155,16 @@ _KEPT = (
 )
 
 
-def _json_page(body: bytes, url: str) -> tuple[PackageFile, ...]:
+def _json_file(listed: Any, url: str) -> PackageFile | None:
+    """One file of a page in the JSON form; None when the entry cannot be read."""
     try:
-        listed = json.loads(body)["files"]
-        return tuple(
-            PackageFile(
-                filename=_plain_name(each["filename"]),
-                url=urljoin(url, each["url"]),
-                described={"hashes": {}, **{key: each[key] for key in _KEPT if each.get(key) is not None}},
-            )
-            for each in listed
+        return PackageFile(
+            filename=_plain_name(listed["filename"]),
+            url=urljoin(url, listed["url"]),
+            described={"hashes": {}, **{key: listed[key] for key in _KEPT if listed.get(key) is not None}},
         )
     except (ValueError, KeyError, TypeError, AttributeError):
-        return ()
+        return None
 
 
 class _Links(HTMLParser):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogworks.services.python.declaring import absent
+from cogworks.services.python.validating import absent
 from tests.services.asking import diagnostic
 
 SOURCES = {
