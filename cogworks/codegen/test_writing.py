@@ -40,6 +40,7 @@ from cogworks.nodes.artifacts import proposed_paths
 from cogworks.nodes.asking import Question, changes, conversation_about, purpose_of, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Talk, Workspace
 from cogworks.nodes.replies import PlannedItem, WrittenTests
+from cogworks.repair.failing import failures_of
 from cogworks.repair.transact.measure import file_of, measured, worse
 from cogworks.vocabulary import CommitOid, Severity
 
@@ -67,6 +68,8 @@ class TestWriting:
         """What the coder has to make pass; None until there is something."""
         self.report = TestReport(cases=())
         """The suite with the new tests in it, before any other change."""
+        self.latest: TestReport | None = None
+        """The last run of the suite, whoever ran it."""
         self.announced: tuple[str, ...] = announced(self._stored, self.report) if self._stored else ()
         """The handed-over files that hold tests."""
         self.requests = 0
@@ -130,6 +133,7 @@ class TestWriting:
             test_path=handoff.test_path if handoff else "",
             files=tuple(ShownFile(path=path, text=text) for path, text in shown if text is not None),
             missing=handoff.red.missing if handoff and self.requests else (),
+            failures=failures_of(self.latest or self.report, handoff.paths) if handoff else (),
             notes=self._previous.notes if self._previous else "",
         )
 

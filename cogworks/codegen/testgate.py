@@ -16,6 +16,7 @@ from cogworks.codebase.changes import normalised, path_problem, protected_by
 from cogworks.codegen.handoff import Convention, RedRun, Resolved, TestHandoff
 from cogworks.cycle.results import TestFacts
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides_any
+from cogworks.repair.failing import excerpt
 from cogworks.repair.transact.measure import file_of
 from cogworks.repair.unloaded import unloaded_of
 from cogworks.vocabulary import Value
@@ -240,7 +241,7 @@ def _empty(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
     errors = _errors_of(paths, run.report)
     foreign = [error for error in errors if not _still_to_be_written(error, run, paths)]
     for error in foreign:
-        message = f"{red.collected} tests collected: this cannot be loaded, and not because something is still to be written: {error}"
+        message = f"{red.collected} tests collected: this cannot be loaded, and not because something is still to be written: {excerpt(error)}"
         yield GateProblem(code=GateCode.TEST_EMPTY, message=message, path=file_of(error))
     if run.report.timed_out:
         message = f"{red.collected} tests collected: the suite does not finish in time with these tests."
@@ -256,7 +257,7 @@ def _not_red(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
     known = {case.id for case in run.before.cases if case.outcome in _BAD}
     for case in astray:
         if case.id not in known:
-            message = f"{case.id} breaks before it tests anything, and not because something is still to be written:\n{case.message}"
+            message = f"{case.id} breaks before it tests anything, and not because something is still to be written:\n{excerpt(case.message)}"
             yield GateProblem(code=GateCode.TEST_NOT_RED, message=message, path=file_of(case.id))
     is_red = bool(_errors_of(paths, run.report)) or any(case.outcome in _BAD for case in cases)
     if run.wants_red and not is_red:

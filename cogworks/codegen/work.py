@@ -126,6 +126,8 @@ class CodingWork:
         tree = self._tree()
         is_first = self.suite.found is None
         report = self.suite.run(tree, self._scope())
+        if self.tests is not None:
+            self.tests.latest = report
         if is_first:
             self._base = self._side(report)
             self.refusal = self._baseline.refusal(report)

@@ -376,6 +376,16 @@ def test_a_coder_that_insists_on_changing_the_tests_is_given_up() -> None:
     assert place.copy.tree[CUSTOM] == TEXT
 
 
+def test_the_first_prompt_of_the_coder_holds_what_the_handed_over_tests_say_and_nothing_of_others() -> None:
+    place = world(written(), implemented())
+
+    played(place)
+
+    writer, coder = place.model.asked
+    assert f"{CUSTOM}::test_sum failed:\nE   test_sum is wrong" in coder
+    assert "What they say now" not in writer
+
+
 def test_a_disputed_test_stops_at_a_person_and_nothing_is_edited() -> None:
     dispute = DisputedTest(test_id=f"{CUSTOM}::test_sum", reason="R1 says that add(2, 2) is 4.")
     place = world(written(), implemented(FIX, test_dispute=dispute))
