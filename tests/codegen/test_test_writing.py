@@ -26,7 +26,7 @@ from cogworks.forge.wordings import EditedText
 from cogworks.llm.package_data import shipped_prompts
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Conventions, Failed, NodeTask, Succeeded, Workspace
-from cogworks.nodes.replies import DisputedTest, Implementation, ProposedFile, WrittenTests
+from cogworks.nodes.replies import Implementation, ProposedFile, WrittenTests
 from cogworks.vocabulary import RunId, Severity
 from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository, git
 from tests.cycle.test_handoff import handoff
@@ -230,9 +230,8 @@ def test_whoever_takes_over_makes_the_same_hand_off_from_the_same_replies(tmp_pa
         [written(), implemented()],
         [written(text="def test_fine(): ...\n"), written(), implemented(WRONG), implemented()],
         [written(path="../x.py"), written(path="/x.py")],
-        [written(), implemented(test_dispute=DisputedTest(test_id="t", reason="r"))],
     ],
-    ids=["at-once", "second-tries", "no-tests", "dispute"],
+    ids=["at-once", "second-tries", "no-tests"],
 )
 def test_the_log_decides_itself_again(answers: list[Any]) -> None:
     place = world(*answers)
@@ -384,18 +383,6 @@ def test_the_first_prompt_of_the_coder_holds_what_the_handed_over_tests_say_and_
     writer, coder = place.model.asked
     assert f"{CUSTOM}::test_sum failed:\nE   test_sum is wrong" in coder
     assert "What they say now" not in writer
-
-
-def test_a_disputed_test_stops_at_a_person_and_nothing_is_edited() -> None:
-    dispute = DisputedTest(test_id=f"{CUSTOM}::test_sum", reason="R1 says that add(2, 2) is 4.")
-    place = world(written(), implemented(FIX, test_dispute=dispute))
-
-    outcome = failed(place)
-
-    assert outcome.category == "escalated"
-    assert f"the test {CUSTOM}::test_sum is disputed" in outcome.reason
-    assert "R1 says that add(2, 2) is 4." in outcome.reason
-    assert place.copy.tree == {**FILES, CUSTOM: TEXT}
 
 
 def test_an_answer_without_files_is_asked_again() -> None:
