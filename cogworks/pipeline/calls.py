@@ -74,8 +74,8 @@ def _about_test(call: AskedCall, folder: str, name: str, again: str) -> str:
     return (
         f"{name} asks whether a disputed test stays (call {call.hash}): `{call.shown}`; its replies in `{folder}` of the ledger hold "
         "the whole of it. If the test is right, approve this call. If it is wrong, make the sub-issue or the specification more "
-        f"precise, comment `/cogworks reject {name} <why>`, then remove the trigger label and set it again: the tests are written "
-        f"anew{again}"
+        f"precise and comment `/cogworks reject {name} <why>`; once this issue says that it failed, remove the trigger label and set "
+        f"it again: the tests are written anew{again}"
     )
 
 
