@@ -1,11 +1,15 @@
-"""What an answer with tests may not do: hold code, drop what nobody disputes, break other tests."""
+"""What an answer with tests may not do: hold code, drop what nobody disputes, break other tests.
+
+Which of its files are run, and which are there.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
 
 from cogworks.codebase.changes import normalised
 from cogworks.codegen.disputing import Dispute
-from cogworks.codegen.handoff import TestHandoff, is_test_path
-from cogworks.codegen.testgate import Claim, FirstRun
+from cogworks.codegen.handoff import TestHandoff, holds_tests, is_test_path
+from cogworks.codegen.suite import Scope
+from cogworks.codegen.testgate import Claim, FirstRun, GateProblem
 from cogworks.codegen.verdicts import setback_of, without_own
 from cogworks.cycle.feedback import Setback, Trial
 from cogworks.domain_services.messages import TestReport, hides_any, is_hidden
@@ -68,3 +72,20 @@ def harm(paths: Sequence[str], run: FirstRun, own: Collection[str]) -> Setback:
     return found.model_copy(
         update={"broken": tuple(case for case in found.broken if file_of(case.id) not in paths)}
     )
+
+
+def with_new(scope: Scope, claim: Claim) -> Scope:
+    """The suite with the new tests in it."""
+    if scope is None:
+        return None
+    return tuple(dict.fromkeys((*scope, claim.place.path, *filter(holds_tests, claim.extra_paths))))
+
+
+def existing(paths: Sequence[str], workspace: Workspace) -> list[str]:
+    """Those of the paths under which there is a file, each once, in order."""
+    return sorted(path for path in set(paths) if workspace.read(path) is not None)
+
+
+def trial_for(problem: GateProblem) -> Trial:
+    """The refusal that one problem of the gate is."""
+    return Trial(category=problem.code, problems=(problem.message,))

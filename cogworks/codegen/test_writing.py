@@ -5,13 +5,20 @@ from typing import Any
 
 from cogworks.canonical import canonical, digest, sha256
 from cogworks.codebase.changes import normalised
-from cogworks.codegen.admitting import alters, beyond_tests, harm, undisputed_lost
+from cogworks.codegen.admitting import (
+    alters,
+    beyond_tests,
+    existing,
+    harm,
+    trial_for,
+    undisputed_lost,
+    with_new,
+)
 from cogworks.codegen.disputing import Dispute
 from cogworks.codegen.handoff import (
     Convention,
     TestHandoff,
     extension_of,
-    holds_tests,
     resolved,
 )
 from cogworks.codegen.prompt import HandedOver, ShownFile, coding_opening, findings_to_resolve, judged
@@ -24,6 +31,7 @@ from cogworks.codegen.testgate import (
     absent,
     announced,
     escaping,
+    odd_failures,
     red_run,
     standing,
     tried,
@@ -46,6 +54,7 @@ from cogworks.vocabulary import CommitOid, Severity
 
 PROMPT = "write_tests"
 WRITER = "test-writer"
+ODD = "TEST_ODD"
 HANDOFF_FILE = "test_handoff.json"
 _NO_BEHAVIOUR = frozenset({"refactor", "documentation", "configuration_change", "dependency_update"})
 """Kinds of issues whose tests may pass from the beginning."""
@@ -74,6 +83,8 @@ class TestWriting:
         """The handed-over files that hold tests."""
         self.insists = ""
         """Why the writer stands by a test that it was asked about; empty when it changed something, or nobody asked."""
+        self._odd: WrittenTests | None = None
+        """The tests about whose odd failures the writer was asked."""
         self._about_dispute: Dispute | None = None
         """The dispute, as the writer was told of it."""
         self.requests = 0
@@ -162,7 +173,7 @@ class TestWriting:
         self.requests += 1
         self.insists = ""
         self._ports.say(f"{self._item.key}: writing the tests (attempt {self.requests})")
-        reply = self._answer(reasons, dispute)
+        reply = self._confirmed(self._answer(reasons, dispute))
         # The suite may run for long on what it says: whoever takes over then must not pay for it again.
         self._ports.checkpoint()
         # Protected paths are for the gate: tests can be written elsewhere.
@@ -181,11 +192,13 @@ class TestWriting:
             return ActionResult(outcome=Outcome.DONE, summary="the writer stands by the disputed test")
         self._previous = reply
         claim = self._claim(reply)
-        trial, run = self._try(reply, claim, before, _with_new(scope, claim))
+        trial, run = self._try(reply, claim, before, with_new(scope, claim))
         if trial.is_kept and run is not None:
             trial = judge_setback(harm(claim.paths, run, own))
         if trial.is_kept and run is not None and dispute is not None and self.handoff is not None:
             trial = undisputed_lost(self.handoff, run.report, dispute)
+        if trial.is_kept and run is not None and dispute is None:
+            trial = self._asked_about_odd(reply, claim, run)
         if trial.is_kept and self._task.conventions.test_judge and self.requests < TEST_WRITINGS:
             # A judgement is worth one more answer; the last one is judged by what can be measured alone.
             trial = judged(
@@ -195,6 +208,21 @@ class TestWriting:
             self._workspace.roll_back()
             return self._sent_back(trial, claim)
         return self._commit(reply, claim, run)
+
+    def _confirmed(self, reply: WrittenTests) -> WrittenTests:
+        """The tests that the writer was asked about, where it says why they are right and gives no others."""
+        if self._odd is None or reply.files or not reply.confirmed:
+            return reply
+        self._ports.say(f"{self._item.key}: the writer confirms its tests: {reply.confirmed}")
+        return self._odd.model_copy(update={"confirmed": reply.confirmed})
+
+    def _asked_about_odd(self, reply: WrittenTests, claim: Claim, run: FirstRun) -> Trial:
+        """Tests that fail in existing code are asked about once, while an answer is left."""
+        told = odd_failures(claim.paths, run) if self._odd is None and self.requests < TEST_WRITINGS else ""
+        if not told:
+            return Trial()
+        self._odd = reply
+        return Trial(category=ODD, problems=(told,))
 
     def _answer(self, reasons: Sequence[str], dispute: Dispute | None) -> WrittenTests:
         """The next tests of this visit's conversation."""
@@ -235,7 +263,7 @@ class TestWriting:
     ) -> tuple[Trial, FirstRun | None]:
         """Every check in its order, with the tests in the tree; the run of the suite if it came so far."""
         if found := self._first(escaping(claim, self._workspace)):
-            return _trial(found), None
+            return trial_for(found), None
         if problems := list(beyond_tests(reply, claim, self._item, self._workspace)):
             return Trial(category="refused_change", problems=tuple(problems)), None
         wanted = changes(reply.files)
@@ -244,10 +272,10 @@ class TestWriting:
         as_found = FilesAsFound(self._ports.service, self._workspace)
         if tidied := ChangeOnTrial(wanted, as_found).tidy():
             self._ports.say(f"{self._item.key}: formatted {', '.join(tidied)}")
-        diagnostics = self._ports.service.validate(self._workspace, _existing(claim.paths, self._workspace))
+        diagnostics = self._ports.service.validate(self._workspace, existing(claim.paths, self._workspace))
         checks = (*absent(claim, self._workspace), *unreadable(claim.paths, diagnostics))
         if found := self._first(iter(checks)):
-            return _trial(found), None
+            return trial_for(found), None
         what = "the test suite with the new tests" if scope is None else scope_in_words(scope)
         self._ports.say(f"{self._item.key}: running {what}")
         run = FirstRun(
@@ -257,7 +285,7 @@ class TestWriting:
             wants_red=self._wants_red(),
         )
         if found := self._first(tried(claim.paths, run)):
-            return _trial(found), None
+            return trial_for(found), None
         return Trial(), run
 
     def _first(self, found: Iterator[GateProblem]) -> GateProblem | None:
@@ -377,18 +405,3 @@ def _entry(code: str, claim: Claim) -> TraceEntry:
         "expected_path": claim.place.path,
     }
     return TraceEntry(kind=code.lower(), data=data)
-
-
-def _trial(problem: GateProblem) -> Trial:
-    return Trial(category=problem.code, problems=(problem.message,))
-
-
-def _with_new(scope: Scope, claim: Claim) -> Scope:
-    """The suite with the new tests in it."""
-    if scope is None:
-        return None
-    return tuple(dict.fromkeys((*scope, claim.place.path, *filter(holds_tests, claim.extra_paths))))
-
-
-def _existing(paths: Sequence[str], workspace: Workspace) -> list[str]:
-    return sorted(path for path in set(paths) if workspace.read(path) is not None)

@@ -375,6 +375,44 @@ def test_a_coder_that_insists_on_changing_the_tests_is_given_up() -> None:
     assert place.copy.tree[CUSTOM] == TEXT
 
 
+MIXED = "from adder import twice\n\n\ndef test_twice(): ...\n"
+ODD_FRAMES = (
+    "tests/custom/test_sums.py:9: in test_odd\nsrc/adder/adding.py:2: in add\nE   ValidationError: no number"
+)
+
+
+def mixed(workspace: Workspace) -> TestReport:
+    """Two tests miss what is to be written, a third fails in code that is there."""
+    code = workspace.read("src/adder/adding.py") or ""
+    is_done, is_there = "a + b" in code, workspace.read(CUSTOM) is not None
+    missing = "E   ImportError: cannot import name 'twice' from 'adder'"
+    said = {"test_a": missing, "test_b": missing, "test_odd": ODD_FRAMES} if is_there else {}
+    cases = [
+        TestCase(
+            id=f"{CUSTOM}::{name}", outcome="passed" if is_done else "failed", message="" if is_done else text
+        )
+        for name, text in said.items()
+    ]
+    return TestReport(cases=(TestCase(id="tests/test_adding.py::test_old", outcome="passed"), *cases))
+
+
+@pytest.mark.parametrize(
+    "second",
+    [WrittenTests(test_path="", files=(), confirmed="R1 asks for it."), written(text=MIXED)],
+    ids=["confirmed", "given-again"],
+)
+def test_a_writer_is_asked_once_about_tests_that_fail_in_existing_code(second: WrittenTests) -> None:
+    place = ports(written(text=MIXED), second, implemented(), files=FILES, run_tests=mixed)
+
+    played(place)
+
+    asked = place.model.asked[1]
+    assert "2 × ImportError: cannot import name 'twice' from 'adder', 1 × ValidationError: no number" in asked
+    assert f"{CUSTOM}::test_odd failed:\n{ODD_FRAMES}" in asked
+    assert place.copy.tree[CUSTOM] == MIXED
+    assert verify(log(place)).divergence is None
+
+
 def test_the_first_prompt_of_the_coder_holds_what_the_handed_over_tests_say_and_nothing_of_others() -> None:
     place = world(written(), implemented())
 
