@@ -30,3 +30,7 @@ class Value(BaseModel):
     """A frozen value that rejects unknown fields; equal when its fields are equal."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False, ser_json_inf_nan="constants")
+
+
+VISIT_TRAILER = "Cogworks-Visit: "
+"""How the line of a commit's message begins that names the visit which made it."""

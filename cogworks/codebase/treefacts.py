@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.plumbing import zsplit
+from cogworks.vocabulary import VISIT_TRAILER
 
 _REGULAR = ("100644", "100755")
 _ATTRIBUTES = {"linguist-generated": "generated", "linguist-vendored": "vendored"}
 _NO = frozenset({"unspecified", "unset", "false"})
+_HISTORY = ("--no-merges", "--no-renames", "--name-only", "-z")
 _BEGIN, _MIDDLE = "\x1e", "\x1f"
 """Around each message: no path of git's holds them unquoted."""
 Runs = Callable[..., str]
@@ -49,11 +51,12 @@ def attributes(run: Runs, paths: Sequence[str]) -> Mapping[str, Collection[str]]
 
 
 def past(run: Runs, limit: int) -> tuple[PastCommit, ...]:
-    """The commits that the head stands on, the newest first, without merges.
+    """The commits that the head stands on, the newest first, without merges and those of visits.
 
     Renames are not looked for: that would need contents, which a copy without them would have to fetch.
     """
-    options = ("--no-merges", "--no-renames", "--name-only", f"--max-count={limit}", "-z")
+    # What the work under way made is no history of the repository.
+    options = (*_HISTORY, f"--max-count={limit}", "--invert-grep", f"--grep=^{VISIT_TRAILER}")
     text = run("-c", "core.quotePath=false", "log", *options, f"--format={_BEGIN}%B{_MIDDLE}", "HEAD")
     found = []
     for part in text.split(_BEGIN)[1:]:
@@ -101,7 +104,7 @@ def grep(run: Runs, text: str, *, is_regex: bool) -> tuple[Hit, ...] | str:
 
 def commits(run: Runs, path: str, limit: int) -> tuple[tuple[str, PastCommit], ...]:
     """The commits before the head that changed a path, the newest first: id and what it was."""
-    options = ("--no-merges", "--no-renames", "--name-only", f"--max-count={limit}", "-z", "--full-diff")
+    options = (*_HISTORY, f"--max-count={limit}", "--full-diff")
     text = run(
         "-c",
         "core.quotePath=false",

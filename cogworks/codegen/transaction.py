@@ -27,7 +27,7 @@ from cogworks.repair.transact.outcomes import Result, Terms, TransactionEvent
 from cogworks.repair.transact.transaction import TransactionPorts, transact
 from cogworks.repair.transact.validators import HANDED_OVER
 from cogworks.repair.violations import Reading, Step, TestRules
-from cogworks.vocabulary import RunId
+from cogworks.vocabulary import VISIT_TRAILER, RunId
 
 
 class ChangeChecks:
@@ -84,7 +84,7 @@ def commit_message(task: NodeTask, item: PlannedItem, *, subject: str, notes: st
     body = [
         f"Sub-work-item {item.key} of #{task.item.number}: {item.title}",
         notes,
-        f"Cogworks-Visit: {task.visit.visit_key}",
+        f"{VISIT_TRAILER}{task.visit.visit_key}",
     ]
     return "\n\n".join([subject[:MAX_SUBJECT_CHARS], *(part.strip() for part in body if part.strip())]) + "\n"
 

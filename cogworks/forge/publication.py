@@ -23,9 +23,9 @@ from cogworks.forge.effects import (
 from cogworks.forge.facts import Account, Branch, Comment, PullRequest, SubIssue
 from cogworks.forge.markers import parse_marker
 from cogworks.forge.snapshot import Snapshot
-from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey, Value, VisitKey
+from cogworks.vocabulary import VISIT_TRAILER, BranchName, CommitOid, IssueNumber, SubItemKey, Value, VisitKey
 
-COMMIT_TRAILER = "Cogworks-Visit: "
+COMMIT_TRAILER = VISIT_TRAILER
 """In the message of every commit of ours on a work branch, followed by its visit key."""
 
 

@@ -83,7 +83,7 @@ _MANIFESTS = frozenset(
     {"package.json", "composer.json", "tsconfig.json", "makefile", "dockerfile", "go.mod", "setup.cfg"}
 )
 _TEST_FOLDERS = frozenset(
-    {"test", "tests", "testing", "spec", "specs", "__tests__", "testdata", "fixtures", "e2e"}
+    {"test", "tests", "testing", "spec", "specs", "__tests__", "testdata", "testsuite", "fixtures", "e2e"}
 )
 _TEST_NAME = re.compile(r"^(tests?|conftest)([_.-]|$)|[_.-](tests?|spec)(\.|$)|Tests?\.\w+$")
 

@@ -27,9 +27,13 @@ _KIND = {
     Kind.DATA: 0.3,
     Kind.CHANGELOG: 0.05,
 }
-_SYMBOL, _PATH, _FRAME, _HISTORY, _RECENT, _NEAR, _TESTED = 0.55, 1.5, 0.8, 0.55, 0.12, 0.12, 0.15
+_SYMBOL, _PATH, _FRAME = 0.4, 1.5, 0.8
+_HISTORY, _RECENT, _TOGETHER = 0.8, 0.12, 0.1
+_NEAR, _TESTED = 0.12, 0.15
 _MAX_PAST, _MAX_PAST_FILES = 60, 12
-_SEEDS = 8
+_SEEDS, _CHANGED_SEEDS = 8, 3
+_FEW_COMMITS = 3
+"""So many commits more, as if they had changed a file alone: two commits prove little."""
 
 
 class Document(NamedTuple):
@@ -102,7 +106,8 @@ class _Ranking:
         self._add(self._frames(), _FRAME, "in a traceback")
         seeds = self._best(_SEEDS)
         self._add(self._near(seeds), _NEAR, "imports near")
-        self._add(self._tested(seeds), _TESTED, "its tests match")
+        self._add(self._tested(), _TESTED, "its tests match")
+        self._add(self._together(self._best(_CHANGED_SEEDS)), _TOGETHER, "changed together with the best")
         self._certain()
         order = sorted(
             range(len(self._documents)),
@@ -246,7 +251,28 @@ class _Ranking:
                     scores[places[path]] += 1 / (1 + order)
         return scores
 
-    def _tested(self, seeds: Sequence[int]) -> dict[int, float]:
+    def _together(self, seeds: Sequence[int]) -> dict[int, float]:
+        """What commits changed together with the best ones, as a share of the commits that changed those."""
+        places = {each.path: place for place, each in enumerate(self._documents)}
+        scores: dict[int, float] = defaultdict(float)
+        for order, seed in enumerate(seeds):
+            path = self._documents[seed].path
+            own = [
+                each.paths
+                for each in self._corpus.past()
+                if path in each.paths and len(each.paths) <= _MAX_PAST_FILES
+            ]
+            for paths in own:
+                for other in paths:
+                    if (
+                        other != path
+                        and other in places
+                        and self._documents[places[other]].kind is Kind.SOURCE
+                    ):
+                        scores[places[other]] += 1 / ((len(own) + _FEW_COMMITS) * (1 + order))
+        return scores
+
+    def _tested(self) -> dict[int, float]:
         """What matching tests are the tests of, by name."""
         stems: dict[str, list[int]] = defaultdict(list)
         for place, each in enumerate(self._documents):
@@ -254,7 +280,6 @@ class _Ranking:
                 stems[subject_of(each.path)].append(place)
         scores: dict[int, float] = defaultdict(float)
         tests = [place for place in self._best(40) if self._documents[place].kind is Kind.TEST]
-        del seeds
         for order, test in enumerate(tests):
             own = stems.get(subject_of(self._documents[test].path), ())
             for place in own[:3]:

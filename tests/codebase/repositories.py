@@ -53,7 +53,9 @@ class BareRepository:
     def url(self) -> str:
         return str(self.path)
 
-    def put(self, branch: str, files: Mapping[str, str], *, start: str | None = None) -> str:
+    def put(
+        self, branch: str, files: Mapping[str, str], *, start: str | None = None, message: str = ""
+    ) -> str:
         """A commit with these files on the branch (from `start` if that is given); its oid."""
         if start is not None:
             git(self._seat, "checkout", "--quiet", "-B", branch, start)
@@ -62,7 +64,7 @@ class BareRepository:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text)
         git(self._seat, "add", "--all", "--force")
-        git(self._seat, "commit", "--quiet", "--message", f"put {', '.join(files)}")
+        git(self._seat, "commit", "--quiet", "--message", message or f"put {', '.join(files)}")
         git(self._seat, "push", "--quiet", "--force", self.url, f"HEAD:refs/heads/{branch}")
         return self.head("HEAD", seat=True)
 

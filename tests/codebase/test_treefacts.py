@@ -10,7 +10,7 @@ from cogworks.codebase.changes import FileChange
 from cogworks.codebase.remotes import Remote
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
-from cogworks.vocabulary import BranchName, RunId
+from cogworks.vocabulary import VISIT_TRAILER, BranchName, RunId
 from tests.codebase.repositories import BOT, BareRepository, git
 
 MAIN = BranchName("main")
@@ -124,3 +124,11 @@ def test_a_commit_before_the_head_is_shown_and_no_other(copy: WorkingCopy, remot
     assert "+    return 11" in patch
     assert copy.patch(str(later)) is None
     assert copy.patch("f" * 40) is None
+
+
+def test_commits_of_visits_are_no_past_of_the_repository(copy: WorkingCopy) -> None:
+    before = copy.past(10)
+    copy.apply([FileChange(path="new.py", action="create", content="x = 1\n")])
+    copy.commit(f"Write it\n\nNotes.\n\n{VISIT_TRAILER}{'a' * 64}\n")
+
+    assert copy.past(10) == before

@@ -44,7 +44,7 @@ from cogworks.settings.config import parse_config
 from cogworks.sight.index import Index
 from cogworks.sight.store import Store
 from cogworks.tools.records import Identity
-from cogworks.vocabulary import BranchName, IssueNumber, NodeId, RunId, SubItemKey, VisitKey
+from cogworks.vocabulary import VISIT_TRAILER, BranchName, IssueNumber, NodeId, RunId, SubItemKey, VisitKey
 from cogworks.wiring.looks import looks_of
 from tests.codebase.repositories import BOT, BareRepository
 
@@ -180,7 +180,7 @@ class Rehearsal:
         self._stack = ExitStack()
         self._provider = provider
         self._remote = BareRepository(folder)
-        self._remote.put(DEFAULT_BRANCH, sample_files())
+        self._remote.put(DEFAULT_BRANCH, sample_files(), message="Initial commit")
         self._copies = self._stack.enter_context(
             WorkingCopies(folder / "copies", identity=BOT, environment=os.environ)
         )
@@ -311,7 +311,10 @@ class Rehearsal:
             match effect:
                 case CommitFiles():
                     # As if a person had merged the pull request.
-                    self._remote.put(DEFAULT_BRANCH, {file.path: file.text for file in effect.files})
+                    files = {file.path: file.text for file in effect.files}
+                    self._remote.put(
+                        DEFAULT_BRANCH, files, message=f"{effect.headline}\n\n{VISIT_TRAILER}rehearsal"
+                    )
                 case PushBranch():
                     copy.push(effect.branch, self._pushed.get(effect.branch))
                     self._pushed[effect.branch] = effect.oid
