@@ -12,6 +12,7 @@ from cogworks.codegen.suite import Scope
 from cogworks.codegen.testgate import Claim, FirstRun, GateProblem
 from cogworks.codegen.verdicts import setback_of, without_own
 from cogworks.cycle.feedback import Setback, Trial
+from cogworks.cycle.results import TraceEntry
 from cogworks.domain_services.messages import TestReport, hides_any, is_hidden
 from cogworks.nodes.contract import Workspace
 from cogworks.nodes.replies import PlannedItem, WrittenTests
@@ -89,3 +90,13 @@ def existing(paths: Sequence[str], workspace: Workspace) -> list[str]:
 def trial_for(problem: GateProblem) -> Trial:
     """The refusal that one problem of the gate is."""
     return Trial(category=problem.code, problems=(problem.message,))
+
+
+def entry_of(code: str, claim: Claim) -> TraceEntry:
+    """A problem of the gate as an event."""
+    data = {
+        "feature_id": claim.convention.feature_id,
+        "issue_number": claim.convention.sub_work_item,
+        "expected_path": claim.place.path,
+    }
+    return TraceEntry(kind=code.lower(), data=data)

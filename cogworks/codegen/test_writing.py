@@ -8,6 +8,7 @@ from cogworks.codebase.changes import normalised
 from cogworks.codegen.admitting import (
     alters,
     beyond_tests,
+    entry_of,
     existing,
     harm,
     trial_for,
@@ -43,12 +44,12 @@ from cogworks.cycle.actions import Outcome
 from cogworks.cycle.feedback import Trial, judge_setback
 from cogworks.cycle.flow import TEST_WRITINGS
 from cogworks.cycle.results import ActionResult, TraceEntry
+from cogworks.domain_services.failing import failures_of
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.artifacts import proposed_paths
 from cogworks.nodes.asking import Question, changes, conversation_about, purpose_of, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Talk, Workspace
 from cogworks.nodes.replies import PlannedItem, WrittenTests
-from cogworks.repair.failing import failures_of
 from cogworks.repair.transact.measure import file_of
 from cogworks.vocabulary import CommitOid, Severity
 
@@ -122,7 +123,7 @@ class TestWriting:
     def told(self, problem: GateProblem) -> TraceEntry:
         """The problem as an event."""
         return (
-            _entry(problem.code, self._claim_of(self.handoff))
+            entry_of(problem.code, self._claim_of(self.handoff))
             if self.handoff
             else TraceEntry(kind=problem.code)
         )
@@ -304,7 +305,7 @@ class TestWriting:
             outcome=Outcome.NONE_VALID,
             summary=first,
             reasons=trial.problems,
-            trace=(_entry(trial.category.split()[0], claim),),
+            trace=(entry_of(trial.category.split()[0], claim),),
         )
 
     def _commit(self, reply: WrittenTests, claim: Claim, run: FirstRun) -> ActionResult:
@@ -396,12 +397,3 @@ def stored_handoff(task: NodeTask) -> TestHandoff | None:
     """What the latest successful visit of this sub-work-item handed over."""
     stored = (task.earlier.get("code") or {}).get("test_handoff")
     return TestHandoff.model_validate(stored) if stored else None
-
-
-def _entry(code: str, claim: Claim) -> TraceEntry:
-    data = {
-        "feature_id": claim.convention.feature_id,
-        "issue_number": claim.convention.sub_work_item,
-        "expected_path": claim.place.path,
-    }
-    return TraceEntry(kind=code.lower(), data=data)

@@ -15,8 +15,8 @@ from cogworks.canonical import sha256
 from cogworks.codebase.changes import normalised, path_problem, protected_by
 from cogworks.codegen.handoff import Convention, RedRun, Resolved, TestHandoff
 from cogworks.cycle.results import TestFacts
+from cogworks.domain_services.failing import cause_of, causes, excerpt, failing, in_figures, innermost
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides_any
-from cogworks.repair.failing import cause_of, causes, excerpt, failing, in_figures, innermost
 from cogworks.repair.transact.measure import file_of
 from cogworks.repair.unloaded import unloaded_of
 from cogworks.vocabulary import Value

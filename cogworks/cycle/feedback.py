@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from cogworks.domain_services.failing import excerpt, failing, unloaded
 from cogworks.domain_services.messages import Diagnostic, TestCase
-from cogworks.repair.failing import excerpt, failing, unloaded
 from cogworks.vocabulary import Severity, Value
 
 STALLING_THRESHOLD = 3

@@ -5,9 +5,9 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel
 
+from cogworks.domain_services.failing import causes, listed
 from cogworks.domain_services.messages import TestReport
 from cogworks.errors import InvalidReply
-from cogworks.repair.failing import causes, listed
 from cogworks.repair.landmarks import (
     Alternative,
     FailurePattern,

@@ -14,8 +14,8 @@ from cogworks.cycle.feedback import (
     judge_setback,
     reason_to_stop,
 )
+from cogworks.domain_services.failing import MAX_TEXT_CHARS
 from cogworks.domain_services.messages import Diagnostic, TestCase
-from cogworks.repair.failing import MAX_TEXT_CHARS
 from cogworks.vocabulary import Severity
 
 

@@ -15,9 +15,14 @@ MAX_TEXT_CHARS = 3_000
 MAX_PRINTED_CHARS = 1_000
 MAX_TOTAL_CHARS = 16_000
 """Of all failures that are shown at once, about 4 000 tokens; of those beyond, only ids and cause are said."""
+MAX_SHOWN = 12
+"""Causes of one run that are shown to whoever had it run."""
 MAX_IDS = 20
 """Tests that are named where many fail alike."""
 _MAX_CAUSE_CHARS = 300
+_BAD = frozenset({"failed", "error"})
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
+_SECONDS = re.compile(r"\b\d+\.\d+ ?s(econds)?\b")
 _MARKERS = re.compile(r"^[ ^~]*[\^~][ ^~]*(?:\n|\Z)", re.MULTILINE)
 """Lines of `^^^` under an expression differ between versions of the interpreter and say nothing new."""
 _FRAME = re.compile(r"(?P<file>[^\s:][^:\n]{0,400}):\d+: in ")
@@ -43,7 +48,7 @@ class Cause(NamedTuple):
 
 def cause_of(text: str) -> str:
     """Why a test failed, in the runner's words, on one line; empty where it does not say."""
-    lines, _ = _parted(text)
+    lines, _ = _parted(_steady(text))
     blocks = [list(group) for marked, group in groupby(lines, lambda line: bool(_MARK.match(line))) if marked]
     said = [_MARK.sub("", line, count=1).strip() for line in blocks[-1]] if blocks else lines[::-1]
     first = next((line.strip() for line in said if line.strip()), "")
@@ -63,8 +68,11 @@ def is_own(file: str) -> bool:
 
 
 def excerpt(text: str) -> str:
-    """One failure without frames that are not the repository's, its end where it is long, and the end of what was printed."""
-    lines, printed = _parted(_MARKERS.sub("", text))
+    """One failure without frames that are not the repository's, its end where it is long, and the end of what was printed.
+
+    What differs from run to run, addresses and seconds, is left out.
+    """
+    lines, printed = _parted(_MARKERS.sub("", _steady(text)))
     parts = [_end("\n".join(_own(lines)), MAX_TEXT_CHARS)]
     if printed:
         parts.append(f"{printed[0]}\n{_end(chr(10).join(printed[1:]), MAX_PRINTED_CHARS)}")
@@ -112,13 +120,26 @@ def unloaded(errors: Sequence[str], blocked: Sequence[str] = ()) -> tuple[str, .
 
 def failures_of(report: TestReport, paths: Collection[str]) -> tuple[str, ...]:
     """What failed of the tests in these files, or kept them from being loaded, in words."""
-    cases = [
-        case
-        for case in report.cases
-        if case.outcome in ("failed", "error") and case.id.split(":", 1)[0] in paths
-    ]
+    cases = [case for case in report.cases if case.outcome in _BAD and case.id.split(":", 1)[0] in paths]
     errors = [error for error in report.collection_errors if hides_any(error, paths)]
     return (*unloaded(errors, report.blocked), *failing(cases, report.blocked))
+
+
+def in_words(report: TestReport) -> str:
+    """A whole run: how many passed, and what failed or could not be loaded."""
+    bad = [case for case in report.cases if case.outcome in _BAD]
+    passed = sum(1 for case in report.cases if case.outcome == "passed")
+    skipped = len(report.cases) - passed - len(bad)
+    parts = [f"{passed} passed, {len(bad)} failed" + (f", {skipped} skipped" if skipped else "")]
+    shown = (*unloaded(report.collection_errors, report.blocked), *failing(bad, report.blocked))
+    parts += shown[:MAX_SHOWN]
+    if len(shown) > MAX_SHOWN:
+        parts.append(f"and {len(shown) - MAX_SHOWN} more causes")
+    if report.timed_out:
+        parts.append("The run did not end in time.")
+    if not report.cases and not report.collection_errors:
+        parts.append("No test was found under these ids.")
+    return "\n\n".join(parts)
 
 
 def in_figures(failures: Iterable[tuple[str, str]]) -> str:
@@ -154,6 +175,10 @@ def _met(ids: Collection[str], blocked: Sequence[str]) -> str:
     found = [text for text in blocked if any(text.startswith(f"{each}: ") for each in ids)]
     shown = dict.fromkeys(text.split(": ", 1)[1] for text in found[:MAX_IDS])
     return f"\nThe isolation around the tests refused this: {'; '.join(shown)}" if found else ""
+
+
+def _steady(text: str) -> str:
+    return _SECONDS.sub("0s", _ADDRESS.sub("0x", text))
 
 
 def _parted(text: str) -> tuple[list[str], list[str]]:

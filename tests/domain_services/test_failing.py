@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.domain_services.messages import TestCase, TestReport
-from cogworks.repair.failing import (
+from cogworks.domain_services.failing import (
     MAX_IDS,
     MAX_PRINTED_CHARS,
     MAX_TEXT_CHARS,
@@ -16,6 +15,7 @@ from cogworks.repair.failing import (
     in_figures,
     unloaded,
 )
+from cogworks.domain_services.messages import TestCase, TestReport
 
 DEEP = """tests/test_a.py:3: in test_a
     assert load("x") == 1
@@ -73,6 +73,13 @@ def test_tests_that_fail_alike_are_shown_once_with_all_their_ids() -> None:
         "3 tests fail alike: t.py::0, t.py::1, t.py::2. The first:\nt.py:0: in f\nE   ImportError: no x"
     )
     assert second == "t.py::other failed:\nE   ValueError: y"
+
+
+def test_addresses_and_durations_make_no_cause_of_their_own() -> None:
+    told = failing([case(f"t.py::{n}", f"E   <A at 0x7f33aabbcc{n}0> took {n}.5s") for n in (1, 2)])
+
+    assert len(told) == 1
+    assert "E   <A at 0x> took 0s" in told[0]
 
 
 def test_what_was_cut_is_said() -> None:
