@@ -399,7 +399,7 @@ def mixed(workspace: Workspace) -> TestReport:
 @pytest.mark.parametrize(
     "second",
     [WrittenTests(test_path="", files=(), confirmed="R1 asks for it."), written(text=MIXED)],
-    ids=["confirmed", "given-again"],
+    ids=["confirmed", "given-again-without-a-word"],
 )
 def test_a_writer_is_asked_once_about_tests_that_fail_in_existing_code(second: WrittenTests) -> None:
     place = ports(written(text=MIXED), second, implemented(), files=FILES, run_tests=mixed)
