@@ -1,5 +1,6 @@
 """What a prompt shows of a repository: each file at the best of four levels that its rank earns, within one room."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -26,6 +27,9 @@ _LEAST_SCORE = 0.25
 _CERTAIN = 100.0
 """Scores from here on are of files that were asked for."""
 _SLICE_CONTEXT = 2
+_MAX_BODY_LINES = 400
+_RARE = 4.0
+"""What a name counts beside a term: as much as one that a fiftieth of the definitions hold."""
 _COMPLETE_TREE = 120
 """So many files of a repository are all listed."""
 _RULES = ("contributing", "agents", "claude", "copilot-instructions")
@@ -206,25 +210,35 @@ class _View:
 
     def _matching(self, path: str, card: Card, lines: Sequence[str]) -> list[int]:
         """Places of the definitions that the request is most about; inner ones before those around them."""
+        bodies = [
+            Counter(terms_of("\n".join(lines[each.first - 1 : min(each.last, each.first + _MAX_BODY_LINES)])))
+            for each in card.definitions
+        ]
+        rarity = self._rarity(bodies)
         scored = []
         for place, each in enumerate(card.definitions):
-            score = 3.0 * self._symbols.get(each.name, 0.0)
-            body = Counter(terms_of("\n".join(lines[each.first - 1 : min(each.last, each.first + 400)])))
-            head = {*terms_of(f"{each.name} {each.documentation}")}
+            body, head = bodies[place], {*terms_of(f"{each.name} {each.documentation}")}
             size = 1 + (each.last - each.first) / 60
-            score += (
-                sum(
-                    weight * (min(body[term], 4) / 4 + (1.0 if term in head else 0.0))
-                    for term, weight in self._terms.items()
-                    if term in body
-                )
-                / size**0.5
+            said = sum(
+                weight * (min(body[term], 4) / 4 + (term in head))
+                for term, weight in rarity.items()
+                if term in body
             )
+            score = 3.0 * self._symbols.get(each.name, 0.0) * _RARE + said / size**0.5
             if any(each.first <= line <= each.last for line in self._about.touched.get(path, ())):
                 score += _TOUCHED_SCORE / size
             if score > 0:
                 scored.append((-score, place))
         return [place for _, place in sorted(scored)]
+
+    def _rarity(self, bodies: Sequence[Mapping[str, int]]) -> Mapping[str, float]:
+        """How much each term of the request says in one file: what half of its definitions hold says little."""
+        often = {term: sum(term in body for body in bodies) for term in self._terms}
+        return {
+            term: weight * math.log(1 + len(bodies) / often[term])
+            for term, weight in self._terms.items()
+            if often[term]
+        }
 
     def _outline(self, each: Ranked, card: Card, room: int) -> Shown | None:
         body = self._outline_text(card, room)

@@ -30,7 +30,7 @@ def test_an_issue_is_worked_on_by_the_repositorys_own_nodes(tmp_path: Path) -> N
         assert scene.state()["status"] == "done"
         seen = scene.seen()
         [pull] = seen["pullRequests"]["nodes"]
-        note = tomllib.loads((CASSETTES / "note-1.toml").read_text())["reply"]["files"][0]
+        note = tomllib.loads((CASSETTES / "note-1.toml").read_text())["reply"]["answer"]["files"][0]
         assert (pull["headRefName"], pull["title"]) == ("cogworks/1/note", "Durations in ISO 8601")
         assert scene.file(note["path"], branch="cogworks/1/note") == note["content"]
         issues = {issue["title"]: issue for issue in seen["issues"]["nodes"]}
