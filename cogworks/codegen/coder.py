@@ -14,6 +14,7 @@ from cogworks.codebase.diffplacing import Normalised, normalised_diff, normalise
 from cogworks.codegen.prompt import coding_opening, implementation_opening
 from cogworks.codegen.test_writing import TestWriting
 from cogworks.cycle.context import CycleContext
+from cogworks.cycle.feedback import fingerprint
 from cogworks.nodes.asking import Question, conversation_about, purpose_of, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Talk, Workspace
 from cogworks.nodes.replies import CodeChange, DisputedTest, Implementation, PlannedItem, ProposedFile
@@ -35,6 +36,14 @@ class InOneForm(NamedTuple):
 def paths_of(reply: CodeChange | Implementation) -> tuple[str, ...]:
     """Every path that an answer names, whether or not it can be placed."""
     return tuple(dict.fromkeys(path for paths in _by_form(reply).values() for path in paths))
+
+
+def fingerprint_of(reply: CodeChange) -> str:
+    """Equal for equal changes."""
+    parts: list[tuple[str, str, str]] = [(file.path, file.action, file.content) for file in reply.files]
+    parts += [(edit.path, f"replace {edit.search}", edit.replace) for edit in reply.edits]
+    parts += [("", "diff", reply.unified_diff)] if reply.unified_diff else []
+    return fingerprint([*parts, *((path, "test", "") for path in reply.tests)])
 
 
 def in_one_form(reply: CodeChange, workspace: Workspace) -> InOneForm:
@@ -152,9 +161,11 @@ class Coder:
         """The places that the failing tests lead to; told to whoever tries again."""
         self.evidence: Sequence[str] = ()
         """What probes of these places showed; told with them."""
+        self.ruling = ""
+        """Why a test that the last answer disputes stays; told with the next question, and then empty."""
 
-    def ask(self, context: CycleContext) -> CodeChange | Failed:
-        """A change to try, or what a person has to decide; the answer is in the ledger before anything runs on it."""
+    def ask(self, context: CycleContext) -> CodeChange | DisputedTest | Failed:
+        """A change to try, a test that cannot be right, or what a person has to decide; the answer is in the ledger before anything runs on it."""
         self.requests += 1
         what = "the code" if self._tests else "code and tests"
         self._ports.say(f"{self._item.key}: writing {what} (attempt {self.requests})")
@@ -162,22 +173,23 @@ class Coder:
             reply = self._answer(CodeChange, "code_generation", context)
             return self._refused(reply) or reply
         found = self._answer(Implementation, "implementation", context)
-        return (
-            _disputed(self._item, found.test_dispute)
-            or self._refused(found)
-            or CodeChange(
-                summary=found.summary,
-                files=found.files,
-                edits=found.edits,
-                unified_diff=found.unified_diff,
-                tests=self._tests.announced,
-                notes=found.notes,
-            )
+        if found.test_dispute.test_id or found.test_dispute.reason:
+            return found.test_dispute
+        return self._refused(found) or CodeChange(
+            summary=found.summary,
+            files=found.files,
+            edits=found.edits,
+            unified_diff=found.unified_diff,
+            tests=self._tests.announced,
+            notes=found.notes,
         )
 
     def _answer(self, reply_type: type[Answer], prompt: str, context: CycleContext) -> Answer:
         talk = self._conversation(reply_type, prompt)
-        if self._last_paths and (told := self._since(context)):
+        if self.ruling:
+            talk.tell("_test_stands", {"ruling": self.ruling})
+            self.ruling = ""
+        elif self._last_paths and (told := self._since(context)):
             talk.tell("_tried", told)
         reply = talk.answer(purpose=purpose_of(prompt, self._task.visit, self.requests))
         self._last_paths = paths_of(reply) or (self._item.key,)
@@ -234,15 +246,3 @@ class Coder:
         """The files of a change that was kept, which the formatter may have altered."""
         texts = ((path, self._workspace.read(path)) for path in self._last_paths)
         return [{"path": path, "text": text} for path, text in texts if text and len(text) <= MAX_SHOWN_CHARS]
-
-
-def _disputed(item: PlannedItem, dispute: DisputedTest) -> Failed | None:
-    if not dispute.test_id and not dispute.reason:
-        return None
-    return Failed(
-        reason=f"code_generation: {item.key} ({item.title}): the test {dispute.test_id or '(not named)'} is disputed by "
-        f"whoever has to make it pass: {dispute.reason or 'no reason was given'}\nNothing was changed. If the test is "
-        "wrong, make the sub-issue or the specification more precise, so that it is written anew; then remove the "
-        "trigger label and set it again.",
-        category="escalated",
-    )

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 from cogworks.canonical import sha256
+from cogworks.nodes.contract import NodeTask, Workspace
+from cogworks.nodes.replies import PlannedItem
 
 Action = Literal["create", "modify", "delete"]
 
@@ -41,3 +43,12 @@ def _plain(name: str) -> str:
             name[1:-1].encode("latin-1").decode("unicode_escape").encode("latin-1").decode(errors="replace")
         )
     return name.removeprefix("b/")
+
+
+def own_files(task: NodeTask, workspace: Workspace, item: PlannedItem) -> frozenset[str]:
+    """Files that only this sub-work-item brought in, on an earlier visit."""
+    if task.visit.ordinal == 1:
+        return frozenset()
+    added = added_files(workspace.diff(task.base_branch))
+    # Merged dependencies are part of the same diff; their files are not ours.
+    return added & frozenset(item.files) if task.merge_branches else added

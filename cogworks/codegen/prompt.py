@@ -36,6 +36,8 @@ class HandedOver(Value):
     """The test file and all that belongs to it."""
     missing: tuple[str, ...] = ()
     """What keeps them from being loaded, and is still to be written."""
+    failures: tuple[str, ...] = ()
+    """What failed of them when they ran last, one text for each cause."""
     notes: str = ""
 
     @model_validator(mode="after")

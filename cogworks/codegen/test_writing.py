@@ -5,12 +5,21 @@ from typing import Any
 
 from cogworks.canonical import canonical, digest, sha256
 from cogworks.codebase.changes import normalised
+from cogworks.codegen.admitting import (
+    alters,
+    beyond_tests,
+    entry_of,
+    existing,
+    harm,
+    trial_for,
+    undisputed_lost,
+    with_new,
+)
+from cogworks.codegen.disputing import Dispute
 from cogworks.codegen.handoff import (
     Convention,
     TestHandoff,
     extension_of,
-    holds_tests,
-    is_test_path,
     resolved,
 )
 from cogworks.codegen.prompt import HandedOver, ShownFile, coding_opening, findings_to_resolve, judged
@@ -23,6 +32,7 @@ from cogworks.codegen.testgate import (
     absent,
     announced,
     escaping,
+    odd_failures,
     red_run,
     standing,
     tried,
@@ -30,21 +40,22 @@ from cogworks.codegen.testgate import (
 )
 from cogworks.codegen.transaction import commit_message
 from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
-from cogworks.codegen.verdicts import setback_of, without_own
 from cogworks.cycle.actions import Outcome
-from cogworks.cycle.feedback import Setback, Trial, judge_setback
+from cogworks.cycle.feedback import Trial, judge_setback
 from cogworks.cycle.flow import TEST_WRITINGS
 from cogworks.cycle.results import ActionResult, TraceEntry
-from cogworks.domain_services.messages import TestReport, hides_any, is_hidden
+from cogworks.domain_services.failing import failures_of
+from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.artifacts import proposed_paths
 from cogworks.nodes.asking import Question, changes, conversation_about, purpose_of, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Talk, Workspace
 from cogworks.nodes.replies import PlannedItem, WrittenTests
-from cogworks.repair.transact.measure import file_of, measured, worse
+from cogworks.repair.transact.measure import file_of
 from cogworks.vocabulary import CommitOid, Severity
 
 PROMPT = "write_tests"
 WRITER = "test-writer"
+ODD = "TEST_ODD"
 HANDOFF_FILE = "test_handoff.json"
 _NO_BEHAVIOUR = frozenset({"refactor", "documentation", "configuration_change", "dependency_update"})
 """Kinds of issues whose tests may pass from the beginning."""
@@ -67,8 +78,16 @@ class TestWriting:
         """What the coder has to make pass; None until there is something."""
         self.report = TestReport(cases=())
         """The suite with the new tests in it, before any other change."""
+        self.latest: TestReport | None = None
+        """The last run of the suite, whoever ran it."""
         self.announced: tuple[str, ...] = announced(self._stored, self.report) if self._stored else ()
         """The handed-over files that hold tests."""
+        self.insists = ""
+        """Why the writer stands by a test that it was asked about; empty when it changed something, or nobody asked."""
+        self._odd: WrittenTests | None = None
+        """The tests about whose odd failures the writer was asked."""
+        self._about_dispute: Dispute | None = None
+        """The dispute, as the writer was told of it."""
         self.requests = 0
         self.sent_back: Trial | None = None
         """Why the last tests were not handed over; None when they were."""
@@ -104,7 +123,7 @@ class TestWriting:
     def told(self, problem: GateProblem) -> TraceEntry:
         """The problem as an event."""
         return (
-            _entry(problem.code, self._claim_of(self.handoff))
+            entry_of(problem.code, self._claim_of(self.handoff))
             if self.handoff
             else TraceEntry(kind=problem.code)
         )
@@ -130,11 +149,18 @@ class TestWriting:
             test_path=handoff.test_path if handoff else "",
             files=tuple(ShownFile(path=path, text=text) for path, text in shown if text is not None),
             missing=handoff.red.missing if handoff and self.requests else (),
+            failures=failures_of(self.latest or self.report, handoff.paths) if handoff else (),
             notes=self._previous.notes if self._previous else "",
         )
 
     def write(
-        self, before: TestReport, reasons: Sequence[str], *, own: Collection[str], scope: Scope = None
+        self,
+        before: TestReport,
+        reasons: Sequence[str],
+        *,
+        own: Collection[str],
+        scope: Scope = None,
+        dispute: Dispute | None = None,
     ) -> ActionResult:
         """Ask for tests, try them, and commit them when the gate lets them through; else the tree is as it was.
 
@@ -143,11 +169,12 @@ class TestWriting:
             reasons: why those of the last answer were sent back.
             own: files that only this sub-work-item brought in; tests in them may be renamed.
             scope: what the suite was made of; the new tests are run in any case.
+            dispute: about one of the tests that are handed over; the others stay. `insists` says when nothing was changed.
         """
         self.requests += 1
+        self.insists = ""
         self._ports.say(f"{self._item.key}: writing the tests (attempt {self.requests})")
-        reply = self._answer(reasons)
-        self._previous = reply
+        reply = self._confirmed(self._answer(reasons, dispute))
         # The suite may run for long on what it says: whoever takes over then must not pay for it again.
         self._ports.checkpoint()
         # Protected paths are for the gate: tests can be written elsewhere.
@@ -160,10 +187,19 @@ class TestWriting:
             self.refusal = refused
             return ActionResult(outcome=Outcome.NONE_VALID, halt=refused.reason)
         self._workspace.roll_back()
+        if dispute is not None and not alters(reply, self._workspace):
+            self.insists = reply.confirmed or reply.notes or "no reason was given"
+            self.sent_back = None
+            return ActionResult(outcome=Outcome.DONE, summary="the writer stands by the disputed test")
+        self._previous = reply
         claim = self._claim(reply)
-        trial, run = self._try(reply, claim, before, _with_new(scope, claim))
+        trial, run = self._try(reply, claim, before, with_new(scope, claim))
         if trial.is_kept and run is not None:
-            trial = judge_setback(_harm(claim.paths, run, own))
+            trial = judge_setback(harm(claim.paths, run, own))
+        if trial.is_kept and run is not None and dispute is not None and self.handoff is not None:
+            trial = undisputed_lost(self.handoff, run.report, dispute)
+        if trial.is_kept and run is not None and dispute is None:
+            trial = self._asked_about_odd(reply, claim, run)
         if trial.is_kept and self._task.conventions.test_judge and self.requests < TEST_WRITINGS:
             # A judgement is worth one more answer; the last one is judged by what can be measured alone.
             trial = judged(
@@ -174,8 +210,24 @@ class TestWriting:
             return self._sent_back(trial, claim)
         return self._commit(reply, claim, run)
 
-    def _answer(self, reasons: Sequence[str]) -> WrittenTests:
+    def _confirmed(self, reply: WrittenTests) -> WrittenTests:
+        """The tests that the writer was asked about, where it says why they are right and gives no others."""
+        if self._odd is None or reply.files or not reply.confirmed:
+            return reply
+        self._ports.say(f"{self._item.key}: the writer confirms its tests: {reply.confirmed}")
+        return self._odd.model_copy(update={"confirmed": reply.confirmed})
+
+    def _asked_about_odd(self, reply: WrittenTests, claim: Claim, run: FirstRun) -> Trial:
+        """Tests that fail in existing code are asked about once, while an answer is left."""
+        told = odd_failures(claim.paths, run) if self._odd is None and self.requests < TEST_WRITINGS else ""
+        if not told:
+            return Trial()
+        self._odd = reply
+        return Trial(category=ODD, problems=(told,))
+
+    def _answer(self, reasons: Sequence[str], dispute: Dispute | None) -> WrittenTests:
         """The next tests of this visit's conversation."""
+        is_news = dispute is not None and dispute != self._about_dispute
         if self._talk is None:
             opening = coding_opening(self._task, self._ports, self._item)
             variables = {**opening.variables, "standing": self._wrong_with_standing()}
@@ -188,8 +240,13 @@ class TestWriting:
                 hidden=opening.hidden,
             )
             self._talk = conversation_about(self._ports, self._task, question)
-        elif reasons:
+        elif reasons and not is_news:
             self._talk.tell("_tests_sent_back", {"problems": list(reasons)})
+        if dispute is not None and is_news:
+            ruling = dispute.decision if dispute.is_wrong else ""
+            told = {"test": dispute.test_id, "dispute": dispute.coder, "ruling": ruling}
+            self._talk.tell("_test_disputed", told)
+            self._about_dispute = dispute
         return self._talk.answer(purpose=purpose_of(PROMPT, self._task.visit, self.requests))
 
     def _wrong_with_standing(self) -> dict[str, Any]:
@@ -207,8 +264,8 @@ class TestWriting:
     ) -> tuple[Trial, FirstRun | None]:
         """Every check in its order, with the tests in the tree; the run of the suite if it came so far."""
         if found := self._first(escaping(claim, self._workspace)):
-            return _trial(found), None
-        if problems := list(_beyond_tests(reply, claim, self._item, self._workspace)):
+            return trial_for(found), None
+        if problems := list(beyond_tests(reply, claim, self._item, self._workspace)):
             return Trial(category="refused_change", problems=tuple(problems)), None
         wanted = changes(reply.files)
         if reason := self._workspace.apply(wanted):
@@ -216,10 +273,10 @@ class TestWriting:
         as_found = FilesAsFound(self._ports.service, self._workspace)
         if tidied := ChangeOnTrial(wanted, as_found).tidy():
             self._ports.say(f"{self._item.key}: formatted {', '.join(tidied)}")
-        diagnostics = self._ports.service.validate(self._workspace, _existing(claim.paths, self._workspace))
+        diagnostics = self._ports.service.validate(self._workspace, existing(claim.paths, self._workspace))
         checks = (*absent(claim, self._workspace), *unreadable(claim.paths, diagnostics))
         if found := self._first(iter(checks)):
-            return _trial(found), None
+            return trial_for(found), None
         what = "the test suite with the new tests" if scope is None else scope_in_words(scope)
         self._ports.say(f"{self._item.key}: running {what}")
         run = FirstRun(
@@ -229,7 +286,7 @@ class TestWriting:
             wants_red=self._wants_red(),
         )
         if found := self._first(tried(claim.paths, run)):
-            return _trial(found), None
+            return trial_for(found), None
         return Trial(), run
 
     def _first(self, found: Iterator[GateProblem]) -> GateProblem | None:
@@ -248,7 +305,7 @@ class TestWriting:
             outcome=Outcome.NONE_VALID,
             summary=first,
             reasons=trial.problems,
-            trace=(_entry(trial.category.split()[0], claim),),
+            trace=(entry_of(trial.category.split()[0], claim),),
         )
 
     def _commit(self, reply: WrittenTests, claim: Claim, run: FirstRun) -> ActionResult:
@@ -340,65 +397,3 @@ def stored_handoff(task: NodeTask) -> TestHandoff | None:
     """What the latest successful visit of this sub-work-item handed over."""
     stored = (task.earlier.get("code") or {}).get("test_handoff")
     return TestHandoff.model_validate(stored) if stored else None
-
-
-def _entry(code: str, claim: Claim) -> TraceEntry:
-    data = {
-        "feature_id": claim.convention.feature_id,
-        "issue_number": claim.convention.sub_work_item,
-        "expected_path": claim.place.path,
-    }
-    return TraceEntry(kind=code.lower(), data=data)
-
-
-def _trial(problem: GateProblem) -> Trial:
-    return Trial(category=problem.code, problems=(problem.message,))
-
-
-def _with_new(scope: Scope, claim: Claim) -> Scope:
-    """The suite with the new tests in it."""
-    if scope is None:
-        return None
-    return tuple(dict.fromkeys((*scope, claim.place.path, *filter(holds_tests, claim.extra_paths))))
-
-
-def _existing(paths: Sequence[str], workspace: Workspace) -> list[str]:
-    return sorted(path for path in set(paths) if workspace.read(path) is not None)
-
-
-def _beyond_tests(
-    reply: WrittenTests, claim: Claim, item: PlannedItem, workspace: Workspace
-) -> Iterator[str]:
-    """What of an answer is no test."""
-    there = frozenset(workspace.files())
-    for file in reply.files:
-        path = normalised(file.path)
-        if file.action == "delete":
-            yield f"{file.path} is deleted; the writer of tests deletes nothing"
-        elif path not in claim.paths:
-            yield f"{file.path} is written and named neither in `test_path` nor in `extra_paths`; name it, or leave it out"
-        elif path in (there | frozenset(item.files)) and not is_test_path(path):
-            yield f"{file.path} is code and not for the writer of tests; leave it out"
-
-
-def _harm(paths: Sequence[str], run: FirstRun, own: Collection[str]) -> Setback:
-    """What the new tests do to all others; that they fail themselves is what they are for."""
-    before, after = without_own(measured(run.before), own), measured(run.report)
-    # A file that cannot be loaded yet says nothing about the tests in it, and lets none of the others off.
-    ran = before.passing | before.failing
-    hidden = frozenset(test for test in ran if is_hidden(test, after.uncollected))
-    # Nor does a folder of theirs, in which nothing else ran.
-    folders = frozenset(
-        place for place in after.uncollected if hides_any(place, paths) and not hides_any(place, ran)
-    )
-    known = before.model_copy(
-        update={
-            "passing": before.passing - hidden,
-            "failing": before.failing - hidden,
-            "uncollected": before.uncollected | (after.uncollected & frozenset(paths)) | folders,
-        }
-    )
-    found = setback_of(worse(known, after), after, [run.report])
-    return found.model_copy(
-        update={"broken": tuple(case for case in found.broken if file_of(case.id) not in paths)}
-    )

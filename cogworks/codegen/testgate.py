@@ -15,6 +15,7 @@ from cogworks.canonical import sha256
 from cogworks.codebase.changes import normalised, path_problem, protected_by
 from cogworks.codegen.handoff import Convention, RedRun, Resolved, TestHandoff
 from cogworks.cycle.results import TestFacts
+from cogworks.domain_services.failing import cause_of, causes, excerpt, failing, in_figures, innermost
 from cogworks.domain_services.messages import Diagnostic, TestCase, TestReport, hides_any
 from cogworks.repair.transact.measure import file_of
 from cogworks.repair.unloaded import unloaded_of
@@ -28,6 +29,11 @@ _MISSING = (
     re.compile(r"module '(?P<module>[\w.]+)' has no attribute '(?P<name>\w+)'"),
 )
 """How a test says that what it tests does not exist yet."""
+_TO_COME = re.compile(
+    r"has no attribute '\w+'|unexpected keyword argument|positional arguments? but|missing \d+ required|NotImplementedError"
+)
+"""How it says so of a part of what is there."""
+_ASSERTS = re.compile(r"assert\b|AssertionError|Failed:")
 
 
 class GateCode(StrEnum):
@@ -147,6 +153,44 @@ def red_run(paths: Sequence[str], run: FirstRun) -> RedRun:
     )
 
 
+def odd_failures(paths: Sequence[str], run: FirstRun) -> str:
+    """Tests that fail in code that is there, where most only miss what is still to be written; empty where none does.
+
+    What most of them fail for decides: where that is behaviour, an exception of existing code may be what is to be changed.
+    """
+    bad = [
+        (case.id, case.message)
+        for case in run.report.cases
+        if case.outcome in _BAD and file_of(case.id) in paths
+    ]
+    failures = [*((file_of(error), error) for error in _errors_of(paths, run.report)), *bad]
+    found = causes(failures)
+    most = max(found, key=lambda cause: len(cause.ids), default=None)
+    said = dict(failures)
+    if most is None or not _is_to_come(said[most.ids[0]], run.modules):
+        return ""
+    odd = [cause for cause in found if _is_odd(said[cause.ids[0]], run.modules, paths)]
+    names = {name for cause in odd for name in cause.ids}
+    if not names:
+        return ""
+    shown = "\n\n".join(failing([case for case in run.report.cases if case.id in names], run.report.blocked))
+    return (
+        f"The tests fail like this: {in_figures(failures)}. Most miss what is still to be written, and these fail in code that is "
+        f"there already:\n\n{shown}\n\nCorrect them. If they are right as they are, say in `confirmed` why, and leave `files` "
+        "empty: then all your tests are taken as you gave them."
+    )
+
+
+def _is_to_come(error: str, modules: Collection[str]) -> bool:
+    return bool(missing_target(error, modules) or _TO_COME.search(error))
+
+
+def _is_odd(error: str, modules: Collection[str], paths: Sequence[str]) -> bool:
+    at = innermost(error)
+    is_in_tests = not at or at in paths
+    return not (is_in_tests or _is_to_come(error, modules) or _ASSERTS.match(cause_of(error)))
+
+
 def missing_target(error: str, modules: Collection[str]) -> str:
     """What a test needs and nothing declares yet, in the runner's words; empty when the error is about something else.
 
@@ -240,7 +284,7 @@ def _empty(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
     errors = _errors_of(paths, run.report)
     foreign = [error for error in errors if not _still_to_be_written(error, run, paths)]
     for error in foreign:
-        message = f"{red.collected} tests collected: this cannot be loaded, and not because something is still to be written: {error}"
+        message = f"{red.collected} tests collected: this cannot be loaded, and not because something is still to be written: {excerpt(error)}"
         yield GateProblem(code=GateCode.TEST_EMPTY, message=message, path=file_of(error))
     if run.report.timed_out:
         message = f"{red.collected} tests collected: the suite does not finish in time with these tests."
@@ -256,7 +300,7 @@ def _not_red(paths: Sequence[str], run: FirstRun) -> Iterator[GateProblem]:
     known = {case.id for case in run.before.cases if case.outcome in _BAD}
     for case in astray:
         if case.id not in known:
-            message = f"{case.id} breaks before it tests anything, and not because something is still to be written:\n{case.message}"
+            message = f"{case.id} breaks before it tests anything, and not because something is still to be written:\n{excerpt(case.message)}"
             yield GateProblem(code=GateCode.TEST_NOT_RED, message=message, path=file_of(case.id))
     is_red = bool(_errors_of(paths, run.report)) or any(case.outcome in _BAD for case in cases)
     if run.wants_red and not is_red:

@@ -59,6 +59,7 @@ def setback_of(
         uncollected=tuple(dict.fromkeys(errors)),
         unsteady=tuple(sorted(_of(after.flaky, wanted))),
         timed_out=is_cut,
+        blocked=tuple(dict.fromkeys(text for report in reports for text in report.blocked)),
     )
 
 

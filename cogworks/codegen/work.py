@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 from cogworks.codegen import prompt
 from cogworks.codegen.asides import Asides
-from cogworks.codegen.coder import Coder, in_one_form
+from cogworks.codegen.coder import Coder, fingerprint_of, in_one_form
+from cogworks.codegen.disputing import PROMPT as DECIDING
+from cogworks.codegen.disputing import Dispute, Disputes
 from cogworks.codegen.handoff import TestHandoff, regression_paths
 from cogworks.codegen.locating import Locator, telling
 from cogworks.codegen.near import SLOW_S
-from cogworks.codegen.patches import added_files, tree_name
+from cogworks.codegen.patches import own_files, tree_name
 from cogworks.codegen.proving import (
     PROOF_FILE,
     Side,
@@ -29,12 +31,12 @@ from cogworks.codegen.verdicts import without_own
 from cogworks.cycle.actions import Action, Outcome
 from cogworks.cycle.context import CycleContext
 from cogworks.cycle.executor import Handler
-from cogworks.cycle.feedback import Attempt, Trial, fingerprint, judge_diagnostics
+from cogworks.cycle.feedback import Attempt, Trial, judge_diagnostics
 from cogworks.cycle.results import ActionResult, Candidate, Payload, TraceEntry, failed
 from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.artifacts import planned_item, proposed_paths
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Workspace
-from cogworks.nodes.replies import CodeChange, PlannedItem
+from cogworks.nodes.replies import CodeChange, DisputedTest, PlannedItem
 from cogworks.repair.probe.investigating import TreeChanged
 from cogworks.repair.proof import Proof
 from cogworks.repair.transact.measure import (
@@ -77,7 +79,7 @@ class CodingWork:
         self.workspace: Workspace = ports.workspace()
         self.workspace.roll_back()
         self.item: PlannedItem = planned_item(task)
-        self.own = _own_files(task, self.workspace, self.item)
+        self.own = own_files(task, self.workspace, self.item)
         """Files that only this sub-work-item brought in, on an earlier visit."""
         self._baseline = Baseline(task.conventions.baseline, self.workspace, self.own)
         self.suite = SuiteRuns(ports, self.workspace, who=self.item.key)
@@ -99,6 +101,7 @@ class CodingWork:
         )
         """The tests that are handed over; None where they come with the code."""
         self.coder = Coder(task, ports, workspace=self.workspace, item=self.item, tests=self.tests)
+        self.disputes = Disputes(task, ports, workspace=self.workspace, item=self.item)
 
     @property
     def prompts(self) -> tuple[str, ...]:
@@ -106,7 +109,7 @@ class CodingWork:
         if self.tests is None:
             return ("code_generation",)
         judging = (prompt.PROMPT,) if self._task.conventions.test_judge else ()
-        return ("write_tests", *judging, "implementation")
+        return ("write_tests", *judging, "implementation", DECIDING)
 
     def handlers(self) -> dict[Action, Handler]:
         """Who carries out which action."""
@@ -126,6 +129,8 @@ class CodingWork:
         tree = self._tree()
         is_first = self.suite.found is None
         report = self.suite.run(tree, self._scope())
+        if self.tests is not None:
+            self.tests.latest = report
         if is_first:
             self._base = self._side(report)
             self.refusal = self._baseline.refusal(report)
@@ -155,15 +160,23 @@ class CodingWork:
         return handoff.paths if handoff else ()
 
     def _write_tests(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
-        del context, deadline_ms
         if self.tests is None or self.suite.found is None:
             return ActionResult(outcome=Outcome.ERROR, error_code="out_of_turn", summary="no tests are due")
         reasons = payload.parameters.get("reasons", ())
-        result = self.tests.write(self.suite.found, reasons, own=self.own, scope=self._scope())
+        dispute = self.disputes.pending
+        result = self.tests.write(
+            self.suite.found, reasons, own=self.own, scope=self._scope(), dispute=dispute
+        )
+        if dispute is not None and self.tests.handoff is not None and self.tests.insists:
+            settled = self.disputes.after_writer(self.tests.handoff, dispute, self.tests.insists)
+            self.coder.ruling = self.disputes.ruling
+            # The decision went against the writer, who has another word.
+            return settled or self._write_tests(payload, context, deadline_ms)
         if self.tests.refusal is not None:
             self.refusal = self.tests.refusal
         if result.outcome is not Outcome.DONE or self.tests.handoff is None:
             return result
+        self.disputes.settle()
         self.kept = self._tests_alone(self.tests, self.tests.handoff)
         self.suite.remember(self.kept.after, self.kept.tree)
         # The code is proven by tests that are there on both sides.
@@ -204,19 +217,30 @@ class CodingWork:
                 outcome=Outcome.NONE_VALID, halt=self.refusal.reason, trace=(self.tests.told(problem),)
             )
         reply = self.coder.ask(context)
+        if isinstance(reply, DisputedTest):
+            return self._disputed(reply)
         if isinstance(reply, Failed):
             self.refusal = reply
             return ActionResult(outcome=Outcome.NONE_VALID, halt=reply.reason)
         change = reply.model_dump(mode="json")
         return ActionResult(
-            outcome=Outcome.PROPOSED, candidates=(Candidate(id=_fingerprint(reply), change=change),)
+            outcome=Outcome.PROPOSED, candidates=(Candidate(id=fingerprint_of(reply), change=change),)
         )
+
+    def _disputed(self, reply: DisputedTest) -> ActionResult:
+        handoff = self.tests.handoff if self.tests else None
+        if handoff is None:
+            return failed("nothing_handed_over", "a test is disputed, and none was handed over")
+        is_code_kept = self.kept is not None and self.kept.parent is not None
+        result = self.disputes.raised(handoff, Dispute.of(reply), may_go_back=not is_code_kept)
+        self.coder.ruling = self.disputes.ruling
+        return result
 
     def _transact(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         """One transaction: the change is committed when nothing is worse, else the tree is as it was."""
         del context, deadline_ms
         reply, problems = self._in_one_form(CodeChange.model_validate(payload.parameters["change"]))
-        name = _fingerprint(reply)
+        name = fingerprint_of(reply)
         if problems:
             return self._refused(name, Tried(Trial(category="unplaced", problems=problems)))
         if name in self._tried:
@@ -373,18 +397,3 @@ class CodingWork:
     def _tree(self) -> str:
         """A name for the files as they are; the same on every machine."""
         return tree_name(self.workspace.diff(self._task.base_branch))
-
-
-def _own_files(task: NodeTask, workspace: Workspace, item: PlannedItem) -> frozenset[str]:
-    if task.visit.ordinal == 1:
-        return frozenset()
-    added = added_files(workspace.diff(task.base_branch))
-    # Merged dependencies are part of the same diff; their files are not ours.
-    return added & frozenset(item.files) if task.merge_branches else added
-
-
-def _fingerprint(reply: CodeChange) -> str:
-    parts: list[tuple[str, str, str]] = [(file.path, file.action, file.content) for file in reply.files]
-    parts += [(edit.path, f"replace {edit.search}", edit.replace) for edit in reply.edits]
-    parts += [("", "diff", reply.unified_diff)] if reply.unified_diff else []
-    return fingerprint([*parts, *((path, "test", "") for path in reply.tests)])

@@ -71,6 +71,8 @@ class Outcome(StrEnum):
     """At least one valid change to try."""
     NONE_VALID = "none_valid"
     """No change to try, or no tests that could be handed over."""
+    DISPUTED = "disputed"
+    """A handed-over test is held to be wrong by whoever has to make it pass."""
     COMMITTED = "committed"
     ROLLED_BACK = "rolled_back"
     GREEN = "green"
@@ -84,7 +86,7 @@ _OWN: Mapping[Action, tuple[Outcome, ...]] = {
     Action.RUN_TESTS: (Outcome.PASSED, Outcome.FAILED, Outcome.REGRESSED, Outcome.UNCOLLECTED),
     Action.WRITE_TESTS: (Outcome.DONE, Outcome.NONE_VALID),
     Action.ANALYZE_FAILURE: (Outcome.FOUND, Outcome.NOTHING_FOUND),
-    Action.GENERATE_PATCH: (Outcome.PROPOSED, Outcome.NONE_VALID),
+    Action.GENERATE_PATCH: (Outcome.PROPOSED, Outcome.NONE_VALID, Outcome.DISPUTED),
     Action.APPLY_PATCH: (Outcome.COMMITTED, Outcome.ROLLED_BACK),
     Action.VALIDATE: (Outcome.GREEN, Outcome.DIAGNOSTICS),
 }

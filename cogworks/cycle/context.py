@@ -186,6 +186,8 @@ def _after_generation(
     if result.outcome is Outcome.NONE_VALID:
         told = {"candidates": (), "misses": context.misses + 1, "reasons": _told(context, result)}
         return {**climbed, **told}
+    if result.outcome is Outcome.DISPUTED:
+        return {**climbed, "candidates": (), "reasons": result.reasons}
     return {}
 
 

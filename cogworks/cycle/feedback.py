@@ -1,19 +1,17 @@
 """What the model is told of an attempt that failed, and whether another one makes sense."""
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from cogworks.domain_services.failing import excerpt, failing, unloaded
 from cogworks.domain_services.messages import Diagnostic, TestCase
 from cogworks.vocabulary import Severity, Value
 
 STALLING_THRESHOLD = 3
 """So many consecutive attempts with the same kind of problem are no progress."""
 MAX_PROBLEMS = 12
-MAX_MESSAGE_CHARS = 3_000
-_MARKERS = re.compile(r"^[ ^~]*[\^~][ ^~]*(?:\n|\Z)", re.MULTILINE)
 
 
 class Trial(Value):
@@ -51,6 +49,8 @@ class Setback(Value):
     unproven: tuple[str, ...] = ()
     """Test files that hold no test that passes."""
     timed_out: bool = False
+    blocked: tuple[str, ...] = ()
+    """What isolation refused, each with the test that met it."""
 
 
 class Stop(NamedTuple):
@@ -84,17 +84,12 @@ def judge_diagnostics(diagnostics: Sequence[Diagnostic]) -> Trial:
 
 def judge_setback(setback: Setback) -> Trial:
     """A refusal that lists what became worse; kept when nothing did."""
-    kinds = {
+    kinds: dict[str, Sequence[str]] = {
         "timed_out": ["The test suite did not finish in time. Look for an endless loop."]
         if setback.timed_out
         else [],
-        "uncollected": [
-            f"The tests could not be loaded:\n{_shortened(error)}" for error in setback.uncollected
-        ],
-        "failing_tests": [
-            f"{case.id} {'failed' if case.outcome == 'failed' else 'ended with an error'}:\n{_shortened(case.message)}"
-            for case in setback.broken
-        ],
+        "uncollected": unloaded(setback.uncollected, setback.blocked),
+        "failing_tests": failing(setback.broken, setback.blocked),
         "flaky_tests": [
             f"{test} passed in one run and failed in another of the same files; make it pass every time"
             for test in setback.unsteady
@@ -157,19 +152,12 @@ def history(attempts: Sequence[Attempt]) -> tuple[str, ...]:
 
 def _diagnostic(found: Diagnostic) -> str:
     place = found.artifact if found.line is None else f"{found.artifact}:{found.line}"
-    return f"{place}: {found.category}: {_shortened(found.message)}"
+    return f"{place}: {found.category}: {excerpt(found.message)}"
 
 
 def _limited(problems: Sequence[str]) -> tuple[str, ...]:
     more = len(problems) - MAX_PROBLEMS
     return (*problems[:MAX_PROBLEMS], f"and {more} more problem(s)") if more > 0 else tuple(problems)
-
-
-def _shortened(text: str) -> str:
-    # Lines of `^^^` under an expression differ between versions of the interpreter and say nothing new.
-    text = _MARKERS.sub("", text)
-    # The end of a test's output says what failed; the beginning only says where it started.
-    return text if len(text) <= MAX_MESSAGE_CHARS else f"[…]{text[-MAX_MESSAGE_CHARS:]}"
 
 
 def _first_line(text: str) -> str:

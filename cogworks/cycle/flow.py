@@ -88,6 +88,8 @@ def _after_analysis(context: CycleContext, retries: int) -> Draft | None:
 
 
 def _after_generation(context: CycleContext, retries: int) -> Draft | None:
+    if context.outcome is Outcome.DISPUTED:
+        return _write_tests("disputed", context.reasons)
     if context.candidates:
         return _apply(context, "proposed")
     if context.misses <= retries:

@@ -144,14 +144,16 @@ def interface_files(task: NodeTask, workspace: Workspace) -> tuple[InterfaceFile
     """The approved interface files, in the order in which they were proposed; none where no node designed any.
 
     Approved is what the commit holds that people let pass: the working copy may have been changed by whoever implements
-    it. Without a pull request, what was proposed counts where it is not in the working copy.
+    it. Without a pull request, what was proposed counts.
     """
     commit = task.approved.get(_SLOT)
     found = []
     for file in _interfaces(task)["files"]:
         path, now = file["path"], workspace.read(file["path"])
         if commit is None:
-            found.append(InterfaceFile(path=path, content=file["content"] if now is None else now))
+            proposed = file["content"]
+            change = "" if now is None else _change(path, proposed, now)
+            found.append(InterfaceFile(path=path, content=proposed, change=change))
         elif (approved := workspace.read_at(commit, path)) is not None:
             found.append(
                 InterfaceFile(path=path, content=approved, change=_change(path, approved, now or ""))

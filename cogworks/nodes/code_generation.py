@@ -82,6 +82,8 @@ def _run(task: NodeTask, ports: NodePorts, limits: Limits) -> Outcome:
     ports.check()
     if actions.waiting_for is not None:
         raise _needed(task, work, actions.waiting_for)
+    if work.disputes.waits is not None:
+        raise work.disputes.waits
     if result.success and work.kept is not None:
         return _succeeded(task, work, work.kept, _told(cycle, result), dict(left_out(ports)))
     return _failed(task, work, cycle, result)

@@ -145,8 +145,21 @@ class WrittenTests(Part):
     """Every test file that is created or changed; none when the tests that are there shall stay as they are."""
     notes: str = ""
     """What whoever writes the code should know and the tests do not say."""
+    confirmed: str = ""
+    """Why tests that were asked about are right as they are; empty when they are changed, or nobody asked."""
     missing_capability: str = ""
     """What the tests need that specification and interfaces do not allow; empty when nothing is missing."""
+
+
+class DecidedDispute(Part):
+    """Who is right about a handed-over test: whoever wrote it, or whoever has to make it pass."""
+
+    verdict: Literal["test_stands", "test_is_wrong", "undecided"]
+    """`undecided`: specification and interfaces allow both; a person decides."""
+    sentence: str
+    """The sentence of specification, approved interfaces or acceptance criteria that decides it; empty when none does."""
+    reason: str = Field(min_length=1)
+    """Why, for both of them."""
 
 
 class TestVerdict(Part):
@@ -198,7 +211,7 @@ class Implementation(Part):
     notes: str = ""
     """What a reviewer should know and the code does not say."""
     test_dispute: DisputedTest = DisputedTest(test_id="", reason="")
-    """The handed-over test that cannot be right; ends the work until a person has decided."""
+    """The handed-over test that cannot be right; goes back to whoever wrote it."""
     missing_capability: str = ""
     """What the work needs that specification and interfaces do not allow; empty when nothing is missing."""
 
@@ -267,6 +280,7 @@ REPLIES: dict[str, type[BaseModel]] = {
     "intake": Classification,
     "interface_design": Interfaces,
     "judge_tests": JudgedTests,
+    "decide_dispute": DecidedDispute,
     "planning": Plan,
     "review": ReviewPass,
     "write_tests": WrittenTests,

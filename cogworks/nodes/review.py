@@ -150,11 +150,7 @@ def _handed_over(task: NodeTask) -> tuple[str, ...]:
 def on_touched_lines(diff: str, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
     """The findings on lines that a diff adds or changes, and those about a file as a whole; the others are not its doing."""
     touched = {file.new_path: file.added_lines for file in parse_diff(diff).diff.files}
-    return tuple(
-        each
-        for each in found
-        if each.line is None or each.artifact not in touched or each.line in touched[each.artifact]
-    )
+    return tuple(each for each in found if not each.line or each.line in touched.get(each.artifact, ()))
 
 
 def rule_line(found: Diagnostic) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from cogworks.pipeline.graph import Instance
-from cogworks.pipeline.people import ApprovedCall
+from cogworks.pipeline.people import ApprovedCall, AskedCall
 from cogworks.pipeline.state import Lease, RunState
 
 
@@ -29,6 +29,8 @@ def lapsed(written: datetime | None, *, now: datetime | None, valid_hours: int) 
     )
 
 
+KEEP_TEST = "keep_disputed_test"
+"""The call by which a person has a test stay that somebody holds to be wrong."""
 MAX_APPROVED = 64
 """Of one visit. Each took a comment of a person; the oldest is forgotten first and asked about again."""
 
@@ -59,11 +61,22 @@ def question(state: RunState, at: Instance, name: str) -> tuple[str, str] | None
         return None
     call, folder = asking.asks, state.folder(asking.index, at)
     again = f". It was approved {call.lapsed}" if call.lapsed else ""
+    if call.tool == KEEP_TEST:
+        return _about_test(call, folder, name, again), approval_line(name, call.hash)
     sentence = (
         f"{name} wants to call {call.tool} (call {call.hash}) with `{call.shown}`; its replies in `{folder}` of the ledger "
         f"hold the whole of it. Approve this call, or comment `/cogworks reject {name} <why>`{again}"
     )
     return sentence, approval_line(name, call.hash)
+
+
+def _about_test(call: AskedCall, folder: str, name: str, again: str) -> str:
+    return (
+        f"{name} asks whether a disputed test stays (call {call.hash}): `{call.shown}`; its replies in `{folder}` of the ledger hold "
+        "the whole of it. If the test is right, approve this call. If it is wrong, make the sub-issue or the specification more "
+        f"precise and comment `/cogworks reject {name} <why>`; once this issue says that it failed, remove the trigger label and set "
+        f"it again: the tests are written anew{again}"
+    )
 
 
 def approval_line(name: str, artifact: str) -> str:

@@ -5,6 +5,7 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel
 
+from cogworks.domain_services.failing import causes, listed
 from cogworks.domain_services.messages import TestReport
 from cogworks.errors import InvalidReply
 from cogworks.repair.landmarks import (
@@ -26,7 +27,6 @@ Reply = TypeVar("Reply", bound=BaseModel)
 MOST_PLANNED = 3
 ROUNDS = 2
 """The question, and once more with what was wrong with the answer."""
-MAX_MESSAGE_CHARS = 3_000
 MAX_FAILURES = 10
 _BAD = ("failed", "error")
 
@@ -56,16 +56,10 @@ class Situation(Value):
     """What probes found out, one fact a line."""
 
     def failures(self) -> list[dict[str, str]]:
-        """What the tests printed, shortened from the front: the end says what failed."""
-        found = [
-            {"test": case.id, "text": case.message[-MAX_MESSAGE_CHARS:]}
-            for case in self.failing.cases
-            if case.outcome in _BAD
-        ]
-        found += [
-            {"test": "while loading the tests", "text": text[-MAX_MESSAGE_CHARS:]}
-            for text in self.failing.collection_errors
-        ]
+        """What the failing tests say, those that fail alike once."""
+        bad = ((case.id, case.message) for case in self.failing.cases if case.outcome in _BAD)
+        unloaded = (("while loading the tests", text) for text in self.failing.collection_errors)
+        found = [{"test": listed(each.ids), "text": each.text} for each in causes((*bad, *unloaded))]
         return found[:MAX_FAILURES]
 
 

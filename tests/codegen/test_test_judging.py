@@ -119,7 +119,12 @@ def test_the_log_names_the_words_of_the_question_and_decides_itself_again() -> N
     log = read_events(place.kept["events-1.ndjson"])
 
     assert isinstance(log[0].body, Header)
-    assert set(log[0].body.prompt_digests) == {"write_tests", "judge_tests", "implementation"}
+    assert set(log[0].body.prompt_digests) == {
+        "write_tests",
+        "judge_tests",
+        "implementation",
+        "decide_dispute",
+    }
     assert verify(log).divergence is None
 
 

@@ -26,7 +26,7 @@ from cogworks.forge.wordings import EditedText
 from cogworks.llm.package_data import shipped_prompts
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Conventions, Failed, NodeTask, Succeeded, Workspace
-from cogworks.nodes.replies import DisputedTest, Implementation, ProposedFile, WrittenTests
+from cogworks.nodes.replies import Implementation, ProposedFile, WrittenTests
 from cogworks.vocabulary import RunId, Severity
 from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository, git
 from tests.cycle.test_handoff import handoff
@@ -230,9 +230,8 @@ def test_whoever_takes_over_makes_the_same_hand_off_from_the_same_replies(tmp_pa
         [written(), implemented()],
         [written(text="def test_fine(): ...\n"), written(), implemented(WRONG), implemented()],
         [written(path="../x.py"), written(path="/x.py")],
-        [written(), implemented(test_dispute=DisputedTest(test_id="t", reason="r"))],
     ],
-    ids=["at-once", "second-tries", "no-tests", "dispute"],
+    ids=["at-once", "second-tries", "no-tests"],
 )
 def test_the_log_decides_itself_again(answers: list[Any]) -> None:
     place = world(*answers)
@@ -376,16 +375,52 @@ def test_a_coder_that_insists_on_changing_the_tests_is_given_up() -> None:
     assert place.copy.tree[CUSTOM] == TEXT
 
 
-def test_a_disputed_test_stops_at_a_person_and_nothing_is_edited() -> None:
-    dispute = DisputedTest(test_id=f"{CUSTOM}::test_sum", reason="R1 says that add(2, 2) is 4.")
-    place = world(written(), implemented(FIX, test_dispute=dispute))
+MIXED = "from adder import twice\n\n\ndef test_twice(): ...\n"
+ODD_FRAMES = (
+    "tests/custom/test_sums.py:9: in test_odd\nsrc/adder/adding.py:2: in add\nE   ValidationError: no number"
+)
 
-    outcome = failed(place)
 
-    assert outcome.category == "escalated"
-    assert f"the test {CUSTOM}::test_sum is disputed" in outcome.reason
-    assert "R1 says that add(2, 2) is 4." in outcome.reason
-    assert place.copy.tree == {**FILES, CUSTOM: TEXT}
+def mixed(workspace: Workspace) -> TestReport:
+    """Two tests miss what is to be written, a third fails in code that is there."""
+    code = workspace.read("src/adder/adding.py") or ""
+    is_done, is_there = "a + b" in code, workspace.read(CUSTOM) is not None
+    missing = "E   ImportError: cannot import name 'twice' from 'adder'"
+    said = {"test_a": missing, "test_b": missing, "test_odd": ODD_FRAMES} if is_there else {}
+    cases = [
+        TestCase(
+            id=f"{CUSTOM}::{name}", outcome="passed" if is_done else "failed", message="" if is_done else text
+        )
+        for name, text in said.items()
+    ]
+    return TestReport(cases=(TestCase(id="tests/test_adding.py::test_old", outcome="passed"), *cases))
+
+
+@pytest.mark.parametrize(
+    "second",
+    [WrittenTests(test_path="", files=(), confirmed="R1 asks for it."), written(text=MIXED)],
+    ids=["confirmed", "given-again-without-a-word"],
+)
+def test_a_writer_is_asked_once_about_tests_that_fail_in_existing_code(second: WrittenTests) -> None:
+    place = ports(written(text=MIXED), second, implemented(), files=FILES, run_tests=mixed)
+
+    played(place)
+
+    asked = place.model.asked[1]
+    assert "2 × ImportError: cannot import name 'twice' from 'adder', 1 × ValidationError: no number" in asked
+    assert f"{CUSTOM}::test_odd failed:\n{ODD_FRAMES}" in asked
+    assert place.copy.tree[CUSTOM] == MIXED
+    assert verify(log(place)).divergence is None
+
+
+def test_the_first_prompt_of_the_coder_holds_what_the_handed_over_tests_say_and_nothing_of_others() -> None:
+    place = world(written(), implemented())
+
+    played(place)
+
+    writer, coder = place.model.asked
+    assert f"{CUSTOM}::test_sum failed:\nE   test_sum is wrong" in coder
+    assert "What they say now" not in writer
 
 
 def test_an_answer_without_files_is_asked_again() -> None:

@@ -3,7 +3,6 @@
 import pytest
 
 from cogworks.cycle.feedback import (
-    MAX_MESSAGE_CHARS,
     MAX_PROBLEMS,
     Attempt,
     Setback,
@@ -15,6 +14,7 @@ from cogworks.cycle.feedback import (
     judge_setback,
     reason_to_stop,
 )
+from cogworks.domain_services.failing import MAX_TEXT_CHARS
 from cogworks.domain_services.messages import Diagnostic, TestCase
 from cogworks.vocabulary import Severity
 
@@ -59,18 +59,18 @@ def test_the_marks_that_depend_on_the_interpreter_are_left_out() -> None:
 
     (problem,) = judge_setback(Setback(broken=(broken(message=message),))).problems
 
-    assert problem == "t.py::a failed:\n    assert f(1) == 2\n    g(x)\nE  a ^ b\n"
+    assert problem == "t.py::a failed:\n    assert f(1) == 2\n    g(x)\nE  a ^ b"
 
 
 def test_a_long_message_keeps_its_end() -> None:
     (problem,) = judge_setback(Setback(broken=(broken(message="x" * 9_000 + "END"),))).problems
 
     assert problem.endswith("END")
-    assert len(problem) < MAX_MESSAGE_CHARS + 100
+    assert len(problem) < MAX_TEXT_CHARS + 100
 
 
 def test_many_failures_are_cut_with_their_number() -> None:
-    cases = tuple(broken(f"t.py::{number:03}") for number in range(MAX_PROBLEMS + 3))
+    cases = tuple(broken(f"t.py::{number:03}", f"E  no {number}") for number in range(MAX_PROBLEMS + 3))
 
     problems = judge_setback(Setback(broken=cases)).problems
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cogworks.codegen.prompt import CATEGORY as JUDGED
+from cogworks.codegen.test_writing import ODD
 from cogworks.codegen.testgate import GateCode
 from cogworks.cycle.actions import Action
 from cogworks.cycle.eventlog import LogDamaged, line_of, read_events, segment_names
@@ -31,6 +32,8 @@ SIX = frozenset(
     ]
 )
 """The checks that the hand-off began with; every further one has to be shown to be needed."""
+QUESTIONS = frozenset({JUDGED, ODD})
+"""What a writer is asked once and may answer as it likes; no check of the gate, for none of them alone ends a visit."""
 CODE = re.compile(r"TEST_[A-Z]+(?:_[A-Z]+)*")
 LINK = re.compile(r"\[run ([0-9a-f]{12})\]\((evidence/[\w.@-]+)/\)")
 """The first twelve digits of the last hash of the log, and its folder below `docs`."""
@@ -105,8 +108,7 @@ def test_every_check_is_in_the_list_and_has_its_row() -> None:
     text = (DOCS / "decision-cycle.md").read_text("utf-8")
     rows = re.findall(r"^\| `(TEST_\w+)` \|", text, re.MULTILINE)
 
-    # The opinion of a model is no check of the gate; it is off unless somebody wants it.
-    assert codes() - {JUDGED} == {code.value for code in GateCode} == {*rows}
+    assert codes() - QUESTIONS == {code.value for code in GateCode} == {*rows}
     assert {*rows} >= SIX
 
 
@@ -117,7 +119,7 @@ def test_a_check_beside_the_list_is_seen() -> None:
 def test_no_check_is_without_the_run_that_it_would_have_stopped() -> None:
     text = (DOCS / "decision-cycle.md").read_text("utf-8")
 
-    assert without_evidence(codes() - {JUDGED}, text, DOCS) == {}
+    assert without_evidence(codes() - QUESTIONS, text, DOCS) == {}
 
 
 def test_a_further_check_links_to_the_log_of_a_run_that_wrote_tests(

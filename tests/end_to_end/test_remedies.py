@@ -303,24 +303,49 @@ def test_a_sub_issue_that_was_edited_by_a_stranger_is_taken_with_the_pasted_line
 DISPUTED = {**IMPLEMENTED, "test_dispute": {"test_id": f"{CUSTOM}::test_hours", "reason": "Hours are whole."}}
 
 
+STANDS_BY = {**written(HOURS), "files": [], "confirmed": "Hours may have decimals."}
+UNDECIDED = {"verdict": "undecided", "sentence": "", "reason": "Nothing is said of decimals."}
+ASKED = (classified(), SPECIFICATION, PLAN, written(HOURS), DISPUTED, STANDS_BY, UNDECIDED)
+
+
+def test_a_disputed_test_stays_when_a_person_pastes_the_line(tmp_path: Path) -> None:
+    """With the nodes that ship, their prompts and a model server: what was paid for is not asked again."""
+    with standing(
+        tmp_path, text_of("bugfix"), *ASKED, IMPLEMENTED, PASSED, PASSED, PASSED, tests_first=True
+    ) as stand:
+        waiting = stand.scene.cogworks("run", "--json", **stand.model)
+        stand.play()
+
+        assert (waiting.code, waiting.told["outcome"]) == (0, "waiting")
+        [wait] = waiting.told["waiting_for"]
+        assert wait["paste"].startswith("/cogworks approve")
+        assert stand.passed_by_a_person == ["approval code_generation@A"]
+        assert "A person looked at it and decided that it is right." in json.dumps(stand.server.seen[7].body)
+        assert stand.scene.file(CUSTOM, branch="cogworks/1/swi-1") == HOURS
+
+
 def test_after_a_disputed_test_a_more_precise_sub_issue_and_specification_are_what_the_next_prompts_say(
     tmp_path: Path,
 ) -> None:
     """With the nodes that ship, their prompts and a model server: the advice is followed to the end."""
-    replies = (classified(), SPECIFICATION, PLAN, written(HOURS), DISPUTED)
     more = (written(HOURS + DAYS), IMPLEMENTED, PASSED, PASSED, PASSED)
-    with standing(tmp_path, text_of("bugfix"), *replies, *more, tests_first=True) as stand:
+    with standing(tmp_path, text_of("bugfix"), *ASKED, *more, tests_first=True) as stand:
         person = stand.repository
-        failed = stand.scene.cogworks("run", **stand.model)
+        waiting = stand.scene.cogworks("run", "--json", **stand.model)
         person.get_issue(2).edit(title="Read decimals exactly", body="Days may have decimals, too.")
         person.create_file("docs/specs/1.md", "x", "# Read decimals\n\n`0.25 days` is six hours.\n")
+        status = person.get_issue(1).get_comments()[0].body
+        [wait] = waiting.told["waiting_for"]
+        reject = wait["paste"].replace("approve", "reject").rpartition(" ")[0]
+        person.get_issue(1).create_comment(f"{reject} days have decimals, too")
+        failed = stand.scene.cogworks("run", **stand.model)
         trigger_again(stand)
         stand.play()
 
+        assert f"make the sub-issue or the specification more precise and comment `{reject} <why>`" in status
         assert failed.code == 1
-        assert "make the sub-issue or the specification more precise" in failed.err
         asked = [json.dumps(seen.body) for seen in stand.server.seen]
-        for before, after in ((asked[3], asked[5]), (asked[4], asked[6])):
+        for before, after in ((asked[3], asked[7]), (asked[4], asked[8])):
             for told in ("Days may have decimals, too.", "`0.25 days` is six hours."):
                 assert (told in before, told in after) == (False, True)
             assert ("Let a number have decimals" in before, "Let a number have decimals" in after) == (

@@ -7,7 +7,7 @@ from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.review import MAX_RULE_FINDINGS, run
 from cogworks.vocabulary import CommitOid, Severity
 from tests.cycle.test_handoff import handoff
-from tests.nodes.examples import CODE, FILES, FIXED, change, finding, output, ports, task, verdict
+from tests.nodes.examples import CODE, FILES, FIXED, INTERFACES, change, finding, output, ports, task, verdict
 
 CHANGED = {**FILES, **{file.path: file.content for file in change().files}}
 
@@ -228,6 +228,33 @@ def test_an_old_finding_on_a_line_that_the_change_does_not_touch_is_no_business_
     assert (outcome.output["passed"], outcome.output["findings"]) == (True, [])
     assert "src/adder/adding.py:2: S307: eval (warning)" in world.model.asked[2]
     assert "src/adder/adding.py:1:" not in world.model.asked[2]
+
+
+def test_a_finding_in_a_file_that_the_change_does_not_touch_is_no_business_of_the_review() -> None:
+    elsewhere = rule(Severity.BLOCKING, 2).model_copy(update={"artifact": "src/adder/other.py"})
+    world = ports(verdict(), verdict(), verdict(), files=CHANGED, base=FILES, rules=lambda *_: [elsewhere])
+
+    outcome = run(task("review", sub_item="A"), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert (outcome.output["passed"], outcome.output["findings"]) == (True, [])
+
+
+def test_what_was_proposed_without_a_pull_request_is_shown_and_never_what_the_implementer_made_of_it() -> (
+    None
+):
+    proposed, ours = INTERFACES.files[0].content, "class Adds:  # by a model\n"
+    world = ports(
+        verdict(), verdict(), verdict(), files={**CHANGED, INTERFACE: ours}, base={**FILES, INTERFACE: ours}
+    )
+
+    run(task("review", sub_item="A"), world)
+
+    shown = (
+        world.model.asked[0].partition("## The approved interfaces")[2].partition("## The sub-work-item")[0]
+    )
+    approved, _, change = shown.partition("This is what was changed since.")
+    assert (proposed.strip() in approved, ours in approved, f"+{ours}" in change) == (True, False, True)
 
 
 def test_only_so_many_findings_of_rules_are_shown() -> None:

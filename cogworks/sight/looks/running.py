@@ -1,18 +1,12 @@
 """What tests say, as a model reads it, and what a change would do that nobody keeps."""
 
-import re
 from collections.abc import Callable, Sequence
 
 from cogworks.codebase.changes import FileChange
-from cogworks.domain_services.messages import TestCase, TestReport
+from cogworks.domain_services.failing import in_words
+from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.sight.looks.schema import LookEdit, RunningLook
-
-MAX_TOLD = 12
-_MAX_MESSAGE_CHARS = 3_000
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
-_SECONDS = re.compile(r"\b\d+\.\d+ ?s(econds)?\b")
-_BAD = ("failed", "error")
 
 Simulate = Callable[[Sequence[str]], TestReport]
 Apply = Callable[[Sequence[FileChange]], str | None]
@@ -81,40 +75,6 @@ class Trials:
 
     def _told(self, tests: Sequence[str]) -> str:
         try:
-            return told(self._simulate(tests))
+            return in_words(self._simulate(tests))
         except ServiceFailed as error:
             return f"The tests could not be run: {error}"
-
-
-def told(report: TestReport) -> str:
-    """A report in words: what failed with its assertion and frames, how many passed."""
-    bad = [case for case in report.cases if case.outcome in _BAD]
-    passed = sum(1 for case in report.cases if case.outcome == "passed")
-    skipped = len(report.cases) - passed - len(bad)
-    head = f"{passed} passed, {len(bad)} failed" + (f", {skipped} skipped" if skipped else "")
-    parts = [head, *(_case(each) for each in bad[:MAX_TOLD])]
-    if len(bad) > MAX_TOLD:
-        parts.append("Also failed: " + ", ".join(each.id for each in bad[MAX_TOLD : MAX_TOLD + 100]))
-    parts += [f"Cannot be loaded: {normalised(error)}" for error in report.collection_errors[:MAX_TOLD]]
-    if report.timed_out:
-        parts.append("The run did not end in time.")
-    if not report.cases and not report.collection_errors:
-        parts.append("No test was found under these ids.")
-    return "\n\n".join(parts)
-
-
-def normalised(text: str) -> str:
-    """Without what differs from run to run, and cut in the middle where it is long: the end says what failed."""
-    plain = _SECONDS.sub("0s", _ADDRESS.sub("0x", text))
-    if len(plain) <= _MAX_MESSAGE_CHARS:
-        return plain
-    half = _MAX_MESSAGE_CHARS // 2
-    return f"{plain[:half]}\n… {len(plain) - 2 * half} characters …\n{plain[-half:]}"
-
-
-def _case(case: TestCase) -> str:
-    return (
-        f"{case.id} {case.outcome}:\n{normalised(case.message)}"
-        if case.message
-        else f"{case.id} {case.outcome}"
-    )

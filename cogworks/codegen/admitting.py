@@ -1,0 +1,102 @@
+"""What an answer with tests may not do: hold code, drop what nobody disputes, break other tests.
+
+Which of its files are run, and which are there.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from cogworks.codebase.changes import normalised
+from cogworks.codegen.disputing import Dispute
+from cogworks.codegen.handoff import TestHandoff, holds_tests, is_test_path
+from cogworks.codegen.suite import Scope
+from cogworks.codegen.testgate import Claim, FirstRun, GateProblem
+from cogworks.codegen.verdicts import setback_of, without_own
+from cogworks.cycle.feedback import Setback, Trial
+from cogworks.cycle.results import TraceEntry
+from cogworks.domain_services.messages import TestReport, hides_any, is_hidden
+from cogworks.nodes.contract import Workspace
+from cogworks.nodes.replies import PlannedItem, WrittenTests
+from cogworks.repair.transact.measure import file_of, measured, worse
+
+
+def beyond_tests(reply: WrittenTests, claim: Claim, item: PlannedItem, workspace: Workspace) -> Iterator[str]:
+    """What of an answer is no test."""
+    there = frozenset(workspace.files())
+    for file in reply.files:
+        path = normalised(file.path)
+        if file.action == "delete":
+            yield f"{file.path} is deleted; the writer of tests deletes nothing"
+        elif path not in claim.paths:
+            yield f"{file.path} is written and named neither in `test_path` nor in `extra_paths`; name it, or leave it out"
+        elif path in (there | frozenset(item.files)) and not is_test_path(path):
+            yield f"{file.path} is code and not for the writer of tests; leave it out"
+
+
+def alters(reply: WrittenTests, workspace: Workspace) -> bool:
+    """Whether an answer changes any file as it stands."""
+    return any(
+        file.action == "delete" or workspace.read(normalised(file.path)) != file.content
+        for file in reply.files
+    )
+
+
+def undisputed_lost(handoff: TestHandoff, report: TestReport, dispute: Dispute) -> Trial:
+    """A refusal that names handed-over tests that are gone although nobody disputed them; kept when there are none."""
+    there = {case.id for case in report.cases}
+    lost = [
+        test
+        for test in handoff.test_ids
+        if test not in there and dispute.test_id not in test and not is_hidden(test, report.collection_errors)
+    ]
+    problems = tuple(f"{test} was handed over and nobody disputes it; keep it as it was" for test in lost)
+    return Trial(category="refused_change", problems=problems) if problems else Trial()
+
+
+def harm(paths: Sequence[str], run: FirstRun, own: Collection[str]) -> Setback:
+    """What the new tests do to all others; that they fail themselves is what they are for."""
+    before, after = without_own(measured(run.before), own), measured(run.report)
+    # A file that cannot be loaded yet says nothing about the tests in it, and lets none of the others off.
+    ran = before.passing | before.failing
+    hidden = frozenset(test for test in ran if is_hidden(test, after.uncollected))
+    # Nor does a folder of theirs, in which nothing else ran.
+    folders = frozenset(
+        place for place in after.uncollected if hides_any(place, paths) and not hides_any(place, ran)
+    )
+    known = before.model_copy(
+        update={
+            "passing": before.passing - hidden,
+            "failing": before.failing - hidden,
+            "uncollected": before.uncollected | (after.uncollected & frozenset(paths)) | folders,
+        }
+    )
+    found = setback_of(worse(known, after), after, [run.report])
+    return found.model_copy(
+        update={"broken": tuple(case for case in found.broken if file_of(case.id) not in paths)}
+    )
+
+
+def with_new(scope: Scope, claim: Claim) -> Scope:
+    """The suite with the new tests in it."""
+    if scope is None:
+        return None
+    return tuple(dict.fromkeys((*scope, claim.place.path, *filter(holds_tests, claim.extra_paths))))
+
+
+def existing(paths: Sequence[str], workspace: Workspace) -> list[str]:
+    """Those of the paths under which there is a file, each once, in order."""
+    return sorted(path for path in set(paths) if workspace.read(path) is not None)
+
+
+def trial_for(problem: GateProblem) -> Trial:
+    """The refusal that one problem of the gate is."""
+    return Trial(category=problem.code, problems=(problem.message,))
+
+
+def entry_of(code: str, claim: Claim) -> TraceEntry:
+    """A problem of the gate as an event."""
+    data = {
+        "feature_id": claim.convention.feature_id,
+        "issue_number": claim.convention.sub_work_item,
+        "expected_path": claim.place.path,
+    }
+    return TraceEntry(kind=code.lower(), data=data)

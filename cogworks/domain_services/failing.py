@@ -1,0 +1,212 @@
+"""What failing tests say, as a model needs it: ids, assertions, frames of the repository's own code; alike ones once.
+
+Every text has a limit, and what was cut is said where it was cut.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from cogworks.domain_services.messages import TestCase, TestReport, hides_any
+
+MAX_TEXT_CHARS = 3_000
+"""Of one failure, about 750 tokens; what was printed meanwhile comes on top of it."""
+MAX_PRINTED_CHARS = 1_000
+MAX_TOTAL_CHARS = 16_000
+"""Of all failures that are shown at once, about 4 000 tokens; of those beyond, only ids and cause are said."""
+MAX_SHOWN = 12
+"""Causes of one run that are shown to whoever had it run."""
+MAX_IDS = 20
+"""Tests that are named where many fail alike."""
+_MAX_CAUSE_CHARS = 300
+_BAD = frozenset({"failed", "error"})
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
+_SECONDS = re.compile(r"\b\d+\.\d+ ?s(econds)?\b")
+_MARKERS = re.compile(r"^[ ^~]*[\^~][ ^~]*(?:\n|\Z)", re.MULTILINE)
+"""Lines of `^^^` under an expression differ between versions of the interpreter and say nothing new."""
+_FRAME = re.compile(r"(?P<file>[^\s:][^:\n]{0,400}):\d+: in ")
+_OUTSIDE = re.compile(r"[</]|\.\.[/\\]|[A-Za-z]:\\")
+_INSTALLED = re.compile(r"(?:^|[/\\])(?:site-packages|dist-packages|node_modules|\.venv|\.tox)[/\\]")
+_STACK = re.compile(
+    r"\s+at [^\n]{0,300}(?:node_modules/|node:internal|\b(?:java|jdk|sun|junit|org\.junit)\.)"
+)
+"""A frame of a runner in the languages that write one on a line."""
+_PRINTED = re.compile(r"-{2,} ?Captured [^\n]{1,60}-{2,}$")
+_MARK = re.compile(r"E(?:\s+|$)")
+
+
+class Cause(NamedTuple):
+    """Failures that ended in the same words."""
+
+    words: str
+    ids: tuple[str, ...]
+    """Of the tests, or files and folders that could not be loaded, each once."""
+    text: str
+    """What the first of them said, cut."""
+
+
+def cause_of(text: str) -> str:
+    """Why a test failed, in the runner's words, on one line; empty where it does not say."""
+    lines, _ = _parted(_steady(text))
+    blocks = [list(group) for marked, group in groupby(lines, lambda line: bool(_MARK.match(line))) if marked]
+    said = [_MARK.sub("", line, count=1).strip() for line in blocks[-1]] if blocks else lines[::-1]
+    first = next((line.strip() for line in said if line.strip()), "")
+    return first if len(first) <= _MAX_CAUSE_CHARS else f"{first[:_MAX_CAUSE_CHARS]}[…]"
+
+
+def innermost(text: str) -> str:
+    """The file of the innermost frame that a failure names, the runner's and installed packages' included; may be empty."""
+    lines, _ = _parted(text)
+    files = [match["file"] for line in lines if (match := _FRAME.match(line))]
+    return files[-1] if files else ""
+
+
+def is_own(file: str) -> bool:
+    """Whether a frame is of the repository, as far as its file tells."""
+    return not (_OUTSIDE.match(file) or _INSTALLED.search(file))
+
+
+def excerpt(text: str) -> str:
+    """One failure without frames that are not the repository's, its end where it is long, and the end of what was printed.
+
+    What differs from run to run, addresses and seconds, is left out.
+    """
+    lines, printed = _parted(_MARKERS.sub("", _steady(text)))
+    parts = [_end("\n".join(_own(lines)), MAX_TEXT_CHARS)]
+    if printed:
+        parts.append(f"{printed[0]}\n{_end(chr(10).join(printed[1:]), MAX_PRINTED_CHARS)}")
+    return "\n".join(parts)
+
+
+def causes(failures: Iterable[tuple[str, str]]) -> tuple[Cause, ...]:
+    """Failures, id and text, by their cause, in the order in which each cause is met first."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, text in failures:
+        found.setdefault(cause_of(text) or name, []).append((name, text))
+    return tuple(
+        Cause(words, tuple(dict.fromkeys(name for name, _ in alike)), excerpt(alike[0][1]))
+        for words, alike in found.items()
+    )
+
+
+def failing(cases: Sequence[TestCase], blocked: Sequence[str] = ()) -> tuple[str, ...]:
+    """Failing tests in words, one text for each cause.
+
+    Args:
+        blocked: what isolation refused; it is said with the tests that met it, and nowhere else.
+    """
+    how = {case.id: "failed" if case.outcome == "failed" else "ended with an error" for case in cases}
+    told = []
+    for cause in causes((case.id, case.message) for case in cases):
+        first, *others = cause.ids
+        head = f"{first} {how[first]}"
+        if others:
+            head = f"{len(cause.ids)} tests fail alike: {listed(cause.ids)}. The first"
+        told.append(_Told(head, cause, _met(cause.ids, blocked)))
+    return tuple(_within(told))
+
+
+def unloaded(errors: Sequence[str], blocked: Sequence[str] = ()) -> tuple[str, ...]:
+    """What could not be loaded, in words, one text for each cause; `blocked` is that of `failing`."""
+    told = []
+    for cause in causes((error.split(":", 1)[0], error) for error in errors):
+        head = "The tests could not be loaded"
+        if len(cause.ids) > 1:
+            head = f"{len(cause.ids)} files or folders of tests could not be loaded alike: {listed(cause.ids)}. The first"
+        told.append(_Told(head, cause, _met(("while collecting", *cause.ids), blocked)))
+    return tuple(_within(told))
+
+
+def failures_of(report: TestReport, paths: Collection[str]) -> tuple[str, ...]:
+    """What failed of the tests in these files, or kept them from being loaded, in words."""
+    cases = [case for case in report.cases if case.outcome in _BAD and case.id.split(":", 1)[0] in paths]
+    errors = [error for error in report.collection_errors if hides_any(error, paths)]
+    return (*unloaded(errors, report.blocked), *failing(cases, report.blocked))
+
+
+def in_words(report: TestReport) -> str:
+    """A whole run: how many passed, and what failed or could not be loaded."""
+    bad = [case for case in report.cases if case.outcome in _BAD]
+    passed = sum(1 for case in report.cases if case.outcome == "passed")
+    skipped = len(report.cases) - passed - len(bad)
+    parts = [f"{passed} passed, {len(bad)} failed" + (f", {skipped} skipped" if skipped else "")]
+    shown = (*unloaded(report.collection_errors, report.blocked), *failing(bad, report.blocked))
+    parts += shown[:MAX_SHOWN]
+    if len(shown) > MAX_SHOWN:
+        parts.append(f"and {len(shown) - MAX_SHOWN} more causes")
+    if report.timed_out:
+        parts.append("The run did not end in time.")
+    if not report.cases and not report.collection_errors:
+        parts.append("No test was found under these ids.")
+    return "\n\n".join(parts)
+
+
+def in_figures(failures: Iterable[tuple[str, str]]) -> str:
+    """The causes with how often each was met, e.g. `57 × ImportError: …, 1 × ValueError: …`; the most frequent first."""
+    found = sorted(causes(failures), key=lambda cause: -len(cause.ids))
+    more = f", and {len(found) - MAX_IDS} more causes" if len(found) > MAX_IDS else ""
+    return ", ".join(f"{len(cause.ids)} × {cause.words}" for cause in found[:MAX_IDS]) + more
+
+
+def listed(ids: Sequence[str]) -> str:
+    """Names on one line, and how many there are beyond the limit."""
+    more = f" and {len(ids) - MAX_IDS} more" if len(ids) > MAX_IDS else ""
+    return f"{', '.join(ids[:MAX_IDS])}{more}"
+
+
+class _Told(NamedTuple):
+    head: str
+    cause: Cause
+    met: str
+
+
+def _within(told: Sequence[_Told]) -> Iterator[str]:
+    """Each failure as a text, within the limit for all of them."""
+    left = MAX_TOTAL_CHARS
+    for each in told:
+        whole = f"{each.head}:\n{each.cause.text}{each.met}"
+        left -= len(whole)
+        short = f"{each.head}:\n{each.cause.words}\n[its frames are left out: {MAX_TOTAL_CHARS} characters are shown of others]"
+        yield whole if left >= 0 else f"{short}{each.met}"
+
+
+def _met(ids: Collection[str], blocked: Sequence[str]) -> str:
+    found = [text for text in blocked if any(text.startswith(f"{each}: ") for each in ids)]
+    shown = dict.fromkeys(text.split(": ", 1)[1] for text in found[:MAX_IDS])
+    return f"\nThe isolation around the tests refused this: {'; '.join(shown)}" if found else ""
+
+
+def _steady(text: str) -> str:
+    return _SECONDS.sub("0s", _ADDRESS.sub("0x", text))
+
+
+def _parted(text: str) -> tuple[list[str], list[str]]:
+    """The lines that say what failed, and those that were printed meanwhile."""
+    lines = text.splitlines()
+    at = next((number for number, line in enumerate(lines) if _PRINTED.match(line)), len(lines))
+    return lines[:at], lines[at:]
+
+
+def _own(lines: Iterable[str]) -> Iterator[str]:
+    """The lines without the frames of the runner and of installed packages; what an assertion says always stays."""
+    is_own_frame, left_out = True, 0
+    for line in lines:
+        frame = _FRAME.match(line)
+        is_own_frame = is_own(frame["file"]) if frame else is_own_frame
+        is_foreign = not is_own_frame or bool(_STACK.match(line))
+        if is_foreign and not _MARK.match(line):
+            left_out += bool(frame) or bool(_STACK.match(line))
+            continue
+        if left_out:
+            yield f"[{left_out} frame(s) of the runner or of installed packages]"
+            left_out = 0
+        yield line
+    if left_out:
+        yield f"[{left_out} frame(s) of the runner or of installed packages]"
+
+
+def _end(text: str, limit: int) -> str:
+    """The end of a text: a test's output says there what failed."""
+    cut = len(text) - limit
+    return text if cut <= 0 else f"[… {cut} characters]{text[cut:]}"

@@ -1,0 +1,143 @@
+"""What a model is shown of failing tests: ids, assertions and the repository's own frames, alike ones once, within limits."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogworks.domain_services.failing import (
+    MAX_IDS,
+    MAX_PRINTED_CHARS,
+    MAX_TEXT_CHARS,
+    MAX_TOTAL_CHARS,
+    cause_of,
+    excerpt,
+    failing,
+    failures_of,
+    in_figures,
+    unloaded,
+)
+from cogworks.domain_services.messages import TestCase, TestReport
+
+DEEP = """tests/test_a.py:3: in test_a
+    assert load("x") == 1
+src/own/loading.py:7: in load
+    return parse(text)
+<environment>/lib/python3.11/site-packages/yaml/parsing.py:90: in parse
+    raise ParserError(text)
+../venv/lib/python3.11/site-packages/yaml/scanner.py:12: in scan
+    scan(scan)
+E   yaml.parser.ParserError: no"""
+NODE = """AssertionError: 1 == 2
+    at add (src/add.js:3:4)
+    at Object.<anonymous> (node_modules/jest-circus/build/run.js:1:1)
+    at process (node:internal/process/task_queues:95:5)"""
+
+
+def case(name: str, message: str = "E   no", outcome: str = "failed") -> TestCase:
+    return TestCase.model_validate({"id": name, "outcome": outcome, "message": message})
+
+
+def test_frames_of_the_repository_stay_and_those_of_others_are_counted() -> None:
+    shown = excerpt(DEEP)
+
+    assert "src/own/loading.py:7: in load\n    return parse(text)" in shown
+    assert "site-packages" not in shown
+    assert "raise ParserError" not in shown
+    assert shown.endswith(
+        "[2 frame(s) of the runner or of installed packages]\nE   yaml.parser.ParserError: no"
+    )
+
+
+def test_frames_of_a_runner_that_writes_them_on_one_line_are_counted_too() -> None:
+    assert excerpt(NODE).splitlines() == [
+        "AssertionError: 1 == 2",
+        "    at add (src/add.js:3:4)",
+        "[2 frame(s) of the runner or of installed packages]",
+    ]
+
+
+def test_the_cause_is_what_was_raised_last() -> None:
+    chained = "E   KeyError: 'a'\n\nDuring handling of the above exception:\na.py:1: in f\nE   ValueError: b\nE   more"
+
+    assert cause_of(DEEP) == "yaml.parser.ParserError: no"
+    assert cause_of(chained) == "ValueError: b"
+    assert cause_of(NODE) != ""
+    assert cause_of("") == ""
+
+
+def test_tests_that_fail_alike_are_shown_once_with_all_their_ids() -> None:
+    alike = [case(f"t.py::{number}", f"t.py:{number}: in f\nE   ImportError: no x") for number in range(3)]
+
+    first, second = failing([*alike, case("t.py::other", "E   ValueError: y")])
+
+    assert first == (
+        "3 tests fail alike: t.py::0, t.py::1, t.py::2. The first:\nt.py:0: in f\nE   ImportError: no x"
+    )
+    assert second == "t.py::other failed:\nE   ValueError: y"
+
+
+def test_addresses_and_durations_make_no_cause_of_their_own() -> None:
+    told = failing([case(f"t.py::{n}", f"E   <A at 0x7f33aabbcc{n}0> took {n}.5s") for n in (1, 2)])
+
+    assert len(told) == 1
+    assert "E   <A at 0x> took 0s" in told[0]
+
+
+def test_what_was_cut_is_said() -> None:
+    many = [case(f"t.py::{number}") for number in range(MAX_IDS + 7)]
+    long = "x" * MAX_TEXT_CHARS + "END"
+    printed = "----- Captured stdout call -----\n" + "y" * (MAX_PRINTED_CHARS + 5) + "NEAR"
+
+    assert f"t.py::{MAX_IDS - 1} and 7 more" in failing(many)[0]
+    assert excerpt(long).startswith("[… 3 characters]")
+    shown = excerpt(f"E   no\n{printed}")
+    assert shown.startswith("E   no\n----- Captured stdout call -----\n[… 9 characters]")
+    assert shown.endswith("NEAR")
+
+
+def test_all_failures_together_have_a_limit_beyond_which_only_their_causes_are_said() -> None:
+    big = [case(f"t.py::{number}", "x" * MAX_TEXT_CHARS + f"\nE   number {number}") for number in range(9)]
+
+    told = failing(big)
+
+    assert sum(map(len, told)) < MAX_TOTAL_CHARS + 2_000
+    assert told[-1].startswith("t.py::8 failed:\nnumber 8\n[its frames are left out")
+
+
+def test_what_isolation_refused_is_said_where_a_failing_test_met_it() -> None:
+    blocked = ("t.py::a: tried to connect to example.org", "t.py::fine: tried to write /etc/x")
+
+    told = failing([case("t.py::a", "E   a"), case("t.py::b", "E   b")], blocked)
+
+    assert told[0].endswith("The isolation around the tests refused this: tried to connect to example.org")
+    assert "isolation" not in told[1]
+    assert "/etc/x" not in "".join(told)
+
+
+def test_only_the_failures_in_the_asked_files_are_shown() -> None:
+    report = TestReport(
+        cases=(case("t.py::a"), case("u.py::b", "E   other"), case("t.py::c", "", "passed")),
+        collection_errors=("t.py: E   ImportError: no x", "u.py: E   SyntaxError"),
+    )
+
+    assert failures_of(report, ["t.py"]) == (
+        "The tests could not be loaded:\nt.py: E   ImportError: no x",
+        "t.py::a failed:\nE   no",
+    )
+
+
+def test_files_that_cannot_be_loaded_alike_are_shown_once() -> None:
+    (told,) = unloaded([f"{name}.py: {name}.py:1: in <module>\nE   ImportError: no x" for name in "ab"])
+
+    assert told.startswith("2 files or folders of tests could not be loaded alike: a.py, b.py. The first:\n")
+
+
+def test_figures_begin_with_the_most_frequent_cause() -> None:
+    found = [("z", "E   ValueError: odd"), *((str(number), "E   ImportError: no x") for number in range(57))]
+
+    assert in_figures(found) == "57 × ImportError: no x, 1 × ValueError: odd"
+
+
+@given(st.text(max_size=2_000))
+def test_any_text_is_read_and_stays_within_its_limit(text: str) -> None:
+    assert len(excerpt(text)) <= MAX_TEXT_CHARS + MAX_PRINTED_CHARS + 200
+    assert "\n" not in cause_of(text)
