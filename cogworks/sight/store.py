@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -49,6 +50,8 @@ class Store:
         """
         self._path = path
         self._connection = self._opened()
+        # Whoever forgets it closes it all the same.
+        weakref.finalize(self, self._connection.close)
 
     def close(self) -> None:
         """Let go of the file."""

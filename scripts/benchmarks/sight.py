@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -83,6 +84,12 @@ class History:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._objects: subprocess.Popen[bytes] | None = None
+
+    def close(self) -> None:
+        """End what reads its objects."""
+        if self._objects is not None:
+            self._objects.communicate()
+            self._objects = None
 
     @property
     def name(self) -> str:
@@ -312,14 +319,14 @@ def main(arguments: Sequence[str]) -> None:
     rows: dict[str, dict[str, Scores]] = {}
     sizes: dict[str, int] = {}
     for folder in given.repositories:
-        history = History(folder)
-        fixes = history.fixes(given.count)
-        if not fixes:
-            _print(f"{history.name}: no fix in its history; is it whole?")
-            continue
-        sys.stderr.write(f"{history.name}: {len(fixes)} fixes\n")
-        sizes[history.name] = len(CommitTree(history, "HEAD").files())
-        rows[history.name] = measured(history, fixes, with_aider=given.aider, misses=given.misses)
+        with closing(History(folder)) as history:
+            fixes = history.fixes(given.count)
+            if not fixes:
+                _print(f"{history.name}: no fix in its history; is it whole?")
+                continue
+            sys.stderr.write(f"{history.name}: {len(fixes)} fixes\n")
+            sizes[history.name] = len(CommitTree(history, "HEAD").files())
+            rows[history.name] = measured(history, fixes, with_aider=given.aider, misses=given.misses)
     total: dict[str, Scores] = {}
     for choosers in rows.values():
         for name, found in choosers.items():

@@ -1,0 +1,95 @@
+"""Which fixes are drawn from a history, and what is counted of them."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from scripts.benchmarks.sight import CommitTree, History, bm25, main, measured, table
+from tests.codebase.repositories import BareRepository
+
+SOURCES = {
+    "src/cart.py": "def total(rows):\n    return sum(rows)\n",
+    "src/mail.py": "def send(to):\n    print(to)\n",
+    "tests/test_cart.py": "from cart import total\n",
+    "README.md": "# Shop\n",
+}
+FIX = (
+    "Fix the total of an empty cart\n\nIt was wrong for carts without rows (#12).\n\nSigned-off-by: A <a@b.c>"
+)
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Iterator[History]:
+    repository = BareRepository(tmp_path)
+    repository.put("main", SOURCES, message="Initial commit")
+    repository.put(
+        "main", {"README.md": "# The shop\n"}, message="Fix the words of the readme, they were wrong"
+    )
+    repository.put("main", {"src/mail.py": "def send(to):\n    print(to, to)\n"}, message="Send it twice")
+    repository.put(
+        "main",
+        {"src/mail.py": "def send(to):\n    pass\n"},
+        message="Fix lint of the mail module, nothing else changed",
+    )
+    repository.put(
+        "main",
+        {"src/cart.py": "def total(rows):\n    return sum(rows) or 0\n", "tests/test_cart.py": "x\n"},
+        message=FIX,
+    )
+    repository.put(
+        "main", {"src/new.py": "x = 1\n"}, message="Fix what was broken by adding a module of its own"
+    )
+    with closing(History(repository.path)) as opened:
+        yield opened
+
+
+def test_only_commits_that_mend_sources_that_were_there_are_drawn(history: History) -> None:
+    [fix] = history.fixes(10)
+
+    assert fix.files == ("src/cart.py",)
+    assert fix.request == "Fix the total of an empty cart\n\nIt was wrong for carts without rows ."
+    assert fix.parent == history.git("rev-parse", f"{fix.oid}^").strip()
+
+
+def test_the_tree_is_the_one_before_the_fix(history: History) -> None:
+    [fix] = history.fixes(10)
+    tree = CommitTree(history, fix.parent)
+
+    assert tree.read("src/cart.py") == SOURCES["src/cart.py"]
+    assert "src/new.py" not in tree.files()
+    assert [past.text.strip() for past in tree.past(1)] == [
+        "Fix lint of the mail module, nothing else changed"
+    ]
+
+
+def test_every_chooser_is_measured_and_only_ours_has_a_view(history: History) -> None:
+    found = measured(history, history.fixes(10), with_aider="", misses=False)
+
+    assert (found["cogworks"].fixes, found["cogworks"].first_5, found["cogworks"].visible) == (1, 1, 1)
+    assert found["cogworks"].filler_tokens == 0
+    assert found["plain BM25"].view_tokens == 0
+    rows = table({"shop": found}, {"shop": 5}).splitlines()
+    assert rows[2].startswith("| shop | 5 | 1 | cogworks | 100% | 100% | 100% | ")
+
+
+def test_plain_bm25_ranks_sources_by_their_words(history: History) -> None:
+    tree = CommitTree(history, "HEAD")
+
+    assert bm25(tree, "send the mail")[0] == "src/mail.py"
+    assert "README.md" not in bm25(tree, "shop")
+
+
+def test_a_history_without_fixes_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = BareRepository(tmp_path)
+    repository.put("main", SOURCES, message="Initial commit")
+
+    main([str(repository.path)])
+
+    assert "no fix in its history" in capsys.readouterr().out
+
+
+def test_a_fix_is_the_same_whoever_asks(history: History) -> None:
+    with closing(History(history.folder)) as again:
+        assert history.fixes(10) == again.fixes(10)
