@@ -33,6 +33,7 @@ from cogworks.repair.probe.probes import Scene
 from cogworks.settings.config import Environment, parse_config, read_environment
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring.fix import open_repair
+from cogworks.wiring.model import open_provider
 from cogworks.wiring.probes import ProbeSandboxPool, Site, laboratory_of, sandbox_pool_in
 from cogworks.wiring.step import _open_session
 from tests.codebase.repositories import BOT, BareRepository, git
@@ -233,7 +234,7 @@ def test_a_node_is_lent_rooms_of_its_own_working_copy_at_every_analysis(tmp_path
     environment = read_environment({"COGWORKS_WORK_DIR": str(work), **offline})
     with (
         copy_in(tmp_path, work) as copy,
-        _open_session(order, environment, lambda _order, _stack: copy, print) as session,
+        _open_session(order, environment, lambda _order, _stack: copy, print, open_provider) as session,
     ):
         for _ in range(2):
             # What was cancelled is of no use any more; the next analysis has another one.
