@@ -30,7 +30,7 @@ KEYS = ("A", "B", "C")
 
 
 def recorded(purpose: str) -> dict[str, Any]:
-    reply: dict[str, Any] = tomllib.loads((CASSETTES / f"{purpose}.toml").read_text("utf-8"))["reply"]
+    reply: dict[str, Any] = tomllib.loads((CASSETTES / f"{purpose}.toml").read_text("utf-8"))["reply"]["answer"]
     return reply
 
 
