@@ -30,8 +30,9 @@ KEYS = ("A", "B", "C")
 
 
 def recorded(purpose: str) -> dict[str, Any]:
-    reply: dict[str, Any] = tomllib.loads((CASSETTES / f"{purpose}.toml").read_text("utf-8"))["reply"]["answer"]
-    return reply
+    cassette = tomllib.loads((CASSETTES / f"{purpose}.toml").read_text("utf-8"))
+    answer: dict[str, Any] = cassette["reply"]["answer"]
+    return answer
 
 
 def planned() -> dict[str, Any]:
