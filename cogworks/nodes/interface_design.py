@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from cogworks.codebase.changes import normalised
+from cogworks.codegen.answer_forms import as_whole_files, in_one_form, paths_of
 from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
 from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.checking import InterfaceMap
@@ -77,10 +79,12 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         return reply
     if refused := _reason_for_a_person(reply):
         return refused
+    workspace.roll_back()
+    reply = as_whole_files(reply, in_one_form(reply, workspace).files)
     names = [interface.name for interface in reply.interfaces]
     title = output_of(task, "specification")["title"]
     return Succeeded(
-        output={**reply.model_dump(mode="json"), **left_out(ports)},
+        output={**reply.model_dump(mode="json", exclude={"edits", "unified_diff"}), **left_out(ports)},
         effects=put_to_people(
             task,
             SLUG,
@@ -100,10 +104,15 @@ def problems_of(reply: Interfaces, workspace: Workspace, ports: NodePorts) -> li
     """
     if _reason_for_a_person(reply):
         return []
+    workspace.roll_back()
+    files, unplaced = in_one_form(reply, workspace)
+    if unplaced:
+        return list(unplaced)
+    reply = as_whole_files(reply, files)
     problems = [f"{file.path} is deleted; an interface is created or modified" for file in _deleted(reply)]
-    paths = {file.path for file in reply.files}
+    paths = {normalised(file.path) for file in reply.files}
     problems += [
-        f"interface {interface.name!r} is declared in {interface.path!r}, which is not among `files`"
+        f"interface {interface.name!r} is declared in {interface.path!r}, which the answer neither creates nor changes"
         for interface in reply.interfaces
         if interface.path not in paths
     ]
@@ -143,7 +152,7 @@ def _checked_in_place(reply: Interfaces, workspace: Workspace, ports: NodePorts)
 def _reason_for_a_person(reply: Interfaces) -> Failed | None:
     return reason_for_a_person(
         "interface_design",
-        [file.path for file in reply.files],
+        paths_of(reply),
         missing_capability=reply.missing_capability,
         bounds="the specification does",
     )

@@ -157,6 +157,73 @@ def test_tests_come_first_and_are_handed_over_with_the_path_their_writer_reporte
     ]
 
 
+def editing(*edits: tuple[str, str, str], **changes: Any) -> WrittenTests:
+    given = [{"path": path, "search": search, "replace": replace} for path, search, replace in edits]
+    return WrittenTests.model_validate({"test_path": edits[0][0], "files": (), "edits": given, **changes})
+
+
+def test_a_test_is_added_to_a_file_that_is_there_by_an_edit() -> None:
+    there = "tests/test_adding.py"
+    place = world(editing((there, FILES[there], f"{FILES[there]}\n\n{TEXT}")), implemented())
+
+    outcome = played(place)
+
+    assert outcome.output["test_handoff"]["test_path"] == there
+    (_, with_tests), _ = place.copy.commits
+    assert with_tests[there] == f"{FILES[there]}\n\n{TEXT}"
+
+
+def test_an_edit_that_stands_nowhere_goes_back_to_the_writer() -> None:
+    there = "tests/test_adding.py"
+    place = world(editing((there, "def test_one", TEXT)), written(), implemented())
+
+    played(place)
+
+    assert place.model.purposes == ["write_tests-A-1", "write_tests-A-2", "implementation-A-1"]
+    assert "the text to replace stands 0 times" in place.model.asked[1]
+
+
+def test_tests_that_were_sent_back_are_corrected_by_edits_of_the_answer_that_held_them() -> None:
+    data, too_much = "tests/custom/data.csv", "tests/custom/more.csv"
+    passing = written(
+        text="def test_all_is_well(): ...\n",
+        extra_paths=(data, too_much),
+        files=[
+            ProposedFile(path=CUSTOM, action="create", content="def test_all_is_well(): ...\n"),
+            ProposedFile(path=data, action="create", content="1,2,3\n"),
+            ProposedFile(path=too_much, action="create", content="4,5,9\n"),
+        ],
+    )
+    place = world(
+        passing, editing((CUSTOM, "test_all_is_well", "test_sum"), extra_paths=(data,)), implemented()
+    )
+
+    outcome = played(place)
+
+    assert outcome.output["test_handoff"]["extra_paths"] == [data]
+    (_, with_tests), _ = place.copy.commits
+    assert (with_tests[CUSTOM], with_tests[data]) == (TEXT, "1,2,3\n")
+    assert too_much not in with_tests
+
+
+def test_tests_that_are_in_the_repository_are_changed_as_they_stand_there() -> None:
+    """The formatter may have changed them since their writer gave them."""
+    dispute = {"test_id": f"{CUSTOM}::test_sum", "reason": "R1 says otherwise."}
+    place = world(
+        written(text=f"{TEXT}def test_more(): ...   \n"),
+        implemented(test_dispute=dispute),
+        editing((CUSTOM, "def test_more(): ...\n", "def test_most(): ...\ndef test_more(): ...\n")),
+        implemented(),
+        layout=lambda text: text.replace("   \n", "\n"),
+    )
+
+    played(place)
+
+    (_, first), (_, second), *_ = place.copy.commits
+    assert first[CUSTOM] == f"{TEXT}def test_more(): ...\n"
+    assert second[CUSTOM] == f"{TEXT}def test_most(): ...\ndef test_more(): ...\n"
+
+
 def test_the_tests_are_committed_before_the_coder_starts() -> None:
     place = world(written(notes="Sums only."), implemented())
 
