@@ -121,7 +121,7 @@ def localise(
     if suspects and (words := explorer.words()) is not None:
         tests = sources_of(sorted(ids), words)
         said = "\n".join([*messages, *(each.text for each in tests)])
-        slices = beyond(words, said, slices, rules=rules)
+        slices = beyond(words, said, slices, rules=rules, executed=_most_suspicious(spectrum))
     return Localised(
         ranking=ranking,
         suspects=suspects,
@@ -141,6 +141,12 @@ def _spectrum(
         return None
     found = spectrum_of(coverage.tests, failing, is_suspect=lambda path: matching(path, rules.files) is None)
     return {artifact: dict(lines) for artifact, lines in found.items()}
+
+
+def _most_suspicious(spectrum: Mapping[str, Mapping[int, float]] | None) -> list[str]:
+    """The files that failing tests execute, the most suspicious first."""
+    executed = {path: max(lines.values(), default=0.0) for path, lines in (spectrum or {}).items()}
+    return sorted((path for path in executed if executed[path] > 0), key=lambda path: (-executed[path], path))
 
 
 def _covering(coverage: Coverage) -> dict[str, tuple[str, ...]]:

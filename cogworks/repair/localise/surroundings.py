@@ -5,6 +5,7 @@ or by none; it is found by its name in the code that runs, and by the words of t
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePosixPath
 
@@ -28,6 +29,10 @@ _HOPS = 2
 """A table may name another one."""
 _CONTEXT = 4
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_IMPORT = re.compile(r"(?:import|from|use|using|#include|require)\b|(?:const|let|var) .*\brequire\(")
+_MAX_HEAD_LINES = 80
+_MAX_EXECUTED = 60
+"""Files whose code is looked at for names."""
 _CHANGEABLE = (Kind.SOURCE, Kind.DATA, Kind.CONFIGURATION)
 _FIXTURES = "conftest.py"
 
@@ -38,6 +43,7 @@ def beyond(
     windows: Sequence[Slice],
     *,
     rules: TestRules,
+    executed: Sequence[str] = (),
     room_tokens: int = ROOM_TOKENS,
 ) -> tuple[Slice, ...]:
     """The windows with what else the failure may be about, in order of file and line; windows that touch are one.
@@ -45,13 +51,21 @@ def beyond(
     Args:
         failure: what the failing tests say, and their source.
         windows: around the suspects; their code leads to the tables.
+        executed: files that the failing tests execute, the most suspicious first; their code leads to further tables.
     """
     terms = frozenset(terms_of(failure))
     taken: dict[str, list[Lines]] = {}
     for each in windows:
         taken.setdefault(each.artifact, []).append(each.lines)
     room = room_tokens
-    for path, stretch in (*_tables(index, windows, rules), *_viewed(index, failure, windows, rules)):
+    shown = list(dict.fromkeys(each.artifact for each in windows))
+    places = [
+        *((path, stretch) for path in shown if (stretch := _imports_of(index.text(path)))),
+        *_tables(index, windows, rules),
+        *_tables_around(index, [*shown, *executed][:_MAX_EXECUTED], terms, rules),
+        *_viewed(index, failure, windows, rules),
+    ]
+    for path, stretch in places:
         lines = lines_of(index.text(path))
         for part in _within(stretch, lines, terms, room):
             if any(first <= part[0] and part[1] <= last for first, last in taken.get(path, ())):
@@ -113,6 +127,31 @@ def _tables(index: Index, windows: Sequence[Slice], rules: TestRules) -> Iterato
                         text = "".join(lines_of(index.text(place))[each.first - 1 : each.last])
                         named_next.setdefault(place, set()).update(_IDENTIFIER.findall(text))
         names = named_next
+
+
+def _tables_around(
+    index: Index, paths: Sequence[str], terms: Collection[str], rules: TestRules
+) -> Sequence[tuple[str, Lines]]:
+    """The module-level names that executed code uses, those that share most with the failure first."""
+    near = list(
+        dict.fromkeys([*paths, *(each for found in index.imports(paths).values() for each in sorted(found))])
+    )
+    used = Counter(name for path in paths for name in _IDENTIFIER.findall(index.text(path)))
+    found = []
+    for path, card in index.cards([each for each in near if matching(each, rules.files) is None]).items():
+        lines = lines_of(index.text(path))
+        for each in card.definitions:
+            # Once is where it is defined, if its file is among those that are executed.
+            if each.parent < 0 and _is_data(each) and used[each.name] > (path in paths):
+                said = frozenset(terms_of("".join(lines[each.first - 1 : each.last])))
+                found.append((-len(said.intersection(terms)), near.index(path), each.first, each.last, path))
+    return [(path, (first, last)) for score, _, first, last, path in sorted(found) if score < 0]
+
+
+def _imports_of(text: str) -> Lines | None:
+    """From the first to the last import at the beginning of a file: a repair may need another one."""
+    found = [number for number, line in enumerate(lines_of(text)[:_MAX_HEAD_LINES], 1) if _IMPORT.match(line)]
+    return (found[0], found[-1]) if found else None
 
 
 def _is_data(each: Outlined) -> bool:

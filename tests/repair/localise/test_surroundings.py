@@ -15,6 +15,7 @@ from tests.repair.exploring import COVERAGE, FAILING, NODES, SHOP, ScriptedExplo
 
 LEXER = "from sql.words import KINDS\n\n\ndef kind(word):\n    return KINDS.get(word, 'name')\n"
 WORDS = "TYPES = {'INT': 'type'}\nOTHER = 1\nKINDS = {'SELECT': 'verb', **TYPES}\n"
+FAR = "# far away\n" * 400
 LONG = [f"    'WORD{number}': 'noun',\n" for number in range(3_000)]
 
 
@@ -107,3 +108,42 @@ def test_localisation_shows_the_failing_test_and_what_is_around_the_suspects() -
 
     assert [each.text for each in found.tests] == ["def test_total():\n    assert shop.total([1]) == 1\n"]
     assert "RATE = 1\n" in "".join(each.text for each in found.slices)
+
+
+def test_a_table_of_code_that_ran_is_found_though_no_suspect_names_it() -> None:
+    files = {
+        "sql/format.py": "def tidy(text):\n    return text.strip()\n",
+        "sql/lexer.py": LEXER,
+        "sql/words.py": f"KINDS = {{'SELECT': 'verb'}}\nUNUSED = {{'SELECT': 'noun'}}\n{FAR}",
+    }
+    windows = [window("sql/format.py", files["sql/format.py"])]
+
+    found = beyond(
+        index_of(files),
+        "assert kind('SELECT') == 'noun'",
+        windows,
+        rules=TestRules(),
+        executed=["sql/lexer.py"],
+        room_tokens=40,
+    )
+
+    assert [(each.artifact, each.lines) for each in found] == [
+        ("sql/format.py", (1, 2)),
+        ("sql/words.py", (1, 1)),
+    ]
+
+
+def test_the_imports_of_a_suspect_are_shown_for_a_repair_may_need_another_one() -> None:
+    head = '"""Doc."""\n\nimport os\nfrom re import (\n    match,\n)\nimport sys\n'
+    text = f"{head}{FAR}\n\ndef total():\n    return 1\n"
+    last = text.count("\n")
+
+    found = beyond(
+        index_of({"a.py": text}),
+        "",
+        [window("a.py", "def total():\n    return 1\n", last - 1)],
+        rules=TestRules(),
+        room_tokens=60,
+    )
+
+    assert found[0].lines == (3, 7)
