@@ -11,6 +11,7 @@ from cogworks.codegen.admitting import (
     entry_of,
     existing,
     harm,
+    restated_by,
     trial_for,
     undisputed_lost,
     with_new,
@@ -94,6 +95,8 @@ class TestWriting:
         self._about_dispute: Dispute | None = None
         """The dispute, as the writer was told of it."""
         self.requests = 0
+        self.restated: frozenset[str] = frozenset()
+        """Cases of tests that were there before and that the handed-over tests state in another way, by their old ids."""
         self.sent_back: Trial | None = None
         """Why the last tests were not handed over; None when they were."""
         self.refusal: Failed | None = None
@@ -318,11 +321,12 @@ class TestWriting:
         )
 
     def _commit(self, reply: WrittenTests, claim: Claim, run: FirstRun) -> ActionResult:
-        subject = f"Write the tests of {self._item.key}: {self._item.title}"
+        subject = f"Add tests: {self._item.title}"
         message = commit_message(self._task, self._item, subject=subject, notes=reply.notes)
         handoff = self._handoff(claim, run, self._workspace.commit(message))
         self.handoff, self.report, self.sent_back = handoff, run.report, None
         self._unkept = ()
+        self.restated |= restated_by(claim.paths, run)
         self.announced = announced(handoff, run.report)
         # A commit's name depends on its parent's date; the log of a visit must not.
         told = handoff.as_json()

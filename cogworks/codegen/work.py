@@ -180,6 +180,7 @@ class CodingWork:
         self.disputes.settle()
         self.kept = self._tests_alone(self.tests, self.tests.handoff)
         self.suite.remember(self.kept.after, self.kept.tree)
+        self.suite.forget(self.tests.restated)
         # The code is proven by tests that are there on both sides.
         self._base = self._side(with_hidden(self.tests.report, self.suite.found))
         return result.model_copy(update={"tree": self.kept.tree})
@@ -387,7 +388,14 @@ class CodingWork:
             side(self.workspace, kept.after),
             [*kept.reruns, *again],
             diff=self.workspace.diff(self._task.base_branch),
+            restated=self._restated(),
         )
+
+    def _restated(self) -> frozenset[str]:
+        """By this visit and by those before it."""
+        stored = stored_proof(self._task)
+        before = frozenset(stored.restated) if stored else frozenset[str]()
+        return before | (self.tests.restated if self.tests else frozenset())
 
     def _diagnosed(self, reply: CodeChange) -> Trial:
         written = sorted(file.path for file in reply.files if file.action != "delete")
