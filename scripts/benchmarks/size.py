@@ -25,7 +25,8 @@ from cogworks.codebase.worktree import Patience, WorkingCopies
 from cogworks.domain_services.answers import fields_of
 from cogworks.domain_services.checking import SimulateParams
 from cogworks.domain_services.exploring import CallGraphParams, ExploreParams
-from cogworks.domain_services.messages import Message, Repository, Request, Response, frame
+from cogworks.domain_services.messages import Message, Repository, Request, frame
+from cogworks.domain_services.paging import in_pages
 from cogworks.services.python.answering import PythonService
 from cogworks.services.python.machine import Machine
 from cogworks.services.sandbox.probing import strongest
@@ -155,21 +156,25 @@ class Site:
     def index(self, copy: WorkingCopy) -> Index:
         return Index(copy, Store(self.folder / "sight.sqlite3"))
 
-    def asked(self, method: str, params: Message) -> Cost:
-        """One request to the Python service in this process."""
+    def asked(self, method: str, *params: Message) -> Cost:
+        """Requests to the Python service in this process, and the first refusal."""
         with self.copy() as copy:
             service = PythonService(Machine(os.environ["PATH"], strongest(os.environ["PATH"])))
-            request = Request(
-                request_id="1",
-                method=method,
-                repository=Repository(path=str(copy.path)),
-                params=fields_of(params),
-            )
-            answers: list[Response] = []
-            cost = _measured(lambda: answers.append(service.answer(frame(request))))
-            (answer,) = answers
-            said = answer.error.message if answer.error else ""
-            return cost._replace(answer_bytes=len(frame(answer)), said=said)
+            repository = Repository(path=str(copy.path))
+            requests = [
+                Request(request_id="1", method=method, repository=repository, params=fields_of(each))
+                for each in params
+            ]
+            sizes: list[int] = []
+            refusals: list[str] = []
+
+            def ask() -> None:
+                for request in requests:
+                    answer = service.answer(frame(request))
+                    sizes.append(len(frame(answer)))
+                    refusals.extend([answer.error.message] if answer.error else [])
+
+            return _measured(ask)._replace(answer_bytes=max(sizes), said=next(iter(refusals), ""))
 
 
 def _parsed(site: Site) -> Cost:
@@ -227,7 +232,8 @@ def _ran(site: Site) -> Cost:
 def _asked_index(site: Site) -> Cost:
     with site.copy() as copy:
         paths = tuple(path for path in copy.files() if path.endswith(".py"))
-    return site.asked("index", ExploreParams(artifacts=paths))
+        asked = list(in_pages(ExploreParams(artifacts=paths), copy.path))
+    return site.asked("index", *asked)
 
 
 def _asked_graph(site: Site) -> Cost:
