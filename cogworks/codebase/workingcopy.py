@@ -22,6 +22,7 @@ from cogworks.codebase.unwritable import SUBMODULE, in_words, sets_rules, unwrit
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
 _LINK = "120000"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _COMMIT = re.compile(r"[0-9a-f]{7,64}|HEAD([~^]\d*)*")
 
 
@@ -119,7 +120,7 @@ class WorkingCopy:
         """Tracked files on the disk whose names are text, sorted; a file written by `apply` is tracked at once."""
         entries = (entry.split("\t", 1) for entry in zsplit(self._run("ls-files", "--stage", "-z")))
         paths = {path for stage, path in entries if not stage.startswith(SUBMODULE) and _is_text(path)}
-        return sorted(path for path in paths if os.path.lexists(self._path / path))
+        return sorted(path for path in paths if os.path.lexists(f"{self._path}/{path}"))
 
     def read(self, path: str) -> str | None:
         """Text of a file with its own line ends; None when absent, behind a symbolic link or not UTF-8."""
@@ -137,7 +138,7 @@ class WorkingCopy:
 
     def attributes(self) -> Mapping[str, Collection[str]]:
         """Path -> `generated`, `vendored`, as the repository says of it."""
-        return treefacts.attributes(self._run, self.files())
+        return treefacts.attributes(self._run, self.files)
 
     def past(self, limit: int) -> Sequence[treefacts.PastCommit]:
         """The commits that the head stands on, the newest first, without merges."""
@@ -381,7 +382,7 @@ class WorkingCopy:
 
 
 def _is_text(path: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in path)
+    return _SURROGATE.search(path) is None
 
 
 def _rejection(stdout: str, stderr: str) -> str | None:
