@@ -39,7 +39,7 @@ class Checkout:
 
     def attributes(self) -> Mapping[str, Collection[str]]:
         """Path -> `generated`, `vendored`, as the repository says of it."""
-        return treefacts.attributes(self._run, self.files())
+        return treefacts.attributes(self._run, self.files)
 
     def past(self, limit: int) -> Sequence[treefacts.PastCommit]:
         """The commits that the head stands on, the newest first, without merges."""

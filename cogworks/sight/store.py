@@ -23,14 +23,6 @@ PRAGMA user_version = {VERSION};
 MEMORY = ":memory:"
 
 
-class Posting(NamedTuple):
-    """How often a term is in one content."""
-
-    card: int
-    in_text: int
-    in_names: int
-
-
 class Known(NamedTuple):
     """A content that is here."""
 
@@ -88,10 +80,10 @@ class Store:
                     {(each.name, number) for each in card.definitions},
                 )
 
-    def postings(self, term: str) -> Sequence[Posting]:
-        """Where a term is, in all contents that are kept."""
+    def postings(self, term: str) -> Sequence[tuple[int, int, int]]:
+        """Where a term is, in all contents that are kept: the card, how often in its text and in its names."""
         rows = self._connection.execute("SELECT card, in_text, in_names FROM posting WHERE term = ?", (term,))
-        return [Posting(*row) for row in rows]
+        return rows.fetchall()
 
     def defining(self, name: str) -> Sequence[int]:
         """The contents with a definition of this name."""
