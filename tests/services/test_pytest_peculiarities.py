@@ -127,6 +127,42 @@ def test_plugins_named_below_the_root_are_told_as_pytest_tells_it(tmp_path: Path
     assert "Defining 'pytest_plugins' in a non-top-level conftest" in "\n".join(result["collection_errors"])
 
 
+BUILD_SERVER = (
+    "import os\n\n\ndef test_environment():\n    assert not {'CI', 'COLUMNS', 'LINES', 'BUILD_NUMBER'} & os.environ.keys()\n\n\n"
+    "def test_long():\n    assert [*range(60)] == [*range(30), *range(31, 60)]\n"
+)
+EXAMPLES = (
+    "from hypothesis import given, settings\nfrom hypothesis import strategies as st\n\nseen = []\n\n\n"
+    "@settings(max_examples=20)\n@given(st.integers())\ndef test_a(number):\n    seen.append(number)\n\n\n"
+    "def test_b():\n    assert not seen, seen\n"
+)
+
+
+def test_tests_are_not_told_that_they_run_on_a_build_server_and_comparisons_are_whole(tmp_path: Path) -> None:
+    response = simulated(laid_out(tmp_path, {"test_a.py": BUILD_SERVER}))
+
+    assert outcomes(response) == {"test_a.py::test_environment": "passed", "test_a.py::test_long": "failed"}
+    [message] = [case["message"] for case in response.result["cases"] if case["message"]]
+    assert "59" in message
+    assert "truncated" not in message
+
+
+@pytest.mark.parametrize("settings", ["", "import hypothesis\n"], ids=["imported by tests", "by a conftest"])
+def test_hypothesis_tries_the_same_examples_in_every_run(tmp_path: Path, settings: str) -> None:
+    folder = laid_out(tmp_path, {"test_a.py": EXAMPLES, "conftest.py": settings})
+
+    first, second = (
+        [
+            case.message
+            for case in run_tests(folder, Wanted(), isolation=HERE, search_path=os.environ["PATH"]).cases
+        ]
+        for _ in range(2)
+    )
+
+    assert first == second
+    assert "assert not [" in first[1]
+
+
 def made(folder: Path, *packages: str, python: str = "3.11") -> Interpreter:
     """A Python with these packages from the index."""
     prefix = folder / "venv"

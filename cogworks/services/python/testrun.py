@@ -291,7 +291,7 @@ def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
     """What is asked of pytest, however it is started."""
     reach = _reach(places, wanted)
     pytest = [f"--rootdir={places.copy}", report]
-    pytest += ["-p", "cogworks_report", "-p", "cogworks_time", "-p", "cogworks_reach"]
+    pytest += [f"-pcogworks_{each}" for each in ("report", "time", "reach", "repeatable")]
     if wanted.seed is not None:
         pytest += ["-p", "cogworks_order", f"--cogworks-seed={wanted.seed}"]
     if wanted.ends_s is not None:
@@ -330,10 +330,7 @@ def _environment(places: Places, wanted: Wanted, search_path: str) -> dict[str, 
         "TMPDIR": str(places.temporary),
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
-        "COLUMNS": "120",
         "PYTHONDONTWRITEBYTECODE": "1",
-        # pytest then shows comparisons whole, and hypothesis tries the same examples in every run.
-        "CI": "true",
         # The machine's own settings are out of reach, and git gives up on what it may not read.
         "GIT_CONFIG_NOSYSTEM": "1",
         # Sets print in the same order in every run.
