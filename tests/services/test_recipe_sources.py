@@ -566,3 +566,66 @@ def test_of_two_environments_of_tox_the_one_that_runs_tests_counts() -> None:
 
     assert set(found.requirements) == {"attrs", "pytest"}
     assert found.paths == ("checks",)
+
+
+@pytest.mark.parametrize(
+    ("folder", "command", "words", "paths"),
+    [
+        ("tests", "pytest -W error", ("pytest", "-W", "error"), ("tests",)),
+        ("{toxinidir}/tests", "pytest unit -c {toxinidir}/ci/pytest.ini", ("pytest", "-c", "ci/pytest.ini"), ("tests/unit",)),
+        ("tests", "pytest --ignore=old {toxinidir}/docs", ("pytest", "--ignore=tests/old"), ("docs",)),
+        ("{envtmpdir}", "pytest --basetemp {envtmpdir}/b {toxinidir}/tests", (), ("./tests",)),
+        ("tests", "python -m unittest -v", ("python", "-m", "unittest", "discover", "-v", "-s", "tests", "-t", "tests"), ()),
+        ("tests", "python -Wa manage.py test shop", ("python", "-Wa", "tests/manage.py", "test", "shop"), ()),
+    ],
+    ids=["all", "below", "beside", "elsewhere", "unittest", "django"],
+)  # fmt: skip
+def test_what_runs_in_another_folder_is_named_from_the_root(
+    folder: str, command: str, words: tuple[str, ...], paths: tuple[str, ...]
+) -> None:
+    ini = recipe({"tox.ini": f"[testenv]\nchangedir = {folder}\ncommands = {command}\n"})
+    listed = ", ".join(f"'{word}'" for word in command.split())
+    toml = recipe({"tox.toml": f"[env_run_base]\nchange_dir = '{folder}'\ncommands = [[{listed}]]\n"})
+
+    assert (ini.command, ini.paths) == (words, paths)
+    assert (toml.command, toml.paths) == (words, paths)
+
+
+def test_a_step_of_a_workflow_in_another_folder_tests_there() -> None:
+    steps = "jobs:\n  test:\n    steps:\n      - run: pip install -r needs.txt && pytest unit\n        working-directory: api\n"
+
+    found = recipe({".github/workflows/a.yml": steps, "api/needs.txt": "attrs"})
+
+    assert (found.requirements, found.paths) == (("attrs",), ("api/unit",))
+
+
+def test_words_in_quotes_are_one_word_to_tox() -> None:
+    found = recipe(
+        {"tox.ini": "[testenv]\ncommands = pytest -m 'not slow' -k \"a or b\" --doctest-glob='*.md' it\\'s\n"}
+    )
+
+    assert found.command == ("pytest", "-m", "not slow", "-k", "a or b", "--doctest-glob=*.md")
+    assert found.paths == ("it's",)
+
+
+UV = f'{PROJECT}[dependency-groups]\nchecks = ["b"]\nsuite = ["c"]\n'
+LOCKED_TOX = "[testenv]\nrunner = uv-venv-lock-runner\ncommands = pytest\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "files", "groups"),
+    [
+        ("", {}, ()),
+        ('[tool.uv]\ndefault-groups = ["checks"]\n', {}, ("checks",)),
+        ('dev = ["d"]\n', {"tox.ini": LOCKED_TOX}, ("dev",)),
+        ('[tool.uv]\ndefault-groups = "all"\n', {"tox.ini": LOCKED_TOX}, ("checks", "suite")),
+        ('[tool.uv]\ndefault-groups = ["checks"]\n', {"tox.ini": f"{LOCKED_TOX}dependency_groups = suite\n"}, ("suite",)),
+        ('[tool.uv]\ndefault-groups = ["checks"]\n', {".github/workflows/a.yml": WORKFLOW.format(install="uv sync --group suite", test="uv run pytest")}, ("checks", "suite")),
+        ('[tool.uv]\ndefault-groups = ["checks"]\n', {".github/workflows/a.yml": WORKFLOW.format(install="uv sync --no-default-groups --group suite", test="pytest")}, ("suite",)),
+    ],
+    ids=["none", "no-tool", "tox", "all", "tox-named", "sync", "without"],
+)  # fmt: skip
+def test_the_groups_that_uv_installs_unasked_are_those_the_project_says(
+    settings: str, files: dict[str, str], groups: tuple[str, ...]
+) -> None:
+    assert recipe({"pyproject.toml": f"{UV}{settings}", **files}).groups == groups

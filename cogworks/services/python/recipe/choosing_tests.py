@@ -22,9 +22,15 @@ def asked_by_tests(files: Mapping[str, str], declared: Declared, python: str) ->
     installs = next((each for each in found if each.installs), Asked())
     runs = next((each for each in found if each.runner), None) or _guessed(files)
     notes = tuple(note for each in found for note in each.notes)
-    return installs.model_copy(
-        update={**runs.running, "variables": {**runs.variables, **installs.variables}, "notes": notes}
-    )
+    update = {
+        **runs.running,
+        "variables": {**runs.variables, **installs.variables},
+        "notes": notes,
+        "default_groups": installs.default_groups
+        or runs.default_groups
+        or (bool(declared.default_groups) and not installs.installs),
+    }
+    return installs.model_copy(update=update)
 
 
 def _each(files: Mapping[str, str], declared: Declared, python: str) -> Iterator[Asked]:
@@ -51,6 +57,7 @@ def _named(files: Mapping[str, str], declared: Declared, choose: Callable[[list[
         groups=tuple(name for name in sorted(declared.groups) if name in wanted),
         files=tuple(sorted(path for path, purpose in known.items() if purpose in wanted)),
         requirements=tuple(line for _, line in declared.for_tests) if choose is for_tests else (),
+        default_groups=bool(declared.default_groups),
     )
 
 

@@ -127,15 +127,16 @@ class _Reading:
             source = CONFIGURED if settings.extras is not None else self._source(f"extra {name!r}")
             basket.take_extra(name, source)
             self._choose(f"extra {name!r}", source, why)
-        for name in self._names(
-            settings.groups, (*asked.groups, *(self._declared.groups if asked.every_group else ()))
-        ):
+        named = (*asked.groups, *(self._declared.groups if asked.every_group else ()))
+        for name in self._names(settings.groups, named):
             # What its tool installs by itself is not there in every project.
             if settings.groups is None and name in USUAL_GROUPS and name not in self._declared.groups:
                 continue
             source = CONFIGURED if settings.groups is not None else self._source(f"group {name!r}")
             basket.take_group(name, source)
             self._choose(f"dependency group {name!r}", source, why)
+        if settings.groups is None and asked.default_groups:
+            self._take_default_groups()
         for path in asked.files if settings.requirements is None else settings.requirements:
             self._take_file(
                 path, CONFIGURED if settings.requirements is not None else self._source(path), why
@@ -145,6 +146,14 @@ class _Reading:
                 self._take_package(line, self._source(line), why)
         for line in settings.packages:
             self._take_package(line, CONFIGURED, "")
+
+    def _take_default_groups(self) -> None:
+        default, declared = self._declared.default_groups, self._declared.groups
+        for name in USUAL_GROUPS[:1] if default is None else default:
+            if name in declared and name not in self._basket.groups:
+                self._basket.take_group(name)
+                source = declared[name].place.split(",")[0]
+                self._choose(f"dependency group {name!r}", source, "uv installs it without being asked to")
 
     def _names(self, said: tuple[str, ...] | None, found: tuple[str, ...]) -> list[str]:
         return list(dict.fromkeys(canonical(each) for each in (found if said is None else said)))

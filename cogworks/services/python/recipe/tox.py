@@ -1,7 +1,9 @@
 """What tox is told about the environment of the tests; read, never run."""
 
 import itertools
+import posixpath
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -221,9 +223,11 @@ class _Ini:
         found = found.joined(Asked(groups=groups))
         for line in self._lines(options.get("deps", "")):
             found = found.joined(_dependency(line))
+        folder = _folder(options.get("changedir", options.get("change_dir", "")))
         for command in ("commands_pre", "commands"):
-            for line in self._lines(options.get(command, "")):
-                found = found.joined(said(_words_of(line)))
+            for line in self._lines(options.get(command, ""), root=_root_from(folder)):
+                found = found.joined(said(_words_of(line), folder=folder))
+        found = found.joined(Asked(default_groups=_is_synchronised(options.get("runner", ""), groups)))
         variables = dict(self._variables(options.get("setenv", options.get("set_env", ""))))
         return found.joined(Asked(variables=variables))
 
@@ -238,8 +242,12 @@ class _Ini:
             if equals and name.strip() not in _RESERVED and "{" not in value and name.strip().isidentifier():
                 yield name.strip(), value.strip()
 
-    def _lines(self, text: str, depth: int = 0) -> list[str]:
-        """The lines that count for the factors, with what stands in for others."""
+    def _lines(self, text: str, depth: int = 0, root: str = ".") -> list[str]:
+        """The lines that count for the factors, with what stands in for others.
+
+        Args:
+            root: of the repository, as the lines have to say it.
+        """
         found: list[str] = []
         for _, line in logical_lines(text):
             match = _CONDITION.fullmatch(line)
@@ -248,7 +256,7 @@ class _Ini:
                     line = match["rest"]  # noqa: PLW2901 - the line without its condition
                 else:
                     continue
-            found += self._referred(line, depth) if line else []
+            found += self._referred(line, depth, root) if line else []
         return found
 
     def _holds(self, when: str) -> bool:
@@ -261,28 +269,45 @@ class _Ini:
             for name in expanded(when)
         )
 
-    def _referred(self, line: str, depth: int) -> list[str]:
+    def _referred(self, line: str, depth: int, root: str) -> list[str]:
         whole = re.fullmatch(r"\{\[(?P<section>[^\]]+)\](?P<key>[\w-]+)\}", line)
         if whole is not None:
             text = self._data.get(whole["section"], {}).get(whole["key"].lower(), "")
-            return self._lines(text, depth + 1) if depth < _DEEPEST else []
-        return [_replaced(line)]
+            return self._lines(text, depth + 1, root) if depth < _DEEPEST else []
+        return [_replaced(line, root)]
 
 
-def _replaced(line: str) -> str:
+def _folder(changedir: str) -> str:
+    """Where commands run, from the root; empty: there, or where nobody can tell."""
+    folder = posixpath.normpath(_replaced(changedir.strip()) or ".")
+    return "" if folder.startswith(("..", "/")) or folder == "." or "{" in folder else folder
+
+
+def _root_from(folder: str) -> str:
+    return posixpath.relpath(".", folder) if folder else "."
+
+
+def _is_synchronised(runner: str, groups: Sequence[str]) -> bool:
+    """Whether tox-uv installs as `uv sync` does; what is named counts alone."""
+    return runner.strip() == "uv-venv-lock-runner" and not groups
+
+
+def _replaced(line: str, root: str = ".") -> str:
     """A line with what tox would put in, as far as it can be told; the rest stays in braces."""
     for _ in range(_DEEPEST):
-        fresh = _SUBSTITUTED.sub(lambda match: _substitute(match["inside"]), line)
+        fresh = _SUBSTITUTED.sub(lambda match: _substitute(match["inside"], root), line)
         if fresh == line:
             break
         line = fresh
     return line.replace("\1", "{").replace("\2", "}")
 
 
-def _substitute(inside: str) -> str:
+def _substitute(inside: str, root: str) -> str:
     if inside.startswith("posargs"):
         return inside.partition(":")[2]
-    if inside in ("toxinidir", "tox_root", "changedir"):
+    if inside in ("toxinidir", "tox_root"):
+        return root
+    if inside in ("changedir", "change_dir"):
         return "."
     if inside in ("envpython", "env_python", "basepython"):
         return "python"
@@ -294,8 +319,10 @@ def _substitute(inside: str) -> str:
 
 
 def _words_of(line: str) -> list[str]:
-    words = line.split('"') if '"' in line else [line]
-    return [part for at, text in enumerate(words) for part in ([text] if at % 2 else text.split())]
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return line.split()
 
 
 def _dependency(line: str) -> Asked:
@@ -325,19 +352,24 @@ def _of_toml(tool: Mapping[str, Any], place: str, python: str) -> Asked | None:
     )
     for line in one_or_more(options.get("deps")):
         found = found.joined(_dependency(_replaced(line)))
+    changedir = options.get("change_dir", options.get("changedir"))
+    folder = _folder(changedir) if isinstance(changedir, str) else ""
     for name in ("commands_pre", "commands"):
         commands = options.get(name)
         for command in commands if isinstance(commands, list) else []:
-            found = found.joined(said(_toml_words(command)))
+            found = found.joined(said(_toml_words(command, _root_from(folder)), folder=folder))
+    synchronised = _is_synchronised(str(options.get("runner", "")), found.groups)
+    found = found.joined(Asked(default_groups=synchronised))
     update = {"source": f"{place}, {environment}", "why": f"tox's environment {environment!r} runs the tests"}
     return found.model_copy(update=update)
 
 
-def _toml_words(command: Any) -> list[str]:
+def _toml_words(command: Any, root: str) -> list[str]:
     found: list[str] = []
     for word in command if isinstance(command, list) else []:
         if isinstance(word, str):
-            found += _replaced(word).split() if word.startswith("{posargs") else [_replaced(word)]
+            plain = _replaced(word, root)
+            found += plain.split() if word.startswith("{posargs") else [plain]
         elif isinstance(word, dict) and word.get("replace") == "posargs":
             found += strings(word.get("default"))
     return found
