@@ -608,6 +608,39 @@ def test_words_in_quotes_are_one_word_to_tox() -> None:
     assert found.paths == ("it's",)
 
 
+CASE = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_a(self):\n        pass\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "paths"),
+    [
+        ({"tests/tests.py": CASE, "tests/data.py": ""}, ("tests/tests.py",)),
+        ({"shop/tests.py": CASE}, ("shop/tests.py",)),
+        ({"tests/cart.py": CASE, "tests/till/__init__.py": "", "tests/till/money.py": "def test_b(): pass\n"}, ("tests/cart.py", "tests/till/money.py")),
+        ({"tests/tests.py": CASE, "tests/test_b.py": CASE}, ()),
+        ({"tests/cart.py": CASE, "pytest.ini": "[pytest]\npython_files = *.py\n"}, ()),
+    ],
+    ids=["tests.py", "in-the-package", "by-content", "found", "configured"],
+)  # fmt: skip
+def test_files_of_tests_that_pytest_does_not_find_by_their_names_are_named(
+    files: dict[str, str], paths: tuple[str, ...]
+) -> None:
+    found = recipe(files)
+
+    assert (found.runner, found.command, found.paths) == ("pytest", (), paths)
+
+
+def test_of_several_commands_of_tox_the_one_that_takes_arguments_counts() -> None:
+    lines = "python -m doctest README.rst\n    pytest docs\n    pytest --strict-markers {posargs:checks}\n    pytest slow"
+    words = '["pytest", "docs"], ["pytest", "--strict-markers", {replace = "posargs", default = ["checks"], extend = true}]'
+
+    ini = recipe({"tox.ini": f"[testenv]\ncommands =\n    {lines}\n"})
+    toml = recipe({"tox.toml": f"[env_run_base]\ncommands = [{words}]\n"})
+
+    assert (ini.command, ini.paths) == (("pytest", "--strict-markers"), ("checks",))
+    assert (toml.command, toml.paths) == (ini.command, ini.paths)
+
+
 UV = f'{PROJECT}[dependency-groups]\nchecks = ["b"]\nsuite = ["c"]\n'
 LOCKED_TOX = "[testenv]\nrunner = uv-venv-lock-runner\ncommands = pytest\n"
 

@@ -81,6 +81,7 @@ _ODD = frozenset(
     ]
 )
 _FOR_TESTS = ("py", "py3", "python", "test", "tests", "pytest", "unit", "unittest", "unittests", "testing")
+_COMMANDS = ("commands_pre", "commands")
 _MOST_ENVIRONMENTS = 2_000
 _DEEPEST = 5
 _RESERVED = ("PATH", "HOME", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
@@ -224,9 +225,10 @@ class _Ini:
         for line in self._lines(options.get("deps", "")):
             found = found.joined(_dependency(line))
         folder = _folder(options.get("changedir", options.get("change_dir", "")))
-        for command in ("commands_pre", "commands"):
-            for line in self._lines(options.get(command, ""), root=_root_from(folder)):
-                found = found.joined(said(_words_of(line), folder=folder))
+        root = _root_from(folder)
+        lines = [line for name in _COMMANDS for line in self._unreplaced(options.get(name, ""))]
+        told = [(said(_words_of(_replaced(line, root)), folder=folder), "{posargs" in line) for line in lines]
+        found = found.joined(_together(told))
         found = found.joined(Asked(default_groups=_is_synchronised(options.get("runner", ""), groups)))
         variables = dict(self._variables(options.get("setenv", options.get("set_env", ""))))
         return found.joined(Asked(variables=variables))
@@ -242,12 +244,11 @@ class _Ini:
             if equals and name.strip() not in _RESERVED and "{" not in value and name.strip().isidentifier():
                 yield name.strip(), value.strip()
 
-    def _lines(self, text: str, depth: int = 0, root: str = ".") -> list[str]:
-        """The lines that count for the factors, with what stands in for others.
+    def _lines(self, text: str) -> list[str]:
+        """The lines that count for the factors, with what stands in for others."""
+        return [_replaced(line) for line in self._unreplaced(text)]
 
-        Args:
-            root: of the repository, as the lines have to say it.
-        """
+    def _unreplaced(self, text: str, depth: int = 0) -> list[str]:
         found: list[str] = []
         for _, line in logical_lines(text):
             match = _CONDITION.fullmatch(line)
@@ -256,7 +257,7 @@ class _Ini:
                     line = match["rest"]  # noqa: PLW2901 - the line without its condition
                 else:
                     continue
-            found += self._referred(line, depth, root) if line else []
+            found += self._referred(line, depth) if line else []
         return found
 
     def _holds(self, when: str) -> bool:
@@ -269,12 +270,21 @@ class _Ini:
             for name in expanded(when)
         )
 
-    def _referred(self, line: str, depth: int, root: str) -> list[str]:
+    def _referred(self, line: str, depth: int) -> list[str]:
         whole = re.fullmatch(r"\{\[(?P<section>[^\]]+)\](?P<key>[\w-]+)\}", line)
         if whole is not None:
             text = self._data.get(whole["section"], {}).get(whole["key"].lower(), "")
-            return self._lines(text, depth + 1, root) if depth < _DEEPEST else []
-        return [_replaced(line, root)]
+            return self._unreplaced(text, depth + 1) if depth < _DEEPEST else []
+        return [line]
+
+
+def _together(told: Sequence[tuple[Asked, bool]]) -> Asked:
+    """All that commands install; of those that run tests the first counts that takes arguments, as the main one does."""
+    runs = sorted((each for each in told if each[0].runner), key=lambda each: not each[1])
+    found = Asked()
+    for asked, _ in (*runs[:1], *told):
+        found = found.joined(asked)
+    return found
 
 
 def _folder(changedir: str) -> str:
@@ -354,10 +364,11 @@ def _of_toml(tool: Mapping[str, Any], place: str, python: str) -> Asked | None:
         found = found.joined(_dependency(_replaced(line)))
     changedir = options.get("change_dir", options.get("changedir"))
     folder = _folder(changedir) if isinstance(changedir, str) else ""
-    for name in ("commands_pre", "commands"):
-        commands = options.get(name)
-        for command in commands if isinstance(commands, list) else []:
-            found = found.joined(said(_toml_words(command, _root_from(folder)), folder=folder))
+    listed = [options.get(name) for name in _COMMANDS]
+    commands = [command for each in listed if isinstance(each, list) for command in each]
+    root = _root_from(folder)
+    told = [(said(_toml_words(each, root), folder=folder), "posargs" in str(each)) for each in commands]
+    found = found.joined(_together(told))
     synchronised = _is_synchronised(str(options.get("runner", "")), found.groups)
     found = found.joined(Asked(default_groups=synchronised))
     update = {"source": f"{place}, {environment}", "why": f"tox's environment {environment!r} runs the tests"}
