@@ -1,7 +1,8 @@
 """Whether two ways of running a suite say the same of each test."""
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 
 from cogworks.vocabulary import Value
 from scripts.benchmarks.zoo.animals import Animal
@@ -42,8 +43,9 @@ class Compared(Value):
 
 def compared(animal: Animal, own: OwnRun, here: OurRun) -> Compared:
     """Compare test by test, whatever the runners call the tests."""
-    theirs = {_name(test): outcome for test, outcome in own.outcomes.items() if outcome != "unloaded"}
     ours = {_name(test): outcome for test, outcome in here.outcomes.items()}
+    named = _from_root({_name(test) for test, outcome in own.outcomes.items() if outcome != "unloaded"}, ours)
+    theirs = {named[_name(test)]: outcome for test, outcome in own.outcomes.items() if outcome != "unloaded"}
     both = theirs.keys() & ours.keys()
     differ = {
         test: f"own: {theirs[test]}, here: {ours[test]}"
@@ -63,6 +65,19 @@ def compared(animal: Animal, own: OwnRun, here: OurRun) -> Compared:
         warm_s=here.warm_s,
         disk_bytes=here.disk_bytes,
     )
+
+
+def _from_root(theirs: Collection[str], ours: Collection[str]) -> dict[str, str]:
+    """Each name as it is here: discovery that begins in a folder leaves that out of the names of its tests."""
+    ends = {each: name for name in ours if name not in theirs for each in _endings(name)}
+    counts = Counter(each for name in ours if name not in theirs for each in _endings(name))
+    return {name: ends[name] if counts[name] == 1 and name not in ours else name for name in theirs}
+
+
+def _endings(name: str) -> Iterator[str]:
+    place, bracket, parameters = name.partition("[")
+    parts = place.split(".")
+    return (f"{'.'.join(parts[at:])}{bracket}{parameters}" for at in range(1, len(parts) - 1))
 
 
 def _name(test: str) -> str:

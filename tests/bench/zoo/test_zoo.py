@@ -29,6 +29,17 @@ def test_a_test_is_the_same_under_the_name_that_unittest_gives_it() -> None:
     assert found.works
 
 
+def test_a_test_is_the_same_where_discovery_began_in_a_folder() -> None:
+    found = seen(
+        {"tests.Case.test_b": "passed", "test_c.Case.test_d": "passed"},
+        {"tests/tests.py::Case::test_b": "passed", "a/test_c.py::Case::test_d": "passed"},
+    )
+    unclear = seen({"t.Case.a": "passed"}, {"x/t.py::Case::a": "passed", "y/t.py::Case::a": "passed"})
+
+    assert found.works
+    assert unclear.only_own == ("t.Case.a",)
+
+
 def test_an_address_in_a_parameter_is_no_difference() -> None:
     own, here = (f"tests/test_a.py::test_b[<object at {at}>]" for at in ("0x7f0012345678", "0x7fee00abcdef"))
 
