@@ -574,7 +574,7 @@ def test_of_two_environments_of_tox_the_one_that_runs_tests_counts() -> None:
         ("tests", "pytest -W error", ("pytest", "-W", "error"), ("tests",)),
         ("{toxinidir}/tests", "pytest unit -c {toxinidir}/ci/pytest.ini", ("pytest", "-c", "ci/pytest.ini"), ("tests/unit",)),
         ("tests", "pytest --ignore=old {toxinidir}/docs", ("pytest", "--ignore=tests/old"), ("docs",)),
-        ("{envtmpdir}", "pytest --basetemp {envtmpdir}/b {toxinidir}/tests", (), ("./tests",)),
+        ("{envtmpdir}", "pytest --basetemp {envtmpdir}/b {toxinidir}/tests", (), ("tests",)),
         ("tests", "python -m unittest -v", ("python", "-m", "unittest", "discover", "-v", "-s", "tests", "-t", "tests"), ()),
         ("tests", "python -Wa manage.py test shop", ("python", "-Wa", "tests/manage.py", "test", "shop"), ()),
     ],

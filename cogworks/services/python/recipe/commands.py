@@ -284,11 +284,9 @@ def pytest_said(words: Sequence[str]) -> Asked:
             if not _is_dropped(name) and not any("$" in each for each in value):
                 kept += [word, *value]
         else:
-            paths.append(word.rstrip("/") or "/")
+            paths.append(posixpath.normpath(word))
     command = ("pytest", *kept) if kept else ()
-    return Asked(
-        runner="pytest", command=command, paths=tuple(path for path in paths if path not in (".", "./"))
-    )
+    return Asked(runner="pytest", command=command, paths=tuple(path for path in paths if path != "."))
 
 
 def _is_dropped(name: str) -> bool:
