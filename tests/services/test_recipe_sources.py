@@ -641,6 +641,35 @@ def test_of_several_commands_of_tox_the_one_that_takes_arguments_counts() -> Non
     assert (toml.command, toml.paths) == (ini.command, ini.paths)
 
 
+@pytest.mark.parametrize(
+    ("path", "found"), [("shop/__init__.py", "shop"), ("src/shop/__init__.py", "src/shop")]
+)
+def test_the_installed_package_that_tox_names_is_the_one_of_the_repository(path: str, found: str) -> None:
+    tox = "[testenv]\nchangedir = .tox\ncommands = pytest --doctest-modules {env_site_packages_dir}/shop {tox_root}/tests\n"
+
+    assert recipe({"tox.ini": tox, path: "", "tests/test_a.py": ""}).paths == (found, "tests")
+
+
+OPTIONAL = "try:\n    import redis\nexcept ImportError:\n    redis = None\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "extras"),
+    [("", ("cache",)), ('test = ["pytest"]\n', ("test",))],
+    ids=["nothing-says", "an-extra-says"],
+)
+def test_what_the_code_can_use_is_installed_where_nothing_says_what_tests_need(
+    more: str, extras: tuple[str, ...]
+) -> None:
+    text = f'{PROJECT}{EXTRAS}cache = ["redis"]\ndocs = ["sphinx"]\n{more}'
+
+    found = recipe(
+        {"pyproject.toml": text, "shop/cache.py": OPTIONAL, "tests/test_a.py": "import shop.cache\n"}
+    )
+
+    assert found.extras == extras
+
+
 UV = f'{PROJECT}[dependency-groups]\nchecks = ["b"]\nsuite = ["c"]\n'
 LOCKED_TOX = "[testenv]\nrunner = uv-venv-lock-runner\ncommands = pytest\n"
 

@@ -71,6 +71,23 @@ def foreign_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[F
     return tuple(found[name] for name in sorted(found))
 
 
+def optional_imports(files: Mapping[str, str]) -> tuple[Foreign, ...]:
+    """What the project's own modules import where it is there, each module once."""
+    found: dict[str, Foreign] = {}
+    for path in sorted(path for path in files if path.endswith(".py") and not is_test_file(path))[
+        :_MOST_MODULES
+    ]:
+        try:
+            imports = imports_in(files[path][:_MOST_CHARS].encode())
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for each in imports:
+            if each.is_optional and not is_standard(each):
+                foreign = Foreign(each.top, each.module, f"{path}, line {each.line}", is_of_test=False)
+                found.setdefault(each.module, foreign)
+    return tuple(found[name] for name in sorted(found))
+
+
 def _note(found: dict[str, Foreign], each: Foreign) -> None:
     before = found.get(each.module)
     if before is None or (each.is_of_test and not before.is_of_test):

@@ -13,7 +13,12 @@ from cogworks.services.python.recipe.basket import Basket
 from cogworks.services.python.recipe.choosing_tests import BY_NAME, asked_by_tests
 from cogworks.services.python.recipe.commands import USUAL_GROUPS
 from cogworks.services.python.recipe.declared import Declared
-from cogworks.services.python.recipe.evidence import Foreign, foreign_imports, test_files
+from cogworks.services.python.recipe.evidence import (
+    Foreign,
+    foreign_imports,
+    optional_imports,
+    test_files,
+)
 from cogworks.services.python.recipe.locks import locked_versions
 from cogworks.services.python.recipe.members import Member, best, members_of
 from cogworks.services.python.recipe.pyproject import FILE, pyproject_of
@@ -197,6 +202,25 @@ class _Reading:
         for each in foreign_imports(python, self._paths):
             if not self._is_there(each):
                 self._take_import(each)
+        # Where nothing says what tests need, they may look at all that the code can do.
+        if not self._asked.installs:
+            for each in optional_imports(python):
+                self._take_extras_for(each)
+
+    def _take_extras_for(self, each: Foreign) -> None:
+        if self._settings.extras is not None or self._is_there(each):
+            return
+        for name, option in sorted(self._declared.extras.items()):
+            distributions = [_name(line) for line in option.lines]
+            if any(self._catalogue.may_bring(one, each.dotted) for one in distributions if one):
+                self._basket.take_extra(name)
+                source = option.place.split(",")[0]
+                self._choose(
+                    f"extra {name!r}",
+                    source,
+                    f"`{each.place}` imports {each.module!r} where it is there, and nothing says what tests need",
+                )
+                return
 
     def _take_plugin(self, used: Used) -> None:
         name = _name(used.distribution)
@@ -250,6 +274,15 @@ class _Reading:
                 f"something else, name its package in `[environment] packages` of .cogworks/config.toml."
             )
 
+    def _placed(self, path: str) -> str:
+        """Where a package that is named as if it were installed lies in the repository."""
+        known = {*self._paths, *self._files}
+
+        def has(place: str) -> bool:
+            return any(each == place or each.startswith(f"{place}/") for each in known)
+
+        return f"src/{path}" if not has(path) and has(f"src/{path}") else path
+
     def _members(self) -> list[Member]:
         return members_of(self._declared, self._files, set(self._taken_files))
 
@@ -285,7 +318,7 @@ class _Reading:
             variables={**asked.variables, **settings.variables},
             runner=asked.runner or "pytest",
             command=asked.command,
-            paths=asked.paths,
+            paths=tuple(map(self._placed, asked.paths)),
             choices=tuple(dict.fromkeys(self._choices)),
             left_out=tuple(dict.fromkeys(left_out)),
             notes=tuple(dict.fromkeys(self._notes)),

@@ -315,7 +315,8 @@ def _replaced(line: str, root: str = ".") -> str:
 def _substitute(inside: str, root: str) -> str:
     if inside.startswith("posargs"):
         return inside.partition(":")[2]
-    if inside in ("toxinidir", "tox_root"):
+    # Sources come from the copy under test: a package that is installed is the one that lies there.
+    if inside in ("toxinidir", "tox_root", "envsitepackagesdir", "env_site_packages_dir"):
         return root
     if inside in ("changedir", "change_dir"):
         return "."
