@@ -98,6 +98,19 @@ def test_what_pytest_itself_refuses_is_told_with_what_to_do(tmp_path: Path, sett
         assert 'packages = ["pytest-cov"]' in "\n".join(result["remedies"])
 
 
+def test_tests_that_forbid_what_the_report_looks_with_are_not_hindered(tmp_path: Path) -> None:
+    text = (
+        "import os\n\nimport pytest\n\n\ndef refuse(*_):\n    raise RuntimeError('this blocks')\n\n\n"
+        "@pytest.mark.parametrize('name', ['abspath', 'realpath'])\n"
+        "def test_reads(monkeypatch, name):\n    monkeypatch.setattr(os.path, name, refuse)\n"
+        "    with open(__file__) as file:\n        assert file.read()\n"
+    )
+
+    found = outcomes(simulated(laid_out(tmp_path, {"test_a.py": text})))
+
+    assert set(found.values()) == {"passed"}
+
+
 def test_tests_that_spoil_their_process_cost_no_other_its_result(tmp_path: Path) -> None:
     text = (
         "import os\nimport sys\n\n\n"
