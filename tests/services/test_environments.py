@@ -64,8 +64,9 @@ class Made:
         isolation: Isolation = HERE,
         limit_s: float = 100.0,
         locked: tuple[str, ...] = (),
+        wished: tuple[str, ...] = (),
     ) -> Interpreter:
-        recipe = Recipe(requirements=requirements, locked=locked)
+        recipe = Recipe(requirements=(*requirements, *wished), locked=locked, wished=wished)
         return self._environments.interpreter(
             recipe, isolation=isolation, search_path=search_path, limit_s=limit_s
         )
@@ -134,6 +135,15 @@ def test_a_locked_version_that_cannot_be_had_gives_way_and_is_named(
     assert told in " ".join(found.notes)
     assert bool(found.notes) == bool(told)
     assert again.notes == found.notes
+
+
+def test_what_is_only_wished_is_left_out_where_it_cannot_be_had(index: PackageServer, tmp_path: Path) -> None:
+    made = Made(tmp_path, index.address)
+
+    found = made.of("till", wished=("nowhere-to-be-had>=3",))
+
+    assert printed(found, "import shop_tools; print(shop_tools.VERSION)") == "1"
+    assert "not to be had: nowhere-to-be-had>=3; trying without" in made.said
 
 
 @INSTALLERS

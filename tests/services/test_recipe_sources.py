@@ -670,6 +670,25 @@ def test_what_the_code_can_use_is_installed_where_nothing_says_what_tests_need(
     assert found.extras == extras
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n    import trio\nexcept ImportError:\n    trio = None\n",
+        "import pytest\npytest.importorskip('trio')\n",
+    ],
+)
+def test_what_tests_are_skipped_without_is_wished_where_it_is_declared(text: str) -> None:
+    files = {
+        "pyproject.toml": f'{PROJECT}[dependency-groups]\ntest = ["b"]\ndev = ["trio>=0.20", "tox"]\n',
+        "tests/test_a.py": text,
+    }
+
+    found = recipe(files)
+
+    assert (found.requirements, found.wished) == (("attrs", "b", "trio>=0.20"), ("trio>=0.20",))
+    assert found.groups == ("test",)
+
+
 UV = f'{PROJECT}[dependency-groups]\nchecks = ["b"]\nsuite = ["c"]\n'
 LOCKED_TOX = "[testenv]\nrunner = uv-venv-lock-runner\ncommands = pytest\n"
 

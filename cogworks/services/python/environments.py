@@ -97,7 +97,7 @@ class Environments:
 
         def make(place: Path, left_s: float) -> Mapping[str, Any]:
             installer_settings = InstallerSettings(isolation, left_s, self._settings, search_path, python)
-            made = self._made_with_locks(place, requirements, installer, installer_settings)
+            made = self._made_as_far_as_possible(place, requirements, installer, installer_settings)
             if own_setup is None:
                 return made
             self._say(f"running the setup of the repository: {own_setup.shown}")
@@ -149,28 +149,32 @@ class Environments:
 
         return read_built(self._builds.made(key, make, limit_s=limit_s), self._builds.noted(key))
 
-    def _made_with_locks(
+    def _made_as_far_as_possible(
         self,
         place: Path,
         requirements: Requirements,
         installer: Installer,
         installer_settings: InstallerSettings,
     ) -> Mapping[str, Any]:
-        """The environment, without those locked versions that this index does not have or that nothing goes with."""
+        """The environment, without what is wished and cannot be had, and without locked versions of which that is true."""
         deadline = time.monotonic() + installer_settings.limit_s
-        given_up: tuple[str, ...] = ()
+        unlocked: tuple[str, ...] = ()
         while True:
             try:
                 made = self._made(place, requirements, installer, installer_settings)
             except NotBuilt as error:
-                if not requirements.locked or error.is_recoverable or error.code is not ErrorCode.TOOL_FAILED:
+                is_of_packages = error.code is ErrorCode.TOOL_FAILED and not error.is_recoverable
+                if not is_of_packages or not (requirements.locked or requirements.wished):
                     raise
-                fewer, opposed = requirements.without_locks_in(str(error))
+                opposed = requirements.wished
+                if requirements.wished:
+                    requirements = requirements.without_wishes()
+                else:
+                    requirements, opposed = requirements.without_locks_in(str(error))
+                    unlocked = (*unlocked, *opposed)
                 self._say(f"not to be had: {', '.join(opposed)}; trying without")
             else:
-                return {**made, _UNLOCKED: _unlocked(given_up)}
-            given_up = (*given_up, *opposed)
-            requirements = fewer
+                return {**made, _UNLOCKED: _unlocked(unlocked)}
             left_s = max(deadline - time.monotonic(), 1.0)
             installer_settings = installer_settings._replace(limit_s=left_s)
             shutil.rmtree(place, ignore_errors=True)
@@ -204,7 +208,8 @@ class Environments:
 def _requirements(recipe: Recipe, further: tuple[str, ...] = ()) -> Requirements:
     names = {canonicalize_name(Requirement(each).name) for each in recipe.requirements}
     brought = tuple(each for each in (_RUNNER, *further) if Requirement(each).name not in names)
-    return Requirements((*recipe.requirements, *brought), recipe.constraints, recipe.hashed, recipe.locked)
+    wanted = (*recipe.requirements, *brought)
+    return Requirements(wanted, recipe.constraints, recipe.hashed, recipe.locked, recipe.wished)
 
 
 def _unlocked(given_up: tuple[str, ...]) -> str:

@@ -26,6 +26,13 @@ class Requirements(NamedTuple):
     locked: tuple[str, ...] = ()
     """Constraints `name==version` of a lock file, which give way where they cannot be kept."""
 
+    wished: tuple[str, ...] = ()
+    """Those that are left out where they cannot be installed."""
+
+    def without_wishes(self) -> "Requirements":
+        """What is needed alone."""
+        return self._replace(wanted=tuple(each for each in self.wanted if each not in self.wished), wished=())
+
     def without_locks_in(self, complaint: str) -> tuple["Requirements", tuple[str, ...]]:
         """The same without the locked versions that a complaint names, or without any where it names none; and those."""
         named = tuple(each for each in self.locked if _names(complaint, each.partition(";")[0].strip()))

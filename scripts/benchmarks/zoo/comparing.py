@@ -43,9 +43,11 @@ class Compared(Value):
 
 def compared(animal: Animal, own: OwnRun, here: OurRun) -> Compared:
     """Compare test by test, whatever the runners call the tests."""
+    script = animal.test.rpartition(" ")[2].removesuffix(".py")
+    told = {test.replace("__main__.", f"{script}.", 1): outcome for test, outcome in own.outcomes.items()}
     ours = {_name(test): outcome for test, outcome in here.outcomes.items()}
-    named = _from_root({_name(test) for test, outcome in own.outcomes.items() if outcome != "unloaded"}, ours)
-    theirs = {named[_name(test)]: outcome for test, outcome in own.outcomes.items() if outcome != "unloaded"}
+    named = _from_root({_name(test) for test, outcome in told.items() if outcome != "unloaded"}, ours)
+    theirs = {named[_name(test)]: outcome for test, outcome in told.items() if outcome != "unloaded"}
     both = theirs.keys() & ours.keys()
     differ = {
         test: f"own: {theirs[test]}, here: {ours[test]}"

@@ -72,20 +72,27 @@ def foreign_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[F
 
 
 def optional_imports(files: Mapping[str, str]) -> tuple[Foreign, ...]:
-    """What the project's own modules import where it is there, each module once."""
+    """What tests and the project's own modules import where it is there, each module once; tests come first."""
     found: dict[str, Foreign] = {}
-    for path in sorted(path for path in files if path.endswith(".py") and not is_test_file(path))[
-        :_MOST_MODULES
-    ]:
-        try:
-            imports = imports_in(files[path][:_MOST_CHARS].encode())
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        for each in imports:
-            if each.is_optional and not is_standard(each):
-                foreign = Foreign(each.top, each.module, f"{path}, line {each.line}", is_of_test=False)
-                found.setdefault(each.module, foreign)
+    own = sorted(path for path in files if path.endswith(".py") and not is_test_file(path))
+    tests = test_files(files)
+    for path in (*tests, *own[:_MOST_MODULES]):
+        for name, line in _optional(files[path]):
+            foreign = Foreign(name.split(".")[0], name, f"{path}, line {line}", is_of_test=path in tests)
+            found.setdefault(name, foreign)
     return tuple(found[name] for name in sorted(found))
+
+
+def _optional(text: str) -> Iterator[tuple[str, int]]:
+    for match in _SKIPPED.finditer(text):
+        yield match[1], text.count("\n", 0, match.start()) + 1
+    try:
+        imports = imports_in(text[:_MOST_CHARS].encode())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for each in imports:
+        if each.is_optional and not is_standard(each):
+            yield each.module, each.line
 
 
 def _note(found: dict[str, Foreign], each: Foreign) -> None:

@@ -34,6 +34,10 @@ from cogworks.services.python.recipe.setup_files import CFG, PY, setup_cfg_of, s
 from cogworks.services.python.recipe.texts import canonical, strings, table, toml
 
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
+_BESIDE_TESTS = frozenset(
+    ["doc", "docs", "lint", "style", "type", "types", "typing", "mypy", "release", "build"]
+)
+"""Extras and groups of other work."""
 CONFIGURED = ".cogworks/config.toml [environment]"
 
 
@@ -94,6 +98,7 @@ class _Reading:
         self._choices: list[Choice] = []
         self._notes: list[str] = []
         self._packages: list[str] = []
+        self._wished: set[str] = set()
         self._taken_files: list[str] = []
         self._catalogue = Catalogue({})
 
@@ -202,25 +207,31 @@ class _Reading:
         for each in foreign_imports(python, self._paths):
             if not self._is_there(each):
                 self._take_import(each)
-        # Where nothing says what tests need, they may look at all that the code can do.
-        if not self._asked.installs:
-            for each in optional_imports(python):
-                self._take_extras_for(each)
+        for each in optional_imports(python):
+            if not self._is_there(each):
+                self._wish(each)
 
-    def _take_extras_for(self, each: Foreign) -> None:
-        if self._settings.extras is not None or self._is_there(each):
-            return
-        for name, option in sorted(self._declared.extras.items()):
-            distributions = [_name(line) for line in option.lines]
-            if any(self._catalogue.may_bring(one, each.dotted) for one in distributions if one):
+    def _wish(self, each: Foreign) -> None:
+        """Take what makes tests run that would be skipped; where it cannot be installed they are skipped."""
+        before = set(self._basket.requirements)
+        members = [
+            member
+            for member in self._members()
+            if member.name not in _BESIDE_TESTS
+            and self._catalogue.may_bring(member.distribution, each.dotted)
+        ]
+        if members and each.is_of_test:
+            chosen = best(members)
+            self._take_package(
+                chosen.line, chosen.place, f"`{each.place}` imports {each.module!r} where it is there"
+            )
+        # Where nothing says what tests need, they may look at all that the code can do.
+        elif not self._asked.installs and self._settings.extras is None:
+            for name in dict.fromkeys(member.name for member in members if member.kind == "extra"):
                 self._basket.take_extra(name)
-                source = option.place.split(",")[0]
-                self._choose(
-                    f"extra {name!r}",
-                    source,
-                    f"`{each.place}` imports {each.module!r} where it is there, and nothing says what tests need",
-                )
-                return
+                why = f"`{each.place}` imports {each.module!r} where it is there, and nothing says what tests need"
+                self._choose(f"extra {name!r}", self._declared.extras[name].place.split(",")[0], why)
+        self._wished |= self._basket.requirements - before
 
     def _take_plugin(self, used: Used) -> None:
         name = _name(used.distribution)
@@ -304,6 +315,7 @@ class _Reading:
             ]
         return Recipe(
             requirements=tuple(sorted(basket.requirements)),
+            wished=tuple(sorted(self._wished)),
             constraints=tuple(sorted(basket.constraints)),
             locked=locked.lines,
             hashed=tuple(sorted(basket.hashed)),

@@ -12,6 +12,8 @@ class Recipe(Value):
 
     requirements: tuple[str, ...] = ()
     """Names with versions and markers, no addresses and no paths."""
+    wished: tuple[str, ...] = ()
+    """Those of the requirements without which tests run all the same, some of them skipped."""
     constraints: tuple[str, ...] = ()
     locked: tuple[str, ...] = ()
     """Constraints `name==version` of a lock file that contradict no requirement."""
