@@ -111,6 +111,20 @@ def test_tests_that_forbid_what_the_report_looks_with_are_not_hindered(tmp_path:
     assert set(found.values()) == {"passed"}
 
 
+def test_python_by_name_is_the_one_that_runs_the_tests_whatever_a_version_file_says(tmp_path: Path) -> None:
+    text = (
+        "import subprocess\nimport sys\n\nimport pytest\n\n\n"
+        "@pytest.mark.parametrize('name', ['python', 'python3'])\n"
+        "def test_program(name):\n"
+        "    command = [name, '-c', 'import sys; print(sys.executable)']\n"
+        "    assert subprocess.run(command, capture_output=True, text=True).stdout.strip() == sys.executable\n"
+    )
+
+    found = outcomes(simulated(laid_out(tmp_path, {"test_a.py": text, ".python-version": "3.1.99\n"})))
+
+    assert set(found.values()) == {"passed"}
+
+
 def test_tests_that_spoil_their_process_cost_no_other_its_result(tmp_path: Path) -> None:
     text = (
         "import os\nimport sys\n\n\n"
