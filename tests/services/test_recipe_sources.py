@@ -689,6 +689,31 @@ def test_what_tests_are_skipped_without_is_wished_where_it_is_declared(text: str
     assert found.groups == ("test",)
 
 
+@pytest.mark.parametrize(
+    ("wanted", "installed"),
+    [
+        ("^4.6.4", "pytest>=8"),
+        ("<7", "pytest<7"),
+        ("==6.2.5", "pytest==6.2.5"),
+        (">=3.5", "pytest>=3.5"),
+        ("*", "pytest"),
+    ],
+)
+def test_a_pytest_that_does_not_run_any_more_is_replaced_with_a_note(wanted: str, installed: str) -> None:
+    text = f'[tool.poetry]\nname = "shop"\n[tool.poetry.dev-dependencies]\npytest = "{wanted}"\n'
+
+    found = recipe({"pyproject.toml": text})
+
+    assert found.requirements == (installed,)
+    assert any("installed instead" in each for each in found.left_out) == (installed == "pytest>=8")
+
+
+def test_setuptools_counts_where_tests_ask_for_it() -> None:
+    assert recipe(
+        {"tox.ini": "[testenv]\ndeps =\n    setuptools\n    wheel\ncommands = pytest\n"}
+    ).requirements == ("setuptools",)
+
+
 UV = f'{PROJECT}[dependency-groups]\nchecks = ["b"]\nsuite = ["c"]\n'
 LOCKED_TOX = "[testenv]\nrunner = uv-venv-lock-runner\ncommands = pytest\n"
 

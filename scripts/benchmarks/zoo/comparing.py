@@ -10,6 +10,7 @@ from scripts.benchmarks.zoo.ourway import OurRun
 from scripts.benchmarks.zoo.ownway import OwnRun
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d|\d\d-\d\d-\d{4}|\d\d:\d\d:\d\d(?:\.\d+)?")
 
 
 class Compared(Value):
@@ -83,7 +84,7 @@ def _endings(name: str) -> Iterator[str]:
 
 
 def _name(test: str) -> str:
-    """The same for `tests/test_a.py::Case::test_b` and `tests.test_a.Case.test_b`; addresses differ from run to run."""
+    """The same for `tests/test_a.py::Case::test_b` and `tests.test_a.Case.test_b`; addresses and times differ from run to run."""
     place, bracket, parameters = test.partition("[")
     dotted = place.replace(".py::", ".").replace("::", ".").replace("/", ".").removeprefix("src.")
-    return _ADDRESS.sub("0x", f"{dotted}{bracket}{parameters}")
+    return _TIME.sub("now", _ADDRESS.sub("0x", f"{dotted}{bracket}{parameters}"))

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from scripts.benchmarks.zoo.animals import Animal, animals
 from scripts.benchmarks.zoo.bench import ANIMALS, UNSEEN, kept_name, visited
 from scripts.benchmarks.zoo.comparing import Compared, compared
@@ -40,8 +42,16 @@ def test_a_test_is_the_same_where_discovery_began_in_a_folder() -> None:
     assert unclear.only_own == ("t.Case.a",)
 
 
-def test_an_address_in_a_parameter_is_no_difference() -> None:
-    own, here = (f"tests/test_a.py::test_b[<object at {at}>]" for at in ("0x7f0012345678", "0x7fee00abcdef"))
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("<object at 0x7f0012345678>", "<object at 0x7fee00abcdef>"),
+        ("23:39:48 2026-11-23", "23:41:01 2026-11-24"),
+    ],
+    ids=["address", "time"],
+)
+def test_an_address_or_a_time_in_a_parameter_is_no_difference(first: str, second: str) -> None:
+    own, here = (f"tests/test_a.py::test_b[{each}]" for each in (first, second))
 
     assert seen({own: "passed"}, {here: "passed"}).works
 

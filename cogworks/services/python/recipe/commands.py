@@ -12,7 +12,7 @@ from cogworks.services.python.recipe.result import Asked
 from cogworks.services.python.recipe.texts import canonical
 
 _TOOLS = frozenset(
-    ["pip", "setuptools", "wheel", "uv", "tox", "tox-gh-actions", "tox-gh", "tox-uv", "nox", "hatch", "poetry", "pdm", "pipenv",
+    ["pip", "wheel", "uv", "tox", "tox-gh-actions", "tox-gh", "tox-uv", "nox", "hatch", "poetry", "pdm", "pipenv",
      "build", "twine", "virtualenv", "codecov", "coveralls", "pre-commit", "pipx", "hatchling", "invoke"]
 )  # fmt: skip
 """What starts tests or publishes, and is nothing that tests need."""

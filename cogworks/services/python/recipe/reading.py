@@ -30,6 +30,7 @@ from cogworks.services.python.recipe.pytest_settings import (
 )
 from cogworks.services.python.recipe.requirement_files import BASE, purposes
 from cogworks.services.python.recipe.result import Recipe
+from cogworks.services.python.recipe.runner_versions import with_a_runner_that_runs
 from cogworks.services.python.recipe.setup_files import CFG, PY, setup_cfg_of, setup_py_of
 from cogworks.services.python.recipe.texts import canonical, strings, table, toml
 
@@ -299,7 +300,8 @@ class _Reading:
 
     def _result(self) -> Recipe:
         settings, basket, declared, asked = self._settings, self._basket, self._declared, self._asked
-        locked = locked_versions(self._files, basket.requirements)
+        requirements, outdated = with_a_runner_that_runs(basket.requirements)
+        locked = locked_versions(self._files, requirements)
         if locked.lines:
             self._choose(
                 f"{len(locked.lines)} locked versions",
@@ -307,14 +309,14 @@ class _Reading:
                 "a lock file says which versions were tried",
             )
         project = None if settings.install == "never" else project_of(self._files)
-        left_out = [*basket.left_out, *asked.notes, *locked.left_out]
+        left_out = [*basket.left_out, *asked.notes, *locked.left_out, *outdated]
         if project is None:
             left_out += [
                 f"{FILE if FILE in self._files else PY}: `{each}` is dynamic, and only a build would tell them"
                 for each in declared.dynamic
             ]
         return Recipe(
-            requirements=tuple(sorted(basket.requirements)),
+            requirements=tuple(sorted(requirements)),
             wished=tuple(sorted(self._wished)),
             constraints=tuple(sorted(basket.constraints)),
             locked=locked.lines,
