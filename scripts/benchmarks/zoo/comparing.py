@@ -21,6 +21,8 @@ class Compared(Value):
     differ: Mapping[str, str]
     """Test -> how: `own: passed, here: failed`."""
     only_own: tuple[str, ...]
+    missing: tuple[str, ...]
+    """Those of them that pass there; of what is skipped or fails there nothing is lost."""
     only_here: tuple[str, ...]
     unloaded: tuple[str, ...]
     refusal: str
@@ -32,9 +34,9 @@ class Compared(Value):
 
     @property
     def works(self) -> bool:
-        """Every test that passes in the project's own way passes here, and none is missing."""
+        """Every test that passes in the project's own way passes here, and none of them is missing."""
         lost = [how for how in self.differ.values() if how.startswith("own: passed")]
-        return not (self.refusal or self.problem or lost or self.only_own or not self.agree)
+        return not (self.refusal or self.problem or lost or self.missing or not self.agree)
 
     @property
     def is_rightly_refused(self) -> bool:
@@ -60,6 +62,7 @@ def compared(animal: Animal, own: OwnRun, here: OurRun) -> Compared:
         agree=len(both) - len(differ),
         differ=differ,
         only_own=tuple(sorted(theirs.keys() - ours.keys())),
+        missing=tuple(sorted(test for test in theirs.keys() - ours.keys() if theirs[test] == "passed")),
         only_here=tuple(sorted(ours.keys() - theirs.keys())),
         unloaded=here.unloaded,
         refusal=here.refusal,

@@ -37,7 +37,7 @@ def _reason(each: Compared) -> str:
     if each.refusal:
         return _last_line(each.refusal)
     lost = [f"{test} ({how})" for test, how in each.differ.items() if how.startswith("own: passed")]
-    lost += [f"{test} (not here)" for test in each.only_own]
+    lost += [f"{test} (not here)" for test in each.missing]
     more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
     unloaded = f"; not loaded: {_last_line(each.unloaded[0])}" if each.unloaded else ""
     return f"{', '.join(lost[:_MOST_NAMED])}{more}{unloaded}"

@@ -111,6 +111,13 @@ def test_the_zoo_has_at_least_forty_packages_of_every_kind_and_each_is_named_wit
     }  # fmt: skip
 
 
+def test_of_a_test_that_is_skipped_in_its_own_way_nothing_is_lost() -> None:
+    found = seen({"t.py::a": "passed", "t.py::b": "skipped"}, {"t.py::a": "passed"})
+
+    assert (found.only_own, found.missing) == (("t.b",), ())
+    assert found.works
+
+
 def test_what_does_not_work_is_told_with_its_reason() -> None:
     fails = seen({"t.py::a": "passed", "t.py::b": "passed"}, {"t.py::a": "failed"})
     refused = seen({"t.py::a": "passed"}, {}, refusal="first\nit needs libfoo")
