@@ -63,8 +63,10 @@ class Made:
         search_path: str = WITH_UV,
         isolation: Isolation = HERE,
         limit_s: float = 100.0,
+        locked: tuple[str, ...] = (),
+        wished: tuple[str, ...] = (),
     ) -> Interpreter:
-        recipe = Recipe(requirements=requirements)
+        recipe = Recipe(requirements=(*requirements, *wished), locked=locked, wished=wished)
         return self._environments.interpreter(
             recipe, isolation=isolation, search_path=search_path, limit_s=limit_s
         )
@@ -108,6 +110,40 @@ def test_a_version_manager_s_stand_in_for_uv_that_does_not_run_is_passed_over_an
     assert printed(found, "import shop_tools; print(shop_tools.VERSION)") == "1"
     assert found.notes[0].startswith(said)
     assert made.said[0] == found.notes[0]
+
+
+@INSTALLERS
+@pytest.mark.parametrize(
+    ("locked", "told"),
+    [
+        (("till==1.0", "shop-tools==1.5"), "shop-tools==1.5"),
+        (("shop-tools==1.5", "pytest==8.98"), "pytest==8.98"),
+        (("till==1.0", "shop-tools==2.0"), "shop-tools==2.0"),
+        (("shop-tools==1.0",), ""),
+    ],
+    ids=["not-there", "two", "excluded", "kept"],
+)
+def test_a_locked_version_that_cannot_be_had_gives_way_and_is_named(
+    locked: tuple[str, ...], told: str, search_path: str, index: PackageServer, tmp_path: Path
+) -> None:
+    made = Made(tmp_path, index.address)
+
+    found = made.of("till", search_path=search_path, locked=locked)
+    again = made.of("till", search_path=search_path, locked=locked)
+
+    assert printed(found, "import shop_tools; print(shop_tools.VERSION)") == "1"
+    assert told in " ".join(found.notes)
+    assert bool(found.notes) == bool(told)
+    assert again.notes == found.notes
+
+
+def test_what_is_only_wished_is_left_out_where_it_cannot_be_had(index: PackageServer, tmp_path: Path) -> None:
+    made = Made(tmp_path, index.address)
+
+    found = made.of("till", wished=("nowhere-to-be-had>=3",))
+
+    assert printed(found, "import shop_tools; print(shop_tools.VERSION)") == "1"
+    assert "not to be had: nowhere-to-be-had>=3; trying without" in made.said
 
 
 @INSTALLERS

@@ -53,3 +53,16 @@ def test_found_options_that_do_not_work_here_are_left_out_and_that_is_said(
 
     assert ids(report) == ["checks/test_shop.py::test_total", "other/test_other.py::test_other"]
     assert "was left for plain pytest" in report.remedies[0]
+
+
+@pytest.mark.parametrize("places", ["checks", "checks/", "./checks"])
+def test_places_count_without_options_as_well(tmp_path: Path, places: str) -> None:
+    tox = {"tox.ini": f"[testenv]\ncommands = pytest {places} {{posargs}}\n"}
+
+    assert ids(ran(tmp_path, tox)) == ["checks/test_shop.py::test_total"]
+
+
+def test_places_that_are_not_there_leave_the_whole_suite(tmp_path: Path) -> None:
+    tox = {"tox.ini": "[testenv]\ncommands = pytest checks gone\n"}
+
+    assert ids(ran(tmp_path, tox)) == ["checks/test_shop.py::test_total", "other/test_other.py::test_other"]

@@ -98,6 +98,33 @@ def test_what_pytest_itself_refuses_is_told_with_what_to_do(tmp_path: Path, sett
         assert 'packages = ["pytest-cov"]' in "\n".join(result["remedies"])
 
 
+def test_tests_that_forbid_what_the_report_looks_with_are_not_hindered(tmp_path: Path) -> None:
+    text = (
+        "import os\n\nimport pytest\n\n\ndef refuse(*_):\n    raise RuntimeError('this blocks')\n\n\n"
+        "@pytest.mark.parametrize('name', ['abspath', 'realpath'])\n"
+        "def test_reads(monkeypatch, name):\n    monkeypatch.setattr(os.path, name, refuse)\n"
+        "    with open(__file__) as file:\n        assert file.read()\n"
+    )
+
+    found = outcomes(simulated(laid_out(tmp_path, {"test_a.py": text})))
+
+    assert set(found.values()) == {"passed"}
+
+
+def test_python_by_name_is_the_one_that_runs_the_tests_whatever_a_version_file_says(tmp_path: Path) -> None:
+    text = (
+        "import subprocess\nimport sys\n\nimport pytest\n\n\n"
+        "@pytest.mark.parametrize('name', ['python', 'python3'])\n"
+        "def test_program(name):\n"
+        "    command = [name, '-c', 'import sys; print(sys.executable)']\n"
+        "    assert subprocess.run(command, capture_output=True, text=True).stdout.strip() == sys.executable\n"
+    )
+
+    found = outcomes(simulated(laid_out(tmp_path, {"test_a.py": text, ".python-version": "3.1.99\n"})))
+
+    assert set(found.values()) == {"passed"}
+
+
 def test_tests_that_spoil_their_process_cost_no_other_its_result(tmp_path: Path) -> None:
     text = (
         "import os\nimport sys\n\n\n"
@@ -125,6 +152,42 @@ def test_plugins_named_below_the_root_are_told_as_pytest_tells_it(tmp_path: Path
     result = simulated(laid_out(tmp_path, files)).result
 
     assert "Defining 'pytest_plugins' in a non-top-level conftest" in "\n".join(result["collection_errors"])
+
+
+BUILD_SERVER = (
+    "import os\n\n\ndef test_environment():\n    assert not {'CI', 'COLUMNS', 'LINES', 'BUILD_NUMBER'} & os.environ.keys()\n\n\n"
+    "def test_long():\n    assert [*range(60)] == [*range(30), *range(31, 60)]\n"
+)
+EXAMPLES = (
+    "from hypothesis import given, settings\nfrom hypothesis import strategies as st\n\nseen = []\n\n\n"
+    "@settings(max_examples=20)\n@given(st.integers())\ndef test_a(number):\n    seen.append(number)\n\n\n"
+    "def test_b():\n    assert not seen, seen\n"
+)
+
+
+def test_tests_are_not_told_that_they_run_on_a_build_server_and_comparisons_are_whole(tmp_path: Path) -> None:
+    response = simulated(laid_out(tmp_path, {"test_a.py": BUILD_SERVER}))
+
+    assert outcomes(response) == {"test_a.py::test_environment": "passed", "test_a.py::test_long": "failed"}
+    [message] = [case["message"] for case in response.result["cases"] if case["message"]]
+    assert "59" in message
+    assert "truncated" not in message
+
+
+@pytest.mark.parametrize("settings", ["", "import hypothesis\n"], ids=["imported by tests", "by a conftest"])
+def test_hypothesis_tries_the_same_examples_in_every_run(tmp_path: Path, settings: str) -> None:
+    folder = laid_out(tmp_path, {"test_a.py": EXAMPLES, "conftest.py": settings})
+
+    first, second = (
+        [
+            case.message
+            for case in run_tests(folder, Wanted(), isolation=HERE, search_path=os.environ["PATH"]).cases
+        ]
+        for _ in range(2)
+    )
+
+    assert first == second
+    assert "assert not [" in first[1]
 
 
 def made(folder: Path, *packages: str, python: str = "3.11") -> Interpreter:

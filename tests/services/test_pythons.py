@@ -3,8 +3,10 @@
 import json
 import os
 import platform
+import pwd
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -31,7 +33,8 @@ def stand_in(folder: Path, name: str, version: str, *, code: int = 0) -> Path:
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """PATH with Pythons that are not there otherwise; nothing of this machine's is found."""
-    monkeypatch.setenv("HOME", str(tmp_path))
+    user = SimpleNamespace(pw_dir=str(tmp_path))
+    monkeypatch.setattr(pwd, "getpwuid", lambda _: user)
     stand_in(tmp_path / "one", "python3.70", "3.70.1")
     stand_in(tmp_path / "one", "python3.71", "3.71.4")
     stand_in(tmp_path / "one", "python3.7", "3.7.9")

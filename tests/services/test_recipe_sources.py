@@ -566,3 +566,172 @@ def test_of_two_environments_of_tox_the_one_that_runs_tests_counts() -> None:
 
     assert set(found.requirements) == {"attrs", "pytest"}
     assert found.paths == ("checks",)
+
+
+@pytest.mark.parametrize(
+    ("folder", "command", "words", "paths"),
+    [
+        ("tests", "pytest -W error", ("pytest", "-W", "error"), ("tests",)),
+        ("{toxinidir}/tests", "pytest unit -c {toxinidir}/ci/pytest.ini", ("pytest", "-c", "ci/pytest.ini"), ("tests/unit",)),
+        ("tests", "pytest --ignore=old {toxinidir}/docs", ("pytest", "--ignore=tests/old"), ("docs",)),
+        ("{envtmpdir}", "pytest --basetemp {envtmpdir}/b {toxinidir}/tests", (), ("tests",)),
+        ("tests", "python -m unittest -v", ("python", "-m", "unittest", "discover", "-v", "-s", "tests", "-t", "tests"), ()),
+        ("tests", "python -Wa manage.py test shop", ("python", "-Wa", "tests/manage.py", "test", "shop"), ()),
+    ],
+    ids=["all", "below", "beside", "elsewhere", "unittest", "django"],
+)  # fmt: skip
+def test_what_runs_in_another_folder_is_named_from_the_root(
+    folder: str, command: str, words: tuple[str, ...], paths: tuple[str, ...]
+) -> None:
+    ini = recipe({"tox.ini": f"[testenv]\nchangedir = {folder}\ncommands = {command}\n"})
+    listed = ", ".join(f"'{word}'" for word in command.split())
+    toml = recipe({"tox.toml": f"[env_run_base]\nchange_dir = '{folder}'\ncommands = [[{listed}]]\n"})
+
+    assert (ini.command, ini.paths) == (words, paths)
+    assert (toml.command, toml.paths) == (words, paths)
+
+
+def test_a_step_of_a_workflow_in_another_folder_tests_there() -> None:
+    steps = "jobs:\n  test:\n    steps:\n      - run: pip install -r needs.txt && pytest unit\n        working-directory: api\n"
+
+    found = recipe({".github/workflows/a.yml": steps, "api/needs.txt": "attrs"})
+
+    assert (found.requirements, found.paths) == (("attrs",), ("api/unit",))
+
+
+def test_words_in_quotes_are_one_word_to_tox() -> None:
+    found = recipe(
+        {"tox.ini": "[testenv]\ncommands = pytest -m 'not slow' -k \"a or b\" --doctest-glob='*.md' it\\'s\n"}
+    )
+
+    assert found.command == ("pytest", "-m", "not slow", "-k", "a or b", "--doctest-glob=*.md")
+    assert found.paths == ("it's",)
+
+
+CASE = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_a(self):\n        pass\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "paths"),
+    [
+        ({"tests/tests.py": CASE, "tests/data.py": ""}, ("tests/tests.py",)),
+        ({"shop/tests.py": CASE}, ("shop/tests.py",)),
+        ({"tests/cart.py": CASE, "tests/till/__init__.py": "", "tests/till/money.py": "def test_b(): pass\n"}, ("tests/cart.py", "tests/till/money.py")),
+        ({"tests/tests.py": CASE, "tests/test_b.py": CASE}, ()),
+        ({"tests/cart.py": CASE, "pytest.ini": "[pytest]\npython_files = *.py\n"}, ()),
+    ],
+    ids=["tests.py", "in-the-package", "by-content", "found", "configured"],
+)  # fmt: skip
+def test_files_of_tests_that_pytest_does_not_find_by_their_names_are_named(
+    files: dict[str, str], paths: tuple[str, ...]
+) -> None:
+    found = recipe(files)
+
+    assert (found.runner, found.command, found.paths) == ("pytest", (), paths)
+
+
+def test_of_several_commands_of_tox_the_one_that_takes_arguments_counts() -> None:
+    lines = "python -m doctest README.rst\n    pytest docs\n    pytest --strict-markers {posargs:checks}\n    pytest slow"
+    words = '["pytest", "docs"], ["pytest", "--strict-markers", {replace = "posargs", default = ["checks"], extend = true}]'
+
+    ini = recipe({"tox.ini": f"[testenv]\ncommands =\n    {lines}\n"})
+    toml = recipe({"tox.toml": f"[env_run_base]\ncommands = [{words}]\n"})
+
+    assert (ini.command, ini.paths) == (("pytest", "--strict-markers"), ("checks",))
+    assert (toml.command, toml.paths) == (ini.command, ini.paths)
+
+
+@pytest.mark.parametrize(
+    ("path", "found"), [("shop/__init__.py", "shop"), ("src/shop/__init__.py", "src/shop")]
+)
+def test_the_installed_package_that_tox_names_is_the_one_of_the_repository(path: str, found: str) -> None:
+    tox = "[testenv]\nchangedir = .tox\ncommands = pytest --doctest-modules {env_site_packages_dir}/shop {tox_root}/tests\n"
+
+    assert recipe({"tox.ini": tox, path: "", "tests/test_a.py": ""}).paths == (found, "tests")
+
+
+OPTIONAL = "try:\n    import redis\nexcept ImportError:\n    redis = None\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "extras"),
+    [("", ("cache",)), ('test = ["pytest"]\n', ("test",))],
+    ids=["nothing-says", "an-extra-says"],
+)
+def test_what_the_code_can_use_is_installed_where_nothing_says_what_tests_need(
+    more: str, extras: tuple[str, ...]
+) -> None:
+    text = f'{PROJECT}{EXTRAS}cache = ["redis"]\ndocs = ["sphinx"]\n{more}'
+
+    found = recipe(
+        {"pyproject.toml": text, "shop/cache.py": OPTIONAL, "tests/test_a.py": "import shop.cache\n"}
+    )
+
+    assert found.extras == extras
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n    import trio\nexcept ImportError:\n    trio = None\n",
+        "import pytest\npytest.importorskip('trio')\n",
+    ],
+)
+def test_what_tests_are_skipped_without_is_wished_where_it_is_declared(text: str) -> None:
+    files = {
+        "pyproject.toml": f'{PROJECT}[dependency-groups]\ntest = ["b"]\ndev = ["trio>=0.20", "tox"]\n',
+        "tests/test_a.py": text,
+    }
+
+    found = recipe(files)
+
+    assert (found.requirements, found.wished) == (("attrs", "b", "trio>=0.20"), ("trio>=0.20",))
+    assert found.groups == ("test",)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "installed"),
+    [
+        ("^4.6.4", "pytest>=8"),
+        ("<7", "pytest<7"),
+        ("==6.2.5", "pytest==6.2.5"),
+        (">=3.5", "pytest>=3.5"),
+        ("*", "pytest"),
+    ],
+)
+def test_a_pytest_that_does_not_run_any_more_is_replaced_with_a_note(wanted: str, installed: str) -> None:
+    text = f'[tool.poetry]\nname = "shop"\n[tool.poetry.dev-dependencies]\npytest = "{wanted}"\n'
+
+    found = recipe({"pyproject.toml": text})
+
+    assert found.requirements == (installed,)
+    assert any("installed instead" in each for each in found.left_out) == (installed == "pytest>=8")
+
+
+def test_setuptools_counts_where_tests_ask_for_it() -> None:
+    assert recipe(
+        {"tox.ini": "[testenv]\ndeps =\n    setuptools\n    wheel\ncommands = pytest\n"}
+    ).requirements == ("setuptools",)
+
+
+UV = f'{PROJECT}[dependency-groups]\nchecks = ["b"]\nsuite = ["c"]\n'
+LOCKED_TOX = "[testenv]\nrunner = uv-venv-lock-runner\ncommands = pytest\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "files", "groups"),
+    [
+        ("", {}, ()),
+        ('[tool.uv]\ndefault-groups = ["checks"]\n', {}, ("checks",)),
+        ('dev = ["d"]\n', {"tox.ini": LOCKED_TOX}, ("dev",)),
+        ('[tool.uv]\ndefault-groups = "all"\n', {"tox.ini": LOCKED_TOX}, ("checks", "suite")),
+        ('[tool.uv]\ndefault-groups = ["checks"]\n', {"tox.ini": f"{LOCKED_TOX}dependency_groups = suite\n"}, ("suite",)),
+        ('[tool.uv]\ndefault-groups = ["checks"]\n', {".github/workflows/a.yml": WORKFLOW.format(install="uv sync --group suite", test="uv run pytest")}, ("checks", "suite")),
+        ('[tool.uv]\ndefault-groups = ["checks"]\n', {".github/workflows/a.yml": WORKFLOW.format(install="uv sync --no-default-groups --group suite", test="pytest")}, ("suite",)),
+    ],
+    ids=["none", "no-tool", "tox", "all", "tox-named", "sync", "without"],
+)  # fmt: skip
+def test_the_groups_that_uv_installs_unasked_are_those_the_project_says(
+    settings: str, files: dict[str, str], groups: tuple[str, ...]
+) -> None:
+    assert recipe({"pyproject.toml": f"{UV}{settings}", **files}).groups == groups

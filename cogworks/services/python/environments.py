@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import sysconfig
 import time
 from collections.abc import Callable, Mapping
@@ -11,11 +12,12 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python.building.built import Built, read_built
 from cogworks.services.python.building.checkout import Checkout
 from cogworks.services.python.building.project import Project, inputs_key
 from cogworks.services.python.installer import Installer, InstallerSettings, Requirements, found_installer
-from cogworks.services.python.interpreters import Interpreter
+from cogworks.services.python.interpreters import Interpreter, NotBuilt
 from cogworks.services.python.keeping import Kept
 from cogworks.services.python.made_environment import measured
 from cogworks.services.python.own_setup import OwnSetup
@@ -24,6 +26,8 @@ from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.sandbox.isolation import Isolation
 
 _RUNNER = "pytest>=8"
+_UNLOCKED = "unlocked"
+_MOST_TOLD = 5
 _FORM = 2
 """Of an environment; another number and all are made anew."""
 
@@ -93,7 +97,7 @@ class Environments:
 
         def make(place: Path, left_s: float) -> Mapping[str, Any]:
             installer_settings = InstallerSettings(isolation, left_s, self._settings, search_path, python)
-            made = self._made(place, requirements, installer, installer_settings)
+            made = self._made_as_far_as_possible(place, requirements, installer, installer_settings)
             if own_setup is None:
                 return made
             self._say(f"running the setup of the repository: {own_setup.shown}")
@@ -105,11 +109,16 @@ class Environments:
         )
         programs = prefix / "bin"
         unprotected = () if isolation.is_complete else ("reach the network while packages are installed",)
-        notes = (*recipe.left_out, *([installer.note] if installer.note else []))
+        noted = self._kept.noted(key)
+        notes = (
+            *recipe.left_out,
+            *([installer.note] if installer.note else []),
+            *([str(noted[_UNLOCKED])] if noted.get(_UNLOCKED) else []),
+        )
         found = Interpreter(
             programs / "python", prefix, described, (programs,), notes, unprotected, base=python.base
         )
-        return found if own_setup is None else own_setup.added_to(found, self._kept.noted(key))
+        return found if own_setup is None else own_setup.added_to(found, noted)
 
     def built(
         self,
@@ -140,6 +149,36 @@ class Environments:
 
         return read_built(self._builds.made(key, make, limit_s=limit_s), self._builds.noted(key))
 
+    def _made_as_far_as_possible(
+        self,
+        place: Path,
+        requirements: Requirements,
+        installer: Installer,
+        installer_settings: InstallerSettings,
+    ) -> Mapping[str, Any]:
+        """The environment, without what is wished and cannot be had, and without locked versions of which that is true."""
+        deadline = time.monotonic() + installer_settings.limit_s
+        unlocked: tuple[str, ...] = ()
+        while True:
+            try:
+                made = self._made(place, requirements, installer, installer_settings)
+            except NotBuilt as error:
+                is_of_packages = error.code is ErrorCode.TOOL_FAILED and not error.is_recoverable
+                if not is_of_packages or not (requirements.locked or requirements.wished):
+                    raise
+                opposed = requirements.wished
+                if requirements.wished:
+                    requirements = requirements.without_wishes()
+                else:
+                    requirements, opposed = requirements.without_locks_in(str(error))
+                    unlocked = (*unlocked, *opposed)
+                self._say(f"not to be had: {', '.join(opposed)}; trying without")
+            else:
+                return {**made, _UNLOCKED: _unlocked(unlocked)}
+            left_s = max(deadline - time.monotonic(), 1.0)
+            installer_settings = installer_settings._replace(limit_s=left_s)
+            shutil.rmtree(place, ignore_errors=True)
+
     def _made(
         self,
         place: Path,
@@ -160,7 +199,7 @@ class Environments:
         self._say(f"the environment {named} was made in {seconds:.1f} s")
         return {
             "requirements": requirements.wanted,
-            "constraints": requirements.constraints,
+            "constraints": (*requirements.constraints, *requirements.locked),
             "installer": installer.name,
             **measured(place, seconds),
         }
@@ -169,8 +208,17 @@ class Environments:
 def _requirements(recipe: Recipe, further: tuple[str, ...] = ()) -> Requirements:
     names = {canonicalize_name(Requirement(each).name) for each in recipe.requirements}
     brought = tuple(each for each in (_RUNNER, *further) if Requirement(each).name not in names)
-    return Requirements(
-        (*recipe.requirements, *brought), (*recipe.constraints, *recipe.locked), recipe.hashed
+    wanted = (*recipe.requirements, *brought)
+    return Requirements(wanted, recipe.constraints, recipe.hashed, recipe.locked, recipe.wished)
+
+
+def _unlocked(given_up: tuple[str, ...]) -> str:
+    if not given_up:
+        return ""
+    more = f" and {len(given_up) - _MOST_TOLD} more" if len(given_up) > _MOST_TOLD else ""
+    return (
+        f"the lock file's {', '.join(given_up[:_MOST_TOLD])}{more} cannot be installed here, for the package index does not have it or "
+        "something else excludes it; the version that goes with the others is installed instead."
     )
 
 
@@ -179,7 +227,7 @@ def _key(requirements: Requirements, installer: Installer, python: Python, setup
     told = {
         "form": _FORM,
         "requirements": requirements.wanted,
-        "constraints": requirements.constraints,
+        "constraints": (*requirements.constraints, *requirements.locked),
         "hashed": requirements.hashed,
         "installer": installer.name,
         "built": installer.may_build,

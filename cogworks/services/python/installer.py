@@ -1,6 +1,7 @@
 """What is installed, by what, and within which isolation and limits."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,19 +23,41 @@ class Requirements(NamedTuple):
     constraints: tuple[str, ...] = ()
     hashed: tuple[str, ...] = ()
     """Those that come with hashes, each with its `--hash` options; installed first and by themselves, so that hashes are checked."""
+    locked: tuple[str, ...] = ()
+    """Constraints `name==version` of a lock file, which give way where they cannot be kept."""
+
+    wished: tuple[str, ...] = ()
+    """Those that are left out where they cannot be installed."""
+
+    def without_wishes(self) -> "Requirements":
+        """What is needed alone."""
+        return self._replace(wanted=tuple(each for each in self.wanted if each not in self.wished), wished=())
+
+    def without_locks_in(self, complaint: str) -> tuple["Requirements", tuple[str, ...]]:
+        """The same without the locked versions that a complaint names, or without any where it names none; and those."""
+        named = tuple(each for each in self.locked if _names(complaint, each.partition(";")[0].strip()))
+        opposed = named or self.locked
+        return self._replace(locked=tuple(each for each in self.locked if each not in opposed)), opposed
 
     @property
     def passes(self) -> tuple["Requirements", ...]:
         """What is installed one after another: pip checks hashes only where everything has one."""
         if not self.hashed:
-            return (self,)
+            return (Requirements(self.wanted, (*self.constraints, *self.locked)),)
         first = Requirements(self.hashed)
         # Without its hash a pin still says which version is there already.
         pins = tuple(each.split(" --hash")[0] for each in self.hashed)
         return (
             first,
-            Requirements(self.wanted, (*self.constraints, *(pin for pin in pins if "[" not in pin))),
+            Requirements(
+                self.wanted,
+                (*self.constraints, *self.locked, *(pin for pin in pins if "[" not in pin)),
+            ),
         )
+
+
+def _names(text: str, pin: str) -> bool:
+    return re.search(rf"(?<![\w.-]){re.escape(pin)}(?!\w)(?!\.\d)", text, re.IGNORECASE) is not None
 
 
 class InstallerSettings(NamedTuple):

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import pwd
 import re
 import subprocess
 import sys
@@ -80,8 +81,16 @@ def others(search_path: str) -> tuple[Python, ...]:
     return tuple(found.values())
 
 
+def home_of_user() -> Path:
+    """The home of whoever runs this process by the machine's list of users: the variable `HOME` of a service is an empty folder."""
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        return Path.home()
+
+
 def _programs(search_path: str) -> Iterator[Path]:
-    home = Path.home()
+    home = home_of_user()
     folders = [Path(each) for each in search_path.split(os.pathsep) if each]
     folders += [place for pattern in _MANAGED for place in sorted(home.glob(pattern))]
     for folder in folders:

@@ -115,16 +115,17 @@ def equipped(asked: Wanted, request: Request, folder: Path, machine: Machine) ->
     left_s = max(asked.timeout_s - (time.monotonic() - started_s), min(asked.timeout_s, 1.0))
     root = request.repository.root if request.repository else ""
     run = asked._replace(timeout_s=left_s, interpreter=interpreter, root=root)
-    return run if asked.command else _in_its_own_way(run, recipe)
+    return run if asked.command else _in_its_own_way(run, recipe, folder)
 
 
-def _in_its_own_way(run: Wanted, recipe: Recipe) -> Wanted:
+def _in_its_own_way(run: Wanted, recipe: Recipe, folder: Path) -> Wanted:
     """The run as the repository's own tools start it, where what they start is known here."""
-    if not recipe.command or is_foreign(recipe.command):
+    if recipe.command and is_foreign(recipe.command):
         return run
-    if pytest_begins(recipe.command) is None:
+    if recipe.command and pytest_begins(recipe.command) is None:
         return run._replace(command=recipe.command)
-    return run._replace(command=recipe.command, tests=run.tests or recipe.paths)
+    are_there = all((folder / each.split("::")[0]).exists() for each in recipe.paths)
+    return run._replace(command=recipe.command, tests=run.tests or (recipe.paths if are_there else ()))
 
 
 def _run(folder: Path, run: Wanted, params: SimulateParams, machine: Machine) -> TestReport:

@@ -187,7 +187,7 @@ def _run(places: Places, wanted: Wanted, isolation: Isolation, search_path: str)
     if wanted.parts:
         # Reporting and clearing away take their time as well.
         wanted = wanted._replace(ends_s=deadline - min(_MOST_SPARED_S, wanted.timeout_s * _SPARED))
-    if is_foreign(wanted.command):
+    if _needs_programs(wanted):
         lay_out_programs(places.programs, wanted.interpreter.python)
     with (places.told / _REPORT).open("w+b") as report:
         while True:
@@ -254,6 +254,11 @@ def _confined(places: Places, wanted: Wanted, report_fd: int, search_path: str) 
     )
 
 
+def _needs_programs(wanted: Wanted) -> bool:
+    """Whether `python` on PATH would be another one: a version manager's, or none."""
+    return is_foreign(wanted.command) or not wanted.interpreter.programs
+
+
 def _read(report: BinaryIO) -> list[dict[str, Any]]:
     report.seek(0)
     return read_records(report.read(_MAX_REPORT_BYTES).split(b"\n"))
@@ -270,7 +275,7 @@ def _begin_next(report: BinaryIO) -> None:
 
 def _readable(places: Places, wanted: Wanted) -> tuple[Path, ...]:
     measuring = (path for plugin in wanted.plugins for path in plugin.readable)
-    is_used = is_foreign(wanted.command) or reports_by_order(wanted.command)
+    is_used = _needs_programs(wanted) or reports_by_order(wanted.command)
     programs = (places.programs,) if is_used else ()
     return (*wanted.interpreter.readable, _INSIDE, *programs, *measuring)
 
@@ -291,7 +296,7 @@ def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
     """What is asked of pytest, however it is started."""
     reach = _reach(places, wanted)
     pytest = [f"--rootdir={places.copy}", report]
-    pytest += ["-p", "cogworks_report", "-p", "cogworks_time", "-p", "cogworks_reach"]
+    pytest += [f"-pcogworks_{each}" for each in ("report", "time", "reach", "repeatable")]
     if wanted.seed is not None:
         pytest += ["-p", "cogworks_order", f"--cogworks-seed={wanted.seed}"]
     if wanted.ends_s is not None:
@@ -319,7 +324,7 @@ def _told(wanted: Wanted, tests: Sequence[str]) -> str:
 def _environment(places: Places, wanted: Wanted, search_path: str) -> dict[str, str]:
     interpreter, programs = wanted.interpreter, wanted.interpreter.programs
     plugins = {} if interpreter.loads_plugins else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    if is_foreign(wanted.command):
+    if _needs_programs(wanted):
         programs = programs or (places.programs,)
     if interpreter.home is not None:
         programs = (*programs, places.home / ".local/bin")
@@ -330,10 +335,7 @@ def _environment(places: Places, wanted: Wanted, search_path: str) -> dict[str, 
         "TMPDIR": str(places.temporary),
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
-        "COLUMNS": "120",
         "PYTHONDONTWRITEBYTECODE": "1",
-        # pytest then shows comparisons whole, and hypothesis tries the same examples in every run.
-        "CI": "true",
         # The machine's own settings are out of reach, and git gives up on what it may not read.
         "GIT_CONFIG_NOSYSTEM": "1",
         # Sets print in the same order in every run.

@@ -1,7 +1,8 @@
 """Whether two ways of running a suite say the same of each test."""
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 
 from cogworks.vocabulary import Value
 from scripts.benchmarks.zoo.animals import Animal
@@ -9,6 +10,7 @@ from scripts.benchmarks.zoo.ourway import OurRun
 from scripts.benchmarks.zoo.ownway import OwnRun
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d|\d\d-\d\d-\d{4}|\d\d:\d\d:\d\d(?:\.\d+)?")
 
 
 class Compared(Value):
@@ -19,6 +21,8 @@ class Compared(Value):
     differ: Mapping[str, str]
     """Test -> how: `own: passed, here: failed`."""
     only_own: tuple[str, ...]
+    missing: tuple[str, ...]
+    """Those of them that pass there; of what is skipped or fails there nothing is lost."""
     only_here: tuple[str, ...]
     unloaded: tuple[str, ...]
     refusal: str
@@ -30,9 +34,9 @@ class Compared(Value):
 
     @property
     def works(self) -> bool:
-        """Every test that passes in the project's own way passes here, and none is missing."""
+        """Every test that passes in the project's own way passes here, and none of them is missing."""
         lost = [how for how in self.differ.values() if how.startswith("own: passed")]
-        return not (self.refusal or self.problem or lost or self.only_own or not self.agree)
+        return not (self.refusal or self.problem or lost or self.missing or not self.agree)
 
     @property
     def is_rightly_refused(self) -> bool:
@@ -42,8 +46,11 @@ class Compared(Value):
 
 def compared(animal: Animal, own: OwnRun, here: OurRun) -> Compared:
     """Compare test by test, whatever the runners call the tests."""
-    theirs = {_name(test): outcome for test, outcome in own.outcomes.items() if outcome != "unloaded"}
+    script = animal.test.rpartition(" ")[2].removesuffix(".py")
+    told = {test.replace("__main__.", f"{script}.", 1): outcome for test, outcome in own.outcomes.items()}
     ours = {_name(test): outcome for test, outcome in here.outcomes.items()}
+    named = _from_root({_name(test) for test, outcome in told.items() if outcome != "unloaded"}, ours)
+    theirs = {named[_name(test)]: outcome for test, outcome in told.items() if outcome != "unloaded"}
     both = theirs.keys() & ours.keys()
     differ = {
         test: f"own: {theirs[test]}, here: {ours[test]}"
@@ -55,6 +62,7 @@ def compared(animal: Animal, own: OwnRun, here: OurRun) -> Compared:
         agree=len(both) - len(differ),
         differ=differ,
         only_own=tuple(sorted(theirs.keys() - ours.keys())),
+        missing=tuple(sorted(test for test in theirs.keys() - ours.keys() if theirs[test] == "passed")),
         only_here=tuple(sorted(ours.keys() - theirs.keys())),
         unloaded=here.unloaded,
         refusal=here.refusal,
@@ -65,8 +73,21 @@ def compared(animal: Animal, own: OwnRun, here: OurRun) -> Compared:
     )
 
 
+def _from_root(theirs: Collection[str], ours: Collection[str]) -> dict[str, str]:
+    """Each name as it is here: discovery that begins in a folder leaves that out of the names of its tests."""
+    ends = {each: name for name in ours if name not in theirs for each in _endings(name)}
+    counts = Counter(each for name in ours if name not in theirs for each in _endings(name))
+    return {name: ends[name] if counts[name] == 1 and name not in ours else name for name in theirs}
+
+
+def _endings(name: str) -> Iterator[str]:
+    place, bracket, parameters = name.partition("[")
+    parts = place.split(".")
+    return (f"{'.'.join(parts[at:])}{bracket}{parameters}" for at in range(1, len(parts) - 1))
+
+
 def _name(test: str) -> str:
-    """The same for `tests/test_a.py::Case::test_b` and `tests.test_a.Case.test_b`; addresses differ from run to run."""
+    """The same for `tests/test_a.py::Case::test_b` and `tests.test_a.Case.test_b`; addresses and times differ from run to run."""
     place, bracket, parameters = test.partition("[")
     dotted = place.replace(".py::", ".").replace("::", ".").replace("/", ".").removeprefix("src.")
-    return _ADDRESS.sub("0x", f"{dotted}{bracket}{parameters}")
+    return _TIME.sub("now", _ADDRESS.sub("0x", f"{dotted}{bracket}{parameters}"))

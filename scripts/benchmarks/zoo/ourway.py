@@ -16,7 +16,6 @@ from cogworks.vocabulary import Value
 from cogworks.wiring.services import configured_words, repository_settings
 from scripts.benchmarks.zoo.animals import Animal
 
-LIMIT_S = 900
 _ENDINGS = {"passed": "passed", "failed": "failed", "error": "failed", "skipped": "skipped"}
 
 
@@ -41,29 +40,30 @@ class _Tree(Value):
     path: Path
 
 
-def our_run(animal: Animal, checkout: Path, environments: Path) -> OurRun:
+def our_run(animal: Animal, checkout: Path, environments: Path, *, limit_s: float) -> OurRun:
     """Prepare and test a checkout, which is only read.
 
     Args:
         environments: where those of packages are kept.
+        limit_s: of each operation.
     """
     files = {"config.toml": animal.configuration}
     configured = Configured(repository_settings(files), configured_words(files))
     service = BUNDLED.model_copy(
         update={
             "command": (*BUNDLED.command, "--environments", str(environments)),
-            "timeouts": {"simulate": LIMIT_S, "prepare": LIMIT_S},
+            "timeouts": {"simulate": limit_s, "prepare": limit_s},
         }
     )
     with open_client(service, environment=child_environment(), configured=configured) as client:
         tree = _Tree(path=checkout)
         try:
             started_s = time.monotonic()
-            first = _prepared(client.call(operations.PREPARE, tree, PrepareParams(timeout_s=LIMIT_S)))
+            first = _prepared(client.call(operations.PREPARE, tree, PrepareParams(timeout_s=limit_s)))
             cold_s = time.monotonic() - started_s
-            _prepared(client.call(operations.PREPARE, tree, PrepareParams(timeout_s=LIMIT_S)))
+            _prepared(client.call(operations.PREPARE, tree, PrepareParams(timeout_s=limit_s)))
             warm_s = time.monotonic() - started_s - cold_s
-            report = client.simulate(tree, timeout_s=LIMIT_S)
+            report = client.simulate(tree, timeout_s=limit_s)
         except CogworksError as error:
             return OurRun(outcomes={}, refusal=str(error))
     return OurRun(

@@ -5,16 +5,46 @@ from collections.abc import Sequence
 from scripts.benchmarks.zoo.comparing import Compared
 
 _MIB = 1024**2
+_MOST_CHARS = 300
 
 
-def table(found: Sequence[Compared]) -> str:
-    """Markdown: a row for each package, and the figures that count."""
+_MOST_NAMED = 3
+
+
+def table(found: Sequence[Compared], unseen: Sequence[Compared] = ()) -> str:
+    """Markdown: a row for each package, the figures that count, and of what does not work the reason.
+
+    Args:
+        unseen: packages that nobody looked at while rules were mended; they have figures of their own as well.
+    """
+    both = [*found, *unseen]
     rows = [
         "| package | shape | here | tests that agree | differ | only in its own run | only here | cold | warm | disk |",
         "|---|---|---|---|---|---|---|---|---|---|",
-        *(_row(each) for each in found),
+        *(_row(each) for each in both),
     ]
-    return "\n".join([*rows, "", *_figures(found)])
+    apart = ["", "Of these, packages that nobody looked at while rules were mended:", *_figures(unseen)]
+    return "\n".join([*rows, "", *_figures(both), *(apart if unseen else []), "", *_reasons(both)])
+
+
+def _reasons(found: Sequence[Compared]) -> list[str]:
+    return [f"- {each.animal.name}: {_reason(each)}" for each in found if not each.works]
+
+
+def _reason(each: Compared) -> str:
+    if each.problem:
+        return f"its own way: {_last_line(each.problem)}"
+    if each.refusal:
+        return _last_line(each.refusal)
+    lost = [f"{test} ({how})" for test, how in each.differ.items() if how.startswith("own: passed")]
+    lost += [f"{test} (not here)" for test in each.missing]
+    more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
+    unloaded = f"; not loaded: {_last_line(each.unloaded[0])}" if each.unloaded else ""
+    return f"{', '.join(lost[:_MOST_NAMED])}{more}{unloaded}"
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or [""])[-1][:_MOST_CHARS]
 
 
 def _row(each: Compared) -> str:

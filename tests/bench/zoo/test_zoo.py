@@ -4,8 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from scripts.benchmarks.zoo.animals import Animal, animals
-from scripts.benchmarks.zoo.bench import ANIMALS
+from scripts.benchmarks.zoo.bench import ANIMALS, UNSEEN, kept_name, visited
 from scripts.benchmarks.zoo.comparing import Compared, compared
 from scripts.benchmarks.zoo.ourway import OurRun
 from scripts.benchmarks.zoo.ownway import OwnRun, own_run
@@ -29,8 +31,27 @@ def test_a_test_is_the_same_under_the_name_that_unittest_gives_it() -> None:
     assert found.works
 
 
-def test_an_address_in_a_parameter_is_no_difference() -> None:
-    own, here = (f"tests/test_a.py::test_b[<object at {at}>]" for at in ("0x7f0012345678", "0x7fee00abcdef"))
+def test_a_test_is_the_same_where_discovery_began_in_a_folder() -> None:
+    found = seen(
+        {"tests.Case.test_b": "passed", "test_c.Case.test_d": "passed"},
+        {"tests/tests.py::Case::test_b": "passed", "a/test_c.py::Case::test_d": "passed"},
+    )
+    unclear = seen({"t.Case.a": "passed"}, {"x/t.py::Case::a": "passed", "y/t.py::Case::a": "passed"})
+
+    assert found.works
+    assert unclear.only_own == ("t.Case.a",)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("<object at 0x7f0012345678>", "<object at 0x7fee00abcdef>"),
+        ("23:39:48 2026-11-23", "23:41:01 2026-11-24"),
+    ],
+    ids=["address", "time"],
+)
+def test_an_address_or_a_time_in_a_parameter_is_no_difference(first: str, second: str) -> None:
+    own, here = (f"tests/test_a.py::test_b[{each}]" for each in (first, second))
 
     assert seen({own: "passed"}, {here: "passed"}).works
 
@@ -77,16 +98,47 @@ def test_a_package_whose_own_way_fails_here_is_counted_apart() -> None:
 
 
 def test_the_zoo_has_at_least_forty_packages_of_every_kind_and_each_is_named_with_its_hash() -> None:
-    listed = animals(ANIMALS.read_text(encoding="utf-8"))
+    listed = [each for place in (ANIMALS, UNSEEN) for each in animals(place.read_text(encoding="utf-8"))]
     shapes = {shape for each in listed for shape in each.shape}
 
     assert len(listed) >= 40
+    assert len({each.name for each in listed}) == len(listed)
     assert all(len(each.sha256) == 64 and each.install and each.test for each in listed)
     assert shapes >= {
         "hatchling", "hatch-vcs", "setuptools", "setuptools-scm", "flit", "pdm", "poetry", "maturin", "setup.py only",
         "src layout", "flat layout", "namespace package", "C extension", "Cython", "Django app", "unittest",
         "doctest by pytest", "pytest plugins", "async", "generated version file",
     }  # fmt: skip
+
+
+def test_of_a_test_that_is_skipped_in_its_own_way_nothing_is_lost() -> None:
+    found = seen({"t.py::a": "passed", "t.py::b": "skipped"}, {"t.py::a": "passed"})
+
+    assert (found.only_own, found.missing) == (("t.b",), ())
+    assert found.works
+
+
+def test_what_does_not_work_is_told_with_its_reason() -> None:
+    fails = seen({"t.py::a": "passed", "t.py::b": "passed"}, {"t.py::a": "failed"})
+    refused = seen({"t.py::a": "passed"}, {}, refusal="first\nit needs libfoo")
+    well = seen({"t.py::a": "passed"}, {"t.py::a": "passed"})
+
+    told = table([fails, refused], [well])
+
+    assert "- ant: t.a (own: passed, here: failed), t.b (not here)" in told
+    assert "- ant: it needs libfoo" in told
+    assert "3 packages whose own way works here: 1 work with no configuration" in told
+    assert told.count("1 packages whose own way works here: 1 work with no configuration") == 1
+
+
+def test_what_was_found_before_is_not_done_again(tmp_path: Path) -> None:
+    here, own = OurRun(outcomes={"t.py::a": "passed"}), OwnRun(outcomes={"t.py::a": "passed"})
+    for folder, run in (("here-0123456789ab", here), ("own", own)):
+        place = tmp_path / folder / kept_name(ANT, "pytest" if run is own else "")
+        place.parent.mkdir()
+        place.write_text(run.model_dump_json())
+
+    assert visited(ANT, tmp_path, limit_s=1, earlier=True).works
 
 
 def test_the_own_way_tells_unittest_and_pytest_tests_alike(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Where the Rust toolchain lies that a build may see."""
 
+import os
+import pwd
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,20 @@ def test_the_toolchain_behind_a_stand_in_of_rustup_is_found(tmp_path: Path) -> N
     (toolchain / "bin" / "cargo").touch()
 
     assert rust_toolchain(stand_in(tmp_path / "bin", str(toolchain)), {}) == toolchain
+
+
+def test_rustup_is_told_the_home_of_the_user_not_that_of_the_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    seen = tmp_path / "seen"
+    path = stand_in(tmp_path / "bin", "/nowhere")
+    (tmp_path / "bin" / "rustc").write_text(f'#!/bin/sh\necho "$HOME" >{seen}\n')
+
+    rust_toolchain(path, {"HOME": str(tmp_path)})
+
+    assert seen.read_text() == f"{home}\n"
 
 
 @pytest.mark.parametrize(("says", "code"), [("/nowhere", 0), ("", 0), ("/nowhere", 1)])

@@ -5,8 +5,10 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from cogworks.services.python.pythons import home_of_user
+
 _LIMIT_S = 20.0
-_TOLD = ("HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN")
+_TOLD = ("RUSTUP_HOME", "RUSTUP_TOOLCHAIN")
 _MANIFEST = "Cargo.toml"
 
 
@@ -24,7 +26,7 @@ def rust_toolchain(search_path: str, settings: Mapping[str, str]) -> Path | None
     program = shutil.which("rustc", path=search_path)
     if program is None:
         return None
-    told = {"HOME": str(Path.home()), **{name: settings[name] for name in _TOLD if name in settings}}
+    told = {"HOME": str(home_of_user()), **{name: settings[name] for name in _TOLD if name in settings}}
     try:
         done = subprocess.run(
             [program, "--print", "sysroot"],

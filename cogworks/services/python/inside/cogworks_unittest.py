@@ -20,6 +20,7 @@ from cogworks_limit import IS_THERE, limited
 from cogworks_linekeeping import line_keeper
 from cogworks_loading import FAILED, Loader, NotInTime, each_test, kept
 from cogworks_records import Records, written
+from cogworks_repeatable import repeat_examples
 from cogworks_results import Results
 from cogworks_witness import Witness
 
@@ -167,6 +168,7 @@ class Program(unittest.TestProgram):
 
 def session() -> Session:
     """What the file says; what the tests start does not see it."""
+    repeat_examples()
     with open(os.environ.pop(VARIABLE), encoding="utf-8") as file:
         return Session(json.load(file))
 

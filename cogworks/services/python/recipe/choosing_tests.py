@@ -1,5 +1,6 @@
 """Which source says what the tests need: the first that says anything, in the order that docs/environments.md tells."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 from cogworks.services.python.recipe.declared import Declared
@@ -7,12 +8,16 @@ from cogworks.services.python.recipe.evidence import test_files
 from cogworks.services.python.recipe.hatch import hatch_asked
 from cogworks.services.python.recipe.nox import FILE as NOXFILE
 from cogworks.services.python.recipe.nox import nox_asked
+from cogworks.services.python.recipe.pytest_settings import pytest_settings
 from cogworks.services.python.recipe.requirement_files import for_development, for_tests, purposes
 from cogworks.services.python.recipe.result import Asked
 from cogworks.services.python.recipe.tox import tox_asked
 from cogworks.services.python.recipe.workflows import workflows_asked
 
 BY_NAME = "its name"
+_FOUND = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
+_NAMED = re.compile(r"(?:.*/)?tests?\.py")
+_TEST = re.compile(r"^\s*(?:async\s+)?def test|^class \w+\([^)]*TestCase\b", re.MULTILINE)
 _DOCTEST = ("pytest", "--doctest-modules")
 
 
@@ -22,9 +27,15 @@ def asked_by_tests(files: Mapping[str, str], declared: Declared, python: str) ->
     installs = next((each for each in found if each.installs), Asked())
     runs = next((each for each in found if each.runner), None) or _guessed(files)
     notes = tuple(note for each in found for note in each.notes)
-    return installs.model_copy(
-        update={**runs.running, "variables": {**runs.variables, **installs.variables}, "notes": notes}
-    )
+    update = {
+        **runs.running,
+        "variables": {**runs.variables, **installs.variables},
+        "notes": notes,
+        "default_groups": installs.default_groups
+        or runs.default_groups
+        or (bool(declared.default_groups) and not installs.installs),
+    }
+    return installs.model_copy(update=update)
 
 
 def _each(files: Mapping[str, str], declared: Declared, python: str) -> Iterator[Asked]:
@@ -51,6 +62,7 @@ def _named(files: Mapping[str, str], declared: Declared, choose: Callable[[list[
         groups=tuple(name for name in sorted(declared.groups) if name in wanted),
         files=tuple(sorted(path for path, purpose in known.items() if purpose in wanted)),
         requirements=tuple(line for _, line in declared.for_tests) if choose is for_tests else (),
+        default_groups=bool(declared.default_groups),
     )
 
 
@@ -60,11 +72,12 @@ def _guessed(files: Mapping[str, str]) -> Asked:
     text = "\n".join(files[path] for path in files if path in tests or path.endswith("/tests.py"))
     if "manage.py" in files and "django.test" in text and "pytest" not in text:
         return Asked(runner="django", command=("python", "manage.py", "test"))
-    if any(path.rsplit("/", 1)[-1] != "conftest.py" for path in tests):
+    if any(_FOUND.fullmatch(path) for path in tests) or "python_files" in pytest_settings(files).options:
         return Asked(runner="pytest")
-    # pytest finds no file of this name by itself.
-    if others := tuple(sorted(path for path in files if path.rsplit("/", 1)[-1] in ("tests.py", "test.py"))):
-        return Asked(runner="pytest", paths=others)
+    # pytest finds no files of these names by itself.
+    others = {path for path in files if _NAMED.fullmatch(path)} | {*tests}
+    if paths := tuple(sorted(path for path in others if _TEST.search(files[path]))):
+        return Asked(runner="pytest", paths=paths)
     is_doctest = any("doctest" in each for path, each in files.items() if path not in tests)
     has_examples = any(">>> " in each for path, each in files.items() if path.endswith(".py"))
     return Asked(runner="pytest", command=_DOCTEST if is_doctest and has_examples else ())

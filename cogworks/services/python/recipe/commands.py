@@ -7,26 +7,37 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from packaging.requirements import InvalidRequirement, Requirement
 
+from cogworks.services.python.recipe.elsewhere import below, from_root
 from cogworks.services.python.recipe.result import Asked
 from cogworks.services.python.recipe.texts import canonical
 
 _TOOLS = frozenset(
-    ["pip", "setuptools", "wheel", "uv", "tox", "tox-gh-actions", "tox-gh", "tox-uv", "nox", "hatch", "poetry", "pdm", "pipenv",
+    ["pip", "wheel", "uv", "tox", "tox-gh-actions", "tox-gh", "tox-uv", "nox", "hatch", "poetry", "pdm", "pipenv",
      "build", "twine", "virtualenv", "codecov", "coveralls", "pre-commit", "pipx", "hatchling", "invoke"]
 )  # fmt: skip
 """What starts tests or publishes, and is nothing that tests need."""
 USUAL_GROUPS = ("dev", "test", "tests")
 """What tools install without being asked to, where there is such a group."""
+_WITHOUT_DEFAULTS = (
+    "--no-dev",
+    "--without",
+    "--only",
+    "--prod",
+    "--production",
+    "--no-default-groups",
+    "--only-group",
+    "--only-dev",
+)
 _OWN = re.compile(r"(?:\./?|file:\.)?(?:\[(?P<extras>[^\]]*)\])?")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 _ENDS = ("&&", "||", ";", "|", "&")
 _PIP_VALUES = ("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--timeout", "--progress-bar", "--upgrade-strategy",
                "--python", "--cache-dir", "--prefer-binary", "--resolution", "--no-binary", "--only-binary", "-p", "--target", "--config-settings", "-C")  # fmt: skip
 _DROPPED = ("--cov", "--no-cov", "--junit", "--html", "--durations", "--color", "--tb", "--maxfail", "--numprocesses", "--dist", "--maxprocesses", "--codspeed",
-            "--benchmark", "--showlocals", "--verbose", "--quiet", "--exitfirst", "--cache-", "--last-failed", "--lf", "--ff", "--report", "--self-contained")  # fmt: skip
+            "--benchmark", "--basetemp", "--showlocals", "--verbose", "--quiet", "--exitfirst", "--cache-", "--last-failed", "--lf", "--ff", "--report", "--self-contained")  # fmt: skip
 """Options of pytest that change what is reported or how fast, not what a test comes to."""
 _SHORT_DROPPED = re.compile(r"-(v+|q+|x|r\w*|l|n\d+|nauto|[vqx]+)")
-_WITH_VALUES = ("-n", "-r", "--cov", "--cov-report", "--cov-config", "--tb", "--durations", "--maxfail", "--color", "--numprocesses", "--dist", "--junitxml", "--junit-xml", "--html")  # fmt: skip
+_WITH_VALUES = ("-n", "-r", "--cov", "--cov-report", "--cov-config", "--tb", "--durations", "--maxfail", "--color", "--numprocesses", "--dist", "--junitxml", "--junit-xml", "--html", "--basetemp")  # fmt: skip
 _KEPT_VALUES = ("-m", "-k", "-p", "-W", "-c", "-o", "--ignore", "--deselect", "--ignore-glob", "--rootdir", "--import-mode", "--timeout", "--ds", "--pythonwarnings",
                 "--override-ini", "--doctest-glob", "--confcutdir", "--asyncio-mode")  # fmt: skip
 _UV_RUN_VALUES = ("--python", "-p", "--with", "--extra", "--group", "--with-requirements", "--directory", "--project", "--env-file", "--resolution", "--only-group", "--no-group", "--with-editable", "--index-url")  # fmt: skip
@@ -76,7 +87,7 @@ def said(words: Sequence[str], *, folder: str = "") -> Asked:
     if not rest:
         return Asked()
     found = _installed(rest, folder)
-    tests = tested(rest)
+    tests = from_root(tested(rest), folder)
     return (found.joined(tests) if tests.runner else found).model_copy(
         update={"variables": {**found.variables, **(variables if tests.runner else {})}}
     )
@@ -84,7 +95,8 @@ def said(words: Sequence[str], *, folder: str = "") -> Asked:
 
 def _installed(rest: list[str], folder: str) -> Asked:
     if rest[:2] == ["uv", "run"]:
-        return _of_tool("uv", _until_command(rest[2:]))
+        options = _until_command(rest[2:])
+        return _of_tool("uv", options).joined(Asked(default_groups=_has_defaults(options)))
     if rest[:2] == ["uv", "pip"]:
         rest = rest[1:]
     name = posixpath.basename(rest[0])
@@ -94,13 +106,18 @@ def _installed(rest: list[str], folder: str) -> Asked:
         return pip_said(rest[2:], folder)
     if (name, *rest[1:2]) in (("uv", "sync"), ("poetry", "install"), ("pdm", "install"), ("pdm", "sync")):
         found = _of_tool(name, rest[2:])
+        if not _has_defaults(rest[2:]):
+            return found
         # These install the group for development without being asked to, and Poetry all that are not optional.
-        plain = not any(
-            word in rest for word in ("--no-dev", "--without", "--only", "--prod", "--production")
-        )
-        usual = USUAL_GROUPS if name == "poetry" else USUAL_GROUPS[:1]
-        return found.joined(Asked(groups=usual)) if plain else found
+        if name == "uv":
+            return found.joined(Asked(default_groups=True))
+        return found.joined(Asked(groups=USUAL_GROUPS if name == "poetry" else USUAL_GROUPS[:1]))
     return Asked()
+
+
+def _has_defaults(options: Sequence[str]) -> bool:
+    """Whether a tool that installs installs what it does without being asked to."""
+    return not any(word.partition("=")[0] in _WITHOUT_DEFAULTS for word in options)
 
 
 def pip_said(words: Sequence[str], folder: str = "") -> Asked:
@@ -126,9 +143,9 @@ def _named_by(option: str, value: str, folder: str) -> Asked:
     if not value or "$" in value or "{" in value:
         return Asked()
     if option in ("-r", "--requirement"):
-        return Asked(files=(_below(folder, value),))
+        return Asked(files=(below(folder, value),))
     if option in ("-c", "--constraint"):
-        return Asked(files=(f"-c {_below(folder, value)}",))
+        return Asked(files=(f"-c {below(folder, value)}",))
     if option == "--group":
         return Asked(groups=(canonical(value.rpartition(":")[2]),))
     if option == "--extra":
@@ -146,10 +163,6 @@ def _named_by(option: str, value: str, folder: str) -> Asked:
     if canonical(requirement.name) in _TOOLS:
         return Asked()
     return Asked(requirements=(value,))
-
-
-def _below(folder: str, path: str) -> str:
-    return posixpath.normpath(posixpath.join(folder, path))
 
 
 def _split(text: str) -> tuple[str, ...]:
@@ -271,11 +284,9 @@ def pytest_said(words: Sequence[str]) -> Asked:
             if not _is_dropped(name) and not any("$" in each for each in value):
                 kept += [word, *value]
         else:
-            paths.append(word.rstrip("/") or "/")
+            paths.append(posixpath.normpath(word))
     command = ("pytest", *kept) if kept else ()
-    return Asked(
-        runner="pytest", command=command, paths=tuple(path for path in paths if path not in (".", "./"))
-    )
+    return Asked(runner="pytest", command=command, paths=tuple(path for path in paths if path != "."))
 
 
 def _is_dropped(name: str) -> bool:

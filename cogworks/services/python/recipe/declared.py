@@ -31,6 +31,8 @@ class Declared(NamedTuple):
     """Place, and the requirements file that dependencies stand in."""
     extras: Mapping[str, Option] = {}
     groups: Mapping[str, Option] = {}
+    default_groups: tuple[str, ...] | None = None
+    """Groups that uv installs without being asked to, where the project says which."""
     for_tests: tuple[tuple[str, str], ...] = ()
     """Place and requirement of `tests_require`."""
     dynamic: tuple[str, ...] = ()
@@ -45,6 +47,7 @@ class Declared(NamedTuple):
             files=(*self.files, *other.files),
             extras=_both(self.extras, other.extras),
             groups=_both(self.groups, other.groups),
+            default_groups=self.default_groups if other.default_groups is None else other.default_groups,
             for_tests=(*self.for_tests, *other.for_tests),
             dynamic=self.dynamic or other.dynamic,
             left_out=(*self.left_out, *other.left_out),

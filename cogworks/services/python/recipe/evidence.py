@@ -71,6 +71,30 @@ def foreign_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[F
     return tuple(found[name] for name in sorted(found))
 
 
+def optional_imports(files: Mapping[str, str]) -> tuple[Foreign, ...]:
+    """What tests and the project's own modules import where it is there, each module once; tests come first."""
+    found: dict[str, Foreign] = {}
+    own = sorted(path for path in files if path.endswith(".py") and not is_test_file(path))
+    tests = test_files(files)
+    for path in (*tests, *own[:_MOST_MODULES]):
+        for name, line in _optional(files[path]):
+            foreign = Foreign(name.split(".")[0], name, f"{path}, line {line}", is_of_test=path in tests)
+            found.setdefault(name, foreign)
+    return tuple(found[name] for name in sorted(found))
+
+
+def _optional(text: str) -> Iterator[tuple[str, int]]:
+    for match in _SKIPPED.finditer(text):
+        yield match[1], text.count("\n", 0, match.start()) + 1
+    try:
+        imports = imports_in(text[:_MOST_CHARS].encode())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for each in imports:
+        if each.is_optional and not is_standard(each):
+            yield each.module, each.line
+
+
 def _note(found: dict[str, Foreign], each: Foreign) -> None:
     before = found.get(each.module)
     if before is None or (each.is_of_test and not before.is_of_test):

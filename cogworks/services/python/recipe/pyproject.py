@@ -25,6 +25,7 @@ def pyproject_of(text: str) -> Declared:
             for name, lines in named(table(project, "optional-dependencies")).items()
         },
         groups=_groups(data),
+        default_groups=_default_groups(data),
     )
     found = standard.with_more(_dynamic(data)).with_more(_flit(data))
     return found.with_more(poetry_of(table(data, "tool", "poetry"), beside_project=bool(project)))
@@ -47,6 +48,13 @@ def _groups(data: Mapping[str, Any]) -> dict[str, Option]:
     for name, entries in [*named(tool).items(), *named(table(data, "dependency-groups")).items()]:
         found[name] = _group(name, entries, found.get(name))
     return found
+
+
+def _default_groups(data: Mapping[str, Any]) -> tuple[str, ...] | None:
+    said = table(data, "tool", "uv").get("default-groups")
+    if said == "all":
+        return tuple(_groups(data))
+    return tuple(canonical(each) for each in strings(said)) if isinstance(said, list) else None
 
 
 def _group(name: str, entries: Any, before: Option | None) -> Option:

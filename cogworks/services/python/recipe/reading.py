@@ -13,7 +13,12 @@ from cogworks.services.python.recipe.basket import Basket
 from cogworks.services.python.recipe.choosing_tests import BY_NAME, asked_by_tests
 from cogworks.services.python.recipe.commands import USUAL_GROUPS
 from cogworks.services.python.recipe.declared import Declared
-from cogworks.services.python.recipe.evidence import Foreign, foreign_imports, test_files
+from cogworks.services.python.recipe.evidence import (
+    Foreign,
+    foreign_imports,
+    optional_imports,
+    test_files,
+)
 from cogworks.services.python.recipe.locks import locked_versions
 from cogworks.services.python.recipe.members import Member, best, members_of
 from cogworks.services.python.recipe.pyproject import FILE, pyproject_of
@@ -25,10 +30,15 @@ from cogworks.services.python.recipe.pytest_settings import (
 )
 from cogworks.services.python.recipe.requirement_files import BASE, purposes
 from cogworks.services.python.recipe.result import Recipe
+from cogworks.services.python.recipe.runner_versions import with_a_runner_that_runs
 from cogworks.services.python.recipe.setup_files import CFG, PY, setup_cfg_of, setup_py_of
 from cogworks.services.python.recipe.texts import canonical, strings, table, toml
 
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
+_BESIDE_TESTS = frozenset(
+    ["doc", "docs", "lint", "style", "type", "types", "typing", "mypy", "release", "build"]
+)
+"""Extras and groups of other work."""
 CONFIGURED = ".cogworks/config.toml [environment]"
 
 
@@ -89,6 +99,7 @@ class _Reading:
         self._choices: list[Choice] = []
         self._notes: list[str] = []
         self._packages: list[str] = []
+        self._wished: set[str] = set()
         self._taken_files: list[str] = []
         self._catalogue = Catalogue({})
 
@@ -127,15 +138,16 @@ class _Reading:
             source = CONFIGURED if settings.extras is not None else self._source(f"extra {name!r}")
             basket.take_extra(name, source)
             self._choose(f"extra {name!r}", source, why)
-        for name in self._names(
-            settings.groups, (*asked.groups, *(self._declared.groups if asked.every_group else ()))
-        ):
+        named = (*asked.groups, *(self._declared.groups if asked.every_group else ()))
+        for name in self._names(settings.groups, named):
             # What its tool installs by itself is not there in every project.
             if settings.groups is None and name in USUAL_GROUPS and name not in self._declared.groups:
                 continue
             source = CONFIGURED if settings.groups is not None else self._source(f"group {name!r}")
             basket.take_group(name, source)
             self._choose(f"dependency group {name!r}", source, why)
+        if settings.groups is None and asked.default_groups:
+            self._take_default_groups()
         for path in asked.files if settings.requirements is None else settings.requirements:
             self._take_file(
                 path, CONFIGURED if settings.requirements is not None else self._source(path), why
@@ -145,6 +157,14 @@ class _Reading:
                 self._take_package(line, self._source(line), why)
         for line in settings.packages:
             self._take_package(line, CONFIGURED, "")
+
+    def _take_default_groups(self) -> None:
+        default, declared = self._declared.default_groups, self._declared.groups
+        for name in USUAL_GROUPS[:1] if default is None else default:
+            if name in declared and name not in self._basket.groups:
+                self._basket.take_group(name)
+                source = declared[name].place.split(",")[0]
+                self._choose(f"dependency group {name!r}", source, "uv installs it without being asked to")
 
     def _names(self, said: tuple[str, ...] | None, found: tuple[str, ...]) -> list[str]:
         return list(dict.fromkeys(canonical(each) for each in (found if said is None else said)))
@@ -188,6 +208,31 @@ class _Reading:
         for each in foreign_imports(python, self._paths):
             if not self._is_there(each):
                 self._take_import(each)
+        for each in optional_imports(python):
+            if not self._is_there(each):
+                self._wish(each)
+
+    def _wish(self, each: Foreign) -> None:
+        """Take what makes tests run that would be skipped; where it cannot be installed they are skipped."""
+        before = set(self._basket.requirements)
+        members = [
+            member
+            for member in self._members()
+            if member.name not in _BESIDE_TESTS
+            and self._catalogue.may_bring(member.distribution, each.dotted)
+        ]
+        if members and each.is_of_test:
+            chosen = best(members)
+            self._take_package(
+                chosen.line, chosen.place, f"`{each.place}` imports {each.module!r} where it is there"
+            )
+        # Where nothing says what tests need, they may look at all that the code can do.
+        elif not self._asked.installs and self._settings.extras is None:
+            for name in dict.fromkeys(member.name for member in members if member.kind == "extra"):
+                self._basket.take_extra(name)
+                why = f"`{each.place}` imports {each.module!r} where it is there, and nothing says what tests need"
+                self._choose(f"extra {name!r}", self._declared.extras[name].place.split(",")[0], why)
+        self._wished |= self._basket.requirements - before
 
     def _take_plugin(self, used: Used) -> None:
         name = _name(used.distribution)
@@ -241,12 +286,22 @@ class _Reading:
                 f"something else, name its package in `[environment] packages` of .cogworks/config.toml."
             )
 
+    def _placed(self, path: str) -> str:
+        """Where a package that is named as if it were installed lies in the repository."""
+        known = {*self._paths, *self._files}
+
+        def has(place: str) -> bool:
+            return any(each == place or each.startswith(f"{place}/") for each in known)
+
+        return f"src/{path}" if not has(path) and has(f"src/{path}") else path
+
     def _members(self) -> list[Member]:
         return members_of(self._declared, self._files, set(self._taken_files))
 
     def _result(self) -> Recipe:
         settings, basket, declared, asked = self._settings, self._basket, self._declared, self._asked
-        locked = locked_versions(self._files, basket.requirements)
+        requirements, outdated = with_a_runner_that_runs(basket.requirements)
+        locked = locked_versions(self._files, requirements)
         if locked.lines:
             self._choose(
                 f"{len(locked.lines)} locked versions",
@@ -254,14 +309,15 @@ class _Reading:
                 "a lock file says which versions were tried",
             )
         project = None if settings.install == "never" else project_of(self._files)
-        left_out = [*basket.left_out, *asked.notes, *locked.left_out]
+        left_out = [*basket.left_out, *asked.notes, *locked.left_out, *outdated]
         if project is None:
             left_out += [
                 f"{FILE if FILE in self._files else PY}: `{each}` is dynamic, and only a build would tell them"
                 for each in declared.dynamic
             ]
         return Recipe(
-            requirements=tuple(sorted(basket.requirements)),
+            requirements=tuple(sorted(requirements)),
+            wished=tuple(sorted(self._wished)),
             constraints=tuple(sorted(basket.constraints)),
             locked=locked.lines,
             hashed=tuple(sorted(basket.hashed)),
@@ -276,7 +332,7 @@ class _Reading:
             variables={**asked.variables, **settings.variables},
             runner=asked.runner or "pytest",
             command=asked.command,
-            paths=asked.paths,
+            paths=tuple(map(self._placed, asked.paths)),
             choices=tuple(dict.fromkeys(self._choices)),
             left_out=tuple(dict.fromkeys(left_out)),
             notes=tuple(dict.fromkeys(self._notes)),

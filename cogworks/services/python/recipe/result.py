@@ -12,6 +12,8 @@ class Recipe(Value):
 
     requirements: tuple[str, ...] = ()
     """Names with versions and markers, no addresses and no paths."""
+    wished: tuple[str, ...] = ()
+    """Those of the requirements without which tests run all the same, some of them skipped."""
     constraints: tuple[str, ...] = ()
     locked: tuple[str, ...] = ()
     """Constraints `name==version` of a lock file that contradict no requirement."""
@@ -61,6 +63,8 @@ class Asked(Value):
     notes: tuple[str, ...] = ()
     every_extra: bool = False
     every_group: bool = False
+    default_groups: bool = False
+    """Whether those that uv installs without being asked to are wanted; by itself that says nothing of what is installed."""
 
     @property
     def installs(self) -> bool:
@@ -86,6 +90,7 @@ class Asked(Value):
                 "variables": {**other.variables, **self.variables},
                 "every_extra": self.every_extra or other.every_extra,
                 "every_group": self.every_group or other.every_group,
+                "default_groups": self.default_groups or other.default_groups,
                 **({} if self.runner else other.running),
             }
         )

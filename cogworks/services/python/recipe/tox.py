@@ -1,7 +1,9 @@
 """What tox is told about the environment of the tests; read, never run."""
 
 import itertools
+import posixpath
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -79,6 +81,7 @@ _ODD = frozenset(
     ]
 )
 _FOR_TESTS = ("py", "py3", "python", "test", "tests", "pytest", "unit", "unittest", "unittests", "testing")
+_COMMANDS = ("commands_pre", "commands")
 _MOST_ENVIRONMENTS = 2_000
 _DEEPEST = 5
 _RESERVED = ("PATH", "HOME", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
@@ -221,9 +224,12 @@ class _Ini:
         found = found.joined(Asked(groups=groups))
         for line in self._lines(options.get("deps", "")):
             found = found.joined(_dependency(line))
-        for command in ("commands_pre", "commands"):
-            for line in self._lines(options.get(command, "")):
-                found = found.joined(said(_words_of(line)))
+        folder = _folder(options.get("changedir", options.get("change_dir", "")))
+        root = _root_from(folder)
+        lines = [line for name in _COMMANDS for line in self._unreplaced(options.get(name, ""))]
+        told = [(said(_words_of(_replaced(line, root)), folder=folder), "{posargs" in line) for line in lines]
+        found = found.joined(_together(told))
+        found = found.joined(Asked(default_groups=_is_synchronised(options.get("runner", ""), groups)))
         variables = dict(self._variables(options.get("setenv", options.get("set_env", ""))))
         return found.joined(Asked(variables=variables))
 
@@ -238,8 +244,11 @@ class _Ini:
             if equals and name.strip() not in _RESERVED and "{" not in value and name.strip().isidentifier():
                 yield name.strip(), value.strip()
 
-    def _lines(self, text: str, depth: int = 0) -> list[str]:
+    def _lines(self, text: str) -> list[str]:
         """The lines that count for the factors, with what stands in for others."""
+        return [_replaced(line) for line in self._unreplaced(text)]
+
+    def _unreplaced(self, text: str, depth: int = 0) -> list[str]:
         found: list[str] = []
         for _, line in logical_lines(text):
             match = _CONDITION.fullmatch(line)
@@ -265,24 +274,51 @@ class _Ini:
         whole = re.fullmatch(r"\{\[(?P<section>[^\]]+)\](?P<key>[\w-]+)\}", line)
         if whole is not None:
             text = self._data.get(whole["section"], {}).get(whole["key"].lower(), "")
-            return self._lines(text, depth + 1) if depth < _DEEPEST else []
-        return [_replaced(line)]
+            return self._unreplaced(text, depth + 1) if depth < _DEEPEST else []
+        return [line]
 
 
-def _replaced(line: str) -> str:
+def _together(told: Sequence[tuple[Asked, bool]]) -> Asked:
+    """All that commands install; of those that run tests the first counts that takes arguments, as the main one does."""
+    runs = sorted((each for each in told if each[0].runner), key=lambda each: not each[1])
+    found = Asked()
+    for asked, _ in (*runs[:1], *told):
+        found = found.joined(asked)
+    return found
+
+
+def _folder(changedir: str) -> str:
+    """Where commands run, from the root; empty: there, or where nobody can tell."""
+    folder = posixpath.normpath(_replaced(changedir.strip()) or ".")
+    return "" if folder.startswith(("..", "/")) or folder == "." or "{" in folder else folder
+
+
+def _root_from(folder: str) -> str:
+    return posixpath.relpath(".", folder) if folder else "."
+
+
+def _is_synchronised(runner: str, groups: Sequence[str]) -> bool:
+    """Whether tox-uv installs as `uv sync` does; what is named counts alone."""
+    return runner.strip() == "uv-venv-lock-runner" and not groups
+
+
+def _replaced(line: str, root: str = ".") -> str:
     """A line with what tox would put in, as far as it can be told; the rest stays in braces."""
     for _ in range(_DEEPEST):
-        fresh = _SUBSTITUTED.sub(lambda match: _substitute(match["inside"]), line)
+        fresh = _SUBSTITUTED.sub(lambda match: _substitute(match["inside"], root), line)
         if fresh == line:
             break
         line = fresh
     return line.replace("\1", "{").replace("\2", "}")
 
 
-def _substitute(inside: str) -> str:
+def _substitute(inside: str, root: str) -> str:
     if inside.startswith("posargs"):
         return inside.partition(":")[2]
-    if inside in ("toxinidir", "tox_root", "changedir"):
+    # Sources come from the copy under test: a package that is installed is the one that lies there.
+    if inside in ("toxinidir", "tox_root", "envsitepackagesdir", "env_site_packages_dir"):
+        return root
+    if inside in ("changedir", "change_dir"):
         return "."
     if inside in ("envpython", "env_python", "basepython"):
         return "python"
@@ -294,8 +330,10 @@ def _substitute(inside: str) -> str:
 
 
 def _words_of(line: str) -> list[str]:
-    words = line.split('"') if '"' in line else [line]
-    return [part for at, text in enumerate(words) for part in ([text] if at % 2 else text.split())]
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return line.split()
 
 
 def _dependency(line: str) -> Asked:
@@ -325,19 +363,25 @@ def _of_toml(tool: Mapping[str, Any], place: str, python: str) -> Asked | None:
     )
     for line in one_or_more(options.get("deps")):
         found = found.joined(_dependency(_replaced(line)))
-    for name in ("commands_pre", "commands"):
-        commands = options.get(name)
-        for command in commands if isinstance(commands, list) else []:
-            found = found.joined(said(_toml_words(command)))
+    changedir = options.get("change_dir", options.get("changedir"))
+    folder = _folder(changedir) if isinstance(changedir, str) else ""
+    listed = [options.get(name) for name in _COMMANDS]
+    commands = [command for each in listed if isinstance(each, list) for command in each]
+    root = _root_from(folder)
+    told = [(said(_toml_words(each, root), folder=folder), "posargs" in str(each)) for each in commands]
+    found = found.joined(_together(told))
+    synchronised = _is_synchronised(str(options.get("runner", "")), found.groups)
+    found = found.joined(Asked(default_groups=synchronised))
     update = {"source": f"{place}, {environment}", "why": f"tox's environment {environment!r} runs the tests"}
     return found.model_copy(update=update)
 
 
-def _toml_words(command: Any) -> list[str]:
+def _toml_words(command: Any, root: str) -> list[str]:
     found: list[str] = []
     for word in command if isinstance(command, list) else []:
         if isinstance(word, str):
-            found += _replaced(word).split() if word.startswith("{posargs") else [_replaced(word)]
+            plain = _replaced(word, root)
+            found += plain.split() if word.startswith("{posargs") else [plain]
         elif isinstance(word, dict) and word.get("replace") == "posargs":
             found += strings(word.get("default"))
     return found
