@@ -102,7 +102,7 @@ class Store:
 
     def _opened(self) -> sqlite3.Connection:
         if self._path is None:
-            return _made(sqlite3.connect(MEMORY, isolation_level=None))
+            return _made(sqlite3.connect(MEMORY, isolation_level=None, check_same_thread=False))
         try:
             return _connected(self._path)
         except sqlite3.DatabaseError:
@@ -124,7 +124,8 @@ class Store:
 
 def _connected(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(path, isolation_level=None, timeout=60)
+    # Actions of a coding cycle run in threads of their own, one after the other.
+    connection = sqlite3.connect(path, isolation_level=None, timeout=60, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")
     # What is lost with the machine is read again.
     connection.execute("PRAGMA synchronous = OFF")
