@@ -208,7 +208,7 @@ class _Reading:
         for each in foreign_imports(python, self._paths):
             if not self._is_there(each):
                 self._take_import(each)
-        for each in optional_imports(python):
+        for each in optional_imports(python, self._paths):
             if not self._is_there(each):
                 self._wish(each)
 
@@ -232,6 +232,11 @@ class _Reading:
                 self._basket.take_extra(name)
                 why = f"`{each.place}` imports {each.module!r} where it is there, and nothing says what tests need"
                 self._choose(f"extra {name!r}", self._declared.extras[name].place.split(",")[0], why)
+        if each.is_of_test and not members and not self._declared.dynamic:
+            self._notes.append(
+                f"{each.place}: {each.module!r} is imported where it is there, and nothing that was read declares it for tests; where "
+                "they fail or are skipped without it, name its package in `[environment] packages` of .cogworks/config.toml."
+            )
         self._wished |= self._basket.requirements - before
 
     def _take_plugin(self, used: Used) -> None:
