@@ -23,6 +23,7 @@ from cogworks.services.python.recipe.locks import locked_versions
 from cogworks.services.python.recipe.members import Member, best, members_of
 from cogworks.services.python.recipe.pyproject import FILE, pyproject_of
 from cogworks.services.python.recipe.pytest_settings import (
+    ALIKE,
     Used,
     plugins_of_tests,
     plugins_used,
@@ -241,7 +242,11 @@ class _Reading:
 
     def _take_plugin(self, used: Used) -> None:
         name = _name(used.distribution)
-        if not name or name in self._basket.reached or not self._is_wanted(name):
+        if (
+            not name
+            or not {name, *ALIKE.get(name, ())}.isdisjoint(self._basket.reached)
+            or not self._is_wanted(name)
+        ):
             return
         members = [each for each in self._members() if each.distribution == name]
         line = best(members).line if members else used.distribution
