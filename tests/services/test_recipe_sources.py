@@ -714,6 +714,29 @@ def test_setuptools_counts_where_tests_ask_for_it() -> None:
     ).requirements == ("setuptools",)
 
 
+def test_what_tests_import_where_it_is_there_and_nobody_declares_is_a_note() -> None:
+    text = "try:\n    import hypothesmith\nexcept ImportError:\n    pass\ntry:\n    import shop.fast\nexcept ImportError:\n    from StringIO import StringIO\n"
+
+    found = recipe({"pyproject.toml": PROJECT, "shop/__init__.py": "", "tests/test_a.py": text})
+
+    [note] = found.notes
+    assert note.startswith("tests/test_a.py, line 2: 'hypothesmith' is imported where it is there")
+    assert "[environment] packages" in note
+
+
+def test_a_plugin_is_not_added_beside_another_with_its_fixtures() -> None:
+    files = {
+        "requirements-test.txt": "pytest-codspeed\n",
+        "tests/test_a.py": "def test_a(benchmark):\n    benchmark(len, [])\n",
+    }
+
+    assert recipe(files).requirements == ("pytest-codspeed",)
+    assert recipe({**files, "requirements-test.txt": "pytest\n"}).requirements == (
+        "pytest",
+        "pytest-benchmark",
+    )
+
+
 UV = f'{PROJECT}[dependency-groups]\nchecks = ["b"]\nsuite = ["c"]\n'
 LOCKED_TOX = "[testenv]\nrunner = uv-venv-lock-runner\ncommands = pytest\n"
 

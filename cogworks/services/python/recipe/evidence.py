@@ -14,6 +14,10 @@ from cogworks.services.python.testfiles import is_test_file
 _SKIPPED = re.compile(r"importorskip\(\s*[\"']([\w.]+)")
 _FROM = re.compile(r"^[ \t]*from[ \t]+(\w[\w.]*)[ \t]+import[ \t]+(?:\(([^)]*)\)|([\w \t,]+))", re.MULTILINE)
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+([\w., \t]+)", re.MULTILINE)
+_OF_PYTHON_2 = frozenset(
+    ["StringIO", "cStringIO", "cPickle", "ConfigParser", "Queue", "httplib", "mock", "unittest2", "urllib2", "urlparse", "__builtin__"]
+)  # fmt: skip
+"""What old tests import where a Python of today has it elsewhere."""
 _MOST_TESTS = 600
 _MOST_MODULES = 400
 _MOST_CHARS = 400_000
@@ -71,13 +75,16 @@ def foreign_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[F
     return tuple(found[name] for name in sorted(found))
 
 
-def optional_imports(files: Mapping[str, str]) -> tuple[Foreign, ...]:
+def optional_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[Foreign, ...]:
     """What tests and the project's own modules import where it is there, each module once; tests come first."""
     found: dict[str, Foreign] = {}
     own = sorted(path for path in files if path.endswith(".py") and not is_test_file(path))
     tests = test_files(files)
+    known = _Own(files, paths, tests)
     for path in (*tests, *own[:_MOST_MODULES]):
         for name, line in _optional(files[path]):
+            if known.has(name) or name.split(".")[0] in _OF_PYTHON_2:
+                continue
             foreign = Foreign(name.split(".")[0], name, f"{path}, line {line}", is_of_test=path in tests)
             found.setdefault(name, foreign)
     return tuple(found[name] for name in sorted(found))

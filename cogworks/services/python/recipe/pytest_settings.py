@@ -49,6 +49,9 @@ _DEFINED = re.compile(
 )
 _SUBTESTS_CAME_WITH_PYTEST = "pytest-subtests"
 
+ALIKE = {"pytest-benchmark": ("pytest-codspeed",)}
+"""Plugins with the marks and fixtures of another."""
+
 
 class Used(NamedTuple):
     """A distribution that something uses, and what."""

@@ -23,6 +23,7 @@ from cogworks.services.python.recipe.locks import locked_versions
 from cogworks.services.python.recipe.members import Member, best, members_of
 from cogworks.services.python.recipe.pyproject import FILE, pyproject_of
 from cogworks.services.python.recipe.pytest_settings import (
+    ALIKE,
     Used,
     plugins_of_tests,
     plugins_used,
@@ -208,7 +209,7 @@ class _Reading:
         for each in foreign_imports(python, self._paths):
             if not self._is_there(each):
                 self._take_import(each)
-        for each in optional_imports(python):
+        for each in optional_imports(python, self._paths):
             if not self._is_there(each):
                 self._wish(each)
 
@@ -232,11 +233,20 @@ class _Reading:
                 self._basket.take_extra(name)
                 why = f"`{each.place}` imports {each.module!r} where it is there, and nothing says what tests need"
                 self._choose(f"extra {name!r}", self._declared.extras[name].place.split(",")[0], why)
+        if each.is_of_test and not members and not self._declared.dynamic:
+            self._notes.append(
+                f"{each.place}: {each.module!r} is imported where it is there, and nothing that was read declares it for tests; where "
+                "they fail or are skipped without it, name its package in `[environment] packages` of .cogworks/config.toml."
+            )
         self._wished |= self._basket.requirements - before
 
     def _take_plugin(self, used: Used) -> None:
         name = _name(used.distribution)
-        if not name or name in self._basket.reached or not self._is_wanted(name):
+        if (
+            not name
+            or not {name, *ALIKE.get(name, ())}.isdisjoint(self._basket.reached)
+            or not self._is_wanted(name)
+        ):
             return
         members = [each for each in self._members() if each.distribution == name]
         line = best(members).line if members else used.distribution
