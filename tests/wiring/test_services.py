@@ -1,6 +1,7 @@
 """Which domain services a step asks: those of the default branch, or of the operator's own file."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -231,7 +232,14 @@ report_file = "out/*.xml"
 """
 
 
-def test_each_key_of_the_service_of_commands_is_obeyed(tmp_path: Path) -> None:
+def test_each_key_of_the_service_of_commands_is_obeyed(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The commands below need no Go, but a machine without one refuses a service of that language.
+    go = tmp_path_factory.mktemp("toolchain") / "go"
+    go.write_text("#!/bin/sh\nexit 1\n")
+    go.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{go.parent}{os.pathsep}{os.environ['PATH']}")
     case = '<testsuite><testcase classname="a" name="%s" file="a.go"/></testsuite>'
     (tmp_path / "all.sh").write_text(f"mkdir out; echo '{case % 'all'}' > out/a.xml\n")
     (tmp_path / "one.sh").write_text(
