@@ -283,7 +283,8 @@ def test_a_bug_is_fixed_in_two_rounds_and_nobody_is_asked(tmp_path: Path) -> Non
         assert subjects == [subject, "Read decimals", subject]
         [pull] = stand.scene.seen()["pullRequests"]["nodes"]
         assert pull["body"].startswith(
-            "Closes #2. Part of #1, the last part: closes #1.\n\nLet a number have decimals (R1)."
+            "Closes #2. Part of #1, the last part: closes #1.\n\nRead decimals.\n\n"
+            "<details><summary>What was asked for</summary>\n\nLet a number have decimals (R1)."
         )
 
 
