@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-SOURCES = "COGWORKS_SOURCES"
+SOURCES = "SOURCES_UNDER_TEST"
 """The variable that names the folders of modules of a run, for a Python that is told to obey none of its own (`-I`, `-E`)."""
 _FINDS = "import os, sys; sys.path += [each for each in os.environ.get({name!r}, '').split(os.pathsep) if each and each not in sys.path]\n"
 READY = "ready.json"
