@@ -1,4 +1,4 @@
-"""Keeps what is secret out of text for people: errors, logs, comments, lines of progress. Never used on data."""
+"""Keeps what is secret out of text for people and models: errors, logs, comments, lines of progress, files that are shown."""
 
 import re
 from collections.abc import Iterable
@@ -8,21 +8,29 @@ UNMISTAKABLE_CHARS = 16
 """No word of a text is a secret of this length by chance."""
 
 _TOKEN_CHARACTER = re.compile(r"[\w-]")
-_SHAPES = re.compile(
+_TOKENS = (
     r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|sk-[A-Za-z0-9_-]{16,}"
     r"|xox[abprs]-[A-Za-z0-9-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{35}"
-    r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+"
+)
+_SHAPES = re.compile(
+    rf"{_TOKENS}|eyJ[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]+"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
     r"|(?<=://)[^/\s?#]+(?=@)|(?i:(?<=bearer )|(?<=basic ))[A-Za-z0-9._~+/=-]{8,}"
 )
+_SHAPES_IN_CODE = re.compile(rf"(?<![\w-])(?:{_TOKENS})(?![\w-])")
+"""In a file nearly every other shape is code, an example or plain English: `a basic Python-style call`."""
 
 
-def masked(text: str, secrets: Iterable[str] = ()) -> str:
+def masked(text: str, secrets: Iterable[str] = (), *, is_code: bool = False) -> str:
     """The text with `***` in the place of each secret and of what has the shape of one; masking twice changes nothing.
 
     A known secret of 16 characters or more is hidden wherever it stands, a shorter one only as a whole token: letters, digits, `_`
     and `-` beside it make it part of another word. So the key `k` is hidden in `Bearer k` and `?key=k`, not in `token`.
+
+    Args:
+        is_code: the text is a file that somebody may have to write again: only tokens of known services are hidden by their shape.
     """
+    shapes = _SHAPES_IN_CODE if is_code else _SHAPES
     # One that is made of asterisks hides itself, and would be hidden for ever.
     known = sorted({secret for secret in secrets if secret.strip("*")}, key=lambda each: (-len(each), each))
     form = re.compile("|".join(map(_form, known))) if known else None
@@ -30,7 +38,7 @@ def masked(text: str, secrets: Iterable[str] = ()) -> str:
     # What one replacement brings together may be a secret with asterisks in it.
     while text != before:
         before = text
-        text = _SHAPES.sub(HIDDEN, form.sub(HIDDEN, text) if form else text)
+        text = shapes.sub(HIDDEN, form.sub(HIDDEN, text) if form else text)
     return text
 
 

@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from cogworks.codebase.changes import path_problem
-from cogworks.codebase.confined import StoredFile, delete_file, read_file, write_file
+from cogworks.codebase.confined import StoredFile, delete_file, read_text, write_file
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.places import Places
@@ -45,11 +44,7 @@ class Sandbox:
 
     def text(self, path: str) -> str | None:
         """A file as it lies there; None when there is none that is text."""
-        found = read_file(self.path, path) if path_problem(path) is None else None
-        try:
-            return found.data.decode() if found else None
-        except UnicodeDecodeError:
-            return None
+        return read_text(self.path, path)
 
     def apply(self, diff: str) -> str | None:
         """Write a diff exactly as it says, in place of what was applied before; why git refuses it, and nothing is written."""

@@ -37,11 +37,15 @@ def contents(run: Runs) -> Mapping[str, str]:
     return found
 
 
-def attributes(run: Runs, paths: Sequence[str]) -> Mapping[str, Collection[str]]:
-    """Path -> `generated`, `vendored`, as `.gitattributes` says of it; others are left out."""
-    if not any(path.rpartition("/")[2] == ".gitattributes" for path in paths):
+def attributes(run: Runs, paths: Callable[[], Sequence[str]]) -> Mapping[str, Collection[str]]:
+    """Path -> `generated`, `vendored`, as `.gitattributes` says of it; others are left out.
+
+    Args:
+        paths: of all files; asked for only where there are attributes.
+    """
+    if not run("ls-files", "-z", "--", ":(glob)**/.gitattributes"):
         return {}
-    text = run("check-attr", "-z", "--stdin", *_ATTRIBUTES, stdin="".join(f"{path}\0" for path in paths))
+    text = run("check-attr", "-z", "--stdin", *_ATTRIBUTES, stdin="".join(f"{path}\0" for path in paths()))
     values = zsplit(text)
     found: dict[str, set[str]] = defaultdict(set)
     for path, name, value in zip(values[::3], values[1::3], values[2::3], strict=True):

@@ -10,20 +10,20 @@ from urllib.parse import urlsplit
 
 from cogworks.codebase import treefacts
 from cogworks.codebase.changes import DEFAULT_CAPS, Caps, FileChange, normalised, path_problem, refusal
-from cogworks.codebase.confined import StoredFile, delete_file, obstacle, read_file, write_file
+from cogworks.codebase.confined import obstacle, read_file
+from cogworks.codebase.disktree import next_tree, whole_tree
 from cogworks.codebase.failures import CodebaseError, GitFailed, understood
+from cogworks.codebase.filewrites import put_back, write_all
 from cogworks.codebase.git import Git, Identity
 from cogworks.codebase.patchtree import PatchTree
-from cogworks.codebase.plumbing import authorship, spare_index, zsplit
+from cogworks.codebase.plumbing import authorship, zsplit
 from cogworks.codebase.remotes import Remote, text_at
 from cogworks.codebase.unwritable import SUBMODULE, in_words, sets_rules, unwritable
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
 _LINK = "120000"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _COMMIT = re.compile(r"[0-9a-f]{7,64}|HEAD([~^]\d*)*")
-_NEW_FILE_MODE = 0o644
-_Before = tuple[str, StoredFile | None]
-"""A path and what was there; None: nothing."""
 
 
 class Rules(Value):
@@ -107,20 +107,20 @@ class WorkingCopy:
     def pushed(self) -> CommitOid | None:
         """The head, if nothing differs from it and a branch of the remote, as last seen, holds it; else None."""
         head = self.head
-        if self._next_tree() != self._run("rev-parse", f"{head}^{{tree}}").strip():
+        if next_tree(self._run, self._path) != self._run("rev-parse", f"{head}^{{tree}}").strip():
             return None
         held = self._run("for-each-ref", "--count=1", f"--contains={head}", "refs/remotes/origin/")
         return head if held else None
 
     def tree_name(self) -> str:
         """Hex digits; others for any changed, new or deleted file that git does not ignore."""
-        return self._next_tree()
+        return next_tree(self._run, self._path)
 
     def files(self) -> Sequence[str]:
         """Tracked files on the disk whose names are text, sorted; a file written by `apply` is tracked at once."""
         entries = (entry.split("\t", 1) for entry in zsplit(self._run("ls-files", "--stage", "-z")))
         paths = {path for stage, path in entries if not stage.startswith(SUBMODULE) and _is_text(path)}
-        return sorted(path for path in paths if os.path.lexists(self._path / path))
+        return sorted(path for path in paths if os.path.lexists(f"{self._path}/{path}"))
 
     def read(self, path: str) -> str | None:
         """Text of a file with its own line ends; None when absent, behind a symbolic link or not UTF-8."""
@@ -138,7 +138,7 @@ class WorkingCopy:
 
     def attributes(self) -> Mapping[str, Collection[str]]:
         """Path -> `generated`, `vendored`, as the repository says of it."""
-        return treefacts.attributes(self._run, self.files())
+        return treefacts.attributes(self._run, self.files)
 
     def past(self, limit: int) -> Sequence[treefacts.PastCommit]:
         """The commits that the head stands on, the newest first, without merges."""
@@ -194,9 +194,9 @@ class WorkingCopy:
         written = [place for place in places if place not in removed]
         if (reason := in_words(unwritable(self._run, written))) is not None:
             return reason
-        before = self._write_all(changes)
+        before = write_all(self._path, changes)
         if sets_rules(places) and (reason := in_words(unwritable(self._run, written))) is not None:
-            self._put_back(before)
+            put_back(self._path, before)
             return reason
         self._track("--force-remove", sorted(removed))
         self._track("--add", written)
@@ -209,8 +209,8 @@ class WorkingCopy:
         return unwritable(self._run, [path for path in sane if obstacle(self._path, path) is None])
 
     def checkpoint(self) -> Checkpoint:
-        """The state now, kept in git's objects; costs a pass over all files."""
-        return Checkpoint(self.head, self._tree_on_disk(), self._run("write-tree").strip())
+        """The state now, kept in git's objects; files that changed are read, the marks of all are looked at."""
+        return Checkpoint(self.head, whole_tree(self._run, self._path), self._run("write-tree").strip())
 
     def roll_back(self, to: Checkpoint | None = None) -> None:
         """Make the tree byte-identical to a checkpoint, or to the last commit; untracked files, modes and links included.
@@ -222,9 +222,10 @@ class WorkingCopy:
         self._run("read-tree", "--reset", "-u", goal.tree)
         self._run("clean", "-ffdxq")
         self._run("update-ref", "--no-deref", "HEAD", goal.head)
-        self._run("read-tree", goal.tracked)
-        self._run("update-index", "-q", "--refresh", ok=(0, 1))
-        found = self._tree_on_disk()
+        if goal.tracked != goal.tree:
+            # As a reset, so that git goes on knowing which files it has read.
+            self._run("read-tree", "--reset", goal.tracked)
+        found = whole_tree(self._run, self._path)
         if found != goal.tree:
             raise CodebaseError(
                 f"{self._path}: rolling back left tree {found}, not {goal.tree}. Remove the directory; it will be rebuilt."
@@ -239,7 +240,7 @@ class WorkingCopy:
         start = self._resolve(base)
         fork = self._run("merge-base", start, "HEAD", ok=(0, 1)).strip() or start
         options = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index")
-        text = self._run("diff", *options, fork, self._next_tree())
+        text = self._run("diff", *options, fork, next_tree(self._run, self._path))
         return text.encode(errors="surrogateescape").decode(errors="replace")
 
     def changed_since(self, oid: CommitOid) -> Sequence[str] | None:
@@ -379,48 +380,9 @@ class WorkingCopy:
         entry = self._run("ls-tree", commit, "--", normalised(path)).split()
         return entry[2] if len(entry) > 2 and entry[1] == "blob" and entry[0] != _LINK else ""
 
-    def _tree_on_disk(self) -> str:
-        """The tree of every file on the disk, hashed afresh."""
-        with spare_index() as extra:
-            # Starting from the commit keeps submodules, whose files are not checked out.
-            self._run("read-tree", "HEAD", extra=extra)
-            self._run("add", "--all", "--force", extra=extra)
-            return self._run("write-tree", extra=extra).strip()
-
-    def _next_tree(self) -> str:
-        """The tree the next commit would have."""
-        with spare_index() as extra:
-            self._run("read-tree", self._run("write-tree").strip(), extra=extra)
-            self._run("add", "--all", extra=extra)
-            return self._run("write-tree", extra=extra).strip()
-
-    def _write_all(self, changes: Sequence[FileChange]) -> Sequence[_Before]:
-        before: list[_Before] = []
-        try:
-            # Deletions first: a removed file may make room for a directory.
-            for change in sorted(changes, key=lambda change: change.action != "delete"):
-                path = normalised(change.path)
-                old = read_file(self._path, path)
-                before.append((path, old))
-                if change.action == "delete":
-                    delete_file(self._path, path)
-                else:
-                    mode = old.mode if old else _NEW_FILE_MODE
-                    write_file(self._path, path, StoredFile(change.content.encode(), mode))
-        except OSError as error:
-            self._put_back(before)
-            raise CodebaseError(
-                f"{self._path}: the changes could not be written: {error}. Nothing was changed."
-            ) from error
-        return before
-
-    def _put_back(self, before: Sequence[_Before]) -> None:
-        for path, old in reversed(before):
-            delete_file(self._path, path) if old is None else write_file(self._path, path, old)
-
 
 def _is_text(path: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in path)
+    return _SURROGATE.search(path) is None
 
 
 def _rejection(stdout: str, stderr: str) -> str | None:

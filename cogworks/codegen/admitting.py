@@ -16,7 +16,7 @@ from cogworks.cycle.results import TraceEntry
 from cogworks.domain_services.messages import TestReport, hides_any, is_hidden
 from cogworks.nodes.contract import Workspace
 from cogworks.nodes.replies import PlannedItem, WrittenTests
-from cogworks.repair.transact.measure import file_of, measured, worse
+from cogworks.repair.transact.measure import file_of, measured, restated, worse
 
 
 def beyond_tests(reply: WrittenTests, claim: Claim, item: PlannedItem, workspace: Workspace) -> Iterator[str]:
@@ -43,10 +43,14 @@ def alters(reply: WrittenTests, workspace: Workspace) -> bool:
 def undisputed_lost(handoff: TestHandoff, report: TestReport, dispute: Dispute) -> Trial:
     """A refusal that names handed-over tests that are gone although nobody disputed them; kept when there are none."""
     there = {case.id for case in report.cases}
+    others = restated(handoff.test_ids, there, handoff.paths)
     lost = [
         test
         for test in handoff.test_ids
-        if test not in there and dispute.test_id not in test and not is_hidden(test, report.collection_errors)
+        if test not in there
+        and test not in others
+        and dispute.test_id not in test
+        and not is_hidden(test, report.collection_errors)
     ]
     problems = tuple(f"{test} was handed over and nobody disputes it; keep it as it was" for test in lost)
     return Trial(category="refused_change", problems=problems) if problems else Trial()
@@ -70,9 +74,18 @@ def harm(paths: Sequence[str], run: FirstRun, own: Collection[str]) -> Setback:
         }
     )
     found = setback_of(worse(known, after), after, [run.report])
+    others = restated_by(paths, run)
     return found.model_copy(
-        update={"broken": tuple(case for case in found.broken if file_of(case.id) not in paths)}
+        update={
+            "broken": tuple(case for case in found.broken if file_of(case.id) not in paths),
+            "vanished": tuple(test for test in found.vanished if test not in others),
+        }
     )
+
+
+def restated_by(paths: Sequence[str], run: FirstRun) -> frozenset[str]:
+    """Cases of existing parametrized tests that the new tests state in another way."""
+    return restated({case.id for case in run.before.cases}, {case.id for case in run.report.cases}, paths)
 
 
 def with_new(scope: Scope, claim: Claim) -> Scope:

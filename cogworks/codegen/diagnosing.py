@@ -70,6 +70,7 @@ class Inquiry:
             failing=failing,
             suspects=localised.suspects,
             slices=localised.slices,
+            tests=localised.tests,
             targets=self._job.instance.failing_tests,
         )
         found = proposed(
@@ -236,6 +237,7 @@ class Diagnosis:
             failing=self._failing,
             suspects=localised.suspects,
             slices=localised.slices,
+            tests=localised.tests,
             targets=self._job.instance.failing_tests,
             reasons=tuple(reasons),
             evidence=self._notes.findings.evidence() if self._notes.findings else (),

@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
+from cogworks.canonical import digest
+from cogworks.nodes.contract import NodeTask
 from cogworks.vocabulary import Value
 
 Source = Literal["reported", "stored", "planned", "convention"]
@@ -142,3 +144,21 @@ def regression_paths(outputs: Iterable[dict[str, Any]]) -> tuple[str, ...]:
         TestHandoff.model_validate(code["test_handoff"]) for code in outputs if code.get("test_handoff")
     ]
     return tuple(dict.fromkeys(handoff.test_path for handoff in handed))
+
+
+def hands_over(task: NodeTask) -> bool:
+    """Whether tests are written before the code in this visit; code that came with its tests is reworked with them."""
+    is_first = not task.earlier.get("code")
+    return task.conventions.test_writer == "separate" and (is_first or stored_handoff(task) is not None)
+
+
+def request_of(task: NodeTask) -> str:
+    """sha256 of the sub-issue as people rewrote it; empty where it is as the plan has it."""
+    edited = task.sub_item.edited if task.sub_item else None
+    return digest(edited) if edited else ""
+
+
+def stored_handoff(task: NodeTask) -> TestHandoff | None:
+    """What the latest successful visit of this sub-work-item handed over."""
+    stored = (task.earlier.get("code") or {}).get("test_handoff")
+    return TestHandoff.model_validate(stored) if stored else None

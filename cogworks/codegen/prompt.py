@@ -127,7 +127,7 @@ def _view(
 ) -> FirstView:
     wanted = [*item.files, *(path for each in known["dependencies"] for path in each["files"])]
     # Of what was changed since, the text as it is now has to be seen as well.
-    unchanged = [file["path"] for file in known["interfaces"] if not file["change"]]
+    unchanged = [file["path"] for file in known["interfaces"] if file["is_whole"] and not file["change"]]
     about = About(
         title=f"{task.item.title}\n{item.title}",
         text=f"{item.description}\n{known['specification']}\n{task.item.body}",

@@ -79,11 +79,14 @@ def stored_proof(task: NodeTask) -> Summary | None:
     return Summary.model_validate(stored) if stored else None
 
 
-def proof_of(base: Side, head: Side, reruns: Sequence[TestReport], *, diff: str) -> Proof:
+def proof_of(
+    base: Side, head: Side, reruns: Sequence[TestReport], *, diff: str, restated: Collection[str] = ()
+) -> Proof:
     """The proof of what lies between two trees.
 
     Args:
         diff: of git, from the first to the second.
+        restated: cases of tests from before, by the ids that they had.
     """
     parsed = parse_diff(diff)
     known = as_found(base.report, head.report).collection_errors
@@ -98,6 +101,7 @@ def proof_of(base: Side, head: Side, reruns: Sequence[TestReport], *, diff: str)
         uncollected=tuple(error for error in head.report.collection_errors if error not in known),
         unloaded=unloaded_between(base.judged.unloaded, unloaded_of(head.report.collection_errors)),
         guard=base.judged.guard,
+        restated=tuple(sorted(restated)),
     )
 
 

@@ -100,6 +100,12 @@ class SuiteRuns:
         if not report.timed_out:
             self._on[tree] = report
 
+    def forget(self, tests: Collection[str]) -> None:
+        """These were in the suite as it was found, and are stated in another way now."""
+        if self.found is not None and tests:
+            cases = tuple(case for case in self.found.cases if case.id not in tests)
+            self.found = self.found.model_copy(update={"cases": cases})
+
     def found_as_known(self, now: TestReport) -> TestReport:
         """The suite as it was found, with the tests that a later run knows and nobody could load then."""
         return as_found(self.found or TestReport(cases=()), now)

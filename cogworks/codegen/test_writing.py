@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from cogworks.canonical import canonical, digest, sha256
+from cogworks.canonical import canonical, sha256
 from cogworks.codebase.changes import normalised
 from cogworks.codegen.admitting import (
     alters,
@@ -11,16 +11,20 @@ from cogworks.codegen.admitting import (
     entry_of,
     existing,
     harm,
+    restated_by,
     trial_for,
     undisputed_lost,
     with_new,
 )
+from cogworks.codegen.answer_forms import amended, as_whole_files, paths_of
 from cogworks.codegen.disputing import Dispute
 from cogworks.codegen.handoff import (
     Convention,
     TestHandoff,
     extension_of,
+    request_of,
     resolved,
+    stored_handoff,
 )
 from cogworks.codegen.prompt import HandedOver, ShownFile, coding_opening, findings_to_resolve, judged
 from cogworks.codegen.suite import Scope, run_scope, scope_in_words
@@ -49,7 +53,7 @@ from cogworks.domain_services.messages import TestReport
 from cogworks.nodes.artifacts import proposed_paths
 from cogworks.nodes.asking import Question, changes, conversation_about, purpose_of, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Talk, Workspace
-from cogworks.nodes.replies import PlannedItem, WrittenTests
+from cogworks.nodes.replies import PlannedItem, ProposedFile, WrittenTests
 from cogworks.repair.transact.measure import file_of
 from cogworks.vocabulary import CommitOid, Severity
 
@@ -73,6 +77,8 @@ class TestWriting:
         self._item = item
         self._stored = stored_handoff(task)
         self._previous: WrittenTests | None = None
+        self._unkept: Sequence[ProposedFile] = ()
+        """The files of the last answer while they are not handed over; the next answer corrects them."""
         self._talk: Talk[WrittenTests] | None = None
         self.handoff = self._stored
         """What the coder has to make pass; None until there is something."""
@@ -89,6 +95,8 @@ class TestWriting:
         self._about_dispute: Dispute | None = None
         """The dispute, as the writer was told of it."""
         self.requests = 0
+        self.restated: frozenset[str] = frozenset()
+        """Cases of tests that were there before and that the handed-over tests state in another way, by their old ids."""
         self.sent_back: Trial | None = None
         """Why the last tests were not handed over; None when they were."""
         self.refusal: Failed | None = None
@@ -187,12 +195,16 @@ class TestWriting:
             self.refusal = refused
             return ActionResult(outcome=Outcome.NONE_VALID, halt=refused.reason)
         self._workspace.roll_back()
+        claim = self._claim(reply)
+        files, problems = amended(reply, self._unkept, self._workspace, kept=claim.paths)
+        if problems:
+            return self._sent_back(Trial(category="unplaced", problems=problems), claim)
+        reply = as_whole_files(reply, files)
         if dispute is not None and not alters(reply, self._workspace):
             self.insists = reply.confirmed or reply.notes or "no reason was given"
             self.sent_back = None
             return ActionResult(outcome=Outcome.DONE, summary="the writer stands by the disputed test")
-        self._previous = reply
-        claim = self._claim(reply)
+        self._previous, self._unkept = reply, reply.files
         trial, run = self._try(reply, claim, before, with_new(scope, claim))
         if trial.is_kept and run is not None:
             trial = judge_setback(harm(claim.paths, run, own))
@@ -212,7 +224,7 @@ class TestWriting:
 
     def _confirmed(self, reply: WrittenTests) -> WrittenTests:
         """The tests that the writer was asked about, where it says why they are right and gives no others."""
-        if self._odd is None or reply.files or not reply.confirmed:
+        if self._odd is None or paths_of(reply) or not reply.confirmed:
             return reply
         self._ports.say(f"{self._item.key}: the writer confirms its tests: {reply.confirmed}")
         return self._odd.model_copy(update={"confirmed": reply.confirmed})
@@ -309,10 +321,12 @@ class TestWriting:
         )
 
     def _commit(self, reply: WrittenTests, claim: Claim, run: FirstRun) -> ActionResult:
-        subject = f"Write the tests of {self._item.key}: {self._item.title}"
+        subject = f"Add tests: {self._item.title}"
         message = commit_message(self._task, self._item, subject=subject, notes=reply.notes)
         handoff = self._handoff(claim, run, self._workspace.commit(message))
         self.handoff, self.report, self.sent_back = handoff, run.report, None
+        self._unkept = ()
+        self.restated |= restated_by(claim.paths, run)
         self.announced = announced(handoff, run.report)
         # A commit's name depends on its parent's date; the log of a visit must not.
         told = handoff.as_json()
@@ -379,21 +393,3 @@ class TestWriting:
     def _findings_about_tests(self) -> list[dict[str, Any]]:
         paths = self._stored.paths if self._stored else ()
         return [finding for finding in findings_to_resolve(self._task) if finding["file"] in paths]
-
-
-def hands_over(task: NodeTask) -> bool:
-    """Whether tests are written before the code in this visit; code that came with its tests is reworked with them."""
-    is_first = not task.earlier.get("code")
-    return task.conventions.test_writer == "separate" and (is_first or stored_handoff(task) is not None)
-
-
-def request_of(task: NodeTask) -> str:
-    """sha256 of the sub-issue as people rewrote it; empty where it is as the plan has it."""
-    edited = task.sub_item.edited if task.sub_item else None
-    return digest(edited) if edited else ""
-
-
-def stored_handoff(task: NodeTask) -> TestHandoff | None:
-    """What the latest successful visit of this sub-work-item handed over."""
-    stored = (task.earlier.get("code") or {}).get("test_handoff")
-    return TestHandoff.model_validate(stored) if stored else None

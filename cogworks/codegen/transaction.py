@@ -7,6 +7,7 @@ The words of the commits on a sub-work-item's branch.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 
 from cogworks.codebase.changes import FileChange, normalised
 from cogworks.codebase.diffmodel import Diff, render
@@ -86,7 +87,15 @@ def commit_message(task: NodeTask, item: PlannedItem, *, subject: str, notes: st
         notes,
         f"{VISIT_TRAILER}{task.visit.visit_key}",
     ]
-    return "\n\n".join([subject[:MAX_SUBJECT_CHARS], *(part.strip() for part in body if part.strip())]) + "\n"
+    return (
+        "\n\n".join(
+            [
+                shorten(subject, MAX_SUBJECT_CHARS, placeholder=" …"),
+                *(part.strip() for part in body if part.strip()),
+            ]
+        )
+        + "\n"
+    )
 
 
 _WITH_TESTS = TestRules(

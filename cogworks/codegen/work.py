@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cogworks.codegen import prompt
+from cogworks.codegen.answer_forms import as_whole_files, in_one_form
 from cogworks.codegen.asides import Asides
-from cogworks.codegen.coder import Coder, fingerprint_of, in_one_form
+from cogworks.codegen.coder import Coder, fingerprint_of
 from cogworks.codegen.disputing import PROMPT as DECIDING
 from cogworks.codegen.disputing import Dispute, Disputes
-from cogworks.codegen.handoff import TestHandoff, regression_paths
+from cogworks.codegen.handoff import TestHandoff, hands_over, regression_paths
 from cogworks.codegen.locating import Locator, telling
 from cogworks.codegen.near import SLOW_S
 from cogworks.codegen.patches import own_files, tree_name
@@ -24,7 +25,7 @@ from cogworks.codegen.proving import (
     with_hidden,
 )
 from cogworks.codegen.suite import Baseline, Scope, SuiteRuns, run_suite
-from cogworks.codegen.test_writing import TestWriting, hands_over
+from cogworks.codegen.test_writing import TestWriting
 from cogworks.codegen.testgate import facts_of, without_handed_over
 from cogworks.codegen.transaction import Transactions, Tried, Wanted
 from cogworks.codegen.verdicts import without_own
@@ -179,6 +180,7 @@ class CodingWork:
         self.disputes.settle()
         self.kept = self._tests_alone(self.tests, self.tests.handoff)
         self.suite.remember(self.kept.after, self.kept.tree)
+        self.suite.forget(self.tests.restated)
         # The code is proven by tests that are there on both sides.
         self._base = self._side(with_hidden(self.tests.report, self.suite.found))
         return result.model_copy(update={"tree": self.kept.tree})
@@ -285,7 +287,7 @@ class CodingWork:
         files, problems = in_one_form(reply, self.workspace)
         if problems:
             return reply, problems
-        return reply.model_copy(update={"files": files, "edits": (), "unified_diff": ""}), ()
+        return as_whole_files(reply, files), ()
 
     def _refused(self, name: str, tried: Tried) -> ActionResult:
         trial = self._tried[name] = tried.trial
@@ -386,7 +388,14 @@ class CodingWork:
             side(self.workspace, kept.after),
             [*kept.reruns, *again],
             diff=self.workspace.diff(self._task.base_branch),
+            restated=self._restated(),
         )
+
+    def _restated(self) -> frozenset[str]:
+        """By this visit and by those before it."""
+        stored = stored_proof(self._task)
+        before = frozenset(stored.restated) if stored else frozenset[str]()
+        return before | (self.tests.restated if self.tests else frozenset())
 
     def _diagnosed(self, reply: CodeChange) -> Trial:
         written = sorted(file.path for file in reply.files if file.action != "delete")

@@ -35,6 +35,8 @@ class Operation(Generic[Params, Result]):
     """Not among the operations every service may be expected to have; its absence only narrows what is known."""
     is_missed: bool = True
     """Whether people hear of it where no service has it: something was left out then."""
+    is_paged: bool = False
+    """Whether what is said of a file is the same whichever others are asked about, so that many are asked about in turn."""
 
 
 HANDSHAKE = Operation(
@@ -86,7 +88,11 @@ EXTRACT_INTERFACES = Operation(
     takes_contracts=True,
 )
 DEPENDENCY_GRAPH = Operation(
-    "dependency_graph", checking.Artifacts, checking.DependencyGraph, "which module uses which"
+    "dependency_graph",
+    checking.Artifacts,
+    checking.DependencyGraph,
+    "which module uses which",
+    is_paged=True,
 )
 INDEX = Operation(
     "index",
@@ -94,6 +100,7 @@ INDEX = Operation(
     exploring.SymbolIndex,
     "definitions, calls by name and imports",
     is_extra=True,
+    is_paged=True,
 )
 CALL_GRAPH = Operation(
     "call_graph",

@@ -1,6 +1,6 @@
 """Several services as the one a node asks: who is asked about what, and what follows when one is missing."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -30,6 +30,7 @@ from cogworks.domain_services.operations import (
     VALIDATE_DEPS,
     Operation,
 )
+from cogworks.domain_services.paging import in_pages
 from cogworks.domain_services.parts import beside
 from cogworks.domain_services.roots import inner_roots, lies_in, own_params, own_result, own_results
 from cogworks.domain_services.transport import ServiceFailed
@@ -190,15 +191,17 @@ class ServicePanel:
     def call(
         self, operation: Operation[Params, Result], workspace: HasPath, params: Params
     ) -> tuple[Answer[Result], ...] | NotOffered:
-        """The answers of all services that offer an operation; NotOffered when none does, with a warning where that is missed."""
+        """The answers of all services that offer an operation, of one service several where a question is asked in pages;
+        NotOffered when none does, with a warning where that is missed."""
         answers: list[Answer[Result]] = []
         offering = self._offering(operation.method)
         for member in offering:
-            answer = self._of(
-                member, operation.method, lambda each: _called(each, operation, workspace, params)
+            answers += (
+                self._of(
+                    member, operation.method, lambda each: [*_called(each, operation, workspace, params)]
+                )
+                or ()
             )
-            if isinstance(answer, Answer):
-                answers.append(answer)
         if answers:
             return tuple(answers)
         missing = self._not_offered(operation.method)
@@ -333,13 +336,15 @@ def _answered(
 
 def _called(
     member: Member, operation: Operation[Params, Result], workspace: HasPath, params: Params
-) -> Answer[Result] | NotOffered | None:
-    """None where all that is asked about lies in folders of others."""
+) -> Iterator[Answer[Result]]:
+    """Nothing where all that is asked about lies in folders of others."""
     own = own_params(params, member.holds)
-    answer = None if own is None else member.client.call(operation, workspace, own)
-    if member.inner and isinstance(answer, Answer):
-        return replace(answer, result=own_result(answer.result, member.holds))
-    return answer
+    if own is None:
+        return
+    for each in in_pages(own, workspace.path) if operation.is_paged else (own,):
+        answer = member.client.call(operation, workspace, each)
+        if isinstance(answer, Answer):
+            yield replace(answer, result=own_result(answer.result, member.holds)) if member.inner else answer
 
 
 def _inner_roots(

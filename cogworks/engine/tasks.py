@@ -115,6 +115,7 @@ def task_for(
         inputs=inputs,
         dependency_outputs=dependencies,
         earlier=earlier,
+        earlier_failure=_failure_before(state, move.instance),
         sub_item=_sub_item_ref(state, sub_item) if sub_item else None,
         sub_items=tuple(_sub_item_ref(state, planned.key) for planned in state.sub_items or ()),
         pull_requests=tuple(
@@ -128,6 +129,12 @@ def task_for(
         approved=_approved(state, pipeline, pulls),
         conventions=conventions,
     )
+
+
+def _failure_before(state: RunState, instance: Instance) -> str:
+    """The reason of the latest visit of this instance, where it failed: whoever tries again has to know it."""
+    latest = next((visit for visit in reversed(state.visits) if visit.instance == instance), None)
+    return latest.summary if latest is not None and latest.status == "failed" else ""
 
 
 def with_edits(task: NodeTask, edited: Mapping[SubItemKey, EditedText]) -> NodeTask:

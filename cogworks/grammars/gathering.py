@@ -1,6 +1,7 @@
 """What a file of any known language says, read once from its bytes; the same bytes give the same facts."""
 
 import re
+import string
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -16,8 +17,11 @@ from cogworks.grammars.stretches import Exported, Finder, Inside
 from cogworks.grammars.testing import is_test_by_form
 
 _DEFINES = "def."
+_CALL = "call"
 _DOUBTS = "doubt."
-_BEFORE_DOT = re.compile(rb"([\w$]*)[)\]}!?]*\s*(?:\?\.|\.|->|::)\s*$")
+_DOTS = (b"?.", b".", b"->", b"::")
+_ENDS = b")]}!?"
+_NAME = f"{string.ascii_letters}{string.digits}_$".encode()
 _LOOK_BACK = 120
 _MAX_NAME = 200
 _MAX_LINE = 1_000
@@ -36,8 +40,11 @@ class _Stretch(NamedTuple):
     owner: tuple[str, ...]
 
 
-def gather(spec: LanguageSpec, data: bytes) -> FileFacts | Unreadable:
+def gather(spec: LanguageSpec, data: bytes, *, is_outline: bool = False) -> FileFacts | Unreadable:
     """The facts of one file.
+
+    Args:
+        is_outline: calls and parameters are not wanted; reading them is half of the work.
 
     Never raises: what is too long, no text, or nothing a language could be read from is `Unreadable`. A file with
     mistakes gives what can be made out.
@@ -45,13 +52,21 @@ def gather(spec: LanguageSpec, data: bytes) -> FileFacts | Unreadable:
     parsed = parse(spec, data)
     if isinstance(parsed, Unreadable):
         return parsed
-    return _Gatherer(spec, data, parsed, matches(spec, parsed)).facts()
+    found = matches(spec, parsed, without=_CALL if is_outline else "")
+    return _Gatherer(spec, data, parsed, found, is_outline=is_outline).facts()
 
 
 class _Gatherer:
     def __init__(
-        self, spec: LanguageSpec, data: bytes, parsed: Parsed, found: Sequence[tuple[int, Match]]
+        self,
+        spec: LanguageSpec,
+        data: bytes,
+        parsed: Parsed,
+        found: Sequence[tuple[int, Match]],
+        *,
+        is_outline: bool,
     ) -> None:
+        self._is_outline = is_outline
         self._spec, self._data, self._mistakes = spec, data, parsed.mistakes
         self._line_count = data.count(b"\n") + (not data.endswith(b"\n"))
         self._nodes: dict[str, list[Node]] = {}
@@ -125,7 +140,7 @@ class _Gatherer:
             is_test=own.kind == "test" or is_test_by_form(self._spec, own.name, own.kind, header, lead.text),
             signature=shortened(header),
             documentation=lead.documentation(self._spec.documentation),
-            parameters=parameters_of(node),
+            parameters=() if self._is_outline else parameters_of(node),
             decorators=lead.attributes(),
         )
 
@@ -160,10 +175,9 @@ class _Gatherer:
         return min(start + 1, limit), min(max(last, node.start_point.row) + 1, limit)
 
     def _calls(self) -> Iterator[Call]:
-        for node in self._nodes.get("call", ()):
+        for node in self._nodes.get(_CALL, ()):
             start = node.start_byte
-            before = _BEFORE_DOT.search(self._data, max(0, start - _LOOK_BACK), start)
-            receiver = before[1].decode(errors="replace").lstrip("$") if before else None
+            receiver = receiver_in(self._data[max(0, start - _LOOK_BACK) : start])
             yield Call(node.start_point.row + 1, self._around(start), text_of(node)[:200], receiver)
 
     def _imports(self) -> Iterator[Imported]:
@@ -187,6 +201,17 @@ class _Gatherer:
             sorted((each.start_byte, each.end_byte) for each in nodes),
             frozenset(text_of(each) for each in nodes if each.child_count == 0),
         )
+
+
+def receiver_in(before: bytes) -> str | None:
+    """The name before the dot that ends a stretch of code: `a` of `a.`, of `a?.` and of `a() ->`; empty where what stands there
+    has none, None where there is no dot."""
+    code = before.rstrip()
+    dot = next((each for each in _DOTS if code.endswith(each)), None)
+    if dot is None:
+        return None
+    called = code.removesuffix(dot).rstrip().rstrip(_ENDS)
+    return called[len(called.rstrip(_NAME)) :].decode().lstrip("$")
 
 
 def _stretches(
@@ -225,6 +250,8 @@ def _parts(name: str, spec: LanguageSpec) -> list[str]:
     """`a::b<T>` as a, b; texts that name tests stay as they are."""
     plain = " ".join(name.split())
     for _ in range(_MAX_ARGUMENT_DEPTH if plain[:1].isalpha() and "operator" not in plain else 0):
+        if "<" not in plain:
+            break
         plain = _ARGUMENTS.sub("", plain)
     is_qualified = spec.separator in plain and " " not in plain
     return [each for each in plain.split(spec.separator) if each] if is_qualified else [plain.strip("\"'")]

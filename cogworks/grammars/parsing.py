@@ -61,9 +61,13 @@ def parse(spec: LanguageSpec, data: bytes) -> Parsed | Unreadable:
     return _examined(tree)
 
 
-def matches(spec: LanguageSpec, parsed: Parsed) -> list[tuple[int, Match]]:
-    """What the language's query finds, as (number of the pattern, captures)."""
-    cursor = QueryCursor(_query(spec.grammar, spec.query), match_limit=65_536)
+def matches(spec: LanguageSpec, parsed: Parsed, *, without: str = "") -> list[tuple[int, Match]]:
+    """What the language's query finds, as (number of the pattern, captures).
+
+    Args:
+        without: the name of a capture that is not wanted.
+    """
+    cursor = QueryCursor(_query(spec.grammar, spec.query, without), match_limit=65_536)
     # A progress callback would crash the interpreter (tree-sitter 0.26); depth and loose pieces are limited instead.
     cursor.set_max_start_depth(MAX_DEPTH)
     return cursor.matches(parsed.tree.root_node)
@@ -71,7 +75,7 @@ def matches(spec: LanguageSpec, parsed: Parsed) -> list[tuple[int, Match]]:
 
 def check(spec: LanguageSpec) -> None:
     """Raise `QueryError` where the query does not fit the grammar."""
-    _query(spec.grammar, spec.query)
+    _query(spec.grammar, spec.query, "")
 
 
 def language(spec: LanguageSpec) -> Language:
@@ -90,11 +94,14 @@ def _language(grammar: str) -> Language:
 
 
 @cache
-def _query(grammar: str, text: str) -> Query:
+def _query(grammar: str, text: str, without: str) -> Query:
     try:
-        return Query(_language(grammar), text)
+        query = Query(_language(grammar), text)
     except QueryError as error:
         raise QueryError(f"{grammar}: {error}") from error
+    if without:
+        query.disable_capture(without)
+    return query
 
 
 def _examined(tree: Tree) -> Parsed | Unreadable:

@@ -50,7 +50,7 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
             task,
             SLUG,
             [FileText(path=path, text=text)],
-            headline=f"Specify {reply.title}"[:72],
+            headline=f"Add the specification of #{task.item.number}",
             title=f"Specification: {reply.title}",
             body=specification_body(task, reply, path),
         ),

@@ -4,16 +4,20 @@ A sub-work-item as people rewrote its sub-issue: read back by the headings under
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from typing import Any
 
 from cogworks.codebase.changes import path_problem
+from cogworks.codebase.diffmodel import post_image
+from cogworks.codebase.diffparsing import parse_diff
 from cogworks.errors import NodeFailed
 from cogworks.forge.effects import CommitFiles, Effect, FileText, OpenPullRequest
 from cogworks.forge.wordings import EditedText
 from cogworks.nodes.contract import NodeTask, PullRequestRef, Workspace
 from cogworks.nodes.replies import InterfaceName, PlannedItem
+from cogworks.sight.cards import card_of
+from cogworks.sight.view import merged, numbered_slices
 from cogworks.vocabulary import SubItemKey, Value
 
 DONE_WHEN, TESTS, INTERFACES, FILES = "Done when", "Tests", "Interfaces", "Files"
@@ -85,12 +89,29 @@ _SLOT = "interfaces"
 
 
 class InterfaceFile(Value):
-    """One interface file, whole, as people approved it."""
+    """One interface file as people approved it."""
 
     path: str
     content: str
+    """Its text; of a long file only the declarations that were approved, each line with its number."""
+    is_whole: bool = True
     change: str = ""
     """Unified diff from there to the file as it is now; empty: nobody changed it."""
+    is_in_diff: bool = False
+    """Whether the diff of the work itself, which is shown besides, says what was changed."""
+
+
+LONG_LINES = 150
+"""Of a longer interface file only the declarations are shown: it was there before, and little of it was approved."""
+_DECLARATION_LINES = 60
+_LAST_WORD = re.compile(r"\w+")
+_TAKES = re.compile(r"[(\[<]")
+
+
+def name_itself(name: str) -> str:
+    """A name without what it belongs to and what it takes: `Cart.add(row)` is `add`."""
+    words = _LAST_WORD.findall(_TAKES.split(name, maxsplit=1)[0])
+    return words[-1] if words else name
 
 
 def spec_path(task: NodeTask) -> str:
@@ -146,19 +167,58 @@ def interface_files(task: NodeTask, workspace: Workspace) -> tuple[InterfaceFile
     Approved is what the commit holds that people let pass: the working copy may have been changed by whoever implements
     it. Without a pull request, what was proposed counts.
     """
-    commit = task.approved.get(_SLOT)
+    names = {name_itself(each.name) for each in interface_names(task)}
     found = []
-    for file in _interfaces(task)["files"]:
-        path, now = file["path"], workspace.read(file["path"])
-        if commit is None:
-            proposed = file["content"]
-            change = "" if now is None else _change(path, proposed, now)
-            found.append(InterfaceFile(path=path, content=proposed, change=change))
-        elif (approved := workspace.read_at(commit, path)) is not None:
-            found.append(
-                InterfaceFile(path=path, content=approved, change=_change(path, approved, now or ""))
+    for path, approved in _approved(task, workspace):
+        now = workspace.read(path)
+        change = _change(path, approved, now or "") if now is not None or _SLOT in task.approved else ""
+        declared = _declarations(path, approved, names)
+        found.append(
+            InterfaceFile(
+                path=path,
+                content=declared or approved,
+                is_whole=declared is None,
+                change=change,
             )
+        )
     return tuple(found)
+
+
+def told_in(
+    files: Sequence[InterfaceFile], diff: str, task: NodeTask, workspace: Workspace
+) -> tuple[InterfaceFile, ...]:
+    """The interface files without changes that the diff of the work says itself, from the approved text on."""
+    approved = dict(_approved(task, workspace))
+    in_diff = {file.path: file for file in parse_diff(diff).diff.files}
+    return tuple(
+        each.model_copy(update={"change": "", "is_in_diff": True})
+        if each.change
+        and each.path in in_diff
+        and post_image(in_diff[each.path], approved[each.path]) == workspace.read(each.path)
+        else each
+        for each in files
+    )
+
+
+def _approved(task: NodeTask, workspace: Workspace) -> Iterator[tuple[str, str]]:
+    commit = task.approved.get(_SLOT)
+    for file in _interfaces(task)["files"]:
+        text = file["content"] if commit is None else workspace.read_at(commit, file["path"])
+        if text is not None:
+            yield file["path"], text
+
+
+def _declarations(path: str, text: str, names: Collection[str]) -> str | None:
+    """The definitions of these names in a long file; None where it is short, or nothing tells where they are."""
+    lines = text.splitlines()
+    if len(lines) <= LONG_LINES:
+        return None
+    places = [
+        (each.first, min(each.last, each.line + _DECLARATION_LINES))
+        for each in card_of(path, text).definitions
+        if each.name in names
+    ]
+    return numbered_slices(lines, merged(places)) if places else None
 
 
 def _change(path: str, approved: str, now: str) -> str:

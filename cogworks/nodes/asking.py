@@ -13,6 +13,9 @@ from cogworks.nodes.replies import ProposedFile
 from cogworks.nodes.shown import look_limits, manifest_of
 from cogworks.sight.view import FirstView
 
+MAX_FAILURE_CHARS = 6_000
+"""Of the reason for which the visit before failed."""
+
 
 @dataclass(frozen=True)
 class Question(Generic[Reply]):
@@ -48,8 +51,8 @@ def ask_until_sound(ports: NodePorts, task: NodeTask, question: Question[Reply])
 
 
 def conversation_about(ports: NodePorts, task: NodeTask, question: Question[Reply]) -> Talk[Reply]:
-    """The conversation that a question begins."""
-    return ports.model.converse(
+    """The conversation that a question begins; it knows why the visit before this one failed."""
+    talk = ports.model.converse(
         question.prompt,
         question.variables,
         question.reply_type,
@@ -57,6 +60,9 @@ def conversation_about(ports: NodePorts, task: NodeTask, question: Question[Repl
         limits=look_limits(task),
         shown=manifest_of(question.view) if question.view else (),
     )
+    if task.earlier_failure:
+        talk.tell("_earlier_failure", {"reason": task.earlier_failure[:MAX_FAILURE_CHARS]})
+    return talk
 
 
 def answered(

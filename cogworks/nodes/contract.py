@@ -133,6 +133,8 @@ class NodeTask(Value):
     earlier: Mapping[str, Any] = {}
     """What the latest successful visit of this node (and sub-item) put out, slot -> JSON, also where rework has
     discarded it; empty on a first visit."""
+    earlier_failure: str = ""
+    """Why the visit of this node (and sub-item) before this one failed; empty where it did not, or there was none."""
     sub_item: SubItemRef | None
     sub_items: tuple[SubItemRef, ...]
     pull_requests: tuple[PullRequestRef, ...]

@@ -1,14 +1,15 @@
 """Which names, types and signatures will the work have: complete interface files, put to people as a pull request."""
 
-import re
 from collections.abc import Sequence
 
+from cogworks.codebase.changes import normalised
+from cogworks.codegen.answer_forms import as_whole_files, in_one_form, paths_of
 from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
 from cogworks.domain_services.answers import NotOffered
 from cogworks.domain_services.checking import InterfaceMap
 from cogworks.domain_services.messages import Diagnostic
 from cogworks.forge.effects import FileText
-from cogworks.nodes.artifacts import output_of, put_to_people, spec_path, specification_text
+from cogworks.nodes.artifacts import name_itself, output_of, put_to_people, spec_path, specification_text
 from cogworks.nodes.asking import Question, ask_until_sound, changes, reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded, Workspace
 from cogworks.nodes.intake import issue
@@ -18,9 +19,6 @@ from cogworks.nodes.shown import repository_view, view_variables
 from cogworks.sight.question import About
 from cogworks.vocabulary import Severity
 
-_WORD = re.compile(r"\w+")
-_TAKES = re.compile(r"[(\[<]")
-
 
 def undeclared(claimed: Sequence[InterfaceName], found: InterfaceMap | NotOffered) -> list[str]:
     """The names that are said to be declared in a file and are not; nothing of files of which the service says nothing."""
@@ -28,24 +26,18 @@ def undeclared(claimed: Sequence[InterfaceName], found: InterfaceMap | NotOffere
         return []
     names: dict[str, set[str]] = {}
     for each in found.interfaces:
-        names.setdefault(each.artifact, set()).add(_last(each.name))
+        names.setdefault(each.artifact, set()).add(name_itself(each.name))
     return [
         f"interface {each.name!r} {_why(each)} {each.path!r}, which offers {', '.join(sorted(names[each.path]))}"
         for each in claimed
-        if each.path in names and _last(each.name) not in names[each.path]
+        if each.path in names and name_itself(each.name) not in names[each.path]
     ]
 
 
 def _why(claimed: InterfaceName) -> str:
-    if _last(claimed.name).startswith("_"):
+    if name_itself(claimed.name).startswith("_"):
         return "is private, and what is private is no interface of"
     return "is not declared in"
-
-
-def _last(name: str) -> str:
-    """The name itself, without what it belongs to and what it takes: `Cart.add(row)` is `add`."""
-    words = _WORD.findall(_TAKES.split(name, maxsplit=1)[0])
-    return words[-1] if words else name
 
 
 SLUG = "interfaces"
@@ -77,10 +69,12 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         return reply
     if refused := _reason_for_a_person(reply):
         return refused
+    workspace.roll_back()
+    reply = as_whole_files(reply, in_one_form(reply, workspace).files)
     names = [interface.name for interface in reply.interfaces]
     title = output_of(task, "specification")["title"]
     return Succeeded(
-        output={**reply.model_dump(mode="json"), **left_out(ports)},
+        output={**reply.model_dump(mode="json", exclude={"edits", "unified_diff"}), **left_out(ports)},
         effects=put_to_people(
             task,
             SLUG,
@@ -100,10 +94,15 @@ def problems_of(reply: Interfaces, workspace: Workspace, ports: NodePorts) -> li
     """
     if _reason_for_a_person(reply):
         return []
+    workspace.roll_back()
+    files, unplaced = in_one_form(reply, workspace)
+    if unplaced:
+        return list(unplaced)
+    reply = as_whole_files(reply, files)
     problems = [f"{file.path} is deleted; an interface is created or modified" for file in _deleted(reply)]
-    paths = {file.path for file in reply.files}
+    paths = {normalised(file.path) for file in reply.files}
     problems += [
-        f"interface {interface.name!r} is declared in {interface.path!r}, which is not among `files`"
+        f"interface {interface.name!r} is declared in {interface.path!r}, which the answer neither creates nor changes"
         for interface in reply.interfaces
         if interface.path not in paths
     ]
@@ -143,7 +142,7 @@ def _checked_in_place(reply: Interfaces, workspace: Workspace, ports: NodePorts)
 def _reason_for_a_person(reply: Interfaces) -> Failed | None:
     return reason_for_a_person(
         "interface_design",
-        [file.path for file in reply.files],
+        paths_of(reply),
         missing_capability=reply.missing_capability,
         bounds="the specification does",
     )

@@ -138,7 +138,7 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     specification = specification_text(task, workspace)
     interfaces = interface_files(task, workspace)
     names = interface_names(task)
-    shown_apart = frozenset({spec_path(task), *(file.path for file in interfaces)})
+    shown_apart = frozenset({spec_path(task), *(file.path for file in interfaces if file.is_whole)})
     view = repository_view(task, ports, About(title=task.item.title, text=specification, without=shown_apart))
     ports.say("planning the sub-work-items")
     question = Question(

@@ -1,5 +1,6 @@
 """The words under pull requests and sub-issues: for people who have not read the program's documentation."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,10 +21,10 @@ _HOW_TO_ACCEPT = (
 
 def specification_body(task: NodeTask, reply: Specification, path: str) -> str:
     """Body of the specification's pull request."""
-    requirements = _table(
-        ("", "requirement", "explained under"),
-        [(each.id, each.text, each.section) for each in reply.requirements],
-    )
+    says_nothing = all(each.section.casefold() == "requirements" for each in reply.requirements)
+    heads = ("", "requirement") if says_nothing else ("", "requirement", "explained under")
+    rows = [(each.id, each.text, each.section)[: len(heads)] for each in reply.requirements]
+    requirements = _table(heads, rows)
     dependencies = _section(
         "Dependencies that change",
         _bullets(
@@ -90,8 +91,9 @@ def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], revi
     return _paragraphs(
         f"> {open_questions}" if open_questions else "",
         _opening(task, item),
-        item.description,
+        f"{code['summary'].rstrip('.')}.",
         stacking(task),
+        _folded("What was asked for", item.description),
         f"### Changes\n\n{_bullets(files)}",
         _section("Notes for the reviewer", code["notes"]),
         f"### Tests\n\n{_test_figures(code, proof)}",
@@ -103,6 +105,7 @@ def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], revi
     )
 
 
+_DUNDER = re.compile(r"\b__\w+?__\b")
 MAX_PROOF_ROWS = 10
 """Of a pull request's body, which people read; the rest is a line, and in the ledger."""
 _MAX_WARNING_CHARS = 300
@@ -187,11 +190,17 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    """One line that cannot end the cell; a name such as `__init__` is no bold text."""
+    parts = " ".join(text.split()).replace("|", "\\|").split("`")
+    return "`".join(part if at % 2 else _DUNDER.sub(r"`\g<0>`", part) for at, part in enumerate(parts))
 
 
 def _bullets(lines: Sequence[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
+
+
+def _folded(title: str, text: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{text.strip()}\n\n</details>" if text.strip() else ""
 
 
 def _section(title: str, text: str) -> str:

@@ -94,19 +94,29 @@ class ProposedFile(Part):
     """The complete new text; empty only for a deletion."""
 
 
+class ChangedFiles(Part):
+    """What an answer does to files, in whichever form is shortest for each."""
+
+    files: tuple[ProposedFile, ...]
+    """Whole files; a file that is changed by `edits` or `unified_diff` is not among them."""
+    edits: tuple[Edit, ...] = ()
+    """Texts of files that give way to others; empty when there are none."""
+    unified_diff: str = ""
+    """A diff as git writes it; empty when there is none."""
+
+
 class InterfaceName(Part):
     """One public name that later work has to implement."""
 
     name: str = Field(min_length=1)
     path: str = Field(min_length=1)
-    """The proposed file that declares it."""
+    """The created or changed file that declares it."""
     purpose: str
 
 
-class Interfaces(Part):
-    """Interface files, complete and valid in the target language."""
+class Interfaces(ChangedFiles):
+    """The declarations of the interfaces, valid in the target language."""
 
-    files: tuple[ProposedFile, ...] = Field(min_length=1)
     interfaces: tuple[InterfaceName, ...] = Field(min_length=1)
     notes: str = ""
     missing_capability: str = ""
@@ -133,16 +143,14 @@ class Plan(Part):
     sub_work_items: tuple[PlannedItem, ...]
 
 
-class WrittenTests(Part):
+class WrittenTests(ChangedFiles):
     """The tests of one sub-work-item, written before its code."""
 
     test_path: str
-    """Path of the file with the tests: among `files`, or there already. Empty only when the plan names exactly one
+    """Path of the file with the tests: created or changed, or there already. Empty only when the plan names exactly one
     test file and it is that one."""
     extra_paths: tuple[str, ...] = ()
     """Paths of all further files that belong to the tests: more test files, data."""
-    files: tuple[ProposedFile, ...]
-    """Every test file that is created or changed; none when the tests that are there shall stay as they are."""
     notes: str = ""
     """What whoever writes the code should know and the tests do not say."""
     confirmed: str = ""
@@ -197,17 +205,11 @@ class DisputedTest(Part):
     """Which sentence of specification or interfaces it contradicts."""
 
 
-class Implementation(Part):
+class Implementation(ChangedFiles):
     """The code that makes handed-over tests pass."""
 
     summary: str = Field(min_length=1, max_length=72)
     """What the change does, imperative, as the subject of its commit."""
-    files: tuple[ProposedFile, ...]
-    """Whole files; a file that is changed by `edits` or `unified_diff` is not among them."""
-    edits: tuple[Edit, ...] = ()
-    """Texts of files that give way to others; empty when there are none."""
-    unified_diff: str = ""
-    """A diff as git writes it; empty when there is none."""
     notes: str = ""
     """What a reviewer should know and the code does not say."""
     test_dispute: DisputedTest = DisputedTest(test_id="", reason="")
@@ -216,17 +218,11 @@ class Implementation(Part):
     """What the work needs that specification and interfaces do not allow; empty when nothing is missing."""
 
 
-class CodeChange(Part):
+class CodeChange(ChangedFiles):
     """Code and tests for one sub-work-item."""
 
     summary: str = Field(min_length=1, max_length=72)
     """What the change does, imperative, as the subject of its commit."""
-    files: tuple[ProposedFile, ...]
-    """Whole files; a file that is changed by `edits` or `unified_diff` is not among them."""
-    edits: tuple[Edit, ...] = ()
-    """Texts of files that give way to others; empty when there are none."""
-    unified_diff: str = ""
-    """A diff as git writes it; empty when there is none."""
     tests: tuple[str, ...]
     """Paths of the test files, among those that are created or changed, that prove the change."""
     notes: str = ""

@@ -16,6 +16,7 @@ from cogworks.nodes.artifacts import (
     proposed_paths,
     spec_path,
     specification_text,
+    told_in,
 )
 from cogworks.nodes.asking import Question, answered, conversation_about
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded, Workspace
@@ -81,7 +82,9 @@ def review_variables(task: NodeTask, workspace: Workspace, item: PlannedItem, di
         "item": issue(task.item),
         "sub_item": item.model_dump(mode="json"),
         "specification": specification_text(task, workspace),
-        "interfaces": [file.model_dump() for file in interface_files(task, workspace)],
+        "interfaces": [
+            file.model_dump() for file in told_in(interface_files(task, workspace), diff, task, workspace)
+        ],
         "diff": diff,
     }
 
@@ -90,7 +93,9 @@ def review_view(task: NodeTask, ports: NodePorts, item: PlannedItem, diff: str) 
     """The definitions around what was changed, and what is near them."""
     changed = parse_diff(diff).diff.files
     touched = {file.path: tuple(sorted(file.added_lines)) for file in changed if file.kind == "modify"}
-    unchanged = (file.path for file in interface_files(task, ports.workspace()) if not file.change)
+    unchanged = (
+        file.path for file in interface_files(task, ports.workspace()) if file.is_whole and not file.change
+    )
     about = About(
         title=item.title,
         text=item.description,

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from cogworks.codebase.changes import path_problem
-from cogworks.codebase.confined import read_file
+from cogworks.codebase.confined import read_text
 from cogworks.codebase.sandboxes import shadow_of
 from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.exploring import (
@@ -22,6 +21,7 @@ from cogworks.domain_services.operations import CALL_GRAPH, COVERAGE, INDEX, SIG
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.repair.localise.symbols import mistakes_of
 from cogworks.repair.violations import Reading
+from cogworks.sight.index import Index
 
 _SYNTAX = "syntax_error"
 Params = TypeVar("Params", bound=Message)
@@ -68,11 +68,14 @@ class Exploration:
         *,
         suite: Sequence[str] = (),
         warn: Callable[[str], None] = lambda _: None,
+        words: Callable[[], Index] | None = None,
     ) -> None:
         """Args:
         suite: files and folders whose tests are the whole suite; none: what the runner finds.
         warn: is told of each signal that is left out because a service failed at it.
+        words: reads what all files of the worktree say; None: nobody does.
         """
+        self._words = words
         self._tree = tree
         self._explores = services
         self._suite = tuple(suite)
@@ -80,11 +83,7 @@ class Exploration:
 
     def text(self, path: str) -> str | None:
         """A file as it lies there; None when there is none that is text."""
-        found = read_file(self._tree.path, path) if path_problem(path) is None else None
-        try:
-            return found.data.decode() if found else None
-        except UnicodeDecodeError:
-            return None
+        return read_text(self._tree.path, path)
 
     def coverage(self, *, timeout_s: float) -> Coverage | None:
         """Which lines each test of the suite executes."""
@@ -110,6 +109,10 @@ class Exploration:
             unread=tuple(unread for each in found for unread in each.unread),
         )
 
+    def words(self) -> Index | None:
+        """What all files of the worktree say; None where nobody reads them all."""
+        return self._words() if self._words else None
+
     def _explored(self, operation: Operation[Params, Result], params: Params) -> Sequence[Result]:
         """Localisation does without what cannot be had; a rule would not."""
         try:
@@ -129,9 +132,10 @@ class Consulted(Exploration):
         *,
         suite: Sequence[str] = (),
         warn: Callable[[str], None] = lambda _: None,
+        words: Callable[[], Index] | None = None,
     ) -> None:
         """As `Exploration`."""
-        super().__init__(tree, services, suite=suite, warn=warn)
+        super().__init__(tree, services, suite=suite, warn=warn, words=words)
         self._services = services
         self._known: dict[frozenset[tuple[str, str]], tuple[Diagnostic, ...]] = {}
 

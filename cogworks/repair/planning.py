@@ -52,6 +52,8 @@ class Situation(Value):
     """Tests that shall pass in the end."""
     reasons: tuple[str, ...] = ()
     """Why earlier changes were not kept."""
+    tests: tuple[Slice, ...] = ()
+    """What stands in the failing tests."""
     evidence: tuple[str, ...] = ()
     """What probes found out, one fact a line."""
 
@@ -61,6 +63,12 @@ class Situation(Value):
         unloaded = (("while loading the tests", text) for text in self.failing.collection_errors)
         found = [{"test": listed(each.ids), "text": each.text} for each in causes((*bad, *unloaded))]
         return found[:MAX_FAILURES]
+
+    def sources(self) -> list[dict[str, Any]]:
+        """The failing tests as they stand in their files, for a prompt."""
+        return [
+            {"path": each.artifact, "first": each.lines[0], "text": each.numbered()} for each in self.tests
+        ]
 
 
 class Planned(Value):
@@ -149,6 +157,7 @@ def shown(situation: Situation) -> dict[str, Any]:
         ],
         "reasons": list(situation.reasons),
         "evidence": list(situation.evidence),
+        "tests": situation.sources(),
     }
 
 

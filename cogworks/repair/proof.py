@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from cogworks.codebase.changes import matching
-from cogworks.codebase.diffmodel import Diff
+from cogworks.codebase.diffmodel import Diff, Line
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.transact.measure import as_found, is_of
 from cogworks.repair.unloaded import Unloaded, code, unloaded_in_words
@@ -30,9 +30,20 @@ Guard = Literal["suite", "empty", "off"]
 AGAINST: frozenset[Verdict] = frozenset({"broken", "deleted", "skipped_now"})
 """Verdicts that no change may bring."""
 _ASSERTION = re.compile(r"^\s*(?:assert\b|self\.assert\w+\(|expect\(|with pytest\.raises|assert\w*!?\()")
+_TEST = re.compile(r"^\s*(?:async\s+)?(?:def|class)\s+(\w+)")
 _SHOWN = 50
 MAX_SUMMARISED = 500
-_CARRIED_ON = {"base", "head", "commands", "versions", "weakened", "uncollected", "unloaded", "guard"}
+_CARRIED_ON = {
+    "base",
+    "head",
+    "commands",
+    "versions",
+    "weakened",
+    "uncollected",
+    "unloaded",
+    "guard",
+    "restated",
+}
 _TOLD: tuple[Verdict, ...] = (
     "fail_to_pass",
     "new_and_passes",
@@ -90,6 +101,8 @@ class Proof(Value):
     unloaded: tuple[Unloaded, ...] = ()
     """What could not be loaded on one side or on both; of its tests nothing is proven."""
     guard: Guard = "suite"
+    restated: tuple[str, ...] = ()
+    """Cases of parametrized tests that passed or failed before and have other inputs or expectations now, by their old ids."""
     unstable: tuple[str, ...] = ()
     """Tests whose names change from run to run on the same files, as they were called first; `tests` has them by number."""
 
@@ -120,6 +133,7 @@ class Summary(Value):
     uncollected: tuple[str, ...] = ()
     unloaded: tuple[Unloaded, ...] = ()
     guard: Guard = "suite"
+    restated: tuple[str, ...] = ()
     is_proven: bool
 
 
@@ -148,10 +162,10 @@ def proven_tests(runs: Runs) -> tuple[ProvenTest, ...]:
 
 
 def weakened_lines(diff: Diff, rules: TestRules) -> tuple[Weakened, ...]:
-    """Assertions that the diff takes out of test files, and lines it adds that make a test say less."""
+    """Assertions that the diff takes out of test files, and lines it adds that make a test from before say less."""
     found: list[Weakened] = []
     for file in diff.files:
-        lines = [line for hunk in file.hunks for line in hunk.lines if line.sign != " "]
+        lines = [line for hunk in file.hunks for line in hunk.lines]
         added = {line.text.strip() for line in lines if line.sign == "+"}
         if matching(file.old_path, rules.files) is not None:
             found += [
@@ -159,12 +173,34 @@ def weakened_lines(diff: Diff, rules: TestRules) -> tuple[Weakened, ...]:
                 for line in lines
                 if line.sign == "-" and _ASSERTION.match(line.text) and line.text.strip() not in added
             ]
+        gone = {named[1] for line in lines if line.sign == "-" and (named := _TEST.match(line.text))}
         found += [
             Weakened(file.path, line.text.strip())
-            for line in lines
-            if line.sign == "+" and any(re.search(pattern, line.text) for pattern in rules.weakening)
+            for hunk in file.hunks
+            for at, line in enumerate(hunk.lines)
+            if line.sign == "+"
+            and any(re.search(pattern, line.text) for pattern in rules.weakening)
+            and not _is_of_new_test(hunk.lines, at, gone)
         ]
     return tuple(found)
+
+
+def _is_of_new_test(lines: Sequence[Line], at: int, gone: Collection[str]) -> bool:
+    """Whether a line is part of a function that the diff adds: below its name, or a decorator above it."""
+    left = [line for line in lines[at:] if line.sign != "-"]
+    if left[0].text.lstrip().startswith("@"):
+        below = next((line for line in left if _TEST.match(line.text)), None)
+    else:
+        above = [line for line in lines[:at] if line.sign != "-"]
+        below = next((line for line in reversed(above) if _TEST.match(line.text)), None)
+    if below is None or below.sign != "+" or (named := _TEST.match(below.text)) is None:
+        return False
+    is_inside = _indented(lines[at].text) > _indented(below.text) or lines[at].text.lstrip().startswith("@")
+    return is_inside and named[1] not in gone
+
+
+def _indented(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def summarised(proof: Proof) -> Summary:
@@ -201,12 +237,18 @@ def promise(summary: Summary) -> str:
     if against := sum(counts.get(verdict, 0) for verdict in AGAINST):
         return f"{against} test(s) speak against this change; see the table."
     which = "that could be run and passed" if summary.unloaded else "that passed"
+    besides = ""
+    if count := len(summary.restated):
+        besides = (
+            f" {count} case(s) of parametrized tests have other inputs or expectations now, as the new tests state them; "
+            "see the table."
+        )
     if unsteady := counts.get("flaky", 0):
         return (
             f"No test {which} before fails in every run, is skipped or is gone; {unsteady} passed in one run "
-            "and failed in another."
+            f"and failed in another.{besides}"
         )
-    return f"No test {which} before fails, is skipped or is gone."
+    return f"No test {which} before fails, is skipped or is gone.{besides}"
 
 
 def markdown(summary: Summary, *, rows: int = _SHOWN, whole: str = "") -> str:
@@ -230,11 +272,17 @@ def markdown(summary: Summary, *, rows: int = _SHOWN, whole: str = "") -> str:
     left_out.subtract(test.verdict for test in shown)
     if more := [f"{left_out[verdict]} {_word(verdict)}" for verdict in _TOLD if left_out[verdict] > 0]:
         lines += ["", f"Not listed: {', '.join(more)}.{f' All of them are in {whole}.' if whole else ''}", ""]
+    lines += _restated(summary.restated, rows)
     lines += [f"- weakened in {_cell(each.path)}: {_cell(each.line[:120])}" for each in summary.weakened]
     lines += [
         f"- could not be collected: {_cell(error.splitlines()[0][:200])}" for error in summary.uncollected
     ]
     return re.sub(r"\n{3,}", "\n\n", "\n".join([*lines, "", _ground(summary)])) + "\n"
+
+
+def _restated(tests: Sequence[str], rows: int) -> list[str]:
+    lines = [f"- stated in another way now: {_cell(test)}" for test in tests[:rows]]
+    return [*lines, f"- and {len(tests) - rows} more of these"] if len(tests) > rows else lines
 
 
 def _importance(test: ProvenTest) -> tuple[int, str]:

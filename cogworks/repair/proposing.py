@@ -93,6 +93,8 @@ class ModelProposer:
         step, landmark = request.step, request.landmark
         variables = {
             "failures": request.situation.failures(),
+            "tests": request.situation.sources(),
+            "evidence": list(request.situation.evidence),
             "pattern": request.pattern.summary,
             "invariants": list(request.pattern.invariants),
             "landmark": landmark.intent,

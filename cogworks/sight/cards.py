@@ -10,7 +10,7 @@ from cogworks.grammars.facts import FileFacts, Unreadable
 from cogworks.grammars.gathering import gather
 from cogworks.grammars.languages.registry import grammar_of
 from cogworks.sight.kinds import Kind, looks_generated
-from cogworks.sight.words import terms_of
+from cogworks.sight.words import count_terms, terms_of
 
 MAX_INDEXED_CHARS = 1_000_000
 """Of a longer file only the beginning is searched by words."""
@@ -56,7 +56,7 @@ class Card(NamedTuple):
 def card_of(path: str, text: str) -> Card:
     """The card of a file; never raises."""
     facts = facts_of(path, text)
-    counted = Counter(terms_of(text[:MAX_INDEXED_CHARS]))
+    counted = count_terms(text[:MAX_INDEXED_CHARS])
     definitions = outlined(facts, text) if facts else ()
     names = Counter(term for each in definitions for term in terms_of(each.name))
     return Card(
@@ -77,7 +77,7 @@ def facts_of(path: str, text: str) -> FileFacts | None:
     spec = grammar_of(path)
     if spec is None:
         return None
-    facts = gather(spec, text.encode(errors="replace"))
+    facts = gather(spec, text.encode(errors="replace"), is_outline=True)
     return None if isinstance(facts, Unreadable) else facts
 
 

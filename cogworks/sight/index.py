@@ -8,7 +8,7 @@ from typing import Protocol
 from cogworks.canonical import sha256
 from cogworks.codebase.treefacts import PastCommit
 from cogworks.sight.cards import Card, card_of, is_searchable
-from cogworks.sight.kinds import Kind, kind_of
+from cogworks.sight.kinds import Kind, kind_of, suffix_of, without_suffix
 from cogworks.sight.ranking import Document
 from cogworks.sight.store import Known, Store
 
@@ -88,7 +88,7 @@ class Index:
         names, said = self._tree.contents(), self._tree.attributes()
         kinds = {path: _kind(path, said.get(path, ())) for path in paths}
         keys = {
-            path: f"{names.get(path) or sha256(self._tree.read(path) or '')}{PurePosixPath(path).suffix.lower()}"
+            path: f"{names.get(path) or sha256(self._tree.read(path) or '')}{suffix_of(path).lower()}"
             for path in paths
             if is_searchable(kinds[path])
         }
@@ -115,7 +115,7 @@ class _Modules:
     def __init__(self, paths: Sequence[str]) -> None:
         self._files: dict[str, list[str]] = {}
         for path in paths:
-            stem = PurePosixPath(path).with_suffix("").as_posix()
+            stem = without_suffix(path)
             for suffix in ("", "/__init__", "/index", "/mod"):
                 if stem.endswith(suffix):
                     parts = stem.removesuffix(suffix).split("/")

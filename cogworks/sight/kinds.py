@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from enum import StrEnum
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 
@@ -130,19 +129,30 @@ def kind_of(path: str, *, is_generated: bool = False, is_vendored: bool = False)
         return Kind.VENDORED
     if is_generated:
         return Kind.GENERATED
-    place = PurePosixPath(path)
-    folders = frozenset(part.lower() for part in place.parts[:-1])
-    at = _Place(path, place.name.lower(), place.suffix.lower(), folders)
+    *folders, name = path.split("/")
+    at = _Place(path, name.lower(), suffix_of(path).lower(), frozenset(part.lower() for part in folders))
     return next((kind for kind, holds in _RULES if holds(at)), Kind.SOURCE)
 
 
 def is_test(path: str) -> bool:
     """Whether a file belongs to the tests, by the names that people give them."""
-    place = PurePosixPath(path)
+    *folders, name = path.split("/")
     return bool(
-        {part.lower() for part in place.parts[:-1]} & _TEST_FOLDERS
-        or _TEST_NAME.search(place.name if place.name[:1].isupper() else place.name.lower())
+        {part.lower() for part in folders} & _TEST_FOLDERS
+        or _TEST_NAME.search(name if name[:1].isupper() else name.lower())
     )
+
+
+def suffix_of(path: str) -> str:
+    """The ending of a file's name with its dot, as `PurePosixPath` has it, which takes five times as long."""
+    name = path[path.rfind("/") + 1 :]
+    dot = name.rfind(".")
+    return name[dot:] if 0 < dot < len(name) - 1 else ""
+
+
+def without_suffix(path: str) -> str:
+    """A path without the ending of the file's name."""
+    return path.removesuffix(suffix_of(path))
 
 
 def looks_generated(text: str) -> bool:

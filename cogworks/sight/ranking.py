@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple, Protocol
 
 from cogworks.codebase.treefacts import PastCommit
-from cogworks.sight.kinds import FILLING, Kind
+from cogworks.sight.kinds import FILLING, Kind, without_suffix
 from cogworks.sight.question import About, Named, named_in
 from cogworks.sight.words import terms_of
 
@@ -172,7 +172,7 @@ class _Ranking:
         found: dict[str, list[int]] = defaultdict(list)
         wanted = self._named.terms
         for place, each in enumerate(self._documents):
-            for term in {*terms_of(PurePosixPath(each.path).with_suffix("").as_posix())} & wanted.keys():
+            for term in {*terms_of(without_suffix(each.path))} & wanted.keys():
                 found[term].append(place)
         return found
 
@@ -328,7 +328,8 @@ def _meant(
         matches.append(lambda path: path.startswith(f"{plain}/"))
         matches.append(
             lambda path: (
-                f"/{_stem(path)}".endswith(f"/{dotted}") or f"/{_stem(path)}".endswith(f"/{dotted}/__init__")
+                f"/{without_suffix(path)}".endswith(f"/{dotted}")
+                or f"/{without_suffix(path)}".endswith(f"/{dotted}/__init__")
             )
         )
         matches.append(lambda path: f"/{path}".find(f"/{dotted}/") >= 0)
@@ -339,7 +340,7 @@ def _meant(
 
 
 def _stem(path: str) -> str:
-    return PurePosixPath(path).with_suffix("").as_posix()
+    return without_suffix(path)
 
 
 def _shared(scores: Mapping[int, float]) -> dict[int, float]:

@@ -23,14 +23,6 @@ PRAGMA user_version = {VERSION};
 MEMORY = ":memory:"
 
 
-class Posting(NamedTuple):
-    """How often a term is in one content."""
-
-    card: int
-    in_text: int
-    in_names: int
-
-
 class Known(NamedTuple):
     """A content that is here."""
 
@@ -88,10 +80,10 @@ class Store:
                     {(each.name, number) for each in card.definitions},
                 )
 
-    def postings(self, term: str) -> Sequence[Posting]:
-        """Where a term is, in all contents that are kept."""
+    def postings(self, term: str) -> Sequence[tuple[int, int, int]]:
+        """Where a term is, in all contents that are kept: the card, how often in its text and in its names."""
         rows = self._connection.execute("SELECT card, in_text, in_names FROM posting WHERE term = ?", (term,))
-        return [Posting(*row) for row in rows]
+        return rows.fetchall()
 
     def defining(self, name: str) -> Sequence[int]:
         """The contents with a definition of this name."""
@@ -110,7 +102,7 @@ class Store:
 
     def _opened(self) -> sqlite3.Connection:
         if self._path is None:
-            return _made(sqlite3.connect(MEMORY, isolation_level=None))
+            return _made(sqlite3.connect(MEMORY, isolation_level=None, check_same_thread=False))
         try:
             return _connected(self._path)
         except sqlite3.DatabaseError:
@@ -132,7 +124,8 @@ class Store:
 
 def _connected(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(path, isolation_level=None, timeout=60)
+    # Actions of a coding cycle run in threads of their own, one after the other.
+    connection = sqlite3.connect(path, isolation_level=None, timeout=60, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")
     # What is lost with the machine is read again.
     connection.execute("PRAGMA synchronous = OFF")

@@ -22,7 +22,9 @@ _NAMED_SHARE, _TREE_SHARE, _RULES_SHARE = 0.14, 0.06, 0.1
 _FIRST_SHARE, _NEXT_SHARE = 0.34, 0.3
 """Of the room left, what one file may take: the best one, and each behind it."""
 _LEAST_TOKENS = 150
-_LEAST_SCORE = 0.25
+_LEAD_SHARE, _LEAD = 0.6, 0.55
+"""What the best file may take where the next one scores at most so much of it."""
+_LEAST_SCORE = 0.35
 """Of the best score: what matches less is only named, however much room there is."""
 _CERTAIN = 100.0
 """Scores from here on are of files that were asked for."""
@@ -32,6 +34,7 @@ _RARE = 4.0
 """What a name counts beside a term: as much as one that a fiftieth of the definitions hold."""
 _COMPLETE_TREE = 120
 """So many files of a repository are all listed."""
+_MAX_NAMED_AGAIN = 10
 _RULES = ("contributing", "agents", "claude", "copilot-instructions")
 _MANIFESTS = (
     "pyproject.toml",
@@ -44,6 +47,8 @@ _MANIFESTS = (
     "composer.json",
 )
 _MAX_SLICES = 12
+_GAP_TOKENS = 30
+"""Of the lines that say what is left out."""
 _TOUCHED_SCORE = 1_000.0
 """Before everything that only matches; the smallest definition around a touched line first."""
 _MAX_LINE_CHARS = 400
@@ -104,8 +109,10 @@ class _View:
         certain = self._certain(ranked, round(self._room * _RULES_SHARE))
         left -= sum(each.tokens for each in certain)
         shown = {each.path: each for each in certain}
-        share = _FIRST_SHARE
-        least = _LEAST_SCORE * max((each.score for each in ranked if each.score < _CERTAIN), default=0.0)
+        scores = sorted((each.score for each in ranked if each.score < _CERTAIN), reverse=True)
+        is_ahead = len(scores) > 1 and scores[1] <= _LEAD * scores[0]
+        share = _LEAD_SHARE if is_ahead else _FIRST_SHARE
+        least = _LEAST_SCORE * max(scores, default=0.0)
         for each in ranked:
             if left < _LEAST_TOKENS or each.score < least:
                 break
@@ -129,9 +136,13 @@ class _View:
 
     def _named(self, ranked: Sequence[Ranked], shown: Mapping[str, Shown], room: int) -> tuple[Shown, ...]:
         found: list[Shown] = []
+        # Where every file is listed, only the likeliest are worth naming again.
+        most = _MAX_NAMED_AGAIN if len(ranked) <= _COMPLETE_TREE else len(ranked)
         for each in ranked:
             if each.path in shown or each.kind not in FILLING:
                 continue
+            if len(found) == most:
+                break
             cost = tokens_of(each.path) + 1
             if cost > room:
                 break
@@ -186,10 +197,14 @@ class _View:
         wanted = self._matching(each.path, card, lines)
         chosen: list[tuple[int, int]] = []
         shown = None
-        for place in wanted[:_MAX_SLICES]:
+        for number, place in enumerate(wanted[:_MAX_SLICES]):
             stretch = _with_headers(card.definitions, place)
-            attempt = _merged([*chosen, *stretch])
+            attempt = merged([*chosen, *stretch])
             body = numbered_slices(lines, attempt)
+            if tokens_of(body) > room and number == 0:
+                # What the request is most about is shown in part rather than not at all.
+                attempt = _cut_to(stretch, lines, room)
+                body = numbered_slices(lines, attempt)
             if tokens_of(body) > room:
                 continue
             chosen = attempt
@@ -343,7 +358,7 @@ def _cut(each: Ranked, text: str, room: int, *reasons: str) -> Shown:
 def shortened(line: str) -> str:
     """A line of bounded length that says how much of it is left out."""
     if len(line) <= _MAX_LINE_CHARS:
-        return line.rstrip()
+        return line
     return f"{line[:_MAX_LINE_CHARS]} … {len(line) - _MAX_LINE_CHARS} more characters"
 
 
@@ -357,7 +372,17 @@ def _with_headers(definitions: Sequence[Outlined], place: int) -> list[tuple[int
     return stretches
 
 
-def _merged(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _cut_to(stretches: Sequence[tuple[int, int]], lines: Sequence[str], room: int) -> list[tuple[int, int]]:
+    """A definition, the first of the stretches, as far as there is room, below the headers of those around it."""
+    (first, last), *headers = stretches
+    left = room - tokens_of(numbered_slices(lines, headers)) - _GAP_TOKENS
+    end = first - 1
+    while end < last and (left := left - tokens_of(f"      {shortened(lines[end])}\n")) >= 0:
+        end += 1
+    return merged([*headers, (first, end)]) if end >= first else merged(headers)
+
+
+def merged(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """In order, with what is only a few lines apart put together."""
     merged: list[tuple[int, int]] = []
     for first, last in sorted(stretches):

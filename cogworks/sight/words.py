@@ -1,6 +1,7 @@
 """From text and code to the terms that are looked up: whole identifiers, their parts, and the stems of words."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -137,6 +138,15 @@ def terms_of(text: str) -> Iterator[str]:
     """Every term of a text in order, repeated as often as it is there."""
     for found in _WORD.finditer(text):
         yield from _terms(found.group())
+
+
+def count_terms(text: str) -> Counter[str]:
+    """How often each term of a text is there, in the order in which they come first."""
+    counted: Counter[str] = Counter()
+    for word, often in Counter(_WORD.findall(text)).items():
+        for term in _terms(word):
+            counted[term] += often
+    return counted
 
 
 @lru_cache(maxsize=200_000)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.canonical import digest
+from cogworks.codebase.checkout import Checkout
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.scratch import scratch_folder
 from cogworks.codebase.treename import tree_name
@@ -37,6 +38,8 @@ from cogworks.repair.transact.gates import Limits as RepairLimits
 from cogworks.repair.transact.steady import SteadyTests
 from cogworks.repair.transact.transaction import Checks
 from cogworks.settings.config import CONFIG_FILE, Config, Environment, LlmConfig, Price, parse_config
+from cogworks.sight.index import Index
+from cogworks.sight.store import Store as SightStore
 from cogworks.tools.records import Identity
 from cogworks.vocabulary import RunId
 from cogworks.wiring.clone import clone_of, own_files
@@ -189,7 +192,10 @@ def open_repair(
             sandbox_pool = opened.enter_context(
                 laboratory_of(site, tree, files, environment, warn=say, test_command=order.words)
             )
-            consulted = SteadyTests(Consulted(copy, panel, suite=order.suite, warn=say))
+            store, checkout = SightStore(folder / "sight.sqlite3"), Checkout(copy.path, copy.git)
+            consulted = SteadyTests(
+                Consulted(copy, panel, suite=order.suite, warn=say, words=lambda: Index(checkout, store))
+            )
             if order.words:
                 _refuse_unusable(order, consulted)
             clock = _steady_clock()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cogworks.codegen.coder import in_one_form, paths_of
+from cogworks.codegen.answer_forms import amended, in_one_form, paths_of
 from cogworks.nodes.replies import CodeChange, ProposedFile
 from tests.fakes import MemoryWorkspace
 
@@ -145,3 +145,32 @@ def test_every_path_is_named_whatever_form_it_is_in() -> None:
     reply = answer(files=(NEW,), edits=[edit(".github/./workflows/x.yml", "a", "b")], unified_diff=DIFF)
 
     assert paths_of(reply) == ("new.py", ".github/workflows/x.yml", "a.py")
+
+
+def test_an_answer_that_corrects_another_is_placed_in_the_other_ones_files() -> None:
+    earlier = (
+        CHANGED,
+        NEW,
+        ProposedFile(path="data.csv", action="create", content="1\n"),
+        ProposedFile(path="left.csv", action="create", content="2\n"),
+    )
+    reply = answer(edits=[edit("a.py", "22", "222"), edit("new.py", "True", "False")])
+
+    files, problems = amended(
+        reply, earlier, MemoryWorkspace(THERE), kept=("a.py", "new.py", "data.csv", "b.py")
+    )
+
+    assert problems == ()
+    assert {(file.path, file.action, file.content) for file in files} == {
+        ("a.py", "modify", "one = 1\ntwo = 222\nthree = 3\n"),
+        ("new.py", "create", "fresh = False\n"),
+        ("data.csv", "create", "1\n"),
+    }
+
+
+def test_a_file_that_the_earlier_answer_deleted_is_as_it_is_for_the_next() -> None:
+    files, problems = amended(
+        answer(edits=[edit("old.py", "True", "False")]), (GONE,), MemoryWorkspace(THERE), kept=()
+    )
+
+    assert (files[0].action, files[0].content, problems) == ("modify", "gone = False\n", ())

@@ -212,5 +212,5 @@ def test_a_planted_bug_is_found_by_all_signals_and_its_repair_is_one_proven_tran
         assert proof.head.commit == copy.head
         assert copy.read("shop/cart.py") == CART.replace("-= price", "+= price")
         log = copy._git.run("log", "--format=%s", f"{start}..HEAD", cwd=copy.path).splitlines()
-        assert log == ["Add up", "Write the tests of A: Add up"]
+        assert log == ["Add up", "Add tests: Add up"]
         assert "## Where the failing tests lead" in ports.model.asked[2]

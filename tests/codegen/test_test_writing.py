@@ -157,6 +157,144 @@ def test_tests_come_first_and_are_handed_over_with_the_path_their_writer_reporte
     ]
 
 
+def editing(*edits: tuple[str, str, str], **changes: Any) -> WrittenTests:
+    given = [{"path": path, "search": search, "replace": replace} for path, search, replace in edits]
+    return WrittenTests.model_validate({"test_path": edits[0][0], "files": (), "edits": given, **changes})
+
+
+def test_a_test_is_added_to_a_file_that_is_there_by_an_edit() -> None:
+    there = "tests/test_adding.py"
+    place = world(editing((there, FILES[there], f"{FILES[there]}\n\n{TEXT}")), implemented())
+
+    outcome = played(place)
+
+    assert outcome.output["test_handoff"]["test_path"] == there
+    (_, with_tests), _ = place.copy.commits
+    assert with_tests[there] == f"{FILES[there]}\n\n{TEXT}"
+
+
+def test_an_edit_that_stands_nowhere_goes_back_to_the_writer() -> None:
+    there = "tests/test_adding.py"
+    place = world(editing((there, "def test_one", TEXT)), written(), implemented())
+
+    played(place)
+
+    assert place.model.purposes == ["write_tests-A-1", "write_tests-A-2", "implementation-A-1"]
+    assert "the text to replace stands 0 times" in place.model.asked[1]
+
+
+def test_tests_that_were_sent_back_are_corrected_by_edits_of_the_answer_that_held_them() -> None:
+    data, too_much = "tests/custom/data.csv", "tests/custom/more.csv"
+    passing = written(
+        text="def test_all_is_well(): ...\n",
+        extra_paths=(data, too_much),
+        files=[
+            ProposedFile(path=CUSTOM, action="create", content="def test_all_is_well(): ...\n"),
+            ProposedFile(path=data, action="create", content="1,2,3\n"),
+            ProposedFile(path=too_much, action="create", content="4,5,9\n"),
+        ],
+    )
+    place = world(
+        passing, editing((CUSTOM, "test_all_is_well", "test_sum"), extra_paths=(data,)), implemented()
+    )
+
+    outcome = played(place)
+
+    assert outcome.output["test_handoff"]["extra_paths"] == [data]
+    (_, with_tests), _ = place.copy.commits
+    assert (with_tests[CUSTOM], with_tests[data]) == (TEXT, "1,2,3\n")
+    assert too_much not in with_tests
+
+
+def test_tests_that_are_in_the_repository_are_changed_as_they_stand_there() -> None:
+    """The formatter may have changed them since their writer gave them."""
+    dispute = {"test_id": f"{CUSTOM}::test_sum", "reason": "R1 says otherwise."}
+    place = world(
+        written(text=f"{TEXT}def test_more(): ...   \n"),
+        implemented(test_dispute=dispute),
+        editing((CUSTOM, "def test_more(): ...\n", "def test_most(): ...\ndef test_more(): ...\n")),
+        implemented(),
+        layout=lambda text: text.replace("   \n", "\n"),
+    )
+
+    played(place)
+
+    (_, first), (_, second), *_ = place.copy.commits
+    assert first[CUSTOM] == f"{TEXT}def test_more(): ...\n"
+    assert second[CUSTOM] == f"{TEXT}def test_most(): ...\ndef test_more(): ...\n"
+
+
+def by_case(workspace: Workspace) -> TestReport:
+    """As `suite`, with a case of `test_rounds` for each word in the brackets behind it; `up` holds once the bug is gone."""
+    cases = list(suite(workspace).cases)
+    is_fixed = "a + b" in (workspace.read("src/adder/adding.py") or "")
+    for path in workspace.files():
+        text = (workspace.read(path) or "") if path.startswith("tests/") else ""
+        for case in re.findall(r"# case (\w+-\w+)", text):
+            holds = case.endswith("same") or case.endswith("up") is is_fixed
+            cases.append(TestCase(id=f"{path}::test_rounds[{case}]", outcome="passed" if holds else "failed"))
+    return TestReport(cases=tuple(cases))
+
+
+def rounding(*cases: str) -> str:
+    return "".join(f"# case {case}\n" for case in cases)
+
+
+def test_a_case_of_a_parametrized_test_may_be_stated_in_another_way() -> None:
+    """Its id holds what is expected, so a changed expectation is another id."""
+    there = "tests/test_rounding.py"
+    files = {**FILES, there: rounding("1-same", "2-down", "3-down")}
+    place = ports(
+        editing((there, "2-down", "2-up"), (there, "3-down", "3-up")),
+        implemented(),
+        files=files,
+        run_tests=by_case,
+    )
+
+    outcome = played(place)
+
+    assert outcome.output["proof"]["restated"] == [
+        f"{there}::test_rounds[2-down]",
+        f"{there}::test_rounds[3-down]",
+    ]
+    assert outcome.output["proof"]["is_proven"]
+    assert "deleted" not in outcome.output["proof"]["counts"]
+
+
+def test_a_case_that_is_dropped_goes_back_to_the_writer() -> None:
+    there = "tests/test_rounding.py"
+    files = {**FILES, there: rounding("1-same", "2-down", "3-down")}
+    place = ports(
+        editing((there, rounding("2-down", "3-down"), rounding("2-up"))),
+        editing((there, "# case 2-up\n", rounding("2-up", "3-up"))),
+        implemented(),
+        files=files,
+        run_tests=by_case,
+    )
+
+    played(place)
+
+    assert f"{there}::test_rounds[3-down] passed before and is gone or skipped now" in place.model.asked[1]
+    assert place.model.purposes == ["write_tests-A-1", "write_tests-A-2", "implementation-A-1"]
+
+
+def test_a_rework_still_tells_what_an_earlier_visit_stated_in_another_way() -> None:
+    there = "tests/test_rounding.py"
+    files = {**FILES, there: rounding("1-same", "2-down")}
+    first = played(ports(editing((there, "2-down", "2-up")), implemented(), files=files, run_tests=by_case))
+    again = {**FILES, there: rounding("1-same", "2-up"), "src/adder/adding.py": FIXED}
+    more = ProposedFile(path="src/adder/adding.py", action="modify", content=f"# Adds.\n{FIXED}")
+
+    second = played(
+        ports(implemented(more), files=again, run_tests=by_case),
+        ordinal=2,
+        earlier={"code": first.output},
+        inputs={"review": {**REVIEW, "findings": [output(finding(Severity.BLOCKING))]}},
+    )
+
+    assert second.output["proof"]["restated"] == [f"{there}::test_rounds[2-down]"]
+
+
 def test_the_tests_are_committed_before_the_coder_starts() -> None:
     place = world(written(notes="Sums only."), implemented())
 
@@ -164,7 +302,7 @@ def test_the_tests_are_committed_before_the_coder_starts() -> None:
 
     (tests, with_tests), (code, with_code) = place.copy.commits
     assert tests.startswith(
-        "Write the tests of A: Item A\n\nSub-work-item A of #7: Item A\n\nSums only.\n\nCogworks-Visit: "
+        "Add tests: Item A\n\nSub-work-item A of #7: Item A\n\nSums only.\n\nCogworks-Visit: "
     )
     assert (with_tests[CUSTOM], with_tests["src/adder/adding.py"]) == (TEXT, FILES["src/adder/adding.py"])
     assert code.startswith("Let add() add\n")
@@ -905,3 +1043,14 @@ def test_a_visit_runs_the_suite_three_times_and_its_own_tests_twice_besides() ->
     assert place.service.ran == [(), (), (CUSTOM,), (), (CUSTOM,)]
     (proven,) = outcome.output["proof"]["tests"]
     assert (proven["head"], proven["reruns"]) == ("passed", ["passed", "passed"])
+
+
+def test_a_visit_after_one_that_failed_is_told_why_it_failed() -> None:
+    place = world(written(), implemented())
+
+    played(place, earlier_failure="A has no tests that could be handed over: they passed at once.")
+
+    first, second = place.model.asked
+    assert "## This was tried before" in first
+    assert "they passed at once." in first
+    assert "they passed at once." in second

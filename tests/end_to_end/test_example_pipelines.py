@@ -279,7 +279,7 @@ def test_a_bug_is_fixed_in_two_rounds_and_nobody_is_asked(tmp_path: Path) -> Non
         assert second["test_ids"] == [*first["test_ids"], f"{CUSTOM}::test_days_may_have_decimals"]
         assert (second["sub_work_item"], second["attempt"]) == (2, 1)
         subjects = stand.scene.git("log", "--format=%s", "main..cogworks/1/swi-1").splitlines()
-        subject = "Write the tests of A: Read decimals"
+        subject = "Add tests: Read decimals"
         assert subjects == [subject, "Read decimals", subject]
         [pull] = stand.scene.seen()["pullRequests"]["nodes"]
         assert pull["body"].startswith(

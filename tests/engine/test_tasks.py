@@ -245,3 +245,12 @@ def test_a_slot_of_several_is_read_from_its_key() -> None:
     state = finished(new_run(graph), "a", pipeline=graph)
 
     assert task(state, "b", graph=graph).inputs == {"from": "visits/0001-a/output.json"}
+
+
+def test_whoever_tries_again_is_told_why_the_visit_before_failed_until_one_succeeds() -> None:
+    failed = visit(finished(new_run(), "spec"), "plan", status="failed", summary="no plan", has_output=False)
+    state = finished(new_run(), "spec").recorded(failed)
+
+    assert task(finished(new_run(), "spec"), "plan").earlier_failure == ""
+    assert task(state, "plan").earlier_failure == "no plan"
+    assert task(finished(state, "plan"), "code@A").earlier_failure == ""

@@ -1,9 +1,13 @@
 """What is known of one file in each language."""
 
+import re
+
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from cogworks.grammars.facts import FileFacts, Unreadable
-from cogworks.grammars.gathering import gather
+from cogworks.grammars.gathering import gather, receiver_in
 from cogworks.grammars.languages.registry import LANGUAGES, language_of
 from cogworks.grammars.parsing import check
 from tests.services.command.grammars.sources import FILES
@@ -170,3 +174,30 @@ def test_what_is_no_source_says_why(data: bytes) -> None:
     assert spec is not None
 
     assert isinstance(gather(spec, data), Unreadable)
+
+
+_BEFORE_DOT = re.compile(rb"([\w$]*)[)\]}!?]*\s*(?:\?\.|\.|->|::)\s*$")
+
+
+@given(st.text("ab9_$ \t\n)]}!?.-:>(é", max_size=12))
+@example("a?.")
+@example("f(x)  ?.\n")
+@example("$cart->")
+@example("...")
+def test_what_a_call_is_made_on_is_the_name_before_the_dot(code: str) -> None:
+    before = code.encode()
+    found = _BEFORE_DOT.search(before)
+
+    assert receiver_in(before) == (found[1].decode().lstrip("$") if found else None)
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_an_outline_lacks_calls_and_parameters_alone(path: str) -> None:
+    spec, source = language_of(path), FILES[path]
+    assert spec is not None
+    whole, outline = facts_of(path), gather(spec, source.encode(), is_outline=True)
+
+    assert isinstance(outline, FileFacts)
+    assert outline == whole._replace(
+        calls=(), definitions=tuple(each._replace(parameters=()) for each in whole.definitions)
+    )

@@ -22,7 +22,7 @@ def test_the_specification_is_committed_and_put_to_people() -> None:
         branch=BranchName("cogworks/7/spec"),
         base=BranchName("main"),
         files=(FileText(path="docs/specs/7.md", text=SPECIFICATION.markdown),),
-        headline="Specify Let add() add",
+        headline="Add the specification of #7",
         visit_key=KEY,
     )
     assert isinstance(pull_request, OpenPullRequest)
@@ -52,7 +52,7 @@ def test_the_pull_request_says_what_it_is_part_of_and_how_to_accept_it() -> None
     assert isinstance(outcome, Succeeded)
     body = outcome.effects[1].body  # type: ignore[union-attr]  # the second effect opens the pull request
     assert body.startswith("Part of #7.")
-    assert "| R1 | add(2, 2) is 4. | Requirements |" in body
+    assert "| R1 | add(2, 2) is 4. |" in body
     assert "**To accept**, merge this pull request" in body
 
 

@@ -89,6 +89,7 @@ def test_a_change_that_passes_is_committed_and_pushed() -> None:
                 "uncollected": [],
                 "unloaded": [],
                 "guard": "suite",
+                "restated": [],
                 "is_proven": False,
             },
             "cycle": {

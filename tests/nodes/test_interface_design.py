@@ -26,6 +26,11 @@ def refuses_broken_files(workspace: Workspace, paths: Sequence[str]) -> list[Dia
     ]
 
 
+def as_put_out(reply: Interfaces) -> dict[str, object]:
+    """Whole files, in whichever form they were given."""
+    return reply.model_dump(mode="json", exclude={"edits", "unified_diff"})
+
+
 def proposing(**changes: object) -> Interfaces:
     file = ProposedFile.model_validate({**output(INTERFACES.files[0]), **changes})
     return INTERFACES.model_copy(update={"files": (file,)})
@@ -37,7 +42,7 @@ def test_the_interfaces_are_committed_and_put_to_people() -> None:
     outcome = run(task("interface_design", branch="cogworks/7/interfaces"), world)
 
     assert isinstance(outcome, Succeeded)
-    assert outcome.output == output(INTERFACES)
+    assert outcome.output == as_put_out(INTERFACES)
     commit, pull_request = outcome.effects
     assert commit == CommitFiles(
         branch=BranchName("cogworks/7/interfaces"),
@@ -73,7 +78,10 @@ def test_a_check_that_a_missing_service_did_not_make_is_told() -> None:
     outcome = run(task("interface_design", branch="cogworks/7/interfaces"), world)
 
     assert isinstance(outcome, Succeeded)
-    assert outcome.output == {**output(INTERFACES), "left_out": ["validate of service 'x' was left out"]}
+    assert outcome.output == {
+        **as_put_out(INTERFACES),
+        "left_out": ["validate of service 'x' was left out"],
+    }
     assert isinstance(outcome.effects[1], OpenPullRequest)
     assert "- `validate of service 'x' was left out`" in outcome.effects[1].body
 
@@ -139,12 +147,51 @@ def test_an_existing_file_cannot_be_created_again() -> None:
     assert "exists already; use the action 'modify'" in world.model.asked[1]
 
 
+def changing(search: str) -> Interfaces:
+    edit = {"path": "./src/adder/adding.py", "search": search, "replace": "def add(a: int, b: int) -> int:"}
+    name = {"name": "add", "path": "src/adder/adding.py", "purpose": "Adds two numbers."}
+    return Interfaces.model_validate({"files": (), "edits": (edit,), "interfaces": (name,)})
+
+
+def test_a_declaration_in_a_file_that_is_there_is_changed_by_an_edit() -> None:
+    world = ports(changing("def add(a, b):"))
+
+    outcome = run(task("interface_design"), world)
+
+    assert isinstance(outcome, Succeeded)
+    [commit, _] = outcome.effects
+    text = "def add(a: int, b: int) -> int:\n    return a - b\n"
+    assert isinstance(commit, CommitFiles)
+    assert commit.files == (FileText(path="src/adder/adding.py", text=text),)
+    assert outcome.output["files"] == [{"path": "src/adder/adding.py", "action": "modify", "content": text}]
+    assert world.copy.tree == FILES
+
+
+def test_an_edit_that_stands_nowhere_goes_back() -> None:
+    world = ports(changing("def add(one, two):"), changing("def add(a, b):"))
+
+    assert isinstance(run(task("interface_design"), world), Succeeded)
+    assert "the text to replace stands 0 times" in world.model.asked[1]
+
+
+def test_an_edit_of_a_protected_path_ends_the_node_without_asking_again() -> None:
+    reply = changing("def add(a, b):")
+    edits = (reply.edits[0].model_copy(update={"path": ".github/workflows/ci.yml"}),)
+    world = ports(reply.model_copy(update={"edits": edits}))
+
+    outcome = run(task("interface_design"), world)
+
+    assert isinstance(outcome, Failed)
+    assert outcome.category == "refused_change"
+    assert len(world.model.asked) == 1
+
+
 def test_a_name_without_its_file_goes_back() -> None:
     lost = INTERFACES.interfaces[0].model_copy(update={"path": "src/adder/other.py"})
     world = ports(INTERFACES.model_copy(update={"interfaces": (lost,)}), INTERFACES)
 
     assert isinstance(run(task("interface_design"), world), Succeeded)
-    assert "which is not among `files`" in world.model.asked[1]
+    assert "which the answer neither creates nor changes" in world.model.asked[1]
 
 
 def test_a_protected_path_ends_the_node_without_asking_again() -> None:

@@ -311,3 +311,33 @@ def test_a_deleted_file_is_not_asked_about() -> None:
     run(task("review", sub_item="A"), world)
 
     assert "README.md" not in asked
+
+
+def test_what_the_diff_of_the_work_says_of_an_interface_is_not_shown_twice() -> None:
+    theirs, ours = "class Adds:\n    one = 1\n", "class Adds:\n    one = 2\n"
+    world = ports(
+        verdict(), verdict(), verdict(), files={**CHANGED, INTERFACE: ours}, base={**FILES, INTERFACE: theirs}
+    )
+    world.copy.approve(APPROVED, {INTERFACE: theirs})
+
+    run(task("review", sub_item="A", approved={"interfaces": APPROVED}), world)
+
+    prompt = world.model.asked[0]
+    shown = prompt.partition("## The approved interfaces")[2].partition("## The sub-work-item")[0]
+    assert (theirs in shown, "The diff of the change says what" in shown) == (True, True)
+    assert prompt.count("+    one = 2") == 1
+
+
+def test_of_a_long_file_only_the_declarations_that_were_approved_are_shown() -> None:
+    around = "".join(f"def other{number}():\n    return {number}\n\n\n" for number in range(100))
+    text = f"{around}class Adds:\n    total = 0\n\n\n{around.replace('other', 'more')}"
+    world = ports(verdict(), verdict(), verdict(), files={**CHANGED, INTERFACE: text}, base=FILES)
+    world.copy.approve(APPROVED, {INTERFACE: text})
+
+    run(task("review", sub_item="A", approved={"interfaces": APPROVED}), world)
+
+    shown = (
+        world.model.asked[0].partition("## The approved interfaces")[2].partition("## The sub-work-item")[0]
+    )
+    assert "  401| class Adds:\n  402|     total = 0\n" in shown
+    assert "other7" not in shown

@@ -11,6 +11,9 @@ from cogworks.domain_services.exploring import (
     TestCoverage,
 )
 from cogworks.domain_services.messages import TestCase, TestReport
+from cogworks.sight.index import Index
+from cogworks.sight.store import Store
+from tests.fakes import MemoryWorkspace
 from tests.repair.examples import node, symbol
 
 SHOP = "def total(prices):\n    return sum(prices) - 1\n\n\ndef count(prices):\n    return len(prices)\n"
@@ -56,8 +59,10 @@ class ScriptedExplorer:
         nodes: Sequence[CallNode] | None = None,
         coverage: Coverage | None = None,
         symbols: Sequence[Symbol] | None = None,
+        is_indexed: bool = False,
     ) -> None:
         self._texts = texts
+        self._is_indexed = is_indexed
         self._nodes, self._coverage, self._symbols = nodes, coverage, symbols
         self.asked: list[object] = []
 
@@ -74,3 +79,8 @@ class ScriptedExplorer:
     def index(self, artifacts: Sequence[str]) -> SymbolIndex | None:
         self.asked.append(tuple(artifacts))
         return None if self._symbols is None else SymbolIndex(symbols=tuple(self._symbols))
+
+    def words(self) -> Index | None:
+        if not self._is_indexed:
+            return None
+        return Index(MemoryWorkspace(self._texts), Store())

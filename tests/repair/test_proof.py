@@ -112,14 +112,41 @@ TEST = "def test_a():\n    assert x == 1\n    assert y\n"
         ("tests/test_a.py", TEST.replace("    assert y", "        assert y"), []),
         ("tests/test_a.py", TEST + "    assert z\n", []),
         ("src/a.py", TEST.replace("    assert y\n", ""), []),
+        ("tests/test_a.py", f"{TEST}\n\n@pytest.mark.skipif(OLD)\n@other\ndef test_b(): ...\n", []),
+        ("tests/test_a.py", f"{TEST}\n\ndef test_b():\n    pytest.skip()\n", []),
+        ("tests/test_a.py", TEST.replace("    assert x", "    pytest.skip()\n    assert x"), ["pytest.skip()"]),
+        (
+            "tests/test_a.py",
+            "@pytest.mark.skip\ndef test_a():\n    pass\n",
+            ["assert x == 1", "assert y", "@pytest.mark.skip"],
+        ),
+        (
+            "tests/test_a.py",
+            f"{TEST}def test_b():\n    ...\npytest.skip(allow_module_level=True)\n",
+            ["pytest.skip(allow_module_level=True)"],
+        ),
     ],
-    ids=["assertion gone", "assertion changed", "skip", "moved", "more", "no test file"],
-)
+    ids=[
+        "assertion gone", "assertion changed", "skip", "moved", "more", "no test file", "marker of a new test", "new test skips",
+        "old test skips", "old test written anew", "whole file below a new test",
+    ],
+)  # fmt: skip
 def test_what_weakens_a_test(path: str, after: str, wanted: list[str]) -> None:
     found = weakened_lines(Diff(files=(between(path, TEST, after),)), TestRules())
 
     assert [each.line for each in found] == wanted
     assert {each.path for each in found} <= {path}
+
+
+def test_cases_that_are_stated_in_another_way_are_told_and_never_called_kept() -> None:
+    found = summarised(proof(GOOD, restated=tuple(f"tests/t.py::test_x[{number}]" for number in range(5))))
+
+    assert promise(found).endswith(
+        "5 case(s) of parametrized tests have other inputs or expectations now, as the new tests state them; see the table."
+    )
+    assert "- stated in another way now: `tests/t.py::test_x[1]`\n- and 3 more of these\n" in markdown(
+        found, rows=2
+    )
 
 
 def test_the_table_shows_what_changed_and_stays_a_table() -> None:

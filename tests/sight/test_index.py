@@ -1,11 +1,15 @@
 """One tree, ready to be searched; what it says is read once for each content."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
 
 from cogworks.sight.index import Index
 from cogworks.sight.question import About
 from cogworks.sight.ranking import rank
 from cogworks.sight.store import Store
+from tests.limits import ENDS_WITHIN_S
 from tests.sight.trees import SHOP, MemoryTree
 
 ABOUT = About(title="Prices are rounded wrongly")
@@ -62,3 +66,15 @@ def test_a_file_that_is_no_text_is_known_and_says_nothing() -> None:
 
     assert index.text("src/shop/blob.py") == ""
     assert "src/shop/blob.py" in {each.path for each in index.documents}
+
+
+@pytest.mark.parametrize("is_kept", [True, False], ids=["in a file", "in memory"])
+def test_a_thread_may_go_on_with_what_another_one_opened(tmp_path: Path, is_kept: bool) -> None:
+    """Actions of a coding cycle run in threads of their own, one after the other."""
+    store = Store(tmp_path / "sight.sqlite3" if is_kept else None)
+    Index(MemoryTree(SHOP), store)
+
+    with ThreadPoolExecutor(1) as other:
+        index = other.submit(Index, MemoryTree(SHOP), store).result(timeout=ENDS_WITHIN_S)
+
+    assert index.paths_defining("total") == Index(MemoryTree(SHOP), Store()).paths_defining("total")

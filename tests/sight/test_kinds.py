@@ -1,8 +1,18 @@
 """What a file is, by its name and its beginning."""
 
+from pathlib import PurePosixPath
+
 import pytest
 
-from cogworks.sight.kinds import FILLING, Kind, is_test, kind_of, looks_generated
+from cogworks.sight.kinds import (
+    FILLING,
+    Kind,
+    is_test,
+    kind_of,
+    looks_generated,
+    suffix_of,
+    without_suffix,
+)
 
 
 @pytest.mark.parametrize(
@@ -76,3 +86,14 @@ def test_only_what_people_write_fills_a_prompt() -> None:
 def test_a_module_named_like_a_word_with_test_in_it_is_no_test() -> None:
     assert not is_test("src/attest.py")
     assert not is_test("src/contest.py")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["a.py", "src/a.tar.gz", "src.d/Makefile", ".gitignore", "a/.b.c", "a.", "a..", "a/b..py", "é/ü.PY"],
+)
+def test_endings_are_those_of_the_standard_library(path: str) -> None:
+    place = PurePosixPath(path)
+
+    assert suffix_of(path) == place.suffix
+    assert without_suffix(path) == place.with_suffix("").as_posix()

@@ -1,9 +1,11 @@
 """From code and text to the terms that are looked up."""
 
+from collections import Counter
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.sight.words import MAX_TERM_CHARS, terms_of
+from cogworks.sight.words import MAX_TERM_CHARS, count_terms, terms_of
 
 
 def test_an_identifier_is_found_whole_and_by_its_parts() -> None:
@@ -23,3 +25,8 @@ def test_words_that_say_nothing_are_left_out() -> None:
 @given(st.text(max_size=300))
 def test_any_text_has_terms_of_bounded_length(text: str) -> None:
     assert all(0 < len(term) <= MAX_TERM_CHARS for term in terms_of(text))
+
+
+@given(st.text("abAB_1 \n", max_size=60))
+def test_terms_are_counted_in_the_order_in_which_they_come_first(text: str) -> None:
+    assert list(count_terms(text).items()) == list(Counter(terms_of(text)).items())

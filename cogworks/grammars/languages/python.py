@@ -33,7 +33,7 @@ PYTHON = LanguageSpec(
     grammar="tree_sitter_python:language",
     query="""
 (comment) @lead
-(decorated_definition (decorator) @mark)
+(decorator) @lead
 (class_definition name: (_) @name) @def.class
 (class_definition body: (block (function_definition name: (_) @name) @def.method))
 (class_definition body: (block (decorated_definition definition: (function_definition name: (_) @name) @def.method)))

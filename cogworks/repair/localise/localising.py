@@ -12,6 +12,7 @@ from cogworks.domain_services.exploring import CallGraph, CallNode, Coverage, Sy
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.localise.slices import PADDING_LINES, Slice, slices_of
 from cogworks.repair.localise.spectrum import Spectrum, spectrum_of
+from cogworks.repair.localise.surroundings import beyond, sources_of
 from cogworks.repair.localise.suspects import (
     Evidence,
     Frame,
@@ -24,6 +25,7 @@ from cogworks.repair.localise.suspects import (
 )
 from cogworks.repair.localise.symbols import SUFFIXES, symbols_of
 from cogworks.repair.violations import TestRules
+from cogworks.sight.index import Index
 from cogworks.vocabulary import Value
 
 _FRAME = re.compile(r"^(?P<artifact>[^\s<>:][^<>:\n]*):(?P<line>[1-9]\d{0,8}): in \S", re.MULTILINE)
@@ -51,6 +53,8 @@ class Explorer(Protocol):
     def coverage(self, *, timeout_s: float) -> Coverage | None: ...
     def call_graph(self, seeds: Sequence[str], *, hops: int, most: int) -> CallGraph | None: ...
     def index(self, artifacts: Sequence[str]) -> SymbolIndex | None: ...
+    def words(self) -> Index | None:
+        """What all files of the worktree say, whether or not a service knows them."""
 
 
 class Reach(Value):
@@ -69,6 +73,9 @@ class Localised(Value):
     ranking: Ranking
     suspects: tuple[Suspect, ...]
     slices: tuple[Slice, ...]
+    """What is shown of the code: windows around the suspects, the tables they name, and what the words of the failure find."""
+    tests: tuple[Slice, ...] = ()
+    """What stands in the failing tests and in their fixtures, as far as it is found."""
     nodes: int
     """Definitions that were ranked, tests included."""
     truncated: bool = False
@@ -109,10 +116,17 @@ def localise(
     )
     ranking = rank(_without_tests(nodes, rules), evidence, texts=texts)
     suspects = select(ranking)
+    slices = slices_of(suspects, texts, padding=reach.padding_lines)
+    tests: tuple[Slice, ...] = ()
+    if suspects and (words := explorer.words()) is not None:
+        tests = sources_of(sorted(ids), words)
+        said = "\n".join([*messages, *(each.text for each in tests)])
+        slices = beyond(words, said, slices, rules=rules, executed=_most_suspicious(spectrum))
     return Localised(
         ranking=ranking,
         suspects=suspects,
-        slices=slices_of(suspects, texts, padding=reach.padding_lines),
+        slices=slices,
+        tests=tests,
         nodes=len(nodes),
         truncated=truncated,
         covering=None if coverage is None else _covering(coverage),
@@ -127,6 +141,12 @@ def _spectrum(
         return None
     found = spectrum_of(coverage.tests, failing, is_suspect=lambda path: matching(path, rules.files) is None)
     return {artifact: dict(lines) for artifact, lines in found.items()}
+
+
+def _most_suspicious(spectrum: Mapping[str, Mapping[int, float]] | None) -> list[str]:
+    """The files that failing tests execute, the most suspicious first."""
+    executed = {path: max(lines.values(), default=0.0) for path, lines in (spectrum or {}).items()}
+    return sorted((path for path in executed if executed[path] > 0), key=lambda path: (-executed[path], path))
 
 
 def _covering(coverage: Coverage) -> dict[str, tuple[str, ...]]:

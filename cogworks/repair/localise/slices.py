@@ -38,7 +38,7 @@ def slices_of(
         artifact = suspect.symbol.artifact
         if artifact not in texts:
             continue
-        wider = _merged([*windows.get(artifact, []), _window(suspect.symbol.lines, texts[artifact], padding)])
+        wider = merged([*windows.get(artifact, []), _window(suspect.symbol.lines, texts[artifact], padding)])
         if sum(map(len, windows.values())) - len(windows.get(artifact, [])) + len(wider) <= MOST_SLICES:
             windows[artifact] = wider
     return tuple(
@@ -53,14 +53,15 @@ def _window(lines: Lines, text: str, padding: int) -> Lines:
     return max(1, lines[0] - padding), min(total, lines[1] + padding)
 
 
-def _merged(windows: Sequence[Lines]) -> list[Lines]:
-    merged: list[Lines] = []
+def merged(windows: Sequence[Lines]) -> list[Lines]:
+    """Stretches of lines in their order; those that overlap or touch are one."""
+    found: list[Lines] = []
     for first, last in sorted(windows):
-        if merged and first <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(last, found[-1][1]))
         else:
-            merged.append((first, last))
-    return merged
+            found.append((first, last))
+    return found
 
 
 def _slice(artifact: str, lines: Lines, text: str) -> Slice:

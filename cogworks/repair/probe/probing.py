@@ -120,8 +120,8 @@ class _Work:
         return structure_seen(
             self._suspect,
             next((each for each in graphs if each.nodes), None),
-            next(iter(indexes), None),
-            next(iter(signatures), None),
+            indexes,
+            signatures,
             text,
         )
 

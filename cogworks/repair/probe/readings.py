@@ -75,8 +75,8 @@ def coverage_seen(coverage: Coverage, suspect: Suspect, failing: Collection[str]
 def structure_seen(
     suspect: Suspect,
     graph: CallGraph | None,
-    index: SymbolIndex | None,
-    signatures: Signatures | None,
+    indexes: Iterable[SymbolIndex],
+    signatures: Iterable[Signatures],
     text: str,
 ) -> Seen:
     """Who calls a suspect and whom it calls, how it may be called, which variables it names. Nothing of it runs."""
@@ -88,7 +88,7 @@ def structure_seen(
         "callers": sorted(calling)[:MAX_LISTED],
         "callees": sorted(called)[:MAX_LISTED],
     }
-    for each in signatures.signatures if signatures else ():
+    for each in (one for answer in signatures for one in answer.signatures):
         if each.id == name:
             found["signature"] = each.model_dump(
                 mode="json", include={"positional_only", "positional", "keyword_only", "with_default"}
@@ -96,7 +96,8 @@ def structure_seen(
     words = frozenset(_WORD.findall(_excerpt(text, suspect.own)))
     found["data"] = sorted(
         each.id
-        for each in (index.symbols if index else ())
+        for index in indexes
+        for each in index.symbols
         if each.kind == "variable" and each.id.rpartition(".")[2] in words
     )[:MAX_LISTED]
     return Seen(observations=found)

@@ -13,6 +13,7 @@ from cogworks.repair.localise.localising import Explorer
 from cogworks.repair.transact.measure import file_of
 from cogworks.repair.transact.transaction import Checks, RunsGroups
 from cogworks.repair.violations import Reading
+from cogworks.sight.index import Index
 from cogworks.vocabulary import Value
 
 
@@ -151,3 +152,6 @@ class SteadyTests:
 
     def index(self, artifacts: Sequence[str]) -> SymbolIndex | None:
         return self._consulted.index(artifacts)
+
+    def words(self) -> Index | None:
+        return self._consulted.words()

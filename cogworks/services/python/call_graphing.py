@@ -7,7 +7,7 @@ from cogworks.domain_services.exploring import CallGraphParams
 from cogworks.domain_services.messages import Diagnostic, Request, Response
 from cogworks.services.neighbourhood import neighbourhood, neighbours_of, symbol_at
 from cogworks.services.python.code.relations import relations_of
-from cogworks.services.python.code.repository import Code, read_code
+from cogworks.services.python.code.repository import Code, collector_at_rest, read_code
 from cogworks.services.python.indexing import symbols_of
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.responses import found
@@ -28,7 +28,9 @@ def call_graph(request: Request, folder: Path, machine: Machine) -> Response:
         )
         for each in code.unread
     ]
-    return found(request, missing, call_graph_of(code, params), counts=counts)
+    with collector_at_rest():
+        graph = call_graph_of(code, params)
+    return found(request, missing, graph, counts=counts)
 
 
 def call_graph_of(code: Code, params: CallGraphParams) -> dict[str, Any]:

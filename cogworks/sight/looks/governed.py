@@ -22,8 +22,8 @@ from cogworks.tools.registry import Call, Handler, ToolRegistry
 PROFILE = "sight"
 POLICY_FILE = f"policies/{PROFILE}.toml"
 """Below `.cogworks`."""
-MAX_LOOK_CHARS = 12_000
-"""Of one result; about 4 000 tokens."""
+MAX_LOOK_CHARS = 20_000
+"""Of one result; about 6 000 tokens."""
 MAX_TURN_CHARS = 40_000
 _DESCRIPTIONS: Mapping[str, str] = {
     "read": "Shows lines of a file.",
@@ -129,7 +129,8 @@ class GovernedLooks:
         parts: list[str] = []
         left = MAX_TURN_CHARS
         for number, given in enumerate(looks[:MAX_LOOKS], 1):
-            text = _cut(masked(self._one(given), self._secrets), min(MAX_LOOK_CHARS, max(left, 500)))
+            said = masked(self._one(given), self._secrets, is_code=True)
+            text = _cut(said, min(MAX_LOOK_CHARS, max(left, 500)))
             left -= len(text)
             parts.append(delimited(text, f"result {number}: {_named(given)}"))
         return "\n\n".join(parts)
@@ -182,15 +183,24 @@ class GovernedLooks:
         return Approvals(tree=self._tree)
 
 
+_SPARE = 10
+"""What is longer by a tenth is not worth another turn."""
+
+
 def _named(given: Mapping[str, Any]) -> str:
     words = [given.get("look"), given.get("target"), given.get("text"), given.get("tests")]
     return " ".join(str(word) for word in words if word)[:120]
 
 
 def _cut(text: str, room: int) -> str:
-    if len(text) <= room:
+    """The first lines of a result; a cut in the midst of a line would show what is in no file."""
+    if len(text) <= room + room // _SPARE:
         return text
-    return f"{text[:room]}\n… {len(text) - room} more characters are cut: look at a smaller part"
+    end = text.rfind("\n", 0, room)
+    kept = text[:end] if end > 0 else text[:room]
+    left = text[len(kept) :].count("\n") if end > 0 else 0
+    rest = f"{left} more lines" if left else f"{len(text) - len(kept)} more characters"
+    return f"{kept}\n… {rest} of this result are cut: go on from the last line that is shown, with `first_line`, or ask for less"
 
 
 def _no_pause(seconds: float) -> None:

@@ -6,9 +6,8 @@ from pydantic import Field
 
 from cogworks.llm.schemas import Part
 
-LookName = Literal[
-    "read", "search", "outline", "definition", "references", "tests_of", "list", "history", "run", "try"
-]
+ShowingName = Literal["read", "search", "outline", "definition", "references", "tests_of", "list", "history"]
+LookName = Literal[ShowingName, "run", "try"]
 RUNNING = frozenset({"run", "try"})
 """Looks that run code."""
 
@@ -25,7 +24,7 @@ class LookEdit(Part):
 class Look(Part):
     """One look; what does not apply is empty or 0."""
 
-    look: LookName
+    look: ShowingName
     target: str = ""
     """A path, a folder or the name of a definition."""
     text: str = ""
@@ -43,6 +42,7 @@ class Look(Part):
 class RunningLook(Look):
     """One look of whoever may have code run; what does not apply is empty or 0."""
 
+    look: LookName  # type: ignore[assignment]  # Every look that shows, and two more.
     tests: tuple[str, ...] = ()
     """For `run` and `try`: exact ids of tests, or files of tests."""
     edits: tuple[LookEdit, ...] = ()
@@ -55,11 +55,14 @@ GUIDE = """\
 Reply with `looks` (1 to 8 of them; `answer` null) to see more of the repository, or with `answer` (`looks` empty). Look where you would look if you
 sat at the keyboard: never guess what you can read. What you get is the repository as it is now.
 
-- `read`: `target` a path, or `path::name` of a definition; numbered lines, at most 400, from `first_line` to `last_line`.
+- `read`: `target` a path, or `path::name` of a definition; numbered lines from `first_line` to `last_line`, at most 400 or
+  18 000 characters at once.
 - `search`: `text` in all files, or those that match `glob`; best hits first.
 - `outline`: the definitions of the file `target`. `list`: what is in the folder `target`.
 - `definition`: where `target` is defined, with its code. `references`: where that name is used. `tests_of`: tests of a path or name.
-- `history`: the commits that changed the path `target`; of a commit id, what it changed."""
+- `history`: the commits that changed the path `target`; of a commit id, what it changed.
+
+`***` in a result stands for a token that is not shown. Never write it into a file."""
 RUNNING_GUIDE = """
 - `run`: runs the tests named in `tests` on the repository as it is.
 - `try`: makes `edits` on a copy, runs `tests` there, and takes everything back. To find something out, write it as a test in a new file and run that."""

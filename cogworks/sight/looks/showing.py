@@ -7,23 +7,29 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from pathlib import PurePosixPath
+from itertools import islice
 from typing import Protocol
 
 from cogworks.codebase.treefacts import Hit, PastCommit
 from cogworks.sight.cards import Outlined
 from cogworks.sight.index import HIDDEN, Index
-from cogworks.sight.kinds import Kind, is_test
+from cogworks.sight.kinds import FILLING, Kind, is_test
 from cogworks.sight.looks.schema import Look
 from cogworks.sight.ranking import subject_of
 from cogworks.sight.view import shortened
 
 MAX_LINES = 400
+MAX_READ_CHARS = 18_000
+"""Of one stretch of a file, in whole lines."""
+_MAX_LINES_OF_MANY = 120
+"""Of each of several definitions of one name."""
 MAX_HITS = 40
 _MAX_HITS_OF_A_FILE = 6
 _MAX_LISTED = 150
 _MAX_DEFINITIONS = 4
+_MAX_ALSO = 20
 _MAX_OUTLINED = 200
+_MAX_COMPARED = 2_000
 _MAX_COMMITS = 15
 _MAX_COMMIT_FILES = 6
 _MAX_PATCH_CHARS = 12_000
@@ -93,14 +99,21 @@ def _read(look: Look, room: Room) -> str:
 
 
 def numbered(path: str, lines: Sequence[str], first: int, last: int) -> str:
-    """Lines of a file with their numbers, at most 400, and where the rest is."""
+    """Lines of a file with their numbers, as many as one look may show, and where the rest is."""
     count = len(lines)
     if not count:
         return f"{path} is empty."
     if first > count:
         return f"{path} has {count} lines; there is no line {first}."
-    end = min(max(first, last), count, first + MAX_LINES - 1)
-    shown_lines = [f"{number:>5}| {shortened(lines[number - 1])}" for number in range(first, end + 1)]
+    shown_lines: list[str] = []
+    room = MAX_READ_CHARS
+    for number in range(first, min(max(first, last), count, first + MAX_LINES - 1) + 1):
+        line = f"{number:>5}| {shortened(lines[number - 1])}"
+        room -= len(line) + 1
+        if room < 0 and shown_lines:
+            break
+        shown_lines.append(line)
+    end = first + len(shown_lines) - 1
     rest = [f"lines 1 to {first - 1} before"] if first > 1 else []
     rest += [f"lines {end + 1} to {count} after"] if end < count else []
     tail = f"\n({', '.join(rest)}: read them with `first_line` and `last_line`)" if rest else ""
@@ -123,25 +136,31 @@ def _search(look: Look, room: Room) -> str:
 def _listed(hits: Sequence[Hit], room: Room, text: str) -> str:
     """The best hits, a few of each file, and how many more there are where."""
     per_file = Counter(hit.path for hit in hits)
+    ranks = {path: _rank(path, room) for path in per_file}
     defined = {
         (path, each.line)
-        for path in sorted(per_file, key=lambda path: (_rank(path, room), path))[:30]
+        for path in sorted(per_file, key=lambda path: (ranks[path], path))[:30]
         for each in _defined(path, room)
         if each.name in text
     }
     order = sorted(
-        hits, key=lambda hit: ((hit.path, hit.line) not in defined, _rank(hit.path, room), hit.path, hit.line)
+        hits, key=lambda hit: ((hit.path, hit.line) not in defined, ranks[hit.path], hit.path, hit.line)
     )
-    taken: Counter[str] = Counter()
-    chosen: list[Hit] = []
+    # A few of each file first, then more of the same ones; what nobody writes by hand comes last, however often it has the text.
+    seen: Counter[str] = Counter()
+    turns: dict[int, list[Hit]] = {0: [], 1: [], 2: []}
     for hit in order:
-        if len(chosen) < MAX_HITS and taken[hit.path] < _MAX_HITS_OF_A_FILE:
-            taken[hit.path] += 1
-            chosen.append(hit)
+        seen[hit.path] += 1
+        is_by_hand = room.index.kind(hit.path) in FILLING
+        turns[(seen[hit.path] > _MAX_HITS_OF_A_FILE) if is_by_hand else 2].append(hit)
+    chosen = [hit for turn in turns.values() for hit in turn][:MAX_HITS]
+    taken = Counter(hit.path for hit in chosen)
+    place = {hit: at for at, hit in enumerate(order)}
+    chosen.sort(key=place.__getitem__)
     lines = [f"{hit.path}:{hit.line}: {shortened(hit.text).strip()}" for hit in chosen]
     more = {path: count - taken[path] for path, count in per_file.items() if count > taken[path]}
     if more:
-        top = sorted(more.items(), key=lambda item: (_rank(item[0], room), -item[1], item[0]))[:12]
+        top = sorted(more.items(), key=lambda item: (ranks[item[0]], -item[1], item[0]))[:12]
         others = f" and {len(more) - len(top)} more files" if len(more) > len(top) else ""
         lines.append("(not listed: " + ", ".join(f"{path} {count}" for path, count in top) + others + ")")
     return "\n".join(lines)
@@ -167,21 +186,24 @@ def _definition(look: Look, room: Room) -> str:
     name = _last(look.target)
     if not name:
         return "`definition` needs the name of a function, class, method or constant as `target`."
-    found = [
+    places = (
         (path, each)
         for path in sorted(room.index.paths_defining(name), key=lambda path: (_rank(path, room), path))
         if room.sees(path)
         for each in _defined(path, room)
         if each.name == name
-    ]
+    )
+    # A common name may be defined in thousands of files, and no more than these are told.
+    found = [*islice(places, _MAX_DEFINITIONS + _MAX_ALSO)]
     if not found:
         return f"Nothing named {name!r} is defined in a language that can be read here; `search` finds every text."
+    most = MAX_LINES if len(found) == 1 else _MAX_LINES_OF_MANY
     parts = [
-        numbered(path, room.index.text(path).splitlines(), each.first, min(each.last, each.first + 120))
+        numbered(path, room.index.text(path).splitlines(), each.first, min(each.last, each.first + most))
         for path, each in found[:_MAX_DEFINITIONS]
     ]
     rest = [f"{path}:{each.line}" for path, each in found[_MAX_DEFINITIONS:]]
-    return "\n\n".join([*parts, f"Also defined at {', '.join(rest[:20])}"] if rest else parts)
+    return "\n\n".join([*parts, f"Also defined at {', '.join(rest)}"] if rest else parts)
 
 
 def _references(look: Look, room: Room) -> str:
@@ -283,9 +305,12 @@ def _unreadable(path: str, room: Room) -> str | None:
 
 
 def _near(word: str, names: Sequence[str]) -> str:
-    name = PurePosixPath(word).name
-    same = [each for each in names if PurePosixPath(each).name == name and name]
-    near = [*same, *get_close_matches(word, names[:20_000], n=3, cutoff=0.6)][:4]
+    folder, _, name = word.rpartition("/")
+    same = [each for each in names if name and each.rpartition("/")[2] == name]
+    if len(names) > _MAX_COMPARED:
+        # Comparing takes longer than everything else; in a large repository a name is told from those beside it.
+        names = [each for each in names if each.rpartition("/")[0] == folder][:_MAX_COMPARED]
+    near = [*same, *get_close_matches(word, names, n=3, cutoff=0.6)][:4]
     return f"There is {', '.join(dict.fromkeys(near))}." if near else "Nothing has a similar name."
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from cogworks.repair.localise.slices import Slice
 from cogworks.repair.localise.suspects import WEIGHTS, Ranking, Signal, Suspect
 from cogworks.vocabulary import Value
 from scripts.benchmarks.places import Places
@@ -32,6 +33,8 @@ class Located(Value):
     bug: str
     measured: dict[str, float | None]
     unmeasured: dict[str, float | None]
+    is_shown: bool
+    """Whether every place of the fix is among what is shown, with coverage."""
 
 
 def located(bug: str, found: Places, hunks: Sequence[Hunk]) -> Located:
@@ -40,13 +43,24 @@ def located(bug: str, found: Places, hunks: Sequence[Hunk]) -> Located:
         bug=bug,
         measured=ranks(found.measured.ranking, hunks),
         unmeasured=ranks(found.unmeasured.ranking, hunks),
+        is_shown=all(_is_shown(each, found.measured.slices) for each in hunks),
+    )
+
+
+def _is_shown(hunk: Hunk, slices: Sequence[Slice]) -> bool:
+    first, last = hunk.lines
+    return any(
+        each.artifact == hunk.path and each.lines[0] <= first <= last <= each.lines[1] for each in slices
     )
 
 
 def ablations(found: Sequence[Located]) -> str:
     """What each signal is worth, with coverage and without."""
     with_it, without = ablation(each.measured for each in found), ablation(each.unmeasured for each in found)
-    return f"With coverage:\n\n{with_it}\n\nWhere coverage cannot be had:\n\n{without}"
+    count = sum(each.is_shown for each in found)
+    missing = ", ".join(each.bug for each in found if not each.is_shown) or "none"
+    seen = f"All places of the fix are shown: {count} of {len(found)} bugs; not of: {missing}."
+    return f"With coverage:\n\n{with_it}\n\nWhere coverage cannot be had:\n\n{without}\n\n{seen}"
 
 
 def shown(rank: float | None) -> str:

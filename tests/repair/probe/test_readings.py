@@ -147,8 +147,8 @@ def test_who_calls_and_what_is_named_is_read_without_running_anything() -> None:
     seen = structure_seen(
         OUTER,
         graph,
-        index,
-        Signatures(signatures=(signature,)),
+        [index],
+        [Signatures(signatures=(signature,))],
         "def total(prices):\n    return RATE * sum(prices)\n",
     )
 

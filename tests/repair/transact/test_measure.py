@@ -15,6 +15,7 @@ from cogworks.repair.transact.measure import (
     measured,
     new_faults,
     refusal,
+    restated,
     worse,
 )
 from cogworks.vocabulary import Severity
@@ -351,3 +352,25 @@ def test_a_part_of_a_change_has_to_make_nothing_worse_and_that_is_enough() -> No
     assert refusal(before, before, is_part=True) is None
     assert refusal(before, broken, is_part=True) == "breaks t::b"
     assert refusal(before, before, landmark=["t::a"], is_part=True) is not None
+
+
+A, B = "tests/a.py", "tests/b.py"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "wanted"),
+    [
+        ([f"{A}::t[1-x]", f"{A}::t[2-y]"], [f"{A}::t[1-x]", f"{A}::t[2-z]"], [f"{A}::t[2-y]"]),
+        ([f"{A}::t[1-x]", f"{A}::t[2-y]"], [f"{A}::t[1-z]"], []),
+        ([f"{A}::t"], [f"{A}::t[1]", f"{A}::t[2]"], [f"{A}::t"]),
+        ([f"{A}::t"], [f"{A}::u"], []),
+        ([f"{B}::t[1]"], [f"{B}::t[2]"], []),
+        ([f"{A}::K::t[1]"], [f"{A}::L::t[1]"], []),
+        ([f"{A}::t[1]"], [f"{A}::t[1]"], []),
+    ],
+    ids=["another expectation", "fewer", "split into cases", "another name", "another file", "another class", "the same"],
+)  # fmt: skip
+def test_a_case_with_another_id_is_no_lost_test(
+    before: list[str], after: list[str], wanted: list[str]
+) -> None:
+    assert restated(before, after, [A]) == set(wanted)

@@ -122,13 +122,27 @@ def test_secrets_are_masked() -> None:
     assert "my-own-secret-value" not in text
 
 
+def test_plain_english_in_a_file_is_no_secret() -> None:
+    """What is masked in a file that is written again is lost there."""
+    line = (
+        '    """Renders a basic Python-style call; see https://user@example.org and `Bearer realm=x`."""   \n'
+    )
+    files = {**SHOP, "src/shop/call.py": f"def call():\n{line}    return 1\n"}
+
+    text = looks(files).carry_out([{"look": "read", "target": "src/shop/call.py"}])
+
+    assert f"|{line[:-1]}".replace("|", "| ") in text
+
+
 def test_a_turn_has_a_limit_and_says_what_it_cut() -> None:
     files = {f"src/long{number}.py": "value = 'abcdefghijklmnopqrstuvwxyz'\n" * 400 for number in range(8)}
 
     text = looks(files).carry_out([{"look": "read", "target": path} for path in files])
 
     assert len(text) < MAX_TURN_CHARS + 10_000
-    assert "more characters are cut: look at a smaller part" in text
+    assert "lines 401 to" not in text
+    assert "more lines of this result are cut: go on from the last line that is shown" in text
+    assert "value = 'abcdefghijklmnopqrstuvwxyz'\n…" in text
 
 
 _ANY = st.one_of(

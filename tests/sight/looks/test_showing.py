@@ -172,3 +172,22 @@ def test_what_is_hidden_is_not_even_named(look: str) -> None:
     assert "def test_mail" not in text
     assert "send('a')" not in text
     assert "tests/test_mail.py (" not in text
+
+
+def test_of_a_name_that_is_defined_everywhere_some_places_are_told() -> None:
+    many = {f"src/part{number:02}.py": f"def total():\n    return {number}\n" for number in range(40)}
+
+    text = looked(room(many), look="definition", target="total")
+
+    assert text.count("def total") == 4
+    assert "Also defined at src/part04.py:1, src/part05.py:1" in text
+    assert "src/part23.py:1" in text
+    assert "src/part24.py" not in text
+
+
+def test_in_a_large_repository_a_mistyped_path_is_told_from_those_beside_it() -> None:
+    many = {f"data/set{number}.txt": "x\n" for number in range(2_000)}
+    where = room({**SHOP, **many})
+
+    assert "There is src/shop/cart.py" in looked(where, look="read", target="src/shop/card.py")
+    assert "There is src/shop/cart.py" in looked(where, look="read", target="shop/cart.py")

@@ -3,7 +3,7 @@
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 
 from cogworks.domain_services.checking import Unread
@@ -54,7 +54,7 @@ def read_code(folder: Path, read: Reading, *, only: Sequence[str] = ()) -> Code:
     asked = own(only) if only else found.paths
     unread = {} if only else {path: why.reason for path, why in found.unread}
     files: dict[str, FileFacts] = {}
-    with _collector_at_rest():
+    with collector_at_rest():
         for path in asked:
             data = contents(folder, path)
             facts = read(data) if isinstance(data, bytes) else data
@@ -66,8 +66,8 @@ def read_code(folder: Path, read: Reading, *, only: Sequence[str] = ()) -> Code:
 
 
 @contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Syntax trees and facts hold no cycles; looking for some would take as long as most of the parsing."""
+def collector_at_rest() -> Iterator[None]:
+    """Syntax trees, facts and relations hold no cycles; looking for some would take as long as most of the parsing."""
     was_at_work = gc.isenabled()
     gc.disable()
     try:
@@ -77,6 +77,7 @@ def _collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
+@lru_cache(maxsize=100_000)
 def is_test_file(path: str) -> bool:
     """Whether a file is part of the tests: by its name, or because a directory above it is called `test` or `tests`."""
     parts = PurePosixPath(path)

@@ -1,0 +1,227 @@
+"""What a failure may be about besides the definitions it leads to: tables they name, what the index finds, the tests themselves.
+
+Coverage and call graphs know functions. A table of a module, a constant or a data file is executed when it is loaded, by every test
+or by none; it is found by its name in the code that runs, and by the words of the failure.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import PurePosixPath
+
+from cogworks.codebase.changes import matching
+from cogworks.domain_services.exploring import Lines
+from cogworks.repair.localise.slices import Slice, merged
+from cogworks.repair.localise.sources import lines_of
+from cogworks.repair.violations import TestRules
+from cogworks.sight.cards import Outlined
+from cogworks.sight.index import Index
+from cogworks.sight.kinds import Kind
+from cogworks.sight.question import About
+from cogworks.sight.view import first_view, tokens_of
+from cogworks.sight.words import terms_of
+
+ROOM_TOKENS = 8_000
+"""For tables and what the index finds together."""
+TESTS_ROOM_TOKENS = 3_000
+_MAX_TESTS = 6
+_HOPS = 2
+"""A table may name another one."""
+_CONTEXT = 4
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_IMPORT = re.compile(r"(?:import|from|use|using|#include|require)\b|(?:const|let|var) .*\brequire\(")
+_MAX_HEAD_LINES = 80
+_MAX_EXECUTED = 60
+"""Files whose code is looked at for names."""
+_CHANGEABLE = (Kind.SOURCE, Kind.DATA, Kind.CONFIGURATION)
+_FIXTURES = "conftest.py"
+
+
+def beyond(
+    index: Index,
+    failure: str,
+    windows: Sequence[Slice],
+    *,
+    rules: TestRules,
+    executed: Sequence[str] = (),
+    room_tokens: int = ROOM_TOKENS,
+) -> tuple[Slice, ...]:
+    """The windows with what else the failure may be about, in order of file and line; windows that touch are one.
+
+    Args:
+        failure: what the failing tests say, and their source.
+        windows: around the suspects; their code leads to the tables.
+        executed: files that the failing tests execute, the most suspicious first; their code leads to further tables.
+    """
+    terms = frozenset(terms_of(failure))
+    taken: dict[str, list[Lines]] = {}
+    for each in windows:
+        taken.setdefault(each.artifact, []).append(each.lines)
+    room = room_tokens
+    shown = list(dict.fromkeys(each.artifact for each in windows))
+    places = [
+        *((path, stretch) for path in shown if (stretch := _imports_of(index.text(path)))),
+        *_tables(index, windows, rules),
+        *_tables_around(index, [*shown, *executed][:_MAX_EXECUTED], terms, rules),
+        *_viewed(index, failure, windows, rules),
+    ]
+    for path, stretch in places:
+        lines = lines_of(index.text(path))
+        for part in _within(stretch, lines, terms, room):
+            if any(first <= part[0] and part[1] <= last for first, last in taken.get(path, ())):
+                continue
+            room -= tokens_of("".join(lines[part[0] - 1 : part[1]]))
+            taken.setdefault(path, []).append(part)
+    return tuple(
+        Slice(artifact=path, lines=(first, last), text="".join(lines[first - 1 : last]))
+        for path in sorted(taken)
+        if (lines := lines_of(index.text(path)))
+        for first, last in merged(taken[path])
+    )
+
+
+def sources_of(
+    tests: Sequence[str], index: Index, *, room_tokens: int = TESTS_ROOM_TOKENS
+) -> tuple[Slice, ...]:
+    """What stands in the failing tests, and in the fixtures that they are given; tests that cannot be found are left out.
+
+    Args:
+        tests: their ids, the file before the first `::`.
+    """
+    found: dict[str, list[Lines]] = {}
+    room = room_tokens
+    for path, stretch in _test_places(tests, index):
+        lines = lines_of(index.text(path))
+        cost = tokens_of("".join(lines[stretch[0] - 1 : stretch[1]]))
+        if cost > room or stretch in found.get(path, ()):
+            continue
+        room -= cost
+        found.setdefault(path, []).append(stretch)
+    return tuple(
+        Slice(artifact=path, lines=(first, last), text="".join(lines_of(index.text(path))[first - 1 : last]))
+        for path, stretches in found.items()
+        for first, last in merged(stretches)
+    )
+
+
+def _tables(index: Index, windows: Sequence[Slice], rules: TestRules) -> Iterator[tuple[str, Lines]]:
+    """The module-level names that the windows use, as they are defined in their files and in those they import."""
+    names: dict[str, set[str]] = {}
+    for window in windows:
+        names.setdefault(window.artifact, set()).update(_IDENTIFIER.findall(window.text))
+    seen: set[tuple[str, Lines]] = set()
+    for _ in range(_HOPS):
+        named_next: dict[str, set[str]] = {}
+        for path, used in sorted(names.items()):
+            near = (path, *sorted(index.imports([path]).get(path, ())))
+            for place, card in index.cards(near).items():
+                if matching(place, rules.files) is not None:
+                    continue
+                for each in card.definitions:
+                    stretch = (each.first, each.last)
+                    if each.parent >= 0 or not _is_data(each) or each.name not in used:
+                        continue
+                    if (place, stretch) not in seen:
+                        seen.add((place, stretch))
+                        yield place, stretch
+                        text = "".join(lines_of(index.text(place))[each.first - 1 : each.last])
+                        named_next.setdefault(place, set()).update(_IDENTIFIER.findall(text))
+        names = named_next
+
+
+def _tables_around(
+    index: Index, paths: Sequence[str], terms: Collection[str], rules: TestRules
+) -> Sequence[tuple[str, Lines]]:
+    """The module-level names that executed code uses, those that share most with the failure first."""
+    near = list(
+        dict.fromkeys([*paths, *(each for found in index.imports(paths).values() for each in sorted(found))])
+    )
+    used = Counter(name for path in paths for name in _IDENTIFIER.findall(index.text(path)))
+    found = []
+    for path, card in index.cards([each for each in near if matching(each, rules.files) is None]).items():
+        lines = lines_of(index.text(path))
+        for each in card.definitions:
+            # Once is where it is defined, if its file is among those that are executed.
+            if each.parent < 0 and _is_data(each) and used[each.name] > (path in paths):
+                said = frozenset(terms_of("".join(lines[each.first - 1 : each.last])))
+                found.append((-len(said.intersection(terms)), near.index(path), each.first, each.last, path))
+    return [(path, (first, last)) for score, _, first, last, path in sorted(found) if score < 0]
+
+
+def _imports_of(text: str) -> Lines | None:
+    """From the first to the last import at the beginning of a file: a repair may need another one."""
+    found = [number for number, line in enumerate(lines_of(text)[:_MAX_HEAD_LINES], 1) if _IMPORT.match(line)]
+    return (found[0], found[-1]) if found else None
+
+
+def _is_data(each: Outlined) -> bool:
+    return each.kind in ("variable", "constant")
+
+
+def _viewed(
+    index: Index, failure: str, windows: Sequence[Slice], rules: TestRules
+) -> Iterator[tuple[str, Lines]]:
+    """What a first view of the repository would show of such a failure, apart from tests and prose."""
+    about = About(text=failure, wanted=tuple(dict.fromkeys(each.artifact for each in windows)))
+    for each in first_view(index, about, room_tokens=2 * ROOM_TOKENS).files:
+        if index.kind(each.path) in _CHANGEABLE and matching(each.path, rules.files) is None:
+            yield from ((each.path, lines) for lines in each.lines)
+
+
+def _within(stretch: Lines, lines: Sequence[str], terms: Collection[str], room: int) -> Iterator[Lines]:
+    """A stretch where there is room for it; else those of its lines that say something of the failure, and what is around them."""
+    first, last = max(1, stretch[0]), min(stretch[1], len(lines))
+    if first > last or room <= 0:
+        return
+    share = room // 2
+    if tokens_of("".join(lines[first - 1 : last])) <= share:
+        yield first, last
+        return
+    told = [frozenset(terms_of(lines[number - 1])) & frozenset(terms) for number in range(first, last + 1)]
+    often = {term: sum(term in each for each in told) for term in frozenset().union(*told)}
+    order = sorted(range(len(told)), key=lambda at: (-sum(1 / often[term] for term in told[at]), at))
+    chosen: list[Lines] = []
+    for at in order:
+        if not told[at]:
+            break
+        around = (max(first, first + at - _CONTEXT), min(last, first + at + _CONTEXT))
+        attempt = merged([*chosen, around])
+        if sum(tokens_of("".join(lines[one - 1 : other])) for one, other in attempt) > share:
+            break
+        chosen = attempt
+    yield from chosen
+
+
+def _test_places(tests: Sequence[str], index: Index) -> Iterator[tuple[str, Lines]]:
+    wanted: dict[tuple[str, str], None] = {}
+    for test in tests:
+        path, _, inside = test.partition("::")
+        name = inside.partition("[")[0].rpartition("::")[2]
+        wanted[(path, name)] = None
+    fixtures: dict[tuple[str, str], None] = {}
+    for path, name in list(wanted)[:_MAX_TESTS]:
+        for each in _definitions(index, path):
+            if each.name == name:
+                yield path, (each.first, each.last)
+                fixtures |= {(path, given): None for given in _IDENTIFIER.findall(each.signature)}
+    for path, name in fixtures:
+        near = (path, *_fixture_files(path, index))
+        found = next(
+            ((place, each) for place in near for each in _definitions(index, place) if each.name == name),
+            None,
+        )
+        if found and found[1].kind in ("function", "method") and (found[0], name) not in wanted:
+            yield found[0], (found[1].first, found[1].last)
+
+
+def _definitions(index: Index, path: str) -> Sequence[Outlined]:
+    card = index.cards([path]).get(path)
+    return card.definitions if card else ()
+
+
+def _fixture_files(path: str, index: Index) -> Iterator[str]:
+    """The `conftest.py` of its folder and of those around it, the nearest first."""
+    for folder in PurePosixPath(path).parents:
+        place = (folder / _FIXTURES).as_posix()
+        if index.kind(place) is not None:
+            yield place
