@@ -14,6 +14,7 @@ import pytest
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.python.environments import Environments
 from cogworks.services.python.interpreters import Interpreter, NotBuilt
+from cogworks.services.python.made_environment import SOURCES
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.sandbox.isolation import NO_ISOLATION, Isolation
 from tests.limits import ENDS_WITHIN_S, Started
@@ -135,6 +136,25 @@ def test_a_locked_version_that_cannot_be_had_gives_way_and_is_named(
     assert told in " ".join(found.notes)
     assert bool(found.notes) == bool(told)
     assert again.notes == found.notes
+
+
+def test_a_python_that_obeys_no_variable_of_python_finds_the_sources_as_well(
+    index: PackageServer, tmp_path: Path
+) -> None:
+    found = Made(tmp_path / "kept", index.address).of("till")
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources" / "cart.py").write_text("PRICE = 3\n")
+
+    done = subprocess.run(
+        [found.python, "-I", "-W", "error", "-c", "import cart; print(cart.PRICE)"],
+        env={SOURCES: f"{tmp_path / 'sources'}{os.pathsep}{tmp_path / 'gone'}"},
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=ENDS_WITHIN_S,
+    )
+
+    assert done.stdout == "3\n"
 
 
 def test_what_is_only_wished_is_left_out_where_it_cannot_be_had(index: PackageServer, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from cogworks.services.sandbox.isolation import Isolation
 _RUNNER = "pytest>=8"
 _UNLOCKED = "unlocked"
 _MOST_TOLD = 5
-_FORM = 2
+_FORM = 3
 """Of an environment; another number and all are made anew."""
 
 

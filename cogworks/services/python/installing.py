@@ -23,6 +23,7 @@ from cogworks.services.python.building.complaints import missing_tools
 from cogworks.services.python.index_gateway import Gateway, index_door
 from cogworks.services.python.installer import Installer, InstallerSettings, Requirements, bare_environment
 from cogworks.services.python.interpreters import NotBuilt
+from cogworks.services.python.made_environment import let_sources_be_found
 from cogworks.services.python.package_index import Indexes, default_index, read_indexes
 from cogworks.services.python.pythons import Python, own_python
 from cogworks.services.sandbox.inside.order import Limits
@@ -51,6 +52,7 @@ def install(
         NotBuilt: a package cannot be had, the index cannot be reached, or time or room ended.
     """
     _make_bare(place, installer_settings.python or own_python())
+    let_sources_be_found(place)
     pythons = pythons_of(place)
     indexes = configured_indexes(installer_settings.settings)
     gateway = Gateway(indexes)

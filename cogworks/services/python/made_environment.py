@@ -6,6 +6,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+SOURCES = "SOURCES_UNDER_TEST"
+"""The variable that names the folders of modules of a run, for a Python that is told to obey none of its own (`-I`, `-E`)."""
+_FINDS = "import os, sys; sys.path += [each for each in os.environ.get({name!r}, '').split(os.pathsep) if each and each not in sys.path]\n"
 READY = "ready.json"
 """The file whose presence says that an environment is finished."""
 
@@ -18,6 +21,15 @@ class MadeEnvironment(NamedTuple):
     disk_bytes: int = 0
     made_at: float = 0.0
     """Seconds since the epoch."""
+
+
+def let_sources_be_found(prefix: Path) -> None:
+    """Make the Python of a bare environment look into the folders of `SOURCES`, behind its own packages.
+
+    Has to be done before anything is installed: packages may put links there.
+    """
+    for folder in prefix.glob("lib/python*/site-packages"):
+        (folder / "cogworks_sources.pth").write_text(_FINDS.format(name=SOURCES), encoding="utf-8")
 
 
 def measured(prefix: Path, seconds: float) -> dict[str, float | int]:

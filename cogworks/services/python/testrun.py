@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from cogworks.domain_services.messages import EVERYTHING, TestReport, hides
 from cogworks.services.python.interpreters import Interpreter
+from cogworks.services.python.made_environment import SOURCES
 from cogworks.services.python.ordering import FILE, VARIABLE, lay_out_order
 from cogworks.services.python.parting import parted, seconds_of
 from cogworks.services.python.report import NEXT, may_go_on, read_records, read_run, shut_out
@@ -328,6 +329,7 @@ def _environment(places: Places, wanted: Wanted, search_path: str) -> dict[str, 
         programs = programs or (places.programs,)
     if interpreter.home is not None:
         programs = (*programs, places.home / ".local/bin")
+    sources = [*map(str, _on_path(places.copy, interpreter))]
     return {
         **plugins,
         "PATH": os.pathsep.join([*map(str, programs), search_path]),
@@ -340,7 +342,8 @@ def _environment(places: Places, wanted: Wanted, search_path: str) -> dict[str, 
         "GIT_CONFIG_NOSYSTEM": "1",
         # Sets print in the same order in every run.
         "PYTHONHASHSEED": "0",
-        "PYTHONPATH": os.pathsep.join([str(_INSIDE), *map(str, _on_path(places.copy, interpreter))]),
+        "PYTHONPATH": os.pathsep.join([str(_INSIDE), *sources]),
+        SOURCES: os.pathsep.join(sources),
         **interpreter.variables,
     }
 

@@ -23,7 +23,7 @@ from scripts.benchmarks.zoo.table import is_met, table
 
 ANIMALS = Path(__file__).with_name("animals.toml")
 UNSEEN = Path(__file__).with_name("unseen.toml")
-"""The same for packages that nobody looked at while rules were mended."""
+"""The same for packages chosen after the rules had been mended by the others."""
 RESULTS = CACHE.parent / "zoo"
 _PACKAGE = Path(cogworks.__file__).parent
 _OURS = (_PACKAGE / "services", _PACKAGE / "domain_services", Path(__file__).parent)

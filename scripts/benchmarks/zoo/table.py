@@ -15,7 +15,7 @@ def table(found: Sequence[Compared], unseen: Sequence[Compared] = ()) -> str:
     """Markdown: a row for each package, the figures that count, and of what does not work the reason.
 
     Args:
-        unseen: packages that nobody looked at while rules were mended; they have figures of their own as well.
+        unseen: packages chosen after the rules had been mended by the others; they have figures of their own as well.
     """
     both = [*found, *unseen]
     rows = [
@@ -23,7 +23,11 @@ def table(found: Sequence[Compared], unseen: Sequence[Compared] = ()) -> str:
         "|---|---|---|---|---|---|---|---|---|---|",
         *(_row(each) for each in both),
     ]
-    apart = ["", "Of these, packages that nobody looked at while rules were mended:", *_figures(unseen)]
+    apart = [
+        "",
+        "Of these, packages chosen after the rules had been mended by the others:",
+        *_figures(unseen),
+    ]
     return "\n".join([*rows, "", *_figures(both), *(apart if unseen else []), "", *_reasons(both)])
 
 
