@@ -92,6 +92,6 @@ def test_of_ten_planted_bugs_eight_are_among_the_first_three_and_the_ranks_are_p
 
 def test_who_has_no_rank_or_a_later_one_is_not_at_the_top() -> None:
     def bug(rank: float | None) -> Located:
-        return Located(bug="one", measured={ALL: rank}, unmeasured={ALL: 1.0})
+        return Located(bug="one", measured={ALL: rank}, unmeasured={ALL: 1.0}, is_shown=True)
 
     assert at_the_top([bug(1), bug(TOP), bug(TOP + 0.5), bug(None)]) == 2
