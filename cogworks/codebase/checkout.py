@@ -5,9 +5,9 @@ from functools import partial
 from pathlib import Path
 
 from cogworks.codebase import treefacts
-from cogworks.codebase.confined import read_text
 from cogworks.codebase.git import Git
 from cogworks.codebase.plumbing import zsplit
+from cogworks.codebase.reading import read_text
 
 _REGULAR = ("100644", "100755")
 

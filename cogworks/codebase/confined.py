@@ -7,8 +7,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from cogworks.codebase.changes import path_problem
-
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW_SUFFIX = ".cogworks-new"
 
@@ -55,15 +53,6 @@ def read_file(root: Path, path: str) -> StoredFile | None:
         return None
     with os.fdopen(descriptor, "rb") as file:
         return StoredFile(file.read(), stat.S_IMODE(mode))
-
-
-def read_text(root: Path, path: str) -> str | None:
-    """The text of a file below `root` as it lies there; None when there is none that is text in UTF-8, or the path leads elsewhere."""
-    found = read_file(root, path) if path_problem(path) is None else None
-    try:
-        return found.data.decode() if found else None
-    except UnicodeDecodeError:
-        return None
 
 
 def write_file(root: Path, path: str, file: StoredFile) -> None:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from cogworks.codebase.confined import read_text
 from cogworks.codebase.plumbing import spare_index, zsplit
+from cogworks.codebase.reading import read_text
 from cogworks.codebase.unwritable import SUBMODULE
 
 Runs = Callable[..., str]

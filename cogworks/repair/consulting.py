@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from cogworks.codebase.confined import read_text
+from cogworks.codebase.reading import read_text
 from cogworks.codebase.sandboxes import shadow_of
 from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.exploring import (
