@@ -220,7 +220,7 @@ def _looked(site: Site) -> Cost:
     """The dearest of all looks."""
     with site.copy() as copy:
         room = Room(site.index(copy), copy)
-        costs = {look.look: _measured(lambda look=look: shown(look, room)) for look in _LOOKS}  # type: ignore[misc]
+        costs = {look.look: _measured(lambda look=look: shown(look, room)) for look in _LOOKS}  # type: ignore[misc]  # mypy infers no type of a lambda with a default
         name, worst = max(costs.items(), key=lambda item: item[1].cpu_s)
         return worst._replace(said=name)
 

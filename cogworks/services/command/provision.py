@@ -97,7 +97,7 @@ def _maker(
 ) -> Callable[[Path, float], Mapping[str, Any]]:
     """What runs the setup and fills a folder with its layer."""
     # Slow to import, and seldom needed: a layer is there far more often than it is made.
-    from cogworks.services.setup import running  # noqa: PLC0415
+    from cogworks.services.setup import running  # noqa: PLC0415 - slow, and seldom needed
 
     means = running.Means(
         machine.isolation,

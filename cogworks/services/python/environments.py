@@ -141,7 +141,7 @@ class Environments:
 
         def make(place: Path, left_s: float) -> Mapping[str, Any]:
             # Slow to import, and seldom needed: a build is there far more often than it is made.
-            from cogworks.services.python.building.builds import Builder  # noqa: PLC0415
+            from cogworks.services.python.building.builds import Builder  # noqa: PLC0415 - slow, and seldom needed
 
             installer = found_installer(search_path, may_build=True)
             installer_settings = InstallerSettings(isolation, left_s, self._settings, search_path, python)

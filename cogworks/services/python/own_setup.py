@@ -44,8 +44,8 @@ class OwnSetup(NamedTuple):
             NotBuilt: it did not come to its end, or replaced the Python of the environment.
         """
         # Slow to import, and seldom needed.
-        from cogworks.services.python.installing import pythons_of  # noqa: PLC0415
-        from cogworks.services.setup.running import Ground, Means, set_up  # noqa: PLC0415
+        from cogworks.services.python.installing import pythons_of  # noqa: PLC0415 - slow, and seldom needed
+        from cogworks.services.setup.running import Ground, Means, set_up  # noqa: PLC0415 - slow, and seldom needed
 
         pythons = pythons_of(place)
         base = (installer_settings.python or own_python()).base

@@ -65,7 +65,7 @@ def _allowed(data: bytes) -> bytes:
 def read_xml(data: bytes, elements: Elements) -> bool:
     """Tell of every element; whether the document was read to its end."""
     # Entities come from a document type alone, and the first one of those ends the reading.
-    parser = XMLParser(target=_Target(elements))  # noqa: S314 - see above
+    parser = XMLParser(target=_Target(elements))  # noqa: S314 - ends at a document type
     try:
         parser.feed(_allowed(data[:MAX_REPORT_BYTES]).lstrip())
         parser.close()

@@ -60,7 +60,7 @@ def option(kind: str, file: str, name: str, lines: tuple[str, ...], **more: obje
     Args:
         kind: `extra` or `dependency group`.
     """
-    return Option(f"{file}, {kind} {name!r}", lines, **more)  # type: ignore[arg-type]
+    return Option(f"{file}, {kind} {name!r}", lines, **more)  # type: ignore[arg-type]  # fields of `Option`, by their names
 
 
 def _both(first: Mapping[str, Option], second: Mapping[str, Option]) -> dict[str, Option]:
