@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from cogworks import errors
 from cogworks.errors import CogworksError, SafetyHalt
 
@@ -41,6 +43,7 @@ def test_the_readme_has_a_line_for_each_code() -> None:
     assert {int(code) for code in told} == {*declared().values()}
 
 
+@pytest.mark.slow
 def test_nothing_but_a_ledger_that_cannot_be_believed_halts_with_3() -> None:
     """README and `cogworks.errors` say so; whoever lets something else end with 3 has to say it there."""
     assert [name for name, code in declared().items() if code == SafetyHalt.exit_code] == ["SafetyHalt"]

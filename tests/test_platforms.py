@@ -132,6 +132,7 @@ print(json.dumps(told))
 """
 
 
+@pytest.mark.slow
 def test_on_macos_commands_run_without_walls_and_end_with_their_group(tmp_path: Path) -> None:
     done = played(_MACOS, tmp_path, "-c", _RUNS)
 

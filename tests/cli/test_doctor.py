@@ -137,6 +137,7 @@ def test_what_is_wrong_is_printed_with_its_remedy(
     assert "skipped  workflows" in result.stdout
 
 
+@pytest.mark.slow
 def test_an_app_is_examined_as_its_installation(hub: RunningHub, environment: dict[str, str | None]) -> None:
     app = {
         "COGWORKS_GITHUB_APP_ID": str(app_id(hub.directory)),

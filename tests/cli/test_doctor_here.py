@@ -184,6 +184,7 @@ def test_a_broken_suite_is_told_in_the_words_of_an_item_s_own_check(
     assert refused.reason.splitlines()[-1] in result.stdout
 
 
+@pytest.mark.slow
 def test_a_suite_that_hangs_is_ended_at_the_configured_limit(
     tmp_path: Path, environment: dict[str, str | None]
 ) -> None:
@@ -358,6 +359,7 @@ def test_the_services_of_several_roots_are_told_apart_and_run_together(
     assert found["services_toml"] == ""
 
 
+@pytest.mark.slow
 def test_where_the_environment_of_one_root_cannot_be_made_the_others_are_told_and_run_all_the_same(
     tmp_path: Path, environment: dict[str, str | None]
 ) -> None:

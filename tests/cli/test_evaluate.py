@@ -85,6 +85,7 @@ def test_what_cannot_be_done_ends_with_2_before_anything_is_done(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "tasks"]
 
 
+@pytest.mark.slow
 def test_an_instance_nobody_can_judge_is_an_error_of_the_report_and_tried_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -244,6 +244,7 @@ def test_what_was_wrong_is_forgotten_once_it_is_put_right(scenes: dict[str, Scen
     assert _status_comment(scene) == comment
 
 
+@pytest.mark.slow
 def test_a_changed_prompt_is_a_clear_error_and_gives_the_lease_back(
     scenes: dict[str, Scene], tmp_path: Path
 ) -> None:

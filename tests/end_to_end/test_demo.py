@@ -93,6 +93,7 @@ def test_a_demonstration_that_was_killed_goes_on_where_it_was(tmp_path: Path) ->
     assert not _is_alive(process_id)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "by",
     [

@@ -49,6 +49,7 @@ def kept_log(one: Item) -> str:
         return ports.ledger(ports.tracker.read()).files([folder])[f"{folder}/events-1.ndjson"]
 
 
+@pytest.mark.slow
 def test_what_became_of_one_item_is_known_to_the_next_for_three_requests(
     hub: RunningHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

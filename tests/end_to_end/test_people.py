@@ -171,6 +171,7 @@ def test_a_cancelled_item_leaves_one_summary_and_begins_anew_on_a_restart(item: 
     assert item.branch("spec-r2") in item.snapshot().branches
 
 
+@pytest.mark.slow
 def test_a_retry_makes_again_what_was_rejected(item: Item) -> None:
     item.until("code@A")
     item.say("/cogworks reject code@A it does not add")
@@ -213,6 +214,7 @@ def test_a_rejected_pull_request_is_made_anew_with_all_that_is_built_on_it(item:
     assert again.number > first.number
 
 
+@pytest.mark.slow
 def test_an_edited_issue_stops_before_its_pull_request_and_goes_on_when_somebody_says_so(item: Item) -> None:
     item.until("plan")
     item.ask("PATCH", f"issues/{item.address.number}", body="It should multiply.")

@@ -46,6 +46,7 @@ def test_a_staged_step_asks_the_model_and_prints_the_effects_it_does_not_have(sc
     assert scene.everything() == before
 
 
+@pytest.mark.slow
 def test_a_staged_step_of_a_later_node_reads_its_inputs_from_the_ledger(scene: Scene) -> None:
     assert scene.cogworks("process").code == 0
     before = scene.everything()

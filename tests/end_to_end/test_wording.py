@@ -60,6 +60,7 @@ def told(hub: RunningHub) -> Told:
     return Told(hub, new_item(hub, by="eve", labels=()))
 
 
+@pytest.mark.slow
 def test_what_the_author_rewrote_after_the_label_waits_and_the_pasted_line_takes_it(told: Told) -> None:
     told.edit(by="eve", body="It should add, says eve.")
     told.item.label("cogworks:run")

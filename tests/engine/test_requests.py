@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.engine.invoking import cogworks, environment
 from tests.engine.open_items import Item, fill, record
 from tests.hub.running import running_hub
@@ -14,6 +16,7 @@ RESTS = (
 )
 
 
+@pytest.mark.slow
 def test_a_thousand_open_items_that_rest_are_looked_through_in_at_most_23_requests(tmp_path: Path) -> None:
     fill(tmp_path / "hub", [Item(ledger=RESTS[number % len(RESTS)]) for number in range(1000)])
 

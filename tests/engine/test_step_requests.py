@@ -84,6 +84,7 @@ def item(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Item]:
         yield Item(parse_issue_url(made.json()["html_url"]), directory)
 
 
+@pytest.mark.slow
 def test_every_kind_of_step_stays_within_its_requests(item: Item) -> None:
     first, requests = item.step()
     assert first.node == "spec"

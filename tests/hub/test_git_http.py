@@ -228,6 +228,7 @@ def test_a_header_without_a_token_is_anonymous(header: str | None) -> None:
     assert basic_token(header) is None
 
 
+@pytest.mark.slow
 def test_a_hub_that_served_git_ends_without_a_complaint(tmp_path: Path) -> None:
     said = tmp_path / "stderr"
     # With `-X dev` Python tells of everything that was left open.

@@ -64,6 +64,7 @@ def test_every_question_is_answered_and_nothing_is_left_behind(hub: RunningHub) 
     assert state(hub) == before
 
 
+@pytest.mark.slow
 def test_the_table_says_question_answer_and_how(hub: RunningHub) -> None:
     done = live_check(f"{hub.url}/octo/demo", "--scratch")
 

@@ -74,6 +74,7 @@ def both(
     return mermaid(graph, views, items), dot(graph, views, items)
 
 
+@pytest.mark.slow
 def test_every_pipeline_that_ships_and_every_example_renders(package: Path) -> None:
     shipped = list(built_in_pipelines().pipelines.values())
     for file in EXAMPLES:

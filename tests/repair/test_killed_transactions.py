@@ -22,6 +22,7 @@ def judge(found: list[dict[str, Any]], *, least_killed: int) -> None:
     assert {len(each["commits"]) for each in found} >= {0, 1}
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_transaction_killed_at_any_step_leaves_a_whole_tree(tmp_path: Path) -> None:
     judge(left_over("killing", tmp_path, 0, 22), least_killed=15)

@@ -110,6 +110,7 @@ def test_without_environments_everything_runs_with_the_service_s_own_python(tmp_
     assert interpreter_for(asked(tmp_path), tmp_path, Machine(WITH_UV, HERE), limit_s=100) == own()
 
 
+@pytest.mark.slow
 def test_what_a_change_made_of_the_manifest_counts_for_nothing(machine: Machine, tmp_path: Path) -> None:
     base = committed(tmp_path, {"pyproject.toml": WANTS.format("1.0")})
     committed(tmp_path, {"pyproject.toml": WANTS.format("2.0")})

@@ -40,6 +40,7 @@ def url(remote: BareRepository) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.slow
 def test_a_change_is_tested_on_another_machine_once_it_is_pushed(
     remote: BareRepository, url: str, tmp_path: Path
 ) -> None:

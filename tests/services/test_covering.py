@@ -62,6 +62,7 @@ def test_each_test_that_ran_has_its_own_lines(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_over_the_wire_it_is_the_same_report_as_simulate_and_one_entry_for_each_test(tmp_path: Path) -> None:
     copy = repository(tmp_path, FILES)
     asked = CoverageParams(tests=("tests/test_cart.py::test_wrong", "tests/gone.py"))
@@ -86,6 +87,7 @@ def test_tests_and_their_fixtures_are_reported_when_they_are_asked_for(tmp_path:
     }
 
 
+@pytest.mark.slow
 def test_what_takes_the_measuring_away_costs_one_test_its_lines_and_no_other(tmp_path: Path) -> None:
     files = {
         "a.py": "def one():\n    return 1\n",

@@ -21,7 +21,10 @@ from tests.limits import ENDS_WITHIN_S, Started
 from tests.services.package_server import PackageServer, serving, wheel
 from tests.services.pythons import HERE, WITH_UV, WITHOUT_UV, printed
 
-INSTALLERS = pytest.mark.parametrize("search_path", [WITHOUT_UV, WITH_UV], ids=["pip", "uv"])
+INSTALLERS = pytest.mark.parametrize(
+    "search_path",
+    [pytest.param(WITHOUT_UV, marks=pytest.mark.slow, id="pip"), pytest.param(WITH_UV, id="uv")],
+)
 PASSWORD = "s3cret-of-the-index"
 
 
@@ -117,12 +120,13 @@ def test_a_version_manager_s_stand_in_for_uv_that_does_not_run_is_passed_over_an
 @pytest.mark.parametrize(
     ("locked", "told"),
     [
-        (("till==1.0", "shop-tools==1.5"), "shop-tools==1.5"),
-        (("shop-tools==1.5", "pytest==8.98"), "pytest==8.98"),
-        (("till==1.0", "shop-tools==2.0"), "shop-tools==2.0"),
-        (("shop-tools==1.0",), ""),
+        pytest.param(
+            ("till==1.0", "shop-tools==1.5"), "shop-tools==1.5", marks=pytest.mark.slow, id="not-there"
+        ),
+        pytest.param(("shop-tools==1.5", "pytest==8.98"), "pytest==8.98", marks=pytest.mark.slow, id="two"),
+        pytest.param(("till==1.0", "shop-tools==2.0"), "shop-tools==2.0", id="excluded"),
+        pytest.param(("shop-tools==1.0",), "", id="kept"),
     ],
-    ids=["not-there", "two", "excluded", "kept"],
 )
 def test_a_locked_version_that_cannot_be_had_gives_way_and_is_named(
     locked: tuple[str, ...], told: str, search_path: str, index: PackageServer, tmp_path: Path
@@ -157,6 +161,7 @@ def test_a_python_that_obeys_no_variable_of_python_finds_the_sources_as_well(
     assert done.stdout == "3\n"
 
 
+@pytest.mark.slow
 def test_what_is_only_wished_is_left_out_where_it_cannot_be_had(index: PackageServer, tmp_path: Path) -> None:
     made = Made(tmp_path, index.address)
 
@@ -250,6 +255,7 @@ def test_what_was_not_made_to_its_end_is_made_again(index: PackageServer, tmp_pa
     assert not first.prefix.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mark",
     [
@@ -304,6 +310,7 @@ def test_a_service_that_takes_too_long_is_named(index: PackageServer, tmp_path: 
     assert caught.value.is_recoverable
 
 
+@pytest.mark.slow
 def test_an_installation_over_its_time_is_ended(index: PackageServer, tmp_path: Path) -> None:
     with index.silent(), pytest.raises(NotBuilt) as caught:
         Made(tmp_path, index.address).of("shop-tools", limit_s=0.01)

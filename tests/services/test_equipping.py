@@ -18,7 +18,10 @@ from tests.codebase.repositories import git
 from tests.services.package_server import serving, wheel, with_pytest
 from tests.services.pythons import HERE, WITH_UV, WITHOUT_UV
 
-INSTALLERS = pytest.mark.parametrize("search_path", [WITHOUT_UV, WITH_UV], ids=["pip", "uv"])
+INSTALLERS = pytest.mark.parametrize(
+    "search_path",
+    [pytest.param(WITHOUT_UV, marks=pytest.mark.slow, id="pip"), pytest.param(WITH_UV, id="uv")],
+)
 PROJECT = (
     '[project]\nname = "shop"\ndependencies = []\n[project.optional-dependencies]\nledger = ["shop-tools"]\n'
 )
@@ -132,6 +135,7 @@ def test_hashes_of_requirement_files_are_checked(
         assert "hash" in simulated.error.message.lower()
 
 
+@pytest.mark.slow
 def test_the_key_changes_with_settings_and_never_with_the_change_under_test(
     index: str, tmp_path: Path
 ) -> None:

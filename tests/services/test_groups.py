@@ -40,10 +40,14 @@ def ran(folder: Path, *groups: list[str], command: tuple[str, ...] = ()) -> list
     ("groups", "found"),
     [
         (([MANY, TWO], ["tests/deep/test_b.py"]), [MANY, TWO, B]),
-        (([B], [MANY], [TWO, ONE]), [B, MANY, TWO, ONE]),
-        (([ONE], [FAILS, MANY], [TWO, B]), [ONE, FAILS, MANY]),
+        pytest.param(([B], [MANY], [TWO, ONE]), [B, MANY, TWO, ONE], marks=pytest.mark.slow),
+        pytest.param(([ONE], [FAILS, MANY], [TWO, B]), [ONE, FAILS, MANY], marks=pytest.mark.slow),
         (([FAILS], ["tests/test_a.py"]), [FAILS]),
-        ((["tests/test_a.py::test_count"], [FAILS], ["tests/deep/test_b.py"]), [ONE, TWO, FAILS]),
+        pytest.param(
+            (["tests/test_a.py::test_count"], [FAILS], ["tests/deep/test_b.py"]),
+            [ONE, TWO, FAILS],
+            marks=pytest.mark.slow,
+        ),
         ((["tests/deep/test_b.py"], [ONE], ["tests/deep"]), [B]),
         (([ONE], ["tests/gone.py", FAILS], [TWO]), [ONE, FAILS]),
     ],

@@ -185,8 +185,10 @@ def test_one_test_over_its_time_limit_fails_and_the_others_run(tmp_path: Path) -
 
 LOADING = pytest.mark.parametrize(
     ("place", "hidden"),
-    [("test_b.py", "test_b.py"), ("sub/conftest.py", "sub")],
-    ids=["test module", "conftest"],
+    [
+        pytest.param("test_b.py", "test_b.py", marks=pytest.mark.slow, id="test module"),
+        pytest.param("sub/conftest.py", "sub", id="conftest"),
+    ],
 )
 
 
@@ -254,6 +256,7 @@ def test_what_takes_the_process_along_while_it_is_loaded_hides_its_own_tests_alo
     assert frames == ([f"{place}:1: in <module>", "shop.py:2: in <module>"] if end == "signal 11" else [])
 
 
+@pytest.mark.slow
 def test_what_cannot_be_stopped_costs_its_own_result_and_no_other(tmp_path: Path) -> None:
     text = (
         "import ctypes, os, time\n"
@@ -340,6 +343,7 @@ def order(report: TestReport) -> list[int]:
     return [int(case.id[-2]) for case in report.cases]
 
 
+@pytest.mark.slow
 def test_a_seed_shuffles_the_same_way_also_when_tests_are_left_out(tmp_path: Path) -> None:
     as_collected = order(suite(tmp_path / "r", ORDERED, Wanted()))
     shuffled = order(suite(tmp_path / "r", ORDERED, Wanted(seed=7)))

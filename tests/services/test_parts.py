@@ -104,6 +104,7 @@ def test_a_command_that_cannot_be_told_what_to_run_says_so_when_it_takes_too_lon
     assert "`python check.py` cannot be told which tests to run, so that it is not run in parts" in remedy
 
 
+@pytest.mark.slow
 def test_whoever_does_not_ask_for_parts_gets_none(tmp_path: Path) -> None:
     folder = laid_out(tmp_path, {"tests/test_a.py": HANGS, "tests/test_b.py": "def test_b():\n    pass\n"})
 

@@ -43,6 +43,7 @@ def outcomes(response: Response) -> dict[str, str]:
     return {case["id"]: case["outcome"] for case in response.result["cases"]}
 
 
+@pytest.mark.slow
 def test_ids_of_any_characters_select_what_they_name(tmp_path: Path) -> None:
     text = (
         "import pytest\n\n\n"
@@ -60,18 +61,18 @@ def test_ids_of_any_characters_select_what_they_name(tmp_path: Path) -> None:
     "settings",
     [
         "addopts = -W error --strict-markers --strict-config",
-        "filterwarnings = error",
+        pytest.param("filterwarnings = error", marks=pytest.mark.slow),
         "addopts = --lf --ff --cache-clear",
-        "addopts = -p no:cacheprovider --strict-config -W error",
-        "addopts = --import-mode=importlib",
+        pytest.param("addopts = -p no:cacheprovider --strict-config -W error", marks=pytest.mark.slow),
+        pytest.param("addopts = --import-mode=importlib", marks=pytest.mark.slow),
         "addopts = --maxfail=1 -x",
-        "testpaths = not_there",
-        "minversion = 6.0",
+        pytest.param("testpaths = not_there", marks=pytest.mark.slow),
+        pytest.param("minversion = 6.0", marks=pytest.mark.slow),
         "addopts = --doctest-modules --doctest-glob=*.md",
-        "addopts = --tb=no --no-header -qqq --color=yes -rA",
+        pytest.param("addopts = --tb=no --no-header -qqq --color=yes -rA", marks=pytest.mark.slow),
         "addopts = --junitxml=out.xml -o junit_family=xunit1",
-        "addopts = --basetemp=here --capture=no",
-        "norecursedirs = .*\nconsole_output_style = count",
+        pytest.param("addopts = --basetemp=here --capture=no", marks=pytest.mark.slow),
+        pytest.param("norecursedirs = .*\nconsole_output_style = count", marks=pytest.mark.slow),
     ],
 )
 def test_settings_of_a_repository_keep_no_result_from_us(tmp_path: Path, settings: str) -> None:
@@ -111,6 +112,7 @@ def test_tests_that_forbid_what_the_report_looks_with_are_not_hindered(tmp_path:
     assert set(found.values()) == {"passed"}
 
 
+@pytest.mark.slow
 def test_python_by_name_is_the_one_that_runs_the_tests_whatever_a_version_file_says(tmp_path: Path) -> None:
     text = (
         "import subprocess\nimport sys\n\nimport pytest\n\n\n"
@@ -125,6 +127,7 @@ def test_python_by_name_is_the_one_that_runs_the_tests_whatever_a_version_file_s
     assert set(found.values()) == {"passed"}
 
 
+@pytest.mark.slow
 def test_tests_that_spoil_their_process_cost_no_other_its_result(tmp_path: Path) -> None:
     text = (
         "import os\nimport sys\n\n\n"

@@ -167,6 +167,7 @@ def test_every_test_is_reported_by_its_own_id(service: ProcessService, tmp_path:
     )
 
 
+@pytest.mark.slow
 def test_a_report_says_how_the_tests_were_run_and_with_what(service: ProcessService, tmp_path: Path) -> None:
     copy = repository(tmp_path, {"test_many.py": MANY})
 
@@ -373,6 +374,7 @@ def test_what_was_compiled_of_an_earlier_text_is_not_run(service: ProcessService
     assert service.simulate(copy).passed
 
 
+@pytest.mark.slow
 def test_two_runs_report_the_same_words(service: ProcessService, tmp_path: Path) -> None:
     copy = repository(
         tmp_path,
@@ -446,6 +448,7 @@ def test_what_is_no_text_in_a_message_does_not_keep_it_from_arriving(
     assert case.message.endswith("E   ValueError: a?b")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "isolation", [HERE, pytest.param(NO_ISOLATION, marks=pytest.mark.slow)], ids=["strongest", "plain"]
 )

@@ -63,6 +63,7 @@ def ask(method: str, folder: Path, root: str, **params: Any) -> Response:
     return PythonService(MACHINE).answer(json.dumps(request).encode())
 
 
+@pytest.mark.slow
 def test_the_whole_suite_is_that_of_every_folder_each_test_once(panel: ServicePanel, folder: Path) -> None:
     report = panel.simulate(Copy(folder))
 
@@ -85,6 +86,7 @@ def test_a_test_goes_to_the_folder_it_lies_in(panel: ServicePanel, folder: Path)
     ]
 
 
+@pytest.mark.slow
 def test_a_change_in_one_folder_that_breaks_the_tests_of_another_is_seen(
     panel: ServicePanel, folder: Path
 ) -> None:
@@ -114,6 +116,7 @@ def test_what_cannot_be_loaded_is_named_from_the_top(folder: Path) -> None:
     assert "packages/api/tests/test_bad.py" in [each.artifact for each in response.diagnostics]
 
 
+@pytest.mark.slow
 def test_what_is_read_of_files_is_named_from_the_top(panel: ServicePanel, folder: Path) -> None:
     laid_out(
         folder,
@@ -155,6 +158,7 @@ def test_a_call_graph_is_asked_and_answered_in_the_repository_s_paths(folder: Pa
     assert not [each for each in response.result["edges"] if "/" in each["source"]]
 
 
+@pytest.mark.slow
 def test_lines_that_tests_execute_are_named_from_the_top(panel: ServicePanel, folder: Path) -> None:
     answers = panel.call(COVERAGE, Copy(folder), CoverageParams(tests=("packages/core/tests/test_core.py",)))
 

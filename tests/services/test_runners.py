@@ -77,8 +77,8 @@ def outcomes(response: Response) -> dict[str, str]:
     [
         ["python", "-X", "dev", "-m", "pytest", "-q", "-p", "no:randomly", "--strict-markers", "-x"],
         ["pytest", "--maxfail=1", "{tests}"],
-        ["make", "test", "ARGS={tests}"],
-        ["python", "scrubbing.py"],
+        pytest.param(["make", "test", "ARGS={tests}"], marks=pytest.mark.slow),
+        pytest.param(["python", "scrubbing.py"], marks=pytest.mark.slow),
         ["env", "SHOP=1", "pytest", "--exitfirst"],
     ],
     ids=["Python and pytest with options", "pytest", "make", "a script that scrubs its environment", "env"],
@@ -144,6 +144,7 @@ def test_what_takes_no_ids_or_reports_none_is_refused_with_what_to_do(
     assert problem in response.error.message
 
 
+@pytest.mark.slow
 def test_coverage_keeps_the_options_and_does_without_another_runner(folder: Path) -> None:
     for command, found in ((["python", "-X", "dev", "-m", "pytest"], "passed"), (["make", "test"], "failed")):
         response = ask("coverage", folder, command=command, tests=[DEV], timeout_s=60)
@@ -232,6 +233,7 @@ def test_a_whole_command_can_be_asked_for_by_its_own_id(whole: Path) -> None:
     assert outcomes(found) == {"Makefile::make check": "passed"}
 
 
+@pytest.mark.slow
 def test_a_target_that_runs_pytest_is_run_without_make_and_takes_ids(whole: Path) -> None:
     everything, one = simulated(whole, ["make", "test"]), simulated(whole, ["make", "test"], ONE)
 
@@ -244,6 +246,7 @@ def test_a_target_that_runs_pytest_is_run_without_make_and_takes_ids(whole: Path
     assert one.result["commands"] == [f"pytest -m 'not slow' {ONE} (what `make test`, by Makefile runs)"]
 
 
+@pytest.mark.slow
 def test_files_that_the_command_names_give_way_to_a_selection(whole: Path) -> None:
     command = ["pytest", "-q", "tests/more", "--ignore", "tests/none"]
 

@@ -95,6 +95,7 @@ def invoke(*words: str, environment: dict[str, str] | None = None) -> Result:
     return CliRunner().invoke(cli, list(words), env=environment or {}, standalone_mode=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("way", "skipped"),
     [

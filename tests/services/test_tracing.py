@@ -321,6 +321,7 @@ def test_a_test_that_takes_the_tracing_for_itself_is_told_as_far_as_it_is_known(
     assert trace.truncated
 
 
+@pytest.mark.slow
 def test_endless_recursion_fails_the_test_as_ever_and_nothing_else(tmp_path: Path) -> None:
     test = "def down(): down()\ndef test_a(): down()\n"
 

@@ -226,6 +226,7 @@ def test_a_test_or_a_file_that_takes_its_process_with_it_costs_no_other(tmp_path
     ]
 
 
+@pytest.mark.slow
 def test_a_test_that_hangs_is_ended_at_its_limit(tmp_path: Path) -> None:
     text = (
         "import time, unittest\n\n\nclass A(unittest.TestCase):\n"

@@ -176,6 +176,7 @@ def test_strange_files_are_reported_and_stop_nothing(tmp_path: Path) -> None:
     assert response.metadata.counts == {"artifacts": 6, "skipped": 1}
 
 
+@pytest.mark.slow
 def test_a_module_of_the_repository_is_never_taken_for_the_tool(tmp_path: Path) -> None:
     evil = "raise SystemExit(0)\n"
     laid_out(
@@ -250,6 +251,7 @@ TYPED = {
 }
 
 
+@pytest.mark.slow
 def test_the_project_s_type_checker_is_asked_about_these_files(tmp_path: Path) -> None:
     laid_out(tmp_path, {**TYPED, "pyproject.toml": "[tool.mypy]\nstrict = true\n"})
 
@@ -262,6 +264,7 @@ def test_the_project_s_type_checker_is_asked_about_these_files(tmp_path: Path) -
     assert "mypy" in response.metadata.tool_versions
 
 
+@pytest.mark.slow
 def test_a_file_name_is_never_an_option_of_the_checker(tmp_path: Path) -> None:
     laid_out(tmp_path, {"--always-true=x.py": "x: int = 'a'\n", "mypy.ini": "[mypy]\n"})
 

@@ -170,6 +170,7 @@ def test_what_is_tested_is_the_copy_and_never_what_was_built(site: Site) -> None
     assert site.times_built <= 1
 
 
+@pytest.mark.slow
 def test_the_service_answers_for_such_a_project_and_sees_what_a_change_deletes(site: Site) -> None:
     base = site.commit(FILES, tag="v1.2")
     request = Request(
@@ -227,6 +228,7 @@ def test_the_configured_python_is_the_one_or_none(site: Site) -> None:
         site.interpreter(base, **settings.model_dump())
 
 
+@pytest.mark.slow
 def test_pip_builds_where_there_is_no_uv(tmp_path: Path, index: str) -> None:
     site = Site(tmp_path / "shop", index, tmp_path / "kept", search_path=WITHOUT_UV)
 
@@ -285,6 +287,7 @@ def test_a_build_that_fails_says_why_and_what_to_do(site: Site, backend: str, re
     )
 
 
+@pytest.mark.slow
 def test_a_build_that_hangs_ends_at_its_limit(site: Site) -> None:
     base = site.commit({**FILES, "tools/backend.py": "import time\ntime.sleep(600)\n"}, tag="v1.2")
 

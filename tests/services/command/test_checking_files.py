@@ -92,6 +92,7 @@ def test_what_was_chosen_is_told_with_the_configuration_that_says_the_same(tmp_p
     assert Prepared.model_validate(ask("prepare", tmp_path).result).key != first.key
 
 
+@pytest.mark.slow
 def test_what_is_there_without_setup_is_reused_and_what_a_setup_makes_where_it_is_kept(
     tmp_path: Path,
 ) -> None:

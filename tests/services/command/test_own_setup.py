@@ -68,6 +68,7 @@ def test_a_setup_runs_once_and_every_run_finds_what_it_left_in_copy_and_home(tmp
     assert prepared(repository, **other).key != again.key
 
 
+@pytest.mark.slow
 def test_the_script_and_the_setup_of_services_toml_are_run_too(tmp_path: Path) -> None:
     repository = laid_out(tmp_path, {"tests.sh": TOLD})
     script = {"setup_script": "#!/bin/sh\r\necho a > made; echo b > ~/kept\r\n"}
@@ -79,6 +80,7 @@ def test_the_script_and_the_setup_of_services_toml_are_run_too(tmp_path: Path) -
     assert outcomes(by_table) == {".::a c": "passed"}
 
 
+@pytest.mark.slow
 def test_a_setup_works_on_the_base_and_never_on_what_a_change_made_of_it(tmp_path: Path) -> None:
     base = committed(tmp_path, {"tests.sh": TOLD, "source": "base\n"})
     laid_out(tmp_path, {"source": "changed\n"})

@@ -102,6 +102,7 @@ def test_a_root_that_is_none_is_refused(tmp_path: Path) -> None:
         assert error.code is ErrorCode.INVALID_REQUEST
 
 
+@pytest.mark.slow
 def test_what_is_configured_runs_after_its_setup_in_a_copy(tmp_path: Path) -> None:
     commands = SHELL._replace(setup=("echo made > made",))
     laid_out(tmp_path, {"tests.sh": 'test "$(cat made)" = made && echo "ok 1 - made"; echo 1..1\n'})
@@ -152,6 +153,7 @@ def test_one_test_is_run_by_its_own_command(tmp_path: Path) -> None:
     assert outcomes(report_of(tmp_path, commands=commands, tests=["a.x::adds"])) == {"a.x::adds": "passed"}
 
 
+@pytest.mark.slow
 def test_a_suite_that_hangs_is_ended_at_its_limit(tmp_path: Path) -> None:
     laid_out(tmp_path, {"tests.sh": "echo 'ok 1 - first'; sleep 600\n"})
     report = report_of(tmp_path, commands=SHELL, timeout_s=1.5)

@@ -94,6 +94,7 @@ def test_a_setup_that_fails_is_told_with_its_command_its_status_and_its_last_wor
     assert failure.code == ErrorCode.TOOL_FAILED
 
 
+@pytest.mark.slow
 def test_a_setup_that_hangs_is_ended_at_the_limit_which_is_named(tmp_path: Path) -> None:
     failure = refused(tmp_path, "echo waiting; sleep 3600", limit_s=2.0)
 
