@@ -8,7 +8,8 @@ import pytest
 
 from tests.end_to_end.scene import Scene, open_scene
 
-pytestmark = pytest.mark.timeout(300)  # seconds on a busy machine; usually a tenth of that
+# Seconds on a busy machine; usually a tenth of that.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 LEDGER = "cogworks/ledger/1"
 
 
@@ -46,7 +47,6 @@ def test_a_staged_step_asks_the_model_and_prints_the_effects_it_does_not_have(sc
     assert scene.everything() == before
 
 
-@pytest.mark.slow
 def test_a_staged_step_of_a_later_node_reads_its_inputs_from_the_ledger(scene: Scene) -> None:
     assert scene.cogworks("process").code == 0
     before = scene.everything()

@@ -13,6 +13,7 @@ def stands(response: object) -> dict[str, str]:
     return {each["name"]: each["status"] for each in response.result["dependencies"]}  # type: ignore[attr-defined]  # a Response
 
 
+@pytest.mark.slow
 def test_what_is_declared_and_used_is_satisfied_and_the_rest_is_named(tmp_path: Path) -> None:
     laid_out(
         tmp_path,

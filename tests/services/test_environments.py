@@ -142,6 +142,7 @@ def test_a_locked_version_that_cannot_be_had_gives_way_and_is_named(
     assert again.notes == found.notes
 
 
+@pytest.mark.slow
 def test_a_python_that_obeys_no_variable_of_python_finds_the_sources_as_well(
     index: PackageServer, tmp_path: Path
 ) -> None:
@@ -171,6 +172,7 @@ def test_what_is_only_wished_is_left_out_where_it_cannot_be_had(index: PackageSe
     assert "not to be had: nowhere-to-be-had>=3; trying without" in made.said
 
 
+@pytest.mark.slow
 @INSTALLERS
 def test_the_index_s_credentials_are_used_and_stay_outside(
     search_path: str, index: PackageServer, tmp_path: Path
@@ -196,6 +198,7 @@ def test_what_cannot_be_had_is_named_with_a_remedy_and_leaves_nothing(
     assert not list(tmp_path.glob("*/made-*"))
 
 
+@pytest.mark.slow
 @INSTALLERS
 def test_requirements_that_exclude_each_other_are_both_named(
     search_path: str, index: PackageServer, tmp_path: Path
@@ -241,6 +244,7 @@ def test_an_index_may_be_a_directory(tmp_path: Path) -> None:
     assert printed(made.of("shop-tools"), "import shop_tools; print(shop_tools.VERSION)") == "3"
 
 
+@pytest.mark.slow
 def test_what_was_not_made_to_its_end_is_made_again(index: PackageServer, tmp_path: Path) -> None:
     first = Made(tmp_path, index.address).of("shop-tools")
     place = first.prefix.parent.parent
@@ -273,6 +277,7 @@ def test_a_broken_mark_is_no_mark(mark: str, index: PackageServer, tmp_path: Pat
     assert again.times_made == 1
 
 
+@pytest.mark.slow
 def test_two_services_make_it_once(index: PackageServer, tmp_path: Path) -> None:
     both = [Made(tmp_path, index.address) for _ in range(2)]
     found: list[Interpreter] = []
@@ -289,6 +294,7 @@ def test_two_services_make_it_once(index: PackageServer, tmp_path: Path) -> None
     assert sum(each.times_made for each in both) == 1
 
 
+@pytest.mark.slow
 def test_a_service_that_takes_too_long_is_named(index: PackageServer, tmp_path: Path) -> None:
     made = Made(tmp_path, index.address)
     place = made.of("shop-tools").prefix.parent.parent

@@ -76,6 +76,7 @@ class Asked:
         return Prepared.model_validate(response.result)
 
 
+@pytest.mark.slow
 @INSTALLERS
 def test_an_extra_that_only_the_tests_imports_name_is_installed(
     search_path: str, index: str, tmp_path: Path
@@ -101,6 +102,7 @@ def test_an_extra_that_only_the_tests_imports_name_is_installed(
     assert [case["outcome"] for case in simulated.result["cases"]] == ["passed"]
 
 
+@pytest.mark.slow
 @INSTALLERS
 def test_locked_versions_are_installed(search_path: str, index: str, tmp_path: Path) -> None:
     lock = '[[package]]\nname = "shop-tools"\nversion = "1.0"\nsource = { registry = "x" }\n'
@@ -152,6 +154,7 @@ def test_the_key_changes_with_settings_and_never_with_the_change_under_test(
     assert len({before.key, pinned.key, variable.key}) == 3
 
 
+@pytest.mark.slow
 def test_the_block_of_configuration_makes_the_same_environment(index: str, tmp_path: Path) -> None:
     files = {"pyproject.toml": PROJECT, "test_a.py": "import shop_tools\ndef test_a(): ...\n"}
     asked = Asked(tmp_path, index, WITH_UV, files)

@@ -171,6 +171,7 @@ def test_a_limit_that_ends_the_run_is_named_with_the_test_that_reached_it(tmp_pa
     assert (report.passed, report.timed_out) == (False, False)
 
 
+@pytest.mark.slow
 def test_one_test_over_its_time_limit_fails_and_the_others_run(tmp_path: Path) -> None:
     text = (
         "import time\ndef test_a(): time.sleep(20)\ndef test_b(): pass\ndef test_c():\n  while True: pass\n"
@@ -294,6 +295,7 @@ def test_what_cannot_be_stopped_costs_its_own_result_and_no_other(tmp_path: Path
     assert (report.collection_errors, report.timed_out) == ((), False)
 
 
+@pytest.mark.slow
 def test_processes_that_die_one_after_another_are_not_replaced_without_end(tmp_path: Path) -> None:
     text = "import os, pytest\n@pytest.mark.parametrize('n', range(9))\ndef test_a(n): os._exit(3)\n"
 
@@ -400,6 +402,7 @@ def test_an_item_that_needs_walls_is_refused_where_there_are_none(tmp_path: Path
     assert "safety-critical or comes from somebody who is not trusted" in response.error.message
 
 
+@pytest.mark.slow
 def test_another_item_runs_without_walls_and_the_answer_warns(tmp_path: Path) -> None:
     response = asked(NO_ISOLATION, tmp_path, needs_walls=False)
 

@@ -144,6 +144,7 @@ def test_tests_that_spoil_their_process_cost_no_other_its_result(tmp_path: Path)
     assert list(found)[-1] == "test_a.py::test_last"
 
 
+@pytest.mark.slow
 def test_plugins_named_below_the_root_are_told_as_pytest_tells_it(tmp_path: Path) -> None:
     files = {
         "pytest.ini": "[pytest]\n",
@@ -168,6 +169,7 @@ EXAMPLES = (
 )
 
 
+@pytest.mark.slow
 def test_tests_are_not_told_that_they_run_on_a_build_server_and_comparisons_are_whole(tmp_path: Path) -> None:
     response = simulated(laid_out(tmp_path, {"test_a.py": BUILD_SERVER}))
 

@@ -300,6 +300,7 @@ def test_a_conftest_that_cannot_be_loaded_hides_the_tests_of_its_folder_alone(
     assert set(report.versions) == ({"python", "pytest"} if passed else set())
 
 
+@pytest.mark.slow
 def test_a_suite_that_does_not_begin_runs_beyond_the_folder_that_keeps_it_from_that(
     service: ProcessService, tmp_path: Path
 ) -> None:
@@ -417,6 +418,7 @@ def test_tests_see_no_secret_and_no_home(service: ProcessService, tmp_path: Path
     assert "'HOME'" in case.message
 
 
+@pytest.mark.slow
 def test_a_test_that_kills_its_process_is_named_and_the_others_run(
     service: ProcessService, tmp_path: Path
 ) -> None:

@@ -54,6 +54,7 @@ def simulated(folder: Path, command: list[str], *tests: str) -> Response:
     return ask("simulate", folder, command=command, tests=list(tests), timeout_s=60)
 
 
+@pytest.mark.slow
 def test_a_file_that_is_skipped_as_a_whole_is_no_stranger(tmp_path: Path) -> None:
     skipped = "import pytest\n\npytest.importorskip('not_there')\n\n\ndef test_a(): pass\n"
     folder = laid_out(tmp_path, {"tests/test_s.py": skipped})
@@ -98,6 +99,7 @@ def test_options_of_python_and_of_pytest_are_kept(folder: Path) -> None:
     assert chosen == {QUICK: "passed"}
 
 
+@pytest.mark.slow
 def test_a_selection_that_the_users_options_leave_empty_is_a_failure(folder: Path) -> None:
     response = simulated(folder, ["pytest", "-m", "quick"], A_B)
 
@@ -105,12 +107,14 @@ def test_a_selection_that_the_users_options_leave_empty_is_a_failure(folder: Pat
     assert [each.message for each in response.diagnostics] == ["no test ran"]
 
 
+@pytest.mark.slow
 def test_one_failure_more_or_less_hides_no_other_whatever_the_command_says(folder: Path) -> None:
     found = outcomes(simulated(folder, ["make", "test", "ARGS={tests}"], "tests/test_a.py"))
 
     assert found == {A_B: "passed", C_D: "failed", DEV: "failed", QUICK: "passed"}
 
 
+@pytest.mark.slow
 def test_a_test_that_takes_its_process_with_it_costs_no_other(folder: Path) -> None:
     found = outcomes(simulated(folder, ["python", "crashing.py"], "tests/test_crash.py"))
 
@@ -254,6 +258,7 @@ def test_files_that_the_command_names_give_way_to_a_selection(whole: Path) -> No
     assert outcomes(simulated(whole, command, ONE)) == {ONE: "passed"}
 
 
+@pytest.mark.slow
 def test_doctests_are_reported_and_run_one_by_one(whole: Path) -> None:
     command = ["python", "-m", "doctest", "shop.py"]
 

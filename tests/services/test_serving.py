@@ -114,6 +114,7 @@ def test_the_python_service_passes_the_conformance_suite(
     assert result.return_value == 0
 
 
+@pytest.mark.slow
 def test_the_findings_are_a_table_with_what_to_do(service: Running, tmp_path: Path) -> None:
     (tmp_path / "sound.py").write_text("x = 1\n")
     sample = ("--repository", str(tmp_path), "--broken", "sound.py")
@@ -202,6 +203,7 @@ def test_more_callers_than_places_are_turned_away_and_nobody_is_held_up(service:
         assert other.handshake().name == "python"
 
 
+@pytest.mark.slow
 def test_beyond_plain_http_a_certificate_and_a_token_are_wanted(tmp_path: Path) -> None:
     pem = certificate(tmp_path)
     token_file = tmp_path / "token"

@@ -373,6 +373,7 @@ UNITTEST = (
 )
 
 
+@pytest.mark.slow
 def test_over_the_wire_a_test_of_the_standard_library_is_traced_too(tmp_path: Path) -> None:
     copy = repository(tmp_path, {"tests/test_b.py": UNITTEST})
     with ProcessService(COMMAND, name="python", environment=os.environ) as service:

@@ -264,6 +264,7 @@ def test_doctests_and_tests_that_a_module_loads_itself_have_ids_of_files(tmp_pat
     assert [each.split(":")[0] for each in response.result["collection_errors"]] == ["test_failing.py"]
 
 
+@pytest.mark.slow
 def test_another_order_and_groups_are_kept_with_classes_together(tmp_path: Path) -> None:
     text = "import unittest\n\n\n" + "".join(
         f"class {name}(unittest.TestCase):\n"

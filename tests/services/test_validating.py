@@ -275,6 +275,7 @@ def test_a_file_name_is_never_an_option_of_the_checker(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_where_the_settings_say_what_is_checked_tests_count_as_well(tmp_path: Path) -> None:
     laid_out(tmp_path, {**TYPED, "mypy.ini": "[mypy]\nfiles = pkg, tests\n"})
 
@@ -285,6 +286,7 @@ def test_where_the_settings_say_what_is_checked_tests_count_as_well(tmp_path: Pa
     ]
 
 
+@pytest.mark.slow
 def test_without_all_modules_no_type_error_blocks(tmp_path: Path) -> None:
     files = {"setup.cfg": "[mypy]\nstrict = True\n", "a.py": "import not_there\nx: int = 'a'\n"}
     laid_out(tmp_path, files)

@@ -406,6 +406,7 @@ def version_of(interpreter: Interpreter) -> str:
     return (layer / "src/shop/_version.py").read_text().strip()
 
 
+@pytest.mark.slow
 def test_a_clone_that_borrows_its_objects_tells_the_version(site: Site, tmp_path: Path) -> None:
     base = site.commit({**FILES, "README.md": "Borrowed\n", "setup.cfg": "# borrowed\n"}, tag="v1.4")
     for place, other in (("first", "shop"), ("second", "first")):

@@ -91,6 +91,7 @@ def test_a_setup_works_on_the_base_and_never_on_what_a_change_made_of_it(tmp_pat
     }
 
 
+@pytest.mark.slow
 def test_a_setup_of_one_project_of_several_starts_in_its_folder(tmp_path: Path) -> None:
     base = committed(tmp_path, {"web/tests.sh": TOLD, "api/a.x": ""})
     setup = {"setup": ["echo here > made; echo home > ~/kept; echo top > ../api/made"]}
@@ -99,6 +100,7 @@ def test_a_setup_of_one_project_of_several_starts_in_its_folder(tmp_path: Path) 
     assert outcomes(report) == {"web::here home": "passed"}
 
 
+@pytest.mark.slow
 def test_what_a_setup_made_is_laid_through_no_link_of_the_repository(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -119,6 +121,7 @@ def test_checking_files_runs_no_setup(tmp_path: Path) -> None:
     assert ask("validate", tmp_path, commands=commands, artifacts=["a.c"]).error is None
 
 
+@pytest.mark.slow
 def test_a_setup_that_fails_refuses_the_run_with_the_file_that_says_it(tmp_path: Path) -> None:
     commands = SHELL._replace(setup=("echo no >&2; exit 3",))
     error = ask("simulate", laid_out(tmp_path, {"tests.sh": TOLD}), commands=commands).error
@@ -130,6 +133,7 @@ def test_a_setup_that_fails_refuses_the_run_with_the_file_that_says_it(tmp_path:
     )
 
 
+@pytest.mark.slow
 def test_a_setup_of_an_item_that_needs_walls_is_not_run_without_them(tmp_path: Path) -> None:
     settings = {"setup": ["echo a > made; echo b > ~/kept"]}
     caller = {"needs_walls": True}
@@ -169,6 +173,7 @@ def test_a_package_that_npm_does_not_know_is_told_in_its_words(tmp_path: Path) -
     assert "ms@999.0.0" in error.message
 
 
+@pytest.mark.slow
 def test_a_setup_in_config_toml_is_run(tmp_path: Path) -> None:
     config = '[environment]\nsetup = ["echo a > made; echo b > ~/kept"]\n'
     settings = repository_settings({"config.toml": config}).model_dump()

@@ -61,6 +61,7 @@ def test_node_runs_a_long_suite_in_parts(tmp_path: Path) -> None:
     assert f"`{FILES[2]}` did not come to its end within 10 s" in whole.remedies[-1]
 
 
+@pytest.mark.slow
 def test_a_command_that_cannot_be_told_which_files_to_test_says_so(tmp_path: Path) -> None:
     laid_out(tmp_path, {"a.test.js": "", "b.test.js": ""})
 

@@ -121,6 +121,7 @@ def test_variables_of_the_repository_reach_its_tests(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_setup_that_fails_is_told_with_its_words_and_a_remedy(tmp_path: Path) -> None:
     commands = SHELL._replace(setup=("echo nothing to install >&2; exit 4",))
     error = ask("simulate", laid_out(tmp_path, {"tests.sh": ""}), commands=commands).error

@@ -48,6 +48,7 @@ def refused(folder: Path, *lines: str, **asked: Any) -> NotBuilt:
     return failure.value
 
 
+@pytest.mark.slow
 def test_what_a_setup_makes_in_copy_and_home_is_kept_and_the_repository_is_not_touched(
     tmp_path: Path,
 ) -> None:
