@@ -416,7 +416,12 @@ class World:
                 node_id=f"C_{number}",
                 database_id=number,
                 author=BOT,
-                body=marked(capped(effect.body), visit_key=effect.visit_key, topic=effect.topic),
+                body=marked(
+                    capped(effect.body),
+                    visit_key=effect.visit_key,
+                    topic=effect.topic,
+                    revision=effect.revision,
+                ),
                 created_at=self.now,
                 edited=False,
                 viewer_did_author=True,

@@ -9,9 +9,10 @@ from cogworks.engine.release import give_back
 from cogworks.engine.visit import Tracker
 from cogworks.errors import PermissionRefused
 from cogworks.forge.effects import PostComment
+from cogworks.forge.markers import STATUS_TOPIC
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
-from cogworks.forge.surface import STATUS_TOPIC, project
+from cogworks.forge.surface import project, status_comment
 from cogworks.ledger.lease import VisitLease
 from cogworks.ledger.record import Change, LedgerCommit, Tip, change_for
 from cogworks.pipeline.decision import INPUTS, Answer
@@ -165,7 +166,7 @@ def _posted(ports: AnswerPorts, visit_lease: VisitLease, snapshot: Snapshot, due
 def _comments(seen: Considered, state: RunState) -> tuple[PostComment, ...]:
     def status(visit_key: VisitKey) -> PostComment:
         body = project(Standing(state, seen.facts, seen.pipeline), seen.config).comment
-        return PostComment(number=state.issue, topic=STATUS_TOPIC, body=body, visit_key=visit_key)
+        return status_comment(state, body, visit_key)
 
     owed = [
         # What kept the item from beginning is mended by now: the comment that was to tell it says where the run stands.

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cogworks.engine.tasks import VIEW, slot_values
+from cogworks.forge.markers import STATUS_TOPIC
 from cogworks.forge.publication import Published
 from cogworks.forge.snapshot import Snapshot
-from cogworks.forge.surface import STATUS_TOPIC
 from cogworks.ledger.lease import VisitLease
 from cogworks.ledger.record import edges_file, view_file, visit_files
 from cogworks.llm.provider import ModelReply

@@ -20,9 +20,10 @@ from cogworks.forge.effects import PostComment
 from cogworks.forge.facts import LabelEvent
 from cogworks.forge.inbox import newest_event, objection
 from cogworks.forge.labels import present_inputs
+from cogworks.forge.markers import STATUS_TOPIC
 from cogworks.forge.readable import legible_config
 from cogworks.forge.snapshot import Snapshot
-from cogworks.forge.surface import STATUS_TOPIC, problem_comment
+from cogworks.forge.surface import problem_comment, status_comment
 from cogworks.ledger.lease import VisitLease
 from cogworks.ledger.record import Change, LedgerCommit, StaleTip, change_for
 from cogworks.pipeline.decision import INPUTS
@@ -159,7 +160,9 @@ def _tell(ports: AnswerPorts, ledger: NewLedger, refused: Refused, state: RunSta
         commit = ledger.append(snapshot.ledger.oid, change)
     due = Due(
         comments=tuple(
-            PostComment(number=held.issue, topic=each.topic, body=each.body, visit_key=each.visit_key)
+            status_comment(held, each.body, each.visit_key)
+            if each.topic == STATUS_TOPIC
+            else PostComment(number=held.issue, topic=each.topic, body=each.body, visit_key=each.visit_key)
             for each in held.owed
         ),
         verb=VERB,

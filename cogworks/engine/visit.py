@@ -26,7 +26,7 @@ from cogworks.errors import ApprovalNeeded, BudgetReached
 from cogworks.forge.effects import Effect, PostComment
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
-from cogworks.forge.surface import STATUS_TOPIC, project
+from cogworks.forge.surface import project, status_comment
 from cogworks.ledger.lease import Heartbeat
 from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files
 from cogworks.llm.gateway import ReplyRecord
@@ -372,9 +372,7 @@ def _first_status(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> Po
     surface = project(
         Standing(after, claimed.facts, claimed.pipelines.choose(after.pipeline)), claimed.config
     )
-    return PostComment(
-        number=after.issue, topic=STATUS_TOPIC, body=surface.comment, visit_key=claimed.move.visit_key
-    )
+    return status_comment(after, surface.comment, claimed.move.visit_key)
 
 
 def _spend_of(record: ReplyRecord) -> Spend:

@@ -92,6 +92,8 @@ class PostComment(Value):
     topic: str
     body: str
     visit_key: VisitKey
+    revision: int | None = None
+    """Of the ledger, as the marker tells it; the status comment has one, see `surface.status_comment`."""
 
 
 class EditComment(Value):

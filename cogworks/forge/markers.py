@@ -8,8 +8,10 @@ from cogworks.vocabulary import IssueNumber, Value, VisitKey
 _VERSION = "cogworks:1"
 _TOPIC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/@+-]{0,99}")
 _LINE = re.compile(
-    rf"<!-- {_VERSION} k=(?P<visit_key>[0-9a-f]{{64}}) t=(?P<topic>{_TOPIC.pattern}) h=(?P<digest>[0-9a-f]{{8}}) -->"
+    rf"<!-- {_VERSION} k=(?P<visit_key>[0-9a-f]{{64}}) t=(?P<topic>{_TOPIC.pattern}) h=(?P<digest>[0-9a-f]{{8}})"
+    r"(?: r=(?P<revision>[0-9]{1,9}))? -->"
 )
+STATUS_TOPIC = "status"
 
 
 class Marker(Value):
@@ -20,19 +22,25 @@ class Marker(Value):
     """A comment's topic or a sub-item's key; at most 100 letters, digits and `_.:/@+-`, starting with one of the first two."""
     digest: str
     """First 8 hex digits of the SHA-256 of the text below the marker, as it was posted."""
+    revision: int | None = None
+    """Of a status comment: the revision of the state that it shows. None elsewhere, and where an older version wrote it."""
 
     def matches(self, text: str) -> bool:
         """Whether the text below the marker is still the one that was posted."""
         return self.digest == _digest(text)
 
 
-def marked(text: str, *, visit_key: VisitKey, topic: str) -> str:
+def marked(text: str, *, visit_key: VisitKey, topic: str, revision: int | None = None) -> str:
     """The text with its marker above it.
+
+    Args:
+        revision: what a status comment shows of the ledger; a ledger behind it was set back.
 
     Raises:
         ValueError: the visit key or the topic cannot be written into a marker.
     """
-    line = f"<!-- {_VERSION} k={visit_key} t={topic} h={_digest(text)} -->"
+    shows = "" if revision is None else f" r={revision}"
+    line = f"<!-- {_VERSION} k={visit_key} t={topic} h={_digest(text)}{shows} -->"
     if _LINE.fullmatch(line) is None:
         raise ValueError(f"a marker cannot carry the visit key {visit_key!r} and the topic {topic!r}")
     return f"{line}\n{text}"

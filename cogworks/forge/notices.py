@@ -10,14 +10,13 @@ from datetime import datetime
 
 from cogworks.errors import SafetyHalt
 from cogworks.forge.facts import Comment
-from cogworks.forge.markers import parse_marker
+from cogworks.forge.markers import STATUS_TOPIC, parse_marker
 from cogworks.forge.snapshot import Snapshot
 from cogworks.pipeline.position import Facts, instance_name, is_request_changed
 from cogworks.pipeline.state import RunState
 
-REVISION = "Revision "
-_STATUS_TOPIC = "status"
-_SHOWN = re.compile(rf"^{REVISION}(\d+)\. State digest: `([0-9a-f]{{64}})`$", re.MULTILINE)
+# How versions before 0.1 showed the revision, whose markers did not carry it.
+_SENTENCE = re.compile(r"^Revision (\d+)\. State digest: `[0-9a-f]{64}`$", re.MULTILINE)
 
 
 def notices(state: RunState, facts: Facts) -> list[str]:
@@ -95,19 +94,28 @@ def refuse_older_ledger(snapshot: Snapshot, state: RunState) -> None:
         SafetyHalt: the status comment tells of more than the ledger holds.
     """
     ref = state.status_comment
-    shown = next((c.body for c in snapshot.issue.comments if ref and c.node_id == ref.node_id), "")
-    found = _SHOWN.search(shown.replace("\r\n", "\n"))
-    if found and int(found[1]) > state.revision and snapshot.ledger is not None:
+    body = next((c.body for c in snapshot.issue.comments if ref and c.node_id == ref.node_id), "")
+    shown = _revision_shown(body)
+    if shown is not None and shown > state.revision and snapshot.ledger is not None:
         raise SafetyHalt(
             f"branch `cogworks/ledger/{state.issue}` is at {snapshot.ledger.oid} with revision {state.revision}, but the "
-            f"status comment shows revision {found[1]} (state digest {found[2]}): somebody set the branch back; nothing was "
-            "written. Push the newer commit again, or delete the status comment to go on from the older one."
+            f"status comment shows revision {shown}: somebody set the branch back. Nothing was written. Push the newer "
+            "commit again, or delete the status comment to go on from the older one."
         )
+
+
+def _revision_shown(body: str) -> int | None:
+    """What a status comment shows of the ledger: its marker says so, or its text where an older version wrote it."""
+    marker = parse_marker(body)
+    if marker is not None and marker.revision is not None:
+        return marker.revision
+    found = _SENTENCE.search(body.replace("\r\n", "\n"))
+    return int(found[1]) if found else None
 
 
 def _is_our_status(comment: Comment) -> bool:
     marker = parse_marker(comment.body)
-    if marker is None or marker.topic != _STATUS_TOPIC:
+    if marker is None or marker.topic != STATUS_TOPIC:
         return False
     # Anybody can copy a marker; a stranger must not be able to stop an item with one.
     return comment.viewer_did_author or (comment.author is not None and comment.author.is_bot)

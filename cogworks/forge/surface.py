@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from cogworks.forge.bases import base_repairs, bodies_put_right, issue_closed
 from cogworks.forge.bodies import capped
-from cogworks.forge.effects import AddReaction, EditComment, Effect, SetLabels
+from cogworks.forge.effects import AddReaction, EditComment, Effect, PostComment, SetLabels
 from cogworks.forge.facts import Comment
-from cogworks.forge.markers import marked
-from cogworks.forge.notices import REVISION, insisted_on, notices
+from cogworks.forge.markers import STATUS_TOPIC, marked
+from cogworks.forge.notices import insisted_on, notices
 from cogworks.forge.recorded import recorded_in
 from cogworks.forge.snapshot import Snapshot
 from cogworks.pipeline.closing import closing_pull, end_of, is_all_merged
@@ -35,9 +35,8 @@ from cogworks.pipeline.spending import unconfirmed
 from cogworks.pipeline.state import RunState, VisitRecord, first_visit_key
 from cogworks.pipeline.waiting import WaitingFor
 from cogworks.settings.config import Config
-from cogworks.vocabulary import IssueNumber, Value
+from cogworks.vocabulary import IssueNumber, Value, VisitKey
 
-STATUS_TOPIC = "status"
 NODE_LABEL = "cogworks:node:"
 KIND_LABEL = "cogworks:kind:"
 _WHO_PAYS = "- Who: anyone who may merge to the default branch raises the limit; anyone with write permission comments."
@@ -102,12 +101,20 @@ def _missing_receipts(snapshot: Snapshot, state: RunState) -> Iterator[AddReacti
             yield AddReaction(subject_id=receipt.subject_id, content=receipt.content)
 
 
+def status_comment(state: RunState, body: str, visit_key: VisitKey) -> PostComment:
+    """The status comment as it is posted: its marker tells which revision of the ledger it shows."""
+    return PostComment(
+        number=state.issue, topic=STATUS_TOPIC, body=body, visit_key=visit_key, revision=state.revision
+    )
+
+
 def comment_difference(body: str, snapshot: Snapshot, state: RunState) -> tuple[Effect, ...]:
     """The edit that makes the status comment say `body`; none where it does, or where it is not there."""
     comment = state.status_comment
     if comment is None:
         return ()
-    wanted = marked(capped(body), visit_key=first_visit_key(state), topic=STATUS_TOPIC)
+    key = first_visit_key(state)
+    wanted = marked(capped(body), visit_key=key, topic=STATUS_TOPIC, revision=state.revision)
     shown = own_status_comment(snapshot, state)
     if is_status_lost(snapshot, state) or (shown is not None and _same(shown.body, wanted)):
         return ()
@@ -327,7 +334,7 @@ def _folded(state: RunState) -> str:
     lines = [
         f"Run `{state.run_id}` of pipeline `{state.pipeline}` (graph `{state.graph_hash[:12]}`).",
         f"The truth is on branch `cogworks/ledger/{state.issue}`; this comment is a view of it and is repaired when it differs.",
-        f"{REVISION}{state.revision}. State digest: `{digest}`",
+        f"Revision {state.revision}. State digest: `{digest}`",
     ]
     return "<details><summary>State</summary>\n\n" + "\n".join(lines) + "\n\n</details>"
 

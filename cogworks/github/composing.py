@@ -106,7 +106,8 @@ def operations(index: int, effect: Effect, known: Known) -> list[Operation]:
         case CreateSubIssue() | CreateIssue():
             return [Operation(alias, "createIssue", _issue(effect, known))]
         case PostComment():
-            body = marked(capped(effect.body), visit_key=effect.visit_key, topic=effect.topic)
+            text = capped(effect.body)
+            body = marked(text, visit_key=effect.visit_key, topic=effect.topic, revision=effect.revision)
             return [
                 Operation(alias, "addComment", {"subjectId": _subject(effect.number, known), "body": body})
             ]

@@ -15,9 +15,9 @@ from cogworks.forge.effects import (
     SetBase,
     SetLabels,
 )
+from cogworks.forge.markers import STATUS_TOPIC
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
-from cogworks.forge.surface import STATUS_TOPIC
 from cogworks.github.ledger_log import LedgerCopy
 from cogworks.ledger.history import entry
 from cogworks.ledger.invariants import (

@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from cogworks.engine.consider import Considered
-from cogworks.forge.effects import CloseIssue, EditPullRequest, Effect, LinkDependency, PostComment, SetLabels
+from cogworks.forge.effects import CloseIssue, EditPullRequest, Effect, LinkDependency, SetLabels
 from cogworks.forge.facts import Account, SubIssue
 from cogworks.forge.markers import Marker, parse_marker
 from cogworks.forge.snapshot import Snapshot
-from cogworks.forge.surface import STATUS_TOPIC, differences, project
+from cogworks.forge.surface import differences, project, status_comment
 from cogworks.ledger.invariants import Finding
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.state import RunState, SubItem, first_visit_key
@@ -176,9 +176,7 @@ def _check_views(seen: Considered, existing: Existing) -> Iterable[Found]:
         comment is not None and comment.node_id not in shown and comment.node_id not in existing.node_ids
     )
     if (comment is None and state.visits) or is_gone:
-        post = PostComment(
-            number=state.issue, topic=STATUS_TOPIC, body=surface.comment, visit_key=first_visit_key(state)
-        )
+        post = status_comment(state, surface.comment, first_visit_key(state))
         yield Found(
             kind="view",
             rule="status_comment",

@@ -313,5 +313,5 @@ def _changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
 def _status_comment(scene: Scene) -> str:
     comments = scene.seen()["issues"]["nodes"][0]["comments"]["nodes"]
     assert len(comments) == 1
-    # That it saw the label go and come back is a revision of its own.
-    return re.sub(r"Revision \d+", "Revision <n>", str(comments[0]["body"]))
+    # That it saw the label go and come back is a revision of its own, in the marker too.
+    return re.sub(r"Revision \d+", "Revision <n>", str(comments[0]["body"]).partition("\n")[2])

@@ -1,6 +1,7 @@
 """What people say to an item, step by step: obeyed once, answered once, whatever happens in between."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Literal
 
@@ -11,6 +12,7 @@ from cogworks.engine.visit import Push
 from cogworks.errors import PermissionRefused, SafetyHalt, TryAgainLater
 from cogworks.forge.effects import Effect
 from cogworks.forge.facts import Account, Branch, LabelEvent
+from cogworks.forge.markers import parse_marker
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
@@ -18,7 +20,7 @@ from cogworks.pipeline.people import Held
 from cogworks.vocabulary import CommitOid, IssueNumber, Login, NodeId
 from tests.pipeline.graphs import document
 from tests.step_fakes import NODES, Died, Fault, Runner, after, undisturbed, until_done
-from tests.world import ANN, PIPELINE, World
+from tests.world import ANN, BOT, PIPELINE, World
 
 EVE = Account(login=Login("eve"), id=66)
 
@@ -654,6 +656,54 @@ def test_a_ledger_that_was_set_back_halts_and_names_both_states() -> None:
     assert f"is at {kept[-1].oid} with revision 2, but the status comment shows revision 3" in str(
         caught.value
     )
+
+
+def set_back(world: World) -> CommitOid:
+    """The item waits at its first gate again, although its status comment shows what came after it; the ledger's tip."""
+    world.merge(world.pulls[0].number)
+    kept, files = list(world.commits), dict(world.files)
+    Runner(world).step()
+    world.commits, world.files = kept, files
+    return kept[-1].oid
+
+
+def rewritten(world: World, change: Callable[[str], str]) -> None:
+    """The program's comments say something else."""
+    world.comments = [
+        each.model_copy(update={"body": change(each.body)}) if each.author == BOT else each
+        for each in world.comments
+    ]
+
+
+def test_a_ledger_that_was_set_back_is_known_by_the_marker_whatever_the_comment_says() -> None:
+    world = waiting_item()
+    tip = set_back(world)
+    rewritten(world, lambda body: body.partition("\n")[0] + "\nRevision 1. Cut short.")
+
+    with pytest.raises(
+        SafetyHalt, match=f"is at {tip} with revision 2, but the status comment shows revision 3"
+    ):
+        Runner(world).step()
+
+
+def test_a_ledger_that_was_set_back_is_known_by_a_comment_of_an_older_version() -> None:
+    world = waiting_item()
+    tip = set_back(world)
+    rewritten(world, lambda body: re.sub(r" r=\d+ -->", " -->", body))
+
+    with pytest.raises(
+        SafetyHalt, match=f"is at {tip} with revision 2, but the status comment shows revision 3"
+    ):
+        Runner(world).step()
+
+
+def test_the_comment_of_an_older_version_gets_its_revision_with_the_next_step() -> None:
+    world = waiting_item()
+    rewritten(world, lambda body: re.sub(r" r=\d+ -->", " -->", body))
+
+    Runner(world).step()
+
+    assert [parse_marker(body).revision for body in world.own_comments()] == [world.state.revision]  # type: ignore[union-attr]  # ours has one
 
 
 def test_a_status_command_only_gets_eyes() -> None:

@@ -24,6 +24,15 @@ def test_what_is_marked_is_recognised_with_its_text_unchanged(
     assert marker.matches(text)
 
 
+@given(st.text(), st.none() | st.integers(0, 999_999_999))
+def test_a_marker_tells_the_revision_that_its_text_shows(text: str, revision: int | None) -> None:
+    marker = parse_marker(marked(text, visit_key=VISIT_KEY, topic="status", revision=revision))
+
+    assert marker is not None
+    assert marker.revision == revision
+    assert marker.matches(text)
+
+
 @given(st.text())
 def test_no_text_breaks_the_reader(body: str) -> None:
     marker = parse_marker(body)

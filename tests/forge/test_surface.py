@@ -6,9 +6,8 @@ import pytest
 from cogworks.forge.bodies import MAX_BODY_CHARS
 from cogworks.forge.effects import EditComment, SetLabels
 from cogworks.forge.facts import Comment
-from cogworks.forge.markers import marked, text_below_marker
+from cogworks.forge.markers import STATUS_TOPIC, marked, text_below_marker
 from cogworks.forge.surface import (
-    STATUS_TOPIC,
     Surface,
     comment_difference,
     differences,
@@ -48,7 +47,8 @@ def world_showing(state: RunState, body: str | None, *labels: str) -> World:
     world.empty_ledger()
     world.files["state.json"] = state_text(state)
     if body is not None:
-        world.comments.append(comment(1, marked(body, visit_key=first_visit_key(state), topic=STATUS_TOPIC)))
+        shown = marked(body, visit_key=first_visit_key(state), topic=STATUS_TOPIC, revision=state.revision)
+        world.comments.append(comment(1, shown))
     return world
 
 
@@ -272,7 +272,7 @@ def test_a_status_comment_that_differs_is_edited_in_place() -> None:
 
     assert edit == EditComment(
         comment_id="C_1",
-        body=marked("as it should be\n", visit_key=state.visits[0].visit_key, topic=STATUS_TOPIC),
+        body=marked("as it should be\n", visit_key=state.visits[0].visit_key, topic=STATUS_TOPIC, revision=1),
     )
 
 
