@@ -60,17 +60,15 @@ def install(
     try:
         for part in requirements.passes:
             ended = _installed(part, place, installer, installer_settings, gateway)
+            # Before anything is said of the failure: it may come of the missing Python alone.
+            _check_python(place, pythons, requirements)
             if installer.may_build and _failed_by_itself(ended, gateway):
                 left_s = max(deadline - time.monotonic(), 1.0)
                 late = installer_settings._replace(limit_s=left_s)
                 ended = _installed_from_sources(part, place, installer, late, gateway)
+                _check_python(place, pythons, requirements)
             if ended.code != 0:
                 raise _not_built(requirements, ended, gateway.problems, installer)
-            if not pythons.items() <= pythons_of(place).items():
-                raise NotBuilt(
-                    f"a package replaced the Python of its environment: one of {', '.join(requirements.wanted)}, or of what these "
-                    "need. Leave it out on the base branch; nothing of it was kept."
-                )
     finally:
         gateway.close()
 
@@ -100,6 +98,19 @@ def pythons_of(place: Path) -> dict[str, str]:
     programs = place / "bin"
     found = () if programs.is_symlink() else sorted(programs.glob("python*"))
     return {each.name: str(each.readlink()) for each in found if each.is_symlink()}
+
+
+def _check_python(place: Path, pythons: Mapping[str, str], requirements: Requirements) -> None:
+    """Refuse an environment whose Python was replaced.
+
+    Raises:
+        NotBuilt: it is not the one that the environment was made with.
+    """
+    if not pythons.items() <= pythons_of(place).items():
+        raise NotBuilt(
+            f"a package replaced the Python of its environment: one of {', '.join(requirements.wanted)}, or of what these "
+            "need. Leave it out on the base branch; nothing of it was kept."
+        )
 
 
 def _failed_by_itself(ended: Ended, gateway: Gateway) -> bool:

@@ -295,9 +295,10 @@ def test_a_build_that_hangs_ends_at_its_limit(site: Site) -> None:
         site.interpreter(base, limit_s=3.0)
 
 
+@pytest.mark.parametrize("ending", ["", "; os._exit(1)"], ids=["goes on", "fails"])
 @pytest.mark.parametrize("replaced", ["bin/python", "bin"])
 def test_a_package_that_puts_a_link_in_place_of_python_makes_no_environment(
-    replaced: str, tmp_path: Path, index: str
+    replaced: str, ending: str, tmp_path: Path, index: str
 ) -> None:
     secret = tmp_path / "secret"
     secret.mkdir()
@@ -308,7 +309,7 @@ def test_a_package_that_puts_a_link_in_place_of_python_makes_no_environment(
     with_pytest(wheels)
     # Python reads such a file whenever it starts, so that the package acts while it is being installed.
     attack = f"import os, sys; place = os.path.join(sys.prefix, {replaced!r}); "
-    attack += f"os.path.islink(os.path.dirname(place)) or (os.rename(place, place + '.old'), os.symlink({str(target)!r}, place))"
+    attack += f"os.path.islink(os.path.dirname(place)) or (os.rename(place, place + '.old'), os.symlink({str(target)!r}, place)){ending}"
     wheel(wheels, "evil", "1.0", {"evil.pth": f"{attack}\n"})
     with serving(wheels) as server:
         site = Site(tmp_path / "shop", server.address, tmp_path / "kept")
