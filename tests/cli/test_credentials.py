@@ -72,6 +72,7 @@ def test_what_the_environment_holds_of_no_use_is_told_by_name_before_any_request
     assert not any(word in text for text in (*step, *doctor) for word in WORDS if isinstance(text, str))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "told"),
     [

@@ -12,6 +12,8 @@ from cogworks.cli.status import status
 from tests.cli.planned_item import as_person, call, push_to_ledger
 from tests.end_to_end.scene import Scene
 
+pytestmark = pytest.mark.slow
+
 LEDGER = "refs/heads/cogworks/ledger/1"
 
 

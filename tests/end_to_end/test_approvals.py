@@ -13,6 +13,8 @@ from tests.hub.administrator import Administrator
 from tests.hub.running import RunningHub
 from tests.step_fakes import NODES
 
+pytestmark = pytest.mark.slow
+
 QUIET = {"graphql": 1, "rest": 0, "git": 0}
 
 
@@ -64,7 +66,6 @@ def test_a_writer_approves_patch_after_patch_and_nobody_else_does(item: Item) ->
     assert (last.summary.split(", ")[-1], last.spend.model_calls, last.attempt) == ("attempt 2", 2, 1)
 
 
-@pytest.mark.slow
 def test_an_approval_that_the_hubs_clock_has_let_lapse_is_refused_and_a_new_one_obeyed(
     hub: RunningHub, item: Item
 ) -> None:

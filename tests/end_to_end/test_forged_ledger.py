@@ -14,7 +14,8 @@ from cogworks.hub.seeding import add_collaborator, add_user, create_repository
 from cogworks.hub.world import World
 from tests.end_to_end.scene import Scene, open_scene
 
-pytestmark = pytest.mark.timeout(300)  # seconds on a busy machine; usually a tenth of that
+# Seconds on a busy machine; usually a tenth of that.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 LEDGER = "cogworks/ledger/1"
 VAULT = "bank/vault"

@@ -6,7 +6,8 @@ import pytest
 
 from tests.end_to_end.scene import Scene, open_scene
 
-pytestmark = pytest.mark.timeout(300)  # seconds on a busy machine; usually a tenth of that
+# Seconds on a busy machine; usually a tenth of that.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")

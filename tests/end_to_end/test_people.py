@@ -15,6 +15,8 @@ from cogworks.errors import ConfigurationError, SafetyHalt
 from tests.end_to_end.people import TOKENS, Item, malformed_configuration, new_item, open_hub
 from tests.hub.running import RunningHub
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
@@ -152,7 +154,6 @@ def test_a_hold_lasts_until_somebody_says_why_the_item_may_go_on(item: Item) -> 
     assert item.step().node == "plan"
 
 
-@pytest.mark.slow
 def test_a_cancelled_item_leaves_one_summary_and_begins_anew_on_a_restart(item: Item) -> None:
     item.until("plan")
     item.label("cogworks:cancel")
@@ -171,7 +172,6 @@ def test_a_cancelled_item_leaves_one_summary_and_begins_anew_on_a_restart(item: 
     assert item.branch("spec-r2") in item.snapshot().branches
 
 
-@pytest.mark.slow
 def test_a_retry_makes_again_what_was_rejected(item: Item) -> None:
     item.until("code@A")
     item.say("/cogworks reject code@A it does not add")
@@ -185,7 +185,6 @@ def test_a_retry_makes_again_what_was_rejected(item: Item) -> None:
     assert item.step().node == "code@A"
 
 
-@pytest.mark.slow
 def test_a_closed_pull_request_is_a_rejection_until_it_is_reopened(item: Item) -> None:
     item.until("ship@A")
     number = item.state().pull_requests[-1].number
@@ -198,7 +197,6 @@ def test_a_closed_pull_request_is_a_rejection_until_it_is_reopened(item: Item) -
     assert item.step().node == "code@B"
 
 
-@pytest.mark.slow
 def test_a_rejected_pull_request_is_made_anew_with_all_that_is_built_on_it(item: Item) -> None:
     item.until("ship@B")
     first = item.state().pull("swi-1")
@@ -214,7 +212,6 @@ def test_a_rejected_pull_request_is_made_anew_with_all_that_is_built_on_it(item:
     assert again.number > first.number
 
 
-@pytest.mark.slow
 def test_an_edited_issue_stops_before_its_pull_request_and_goes_on_when_somebody_says_so(item: Item) -> None:
     item.until("plan")
     item.ask("PATCH", f"issues/{item.address.number}", body="It should multiply.")
@@ -246,7 +243,6 @@ def test_a_locked_issue_goes_on_and_says_so(item: Item) -> None:
     assert "The issue is locked" in item.comments()[0]
 
 
-@pytest.mark.slow
 def test_commits_of_others_on_a_branch_of_ours_are_kept_and_named(item: Item) -> None:
     item.until("code@A")
     content = {"content": "bW9yZQ==", "message": "By hand", "branch": item.branch("swi-1")}
@@ -314,7 +310,6 @@ def stacked(item: Item) -> tuple[int, int]:
     return first.number, second.number
 
 
-@pytest.mark.slow
 def test_a_base_branch_deleted_after_its_merge_costs_no_dependent_its_pull_request(item: Item) -> None:
     first, second = stacked(item)
     item.ask("PUT", f"pulls/{first}/merge")
@@ -330,7 +325,6 @@ def test_a_base_branch_deleted_after_its_merge_costs_no_dependent_its_pull_reque
     assert requests == {"graphql": 1, "rest": 0, "git": 0}
 
 
-@pytest.mark.slow
 def test_a_dependent_goes_to_the_default_branch_once_its_dependency_is_merged(item: Item) -> None:
     first, second = stacked(item)
     item.ask("PUT", f"pulls/{first}/merge")
@@ -352,7 +346,6 @@ def shipped_on_an_approval(item: Item) -> tuple[int, int]:
     return spec.number, code.number
 
 
-@pytest.mark.slow
 def test_code_on_an_approved_branch_goes_to_the_default_branch_once_that_is_merged_and_deleted(
     item: Item,
 ) -> None:
@@ -366,7 +359,6 @@ def test_code_on_an_approved_branch_goes_to_the_default_branch_once_that_is_merg
     assert (pull["state"], pull["base"]["ref"]) == ("open", "main")
 
 
-@pytest.mark.slow
 def test_code_on_an_approved_branch_stops_when_its_pull_request_is_closed_after_all(item: Item) -> None:
     spec, code = shipped_on_an_approval(item)
     item.ask("PATCH", f"pulls/{spec}", state="closed")
@@ -401,7 +393,6 @@ def test_a_default_branch_that_moves_disturbs_no_gate(item: Item) -> None:
     assert (report.outcome, requests) == ("waiting", {"graphql": 1, "rest": 0, "git": 0})
 
 
-@pytest.mark.slow
 def test_a_deleted_branch_of_an_open_pull_request_is_a_rejection_that_a_retry_makes_good(item: Item) -> None:
     item.until("ship@A")
     number = item.state().pull_requests[-1].number
@@ -418,7 +409,6 @@ def test_a_deleted_branch_of_an_open_pull_request_is_a_rejection_that_a_retry_ma
     assert again.number > number
 
 
-@pytest.mark.slow
 def test_a_renamed_repository_goes_on_under_its_old_address(tmp_path: Path) -> None:
     with open_hub(tmp_path) as own:
         item = new_item(own)
@@ -428,7 +418,6 @@ def test_a_renamed_repository_goes_on_under_its_old_address(tmp_path: Path) -> N
         assert item.step().node == "plan"
 
 
-@pytest.mark.slow
 def test_the_commands_that_look_read_right_on_an_item_that_was_held_rejected_restarted_and_lost(
     item: Item, hub: RunningHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

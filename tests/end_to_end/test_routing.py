@@ -12,7 +12,8 @@ from tests.model_server import ModelServer, replied
 from tests.nodes.examples import CLASSIFICATION, output
 from tests.pipeline.graphs import document, edge
 
-pytestmark = pytest.mark.timeout(300)  # seconds on a busy machine; usually a tenth of that
+# Seconds on a busy machine; usually a tenth of that.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 INTAKE = {
     "id": "intake",

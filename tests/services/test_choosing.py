@@ -145,6 +145,7 @@ def test_links_directories_and_other_text_are_no_manifests(machine: Machine, tmp
     assert before.notes[0].startswith("setup.cfg cannot be read")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "base", "isolation", "code", "said"),
     [

@@ -96,6 +96,7 @@ def test_an_environment_has_what_the_manifest_asks_for_and_is_kept(
     assert first.prefix.is_relative_to(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("others", "instead"), [(WITHOUT_UV, "pip"), (WITH_UV, "another uv")], ids=["pip", "uv"]
 )
@@ -116,6 +117,7 @@ def test_a_version_manager_s_stand_in_for_uv_that_does_not_run_is_passed_over_an
     assert made.said[0] == found.notes[0]
 
 
+@pytest.mark.slow
 @INSTALLERS
 @pytest.mark.parametrize(
     ("locked", "told"),

@@ -179,6 +179,7 @@ def test_tests_are_not_told_that_they_run_on_a_build_server_and_comparisons_are_
     assert "truncated" not in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", ["", "import hypothesis\n"], ids=["imported by tests", "by a conftest"])
 def test_hypothesis_tries_the_same_examples_in_every_run(tmp_path: Path, settings: str) -> None:
     folder = laid_out(tmp_path, {"test_a.py": EXAMPLES, "conftest.py": settings})

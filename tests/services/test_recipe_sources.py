@@ -543,6 +543,7 @@ def test_whatever_the_files_say_a_recipe_of_plain_requirements_comes_out(files: 
         assert Requirement(each).url is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["[" * 20_000, "{" * 20_000, "a = " + "[" * 5_000, "(" * 20_000, "x = 'a'\n" + "x = x + x\n" * 200, "a: " + "[" * 5_000, "-" * 100_000, "\\\n" * 50_000],

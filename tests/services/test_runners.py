@@ -121,6 +121,7 @@ def test_a_test_that_takes_its_process_with_it_costs_no_other(folder: Path) -> N
     assert found == {"tests/test_crash.py::test_crash": "error", "tests/test_crash.py::test_after": "passed"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "problem"),
     [

@@ -87,6 +87,7 @@ def many_functions() -> dict[str, str]:
     return files
 
 
+@pytest.mark.slow
 def test_of_200_functions_at_most_40_are_taken_all_near_the_seed_whatever_the_order() -> None:
     files = many_functions()
 
