@@ -12,6 +12,8 @@ from cogworks.errors import CogworksError
 from cogworks.repair.branches import Branch, followed, planned_branches, suspected_branches
 from cogworks.repair.landmarks import Alternative, FailurePattern, RepairTarget, fallback_pattern
 from cogworks.repair.localise.localising import Localised, Reach, localise
+from cogworks.repair.localise.slices import Slice
+from cogworks.repair.localise.sources import lines_of
 from cogworks.repair.planning import Planned, Situation, combined, planned
 from cogworks.repair.probe.investigating import Findings, ProbeLimits, Watching, investigate
 from cogworks.repair.probe.probes import ProbePatch, Scene
@@ -19,6 +21,7 @@ from cogworks.repair.probe.recalling import proposed, recalled
 from cogworks.repair.probe.understanding import understood
 from cogworks.repair.proposing import Caps, Request, step_of, windows_of
 from cogworks.repair.violations import Step
+from cogworks.sight.seen import Seen
 
 
 class Inquiry:
@@ -106,6 +109,7 @@ class Diagnosis:
         self._failing = TestReport(cases=())
         self._given_up: set[str] = set()
         self._inquiry = Inquiry(job, tools, notes, tell)
+        self._seen = tools.seen or Seen(tools.explorer.text)
 
     def give_up(self, landmark: RepairTarget) -> None:
         """No change was found for this place."""
@@ -172,14 +176,16 @@ class Diagnosis:
         if localised is None or plan is None:
             raise CogworksError(f"landmark {landmark.id!r} was not planned by this run")
         self._requests += 1
-        padding, step = self._job.options.limits.slice_padding_lines, self.step(landmark)
-        texts = {path: self._tools.explorer.text(path) or "" for path in step.files}
+        padding = self._job.options.limits.slice_padding_lines
+        texts = {
+            span.artifact: self._tools.explorer.text(span.artifact) or "" for span in landmark.target_spans
+        }
         return Request(
             landmark=landmark,
             pattern=plan.pattern,
             situation=self._situation(localised, reasons),
-            windows=windows_of(landmark, texts, padding=padding),
-            step=step,
+            windows=windows_of(landmark, texts, self._seen, padding=padding),
+            step=self.step(landmark),
             most=self._job.options.search.diffs_per_step,
             purpose=f"fix-diffs-{self._requests}",
         )
@@ -187,12 +193,8 @@ class Diagnosis:
     def step(self, landmark: RepairTarget) -> Step:
         """What a change for a landmark may touch."""
         limits = self._job.options.limits
-        caps = Caps(
-            changed_lines=limits.max_loc_changes,
-            files=limits.max_files_per_diff,
-            padding_lines=limits.slice_padding_lines,
-        )
-        return step_of(landmark, caps, handed_over=self._job.handed_over, rules=self._job.rules)
+        caps = Caps(changed_lines=limits.max_loc_changes, files=limits.max_files_per_diff)
+        return step_of(landmark, caps, self._seen, handed_over=self._job.handed_over, rules=self._job.rules)
 
     def regression(self, files: Sequence[str]) -> tuple[str, ...] | None:
         """The tests that reach these files; None where nobody can tell."""
@@ -205,22 +207,41 @@ class Diagnosis:
 
     def _asked(self, situation: Situation, *, keep_pattern: bool) -> Planned:
         before = self._notes.planned
+        for each in (*situation.slices, *situation.tests):
+            self._seen.note(each.artifact, *each.lines)
         pattern = before.pattern if keep_pattern and before else self._combined(situation)
         self._synthesize(pattern)
         self._tell("planner.landmarks.start")
-        found = planned(situation, pattern, self._tools.model, purpose=f"fix-landmarks-{self._analyses}")
+        found = planned(
+            situation,
+            pattern,
+            self._tools.model,
+            purpose=f"fix-landmarks-{self._analyses}",
+            looked=self._looked,
+        )
         landmarks = [each.id for each in found.landmarks]
         self._tell("planner.landmarks.done", landmarks=landmarks, problems=list(found.problems))
         return found
 
     def _combined(self, situation: Situation) -> FailurePattern:
         self._tell("combine.start")
-        found = combined(situation, self._tools.model, purpose=f"fix-combine-{self._analyses}")
+        found = combined(
+            situation, self._tools.model, purpose=f"fix-combine-{self._analyses}", looked=self._looked
+        )
         place = found.pattern.primary_location
         self._tell(
             "combine.done", artifact=place.artifact, lines=list(place.lines), problems=list(found.problems)
         )
         return found.pattern
+
+    def _looked(self) -> tuple[Slice, ...]:
+        """Every stretch that was shown, as it is now."""
+        texts = {path: lines_of(self._tools.explorer.text(path) or "") for path in self._seen.paths}
+        return tuple(
+            Slice(artifact=path, lines=(first, last), text="".join(lines[first - 1 : last]))
+            for path, lines in texts.items()
+            for first, last in self._seen.stretches(path)
+        )
 
     def _synthesize(self, pattern: FailurePattern) -> None:
         """What the pattern and the probes come to together."""

@@ -21,6 +21,7 @@ from cogworks.repair.transact.outcomes import Result
 from cogworks.repair.transact.steady import SteadyTests
 from cogworks.repair.transact.transaction import Checks, Tree
 from cogworks.repair.violations import TestRules
+from cogworks.sight.seen import Seen
 from cogworks.vocabulary import CommitOid, RunId, Value
 
 
@@ -58,6 +59,8 @@ class Tools:
     proposer: Proposer
     sandbox_pool: SandboxPool | None = None
     """None: no probe can be sent."""
+    seen: Seen | None = None
+    """What whoever is asked was shown by looks; None: only what the questions show counts."""
     steady: SteadyTests | None = None
     """Knows which names of tests cannot be relied on; None: all can."""
     say: Callable[[str], None] = lambda _: None

@@ -9,6 +9,7 @@ from cogworks.codebase.patchtree import TreeState
 from cogworks.codegen.branching import Branching, Chronicle
 from cogworks.codegen.diagnosing import Diagnosis
 from cogworks.codegen.repair_job import Job, Notes, Tools, Tried, budgets_of
+from cogworks.codegen.repair_terms import RepairTerms
 from cogworks.codegen.suitability import known_before, limited_to, of_targets, repair_proof, unfit, unproven
 from cogworks.codegen.testgate import facts_of
 from cogworks.cycle.actions import Action, Outcome
@@ -19,6 +20,7 @@ from cogworks.cycle.flow import NEXT_BRANCH
 from cogworks.cycle.results import MAX_LISTED, ActionResult, Candidate, Payload, TraceEntry, failed
 from cogworks.domain_services.messages import TestReport
 from cogworks.errors import InvalidReply
+from cogworks.repair.interview import ModelUnusable
 from cogworks.repair.judging import judge
 from cogworks.repair.ladder import Rung
 from cogworks.repair.landmarks import RepairTarget
@@ -28,9 +30,8 @@ from cogworks.repair.probe.investigating import TreeChanged
 from cogworks.repair.proof import Runs, weakened_lines
 from cogworks.repair.proof import Tree as ProvenTree
 from cogworks.repair.proposing import Proposals, Request, judged
-from cogworks.repair.transact.gates import Selection
 from cogworks.repair.transact.measure import RERUNS, as_found
-from cogworks.repair.transact.outcomes import Result, Terms, TransactionEvent
+from cogworks.repair.transact.outcomes import Result, TransactionEvent
 from cogworks.repair.transact.transaction import TransactionPorts, Tree, transact
 from cogworks.vocabulary import CommitOid
 
@@ -69,6 +70,7 @@ class PatchRun:
         self.notes = Notes()
         self._diagnosis = Diagnosis(job, tools, self.notes, self._note)
         self._branching = Branching(tools.tree, self.notes, self._note)
+        self._terms = RepairTerms(job, self._diagnosis, self._branching, base=self._base.head)
 
     @property
     def base(self) -> CommitOid:
@@ -177,8 +179,10 @@ class PatchRun:
             replies = self._tools.proposer.propose(request)
         except InvalidReply as error:
             self._note("proposer.done", kept=0, refused=[str(error)])
-            halt = str(error) if isinstance(error, NobodyAsked) else ""
+            halt = str(error) if isinstance(error, NobodyAsked | ModelUnusable) else ""
             return self._ended(Outcome.NONE_VALID, summary=str(error), reasons=(str(error),), halt=halt)
+        # Looks before the answer may have shown more than the question did.
+        request = request.model_copy(update={"step": self._diagnosis.step(landmark)})
         found = judged(replies, request, self._ports, tried=self._failed_here(), rejected=self.notes.rejected)
         self._note("proposer.done", kept=len(found.kept), refused=list(found.refused))
         self.notes.proposals += found.kept
@@ -214,9 +218,8 @@ class PatchRun:
         if self._undone:
             self._note("txn.retry", landmark=landmark.id, candidate=name, after=self._undone)
         self._note("txn.start", landmark=landmark.id, candidate=name)
-        result = transact(
-            change["diff"], self._terms(landmark), self._ports, tried=frozenset(self._failed_here())
-        )
+        terms = self._terms.of(landmark, parse_diff(change["diff"]).diff.paths)
+        result = transact(change["diff"], terms, self._ports, tried=frozenset(self._failed_here()))
         self._note("txn.result", code=result.code, reasons=list(result.reasons))
         self.notes.tried.append(Tried(landmark=landmark.id, candidate=result.proposal, result=result))
         if result.is_kept:
@@ -288,30 +291,6 @@ class PatchRun:
             return failed("unproven", "FINALIZE: nothing proves the tree as it is now")
         return self._ended(Outcome.DONE, summary=f"{len(proof.having('fail_to_pass'))} test(s) repaired")
 
-    def _terms(self, landmark: RepairTarget) -> Terms:
-        step, gates = self._diagnosis.step(landmark), self._job.options.gates
-        tests = self._diagnosis.regression(step.files) if gates.regression else ()
-        selection = Selection(
-            landmark=(landmark.landmark_test,) if landmark.landmark_test else (),
-            targeted=self._job.instance.failing_tests,
-            regression=tests or (),
-            smoke=gates.smoke or (),
-            full=tests is None,
-            is_last=self._branching.is_last and gates.targeted_tests,
-            is_part=self._branching.is_part,
-        )
-        return Terms(
-            run=self._job.run,
-            sub_item=self._job.instance.instance_id,
-            step=step,
-            selection=selection,
-            base=self.base,
-            command=self._job.command,
-            limits=self._job.limits,
-            static=gates.static,
-            max_total_churn=self._job.options.limits.max_total_churn,
-        )
-
     def _run(self, tests: Sequence[str], timeout_s: float) -> TestReport:
         """One run outside of a transaction; what the tests wrote into the worktree must not stop the next one."""
         report = self._tools.checks.run(tests, timeout_s=timeout_s)
@@ -344,7 +323,7 @@ class PatchRun:
             self._note("proposer.retry", landmark=landmark.id, reasons=list(reasons))
             return
         self._step, self._undone = landmark.id, ""
-        tests = self._terms(landmark).selection.tests
+        tests = self._terms.of(landmark).selection.tests
         spans = [[span.artifact, *span.lines] for span in landmark.target_spans]
         self._note("step.begin", landmark=landmark.id, intent=landmark.intent, spans=spans)
         self._note(

@@ -8,12 +8,13 @@ from typing import Any, Generic, Protocol, TypeVar
 from pydantic import BaseModel
 
 from cogworks.errors import InvalidReply
-from cogworks.llm.prompts import Prompt, Prompts
+from cogworks.llm.prompts import Prompt, Prompts, as_json
 from cogworks.llm.provider import Message, ModelReply, ModelRequest
 from cogworks.llm.replies import Fits, Misfits, parse_json, read_reply, schema_problems
-from cogworks.llm.schemas import Schema
+from cogworks.llm.schemas import Schema, full_schema
 
 Reply = TypeVar("Reply", bound=BaseModel)
+Other = TypeVar("Other", bound=BaseModel)
 MAX_LOOKS = 8
 """Of one turn."""
 MAX_CONVERSATION_BYTES = 450_000
@@ -53,12 +54,20 @@ class Wanted(Generic[Reply]):
     """The full schema of the answer alone."""
 
 
-def turn_schema(answer: Mapping[str, Any], look: Mapping[str, Any]) -> Schema:
-    """The schema of a turn: looks or the answer; the definitions of the answer move to the top."""
-    plain = {key: value for key, value in answer.items() if key not in ("$defs", "$schema")}
+def turn_schema(answer: Mapping[str, Any], look: Mapping[str, Any], *others: Mapping[str, Any]) -> Schema:
+    """The schema of a turn: looks or the answer; the definitions of the answer move to the top.
+
+    Args:
+        others: of further answers that the conversation may ask for later; a schema that stays the same keeps what is cached.
+    """
+    answers = (answer, *others)
+    plain = [
+        {key: value for key, value in each.items() if key not in ("$defs", "$schema")} for each in answers
+    ]
+    definitions = {name: value for each in (*answers, look) for name, value in each.get("$defs", {}).items()}
     return {
         "$schema": answer.get("$schema", ""),
-        "$defs": {**answer.get("$defs", {}), **look.get("$defs", {})},
+        "$defs": definitions,
         "title": f"{answer.get('title', 'Answer')}OrLooks",
         "type": "object",
         "properties": {
@@ -69,7 +78,7 @@ def turn_schema(answer: Mapping[str, Any], look: Mapping[str, Any]) -> Schema:
                 "description": "What you want to see before you answer, in this order; empty when you answer.",
             },
             "answer": {
-                "anyOf": [plain, {"type": "null"}],
+                "anyOf": [*plain, {"type": "null"}],
                 "description": "Your answer; null while you look.",
             },
         },
@@ -163,8 +172,27 @@ class Conversation(Generic[Reply]):
 
     def fork(self) -> "Conversation[Reply]":
         """Another conversation with the same beginning; what is said in one, the other does not hear."""
+        return self._going_on(self._wanted)
+
+    def turned(
+        self, prompt: str, variables: Mapping[str, Any], reply_type: type[Other], *, is_known: bool = False
+    ) -> "Conversation[Other]":
+        """This conversation with a further question, whose answer has a form of its own; it is this one that ends.
+
+        Args:
+            prompt: the stem of the question's template; its system section is said with it.
+            reply_type: one of those that the conversation was begun with.
+            is_known: the same was asked before, so that its system section need not be said again.
+        """
+        schema = full_schema(reply_type)
+        question = self._prompts.render(prompt, {"output_schema": as_json(schema), **variables})
+        said = question.user if is_known else f"{question.system.task}\n\n{question.user}"
+        self._add("user", said)
+        return self._going_on(Wanted(reply_type, schema))
+
+    def _going_on(self, wanted: Wanted[Other]) -> "Conversation[Other]":
         other = Conversation(
-            self._send, self._opening, self._wanted, prompts=self._prompts, repair_rounds=self._repair_rounds,
+            self._send, self._opening, wanted, prompts=self._prompts, repair_rounds=self._repair_rounds,
             looks=self._looks, turns=self._turns,
         )  # fmt: skip
         other._said, other._results = self._said, self._results

@@ -186,6 +186,7 @@ class Gateway:
         looks: Looks | None = None,
         limits: LookLimits = NO_LOOKS,
         shown: Sequence[Mapping[str, Any]] = (),
+        others: Sequence[type[BaseModel]] = (),
     ) -> Conversation[Reply]:
         """A conversation that begins with a question; nobody is asked yet.
 
@@ -194,14 +195,16 @@ class Gateway:
             looks: who shows more of the repository; None: nobody.
             limits: of all looks of the visit together.
             shown: what of the repository the question shows, for the record of each reply.
+            others: forms of answers to further questions of the same conversation, which needs somebody who looks.
 
         Raises: ConfigurationError for a faulty template or reply type.
         """
         schema = full_schema(reply_type)
         question = self._prompts.render(prompt, {"output_schema": as_json(schema), **variables})
         turns = _Turns(self, limits)
-        looks = looks if turns.left() else None
-        form = turn_schema(schema, looks.schema) if looks else schema
+        # Without a turn left a reader is told so; the form of a series stays one.
+        looks = looks if turns.left() or others else None
+        form = turn_schema(schema, looks.schema, *map(full_schema, others)) if looks else schema
         text = opening_text(question, looks, turns.left())
         opening = self._request(question, reduced_schema(form), prompt, text=text, goes_on=True)
         opening = opening.model_copy(update={"shown": tuple(dict(each) for each in shown)})

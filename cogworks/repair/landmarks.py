@@ -207,4 +207,4 @@ def _span(suspect: Suspect) -> Span:
 
 def _unseen(who: str, span: Span) -> str:
     first, last = span.lines
-    return f"{who} names {span.artifact}:{first}-{last}, which is in none of the windows that were shown"
+    return f"{who} names {span.artifact}:{first}-{last}, which was not shown; look at it first, or name another place"

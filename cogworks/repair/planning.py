@@ -1,6 +1,6 @@
 """What is believed to be wrong and which small changes shall mend it: by a model, or from the ranking alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel
@@ -81,48 +81,49 @@ class Planned(Value):
     """Why the model's own answer was not taken; empty when it was."""
 
 
-def combined(situation: Situation, model: Model, *, purpose: str) -> Planned:
+Looked = Callable[[], Sequence[Slice]]
+"""What the model was shown besides the windows: by its own looks, up to now."""
+
+
+def combined(situation: Situation, model: Model, *, purpose: str, looked: Looked = tuple) -> Planned:
     """The failure pattern by the model; by the ranking where its answers cannot be used.
 
     Raises:
         ValueError: there is no suspect.
     """
     problems: tuple[str, ...] = ()
-    previous = ""
     for number in range(1, ROUNDS + 1):
-        given = {**shown(situation), "problems": problems, "previous": previous}
+        given = {**shown(situation), "problems": problems}
         try:
             reply = model.ask("combine", given, PatternReply, purpose=_numbered(purpose, number))
         except InvalidReply as error:
             problems = (str(error),)
             break
-        found, problems = _pattern(reply, situation)
+        found, problems = _pattern(reply, situation, looked())
         if found is not None:
             return Planned(pattern=found)
-        previous = reply.model_dump_json(indent=2)
     return Planned(pattern=fallback_pattern(situation.suspects), problems=problems)
 
 
-def planned(situation: Situation, pattern: FailurePattern, model: Model, *, purpose: str) -> Planned:
+def planned(
+    situation: Situation, pattern: FailurePattern, model: Model, *, purpose: str, looked: Looked = tuple
+) -> Planned:
     """RepairTargets by the model, in an order that works; none where its answers cannot be used."""
     problems: tuple[str, ...] = ()
-    previous = ""
     for number in range(1, ROUNDS + 1):
         given = {
             **shown(situation),
             "pattern": pattern.model_dump(mode="json"),
             "most": MOST_PLANNED,
             "problems": problems,
-            "previous": previous,
         }
         try:
             reply = model.ask("landmarks", given, LandmarksReply, purpose=_numbered(purpose, number))
         except InvalidReply as error:
             return Planned(pattern=pattern, problems=(str(error),))
-        found, problems = _landmarks(reply, situation)
+        found, problems = _landmarks(reply, situation, looked())
         if not problems:
             return Planned(pattern=pattern, landmarks=ordered(found) or ())
-        previous = reply.model_dump_json(indent=2)
     return Planned(pattern=pattern, problems=problems)
 
 
@@ -165,7 +166,9 @@ def _numbered(purpose: str, number: int) -> str:
     return purpose if number == 1 else f"{purpose}-again"
 
 
-def _pattern(reply: PatternReply, situation: Situation) -> tuple[FailurePattern | None, tuple[str, ...]]:
+def _pattern(
+    reply: PatternReply, situation: Situation, looked: Sequence[Slice]
+) -> tuple[FailurePattern | None, tuple[str, ...]]:
     places = (reply.primary, *(each.place for each in reply.alternatives))
     if backwards := tuple(_backwards(place) for place in places if place.last_line < place.first_line):
         return None, backwards
@@ -180,11 +183,13 @@ def _pattern(reply: PatternReply, situation: Situation) -> tuple[FailurePattern 
         confidence=reply.confidence,
         assumptions_to_check=reply.assumptions_to_check,
     )
-    problems = pattern_problems(found, situation.slices)
+    problems = pattern_problems(found, (*situation.slices, *looked))
     return (None, problems) if problems else (found, ())
 
 
-def _landmarks(reply: LandmarksReply, situation: Situation) -> tuple[list[RepairTarget], tuple[str, ...]]:
+def _landmarks(
+    reply: LandmarksReply, situation: Situation, looked: Sequence[Slice]
+) -> tuple[list[RepairTarget], tuple[str, ...]]:
     places = [place for each in reply.landmarks for place in each.places]
     if backwards := tuple(_backwards(place) for place in places if place.last_line < place.first_line):
         return [], backwards
@@ -200,7 +205,8 @@ def _landmarks(reply: LandmarksReply, situation: Situation) -> tuple[list[Repair
         )
         for each in reply.landmarks
     ]
-    problems = landmark_problems(found, situation.slices, tests=situation.targets, most=MOST_PLANNED)
+    slices = (*situation.slices, *looked)
+    problems = landmark_problems(found, slices, tests=situation.targets, most=MOST_PLANNED)
     return found, problems
 
 

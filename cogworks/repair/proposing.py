@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
+from cogworks.codebase.changes import matching
 from cogworks.codebase.diffmodel import render
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.diffplacing import (
@@ -22,6 +23,7 @@ from cogworks.repair.transact.diffrules import fingerprint
 from cogworks.repair.transact.transaction import Ruled, TransactionPorts, ruled
 from cogworks.repair.violations import Span as StepSpan
 from cogworks.repair.violations import Step, TestRules
+from cogworks.sight.seen import Seen
 from cogworks.vocabulary import Value
 
 DIFFS = 3
@@ -36,7 +38,6 @@ class Caps(Value):
 
     changed_lines: int = 12
     files: int = 2
-    padding_lines: int = 60
 
 
 class Request(Value):
@@ -100,13 +101,8 @@ class ModelProposer:
             "landmark": landmark.intent,
             "test": landmark.landmark_test,
             "spans": [f"{span.artifact}:{span.lines[0]}-{span.lines[1]}" for span in landmark.target_spans],
-            "files": list(step.files),
             "allow_api": list(step.allow_api),
-            "caps": {
-                "changed_lines": step.max_changed_lines,
-                "files": step.max_files,
-                "distance": step.padding_lines,
-            },
+            "caps": {"changed_lines": step.max_changed_lines, "files": step.max_files},
             "most": request.most,
             "windows": [
                 {"path": each.artifact, "text": each.numbered(), "first": each.lines[0]}
@@ -118,24 +114,33 @@ class ModelProposer:
 
 
 def step_of(
-    landmark: RepairTarget, caps: Caps, *, handed_over: Sequence[str] = (), rules: TestRules | None = None
+    landmark: RepairTarget,
+    caps: Caps,
+    seen: Seen,
+    *,
+    handed_over: Sequence[str] = (),
+    rules: TestRules | None = None,
 ) -> Step:
-    """What a change for this landmark may touch."""
+    """What a change for this landmark may touch: whatever was shown, as it is now."""
+    rules = rules or TestRules()
+    files = [path for path in seen.paths if matching(path, rules.files) is None]
     return Step(
         id=landmark.id,
-        files=tuple(dict.fromkeys(span.artifact for span in landmark.target_spans)),
-        spans=tuple(StepSpan(span.artifact, *span.lines) for span in landmark.target_spans),
-        padding_lines=caps.padding_lines,
+        files=tuple(files),
+        spans=tuple(StepSpan(path, *lines) for path in files for lines in seen.stretches(path)),
+        padding_lines=0,
         max_files=caps.files,
         max_changed_lines=caps.changed_lines,
         allow_api=tuple(each.removeprefix(_API) for each in landmark.constraints if each.startswith(_API)),
         handed_over=tuple(handed_over),
-        tests=rules or TestRules(),
+        tests=rules,
     )
 
 
-def windows_of(landmark: RepairTarget, texts: Mapping[str, str], *, padding: int) -> tuple[Slice, ...]:
-    """What stands around the spans of a landmark, one window for each of them."""
+def windows_of(
+    landmark: RepairTarget, texts: Mapping[str, str], seen: Seen, *, padding: int
+) -> tuple[Slice, ...]:
+    """What stands around the spans of a landmark and was not shown yet as it is now; from here on it was."""
     found = []
     for span in landmark.target_spans:
         lines = lines_of(texts.get(span.artifact, ""))
@@ -143,8 +148,10 @@ def windows_of(landmark: RepairTarget, texts: Mapping[str, str], *, padding: int
             continue
         first = max(1, min(span.lines[0], len(lines)) - padding)
         last = min(len(lines), span.lines[1] + padding)
-        text = "".join(lines[first - 1 : last])
-        found.append(Slice(artifact=span.artifact, lines=(first, last), text=text))
+        for stretch in seen.unseen(span.artifact, first, last):
+            text = "".join(lines[stretch[0] - 1 : stretch[1]])
+            found.append(Slice(artifact=span.artifact, lines=stretch, text=text))
+            seen.note(span.artifact, *stretch)
     return tuple(found)
 
 

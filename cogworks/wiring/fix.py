@@ -26,11 +26,12 @@ from cogworks.cycle.outcome import RunResult
 from cogworks.domain_services.messages import Caller, ErrorCode
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.errors import PermissionRefused, UsageError
-from cogworks.llm.gateway import Gateway, Meter
+from cogworks.llm.gateway import Gateway, LookLimits, Meter
 from cogworks.llm.promptlog import PromptLog
 from cogworks.llm.provider import Provider
 from cogworks.repair.consulting import Consulted
 from cogworks.repair.instance import Instance
+from cogworks.repair.interview import Interview
 from cogworks.repair.offline import Nobody
 from cogworks.repair.options import ModelChoice, Options
 from cogworks.repair.proposing import ModelProposer
@@ -39,10 +40,13 @@ from cogworks.repair.transact.steady import SteadyTests
 from cogworks.repair.transact.transaction import Checks
 from cogworks.settings.config import CONFIG_FILE, Config, Environment, LlmConfig, Price, parse_config
 from cogworks.sight.index import Index
+from cogworks.sight.seen import Seen
 from cogworks.sight.store import Store as SightStore
 from cogworks.tools.records import Identity
 from cogworks.vocabulary import RunId
 from cogworks.wiring.clone import clone_of, own_files
+from cogworks.wiring.fix_looks import looks_at
+from cogworks.wiring.looks import LOOKS_FILE
 from cogworks.wiring.model import gateway_of, open_provider
 from cogworks.wiring.probes import Site, laboratory_of
 from cogworks.wiring.services import open_panel
@@ -51,6 +55,8 @@ from cogworks.wiring.tools import open_redactor
 
 _TEST_LIMIT_S = 3_600.0
 _TOTAL_LIMIT_S = 6 * 3_600.0
+_NODE = "code_generation"
+"""Whose limits a repair has: it asks for code as well."""
 _OWN = "own-client"
 _FREE = Price(input=0, output=0, cache_write=0, cache_read=0)
 """What a client of the caller's own costs is the caller's business."""
@@ -89,9 +95,12 @@ class Repair:
         tree: PatchTree,
         *,
         asked: "_Asked | Unasked",
-        audit: ActionAudit,
+        audits: tuple[ActionAudit, ActionAudit],
     ) -> None:
-        self._cycle, self._run, self._tree, self._asked, self._audit = cycle, run, tree, asked, audit
+        """Args:
+        audits: of its actions, and of what the model looked at.
+        """
+        self._cycle, self._run, self._tree, self._asked, self._audits = cycle, run, tree, asked, audits
 
     def run(self) -> RunResult:
         """From the first run of the tests to the end. Raises as `CodingCycle.run_until_done`."""
@@ -99,7 +108,8 @@ class Repair:
             return self._cycle.run_until_done()
         finally:
             self._run.settle()
-            self._audit.close(success=self._cycle.result().success)
+            for each in self._audits:
+                each.close(success=self._cycle.result().success)
 
     @property
     def patch(self) -> str:
@@ -128,8 +138,11 @@ class Repair:
     def artifacts(self) -> Mapping[str, str]:
         """File name -> text."""
         found = dossier(self._cycle.events, self._run.notes, patch=self.patch, untold=self._run.untold)
-        found = {**found, AUDIT_FILE: self._audit.text}
-        return found if isinstance(self._asked, Unasked) else {**found, PROMPTS: self._asked.log.text()}
+        actions, looks = (each.text for each in self._audits)
+        found = {**found, AUDIT_FILE: actions}
+        if isinstance(self._asked, Unasked):
+            return found
+        return {**found, LOOKS_FILE: looks, PROMPTS: self._asked.log.text()}
 
 
 class Unasked(NamedTuple):
@@ -145,6 +158,8 @@ class _Asked(NamedTuple):
 
     gateway: Gateway
     log: PromptLog
+    limits: LookLimits
+    """Of all looks of the repair."""
 
 
 @contextmanager
@@ -206,12 +221,30 @@ def open_repair(
                 handed_over=copy.handed_over,
                 command=order.command,
             )
+            seen = Seen(consulted.text)
+            look_audit = ActionAudit(
+                Identity(run_id=job.run, node="fix"), now=time.monotonic, file=LOOKS_FILE
+            )
+            looks = looks_at(
+                copy,
+                files,
+                look_audit,
+                index=lambda: Index(checkout, store),
+                simulate=lambda tests: consulted.run(tests, timeout_s=job.limits.targeted_s),
+                seen=seen,
+            )
+            model: Nobody | Interview = (
+                Nobody(asked.reason)
+                if isinstance(asked, Unasked)
+                else Interview(asked.gateway, looks, asked.limits)
+            )
             tools = Tools(
                 tree=tree,
                 checks=consulted,
                 explorer=consulted,
-                model=Nobody(asked.reason) if isinstance(asked, Unasked) else asked.gateway,
-                proposer=Nobody(asked.reason) if isinstance(asked, Unasked) else ModelProposer(asked.gateway),
+                model=model,
+                proposer=model if isinstance(model, Nobody) else ModelProposer(model),
+                seen=seen,
                 sandbox_pool=sandbox_pool,
                 steady=consulted,
                 say=progress,
@@ -227,7 +260,8 @@ def open_repair(
                 tree=lambda: tree_name(copy.git, copy.path),
                 effects=REPAIR_EFFECTS,
             )
-            yield Repair(_cycle(job, run, actions, listener, clock), run, tree, asked=asked, audit=audit)
+            cycle = _cycle(job, run, actions, listener, clock)
+            yield Repair(cycle, run, tree, asked=asked, audits=(audit, look_audit))
 
 
 def _refuse_unusable(order: Order, checks: Checks) -> None:
@@ -304,7 +338,9 @@ def _open_model(
             max_tokens=logging.max_prompt_tokens,
             redact=open_redactor().text,
         )
-        yield _Asked(gateway_of(_within(config, order.max_cost_usd), files, log), log)
+        sight = config.sight
+        limits = LookLimits(max_turns=sight.turns(_NODE), max_input_tokens=sight.max_tokens)
+        yield _Asked(gateway_of(_within(config, order.max_cost_usd), files, log), log, limits)
 
 
 def _within(config: Config, max_cost_usd: Decimal | None) -> Config:

@@ -8,7 +8,7 @@ import pytest
 
 from cogworks.errors import BudgetReached
 from cogworks.repair.options import Options, parse_options
-from tests.cycle.repair_scene import RepairScene
+from tests.cycle.repair_scene import SYMBOLS, RepairScene
 from tests.cycle.test_repairing import BOTH, GOOD_A, PATTERN, WHOLE
 from tests.fixing import diffs, landmark, place, plan
 from tests.repair.benches import make_worktree
@@ -16,7 +16,6 @@ from tests.repair.benches import make_worktree
 END = BudgetReached("seen enough")
 TWO = plan(landmark("one", place("a.txt", 1, 1)), landmark("two", place("a.txt", 4, 4)))
 ONE = plan(WHOLE)
-NARROW = plan(landmark("a", place("a.txt", 1, 1)))
 USELESS = diffs({"a.txt": ("a = bad", "a = worse")}, {"a.txt": ("d = bad", "d = worse")})
 ESCAPING = diffs({"../evil": ("", "x")})
 BROKEN = {"a.txt": ("a = bad\nb = good\nc = good\nd = bad", "a = broken\nb = good\nc = good\nd = good")}
@@ -55,7 +54,6 @@ TABLE = [
     Row("search.judge", "true", (PATTERN, ONE, USELESS, END), lambda scene: asked(scene)[-1], "propose_diffs", "judge_diffs"),
     Row("limits.max_loc_changes", "1", (PATTERN, ONE, diffs(GOOD_A), END), lambda scene: len(scene.work.notes.refused), 0, 1),
     Row("limits.max_files_per_diff", "1", (PATTERN, ONE, END), says("in at most 2 file(s)"), True, False),
-    Row("limits.slice_padding_lines", "0", (PATTERN, NARROW, END), says("2 b = good"), True, False),
     Row("limits.max_total_churn", "1", (PATTERN, ONE, diffs(BOTH), END), lambda scene: scene.codes, ["kept"], ["mu_regressed"]),
     Row("tnr.actions_per_txn", "1", (PATTERN, ONE, USELESS, END), lambda scene: len(scene.codes), 2, 1),
     Row("gates.static", "false", (PATTERN, ONE, diffs(BROKEN), END), lambda scene: scene.codes, ["gate_static"], ["gate_targeted"]),
@@ -98,8 +96,23 @@ def test_without_the_whole_suite_at_the_end_the_proof_is_about_what_was_run(tmp_
     assert scene.checks.runs.count(()) == 1
 
 
+@pytest.mark.parametrize(("lines", "is_shown"), [(60, True), (0, False)])
+def test_the_padding_says_how_much_of_a_file_is_shown_around_a_suspect(
+    tmp_path: Path, lines: int, *, is_shown: bool
+) -> None:
+    options = parse_options(f"[codegen.limits]\nslice_padding_lines = {lines}\n", source="a.toml")
+    scene = RepairScene(make_worktree(tmp_path), END, options=options, symbols=SYMBOLS[:1])
+
+    with pytest.raises(BudgetReached):
+        scene.run()
+
+    assert ("2 b = good" in scene.model.asked[0][2]) is is_shown
+
+
 def test_every_key_has_a_test_of_its_own() -> None:
     elsewhere = {
+        # `test_the_padding_says_how_much_of_a_file_is_shown_around_a_suspect`.
+        "limits.slice_padding_lines",
         # Who is probed and how, as `tests/cycle/test_investigation.py` and `tests/repair/probe/test_investigating.py` show.
         "search.investigations_enabled",
         "search.max_probes",

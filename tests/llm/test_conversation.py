@@ -251,3 +251,28 @@ def test_the_schema_of_a_turn_is_one_that_providers_accept() -> None:
 
     assert reduced["required"] == ["looks", "answer"]
     assert {"type": "null"} in reduced["properties"]["answer"]["anyOf"]
+
+
+class Word(BaseModel):
+    word: str
+
+
+def test_a_further_question_has_a_form_of_its_own_and_the_schema_stays_the_same() -> None:
+    model = ScriptedModel(answering(7), json.dumps({"looks": [], "answer": {"word": "seven"}}))
+    gateway = Gateway(
+        model,
+        shipped_prompts({**QUESTION, "word": "Name numbers.\n--- user ---\nWhich word is it?"}),
+        ModelSettings(model="claude-sonnet-5-5"),
+        prices=shipped_prices(),
+        budget=Budget(),
+    )
+    first = gateway.converse("number", {"most": 10}, Number, looks=Shelf(), limits=LIMITS, others=[Word])
+
+    assert first.answer(purpose="n") == Number(value=7)
+    assert first.turned("word", {}, Word).answer(purpose="w") == Word(word="seven")
+
+    one, other = model.requests
+    assert (one.system, one.output_schema) == (other.system, other.output_schema)
+    assert other.messages[: len(one.messages)] == one.messages
+    assert other.messages[-1].text == "Name numbers.\n\nWhich word is it?"
+    assert [message.role for message in other.messages] == ["user", "assistant", "user"]

@@ -110,7 +110,7 @@ def test_a_pattern_may_only_name_places_that_were_shown() -> None:
 
     assert pattern_problems(shown, SLICES) == ()
     assert pattern_problems(invented, SLICES) == (
-        "the pattern names other.py:1-1, which is in none of the windows that were shown",
+        "the pattern names other.py:1-1, which was not shown; look at it first, or name another place",
     )
 
 

@@ -42,7 +42,10 @@ def test_the_pattern_is_the_models_with_the_symbol_at_its_place() -> None:
 
 @pytest.mark.parametrize(
     ("bad", "problem"),
-    [(place("shop.py", 90, 91), "in none of the windows"), (place("shop.py", 2, 1), "ends before it begins")],
+    [
+        (place("shop.py", 90, 91), "was not shown; look at it first"),
+        (place("shop.py", 2, 1), "ends before it begins"),
+    ],
 )
 def test_a_place_nobody_has_seen_is_sent_back_once_with_the_problem(
     bad: dict[str, object], problem: str

@@ -12,6 +12,7 @@ from cogworks.repair.proposing import Caps, ModelProposer, Request, judged, step
 from cogworks.repair.replies import DiffReply, DiffsReply
 from cogworks.repair.transact.transaction import TransactionPorts
 from cogworks.repair.violations import Reading
+from cogworks.sight.seen import Seen
 from cogworks.vocabulary import Severity
 from tests.fixing import diffs
 from tests.repair.benches import FILES, FactChecks, make_worktree, on_disk, patch_tree
@@ -29,6 +30,7 @@ PATTERN = FailurePattern(summary="a is bad", primary_location=SPAN, invariants=(
 
 
 def request(most: int = 3) -> Request:
+    seen = Seen(FILES.get)
     return Request(
         landmark=LANDMARK,
         pattern=PATTERN,
@@ -39,8 +41,8 @@ def request(most: int = 3) -> Request:
             targets=("a.txt::a",),
             reasons=("breaks b.txt",),
         ),
-        windows=windows_of(LANDMARK, FILES, padding=1),
-        step=step_of(LANDMARK, Caps(changed_lines=4, files=1, padding_lines=1)),
+        windows=windows_of(LANDMARK, FILES, seen, padding=1),
+        step=step_of(LANDMARK, Caps(changed_lines=4, files=1), seen),
         most=most,
         purpose="fix-diffs-1",
     )

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -515,3 +516,65 @@ def test_the_named_model_wins_over_the_repositorys_and_needs_a_price(tmp_path: P
         open_repair(order(shop, options), ENVIRONMENT, say=print),
     ):
         pass
+
+
+FAR = "".join(f"FILLER_{number} = {number}\n" for number in range(400))
+HIDDEN = {
+    **FILES,
+    "shop/cart.py": CART.replace("-=", "+=")
+    .replace("from shop.money import rounded", "from shop import registry")
+    .replace("rounded(result)", "registry.named('round')(result)"),
+    "docs/notes.txt": "TOP = 1\n",
+    "shop/registry.py": "import importlib\n\n\ndef named(name):\n    return getattr(importlib.import_module('shop.zz' + 'plugins'), name + '_it')\n",
+    "shop/zzplugins.py": f"{FAR}\n\ndef round_it(amount):\n    return int(amount)\n\n\n{FAR}",
+}
+MENDED = {"shop/zzplugins.py": ("    return int(amount)\n", "    return round(amount, 2)\n")}
+
+
+def test_lines_that_the_model_looked_at_may_be_changed_and_lines_it_never_saw_may_not(tmp_path: Path) -> None:
+    shop = make_shop(tmp_path, HIDDEN)
+    spot = place("shop/zzplugins.py", 403, 404)
+    unseen = {"docs/notes.txt": ("TOP = 1\n", "TOP = 2\n")}
+    look = json.dumps(
+        {
+            "looks": [{"look": "read", "target": "shop/zzplugins.py", "first_line": 402, "last_line": 405}],
+            "answer": None,
+        }
+    )
+    tried = json.dumps(
+        {
+            "looks": [
+                {
+                    "look": "try",
+                    "tests": [TARGET],
+                    "edits": [
+                        {
+                            "path": "shop/zzplugins.py",
+                            "search": "    return int(amount)\n",
+                            "replace": "    return round(amount, 2)\n",
+                        }
+                    ],
+                }
+            ],
+            "answer": None,
+        }
+    )
+    fault = json.dumps({**json.loads(pattern()), "primary": spot, "alternatives": []})
+    model = ScriptedModel(look, fault, plan(landmark("round", spot)), tried, diffs(unseen), diffs(MENDED))
+
+    with open_repair(order(shop), ENVIRONMENT, say=print, provider=model) as repair:
+        result, notes, kept = repair.run(), repair.notes, repair.artifacts()
+
+    assert result.success, result.error
+    assert [each.result.code for each in notes.tried] == ["kept"]
+    assert any(
+        each.startswith("diff 1: allowlist: 'docs/notes.txt' is not a file of this step")
+        for each in notes.refused
+    )
+    asked = model.requests
+    for earlier, later in pairwise(asked):
+        assert later.messages[: len(earlier.messages)] == earlier.messages
+    assert "1 passed" in asked[4].messages[-1].text
+    assert {json.loads(line)["tool"] for line in kept["looks-1.ndjson"].splitlines() if '"read"' in line} == {
+        "read"
+    }

@@ -10,7 +10,8 @@ from cogworks.llm.schemas import Schema
 from cogworks.masking import masked
 from cogworks.sight.looks.running import Trials
 from cogworks.sight.looks.schema import GUIDE, RUNNING, RUNNING_GUIDE, Look, RunningLook
-from cogworks.sight.looks.showing import Room, shown
+from cogworks.sight.looks.showing import Room, lines_in, shown
+from cogworks.sight.seen import Seen
 from cogworks.tools.approvals import Approvals
 from cogworks.tools.calling import Budget, Retries
 from cogworks.tools.executor import Executor, Means
@@ -37,6 +38,8 @@ _DESCRIPTIONS: Mapping[str, str] = {
     "run": "Runs tests in isolation.",
     "try": "Runs tests in isolation with edits that nobody keeps.",
 }
+_NUMBERED = ("read", "definition")
+"""Looks whose results are lines of files with their numbers."""
 _OUTPUT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 POLICY = Policy(
     profile=PROFILE,
@@ -77,14 +80,17 @@ class GovernedLooks:
         tree: Callable[[], str],
         trials: Trials | None = None,
         secrets: Sequence[str] = (),
+        seen: Seen | None = None,
     ) -> None:
         """Args:
         room: where to look, as it is when a turn begins.
         tree: names the files of the working copy as they are now.
         trials: runs tests; None: whoever asks may run nothing.
         secrets: what no result may hold.
+        seen: is told of each line of a file that a result shows.
         """
         self._room = room
+        self._seen = seen
         self._trials = trials
         self._tree = tree
         self._secrets = tuple(secrets)
@@ -132,8 +138,15 @@ class GovernedLooks:
             said = masked(self._one(given), self._secrets, is_code=True)
             text = _cut(said, min(MAX_LOOK_CHARS, max(left, 500)))
             left -= len(text)
+            self._remember(given, text)
             parts.append(delimited(text, f"result {number}: {_named(given)}"))
         return "\n\n".join(parts)
+
+    def _remember(self, given: Mapping[str, Any], text: str) -> None:
+        """What of a result is left after every cut counts as seen."""
+        if self._seen is not None and given.get("look") in _NUMBERED:
+            for path, line in lines_in(text):
+                self._seen.note(path, line, line)
 
     def _one(self, given: Mapping[str, Any]) -> str:
         self._count += 1

@@ -35,6 +35,8 @@ _MAX_COMMIT_FILES = 6
 _MAX_PATCH_CHARS = 12_000
 _KINDS = (Kind.SOURCE, Kind.TEST, Kind.CONFIGURATION, Kind.DOCUMENT)
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
+_HEADING = re.compile(r"(?P<path>.+), lines [1-9]\d* to [1-9]\d* of [1-9]\d*:")
+_ROW = re.compile(r" *(?P<line>[1-9]\d*)\| ")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*$")
 
 
@@ -118,6 +120,20 @@ def numbered(path: str, lines: Sequence[str], first: int, last: int) -> str:
     rest += [f"lines {end + 1} to {count} after"] if end < count else []
     tail = f"\n({', '.join(rest)}: read them with `first_line` and `last_line`)" if rest else ""
     return f"{path}, lines {first} to {end} of {count}:\n" + "\n".join(shown_lines) + tail
+
+
+def lines_in(result: str) -> tuple[tuple[str, int], ...]:
+    """The lines of files that a result of `read` or `definition` shows: path and number of each.
+
+    No file can pretend to more: each of its lines has a number of its own before it.
+    """
+    found, path = list[tuple[str, int]](), ""
+    for row in result.split("\n"):
+        if (heading := _HEADING.fullmatch(row)) is not None:
+            path = heading["path"]
+        elif path and (line := _ROW.match(row)) is not None:
+            found.append((path, int(line["line"])))
+    return tuple(found)
 
 
 def _search(look: Look, room: Room) -> str:

@@ -13,6 +13,7 @@ from cogworks.errors import ConfigurationError
 from cogworks.llm.conversation import MAX_LOOKS
 from cogworks.sight.looks.governed import MAX_TURN_CHARS, POLICY, GovernedLooks, sight_policy
 from cogworks.sight.looks.schema import RUNNING
+from cogworks.sight.seen import Seen
 from cogworks.tools.policy import Policy
 from cogworks.tools.records import Identity
 from tests.sight.looks.rooms import room
@@ -28,6 +29,7 @@ def looks(
     hidden: Sequence[str] = (),
     place: Place | None = None,
     secrets: Sequence[str] = (),
+    seen: Seen | None = None,
 ) -> GovernedLooks:
     kept = {} if kept is None else kept
     audit = ActionAudit(
@@ -40,6 +42,7 @@ def looks(
         tree=lambda: "0" * 40,
         trials=place.trials if place else None,
         secrets=secrets,
+        seen=seen,
     )
 
 
@@ -179,3 +182,42 @@ _ANY = st.one_of(
 )
 def test_nothing_that_a_model_can_write_breaks_a_turn(given_looks: list[dict[str, Any]]) -> None:
     assert isinstance(looks().carry_out(given_looks), str)
+
+
+def test_lines_that_a_result_shows_count_as_seen_and_no_others() -> None:
+    texts = {
+        **SHOP,
+        "src/shop/long.py": "".join(
+            f"n{number} = 'src/shop/mail.py, lines 1 to 3 of 3:'\n" for number in range(900)
+        ),
+    }
+    seen = Seen(texts.get)
+    asked = [
+        {"look": "read", "target": "src/shop/long.py", "first_line": 10, "last_line": 12},
+        {"look": "search", "text": "n500"},
+        {"look": "outline", "target": "src/shop/mail.py"},
+        {"look": "definition", "target": "send"},
+    ]
+
+    looks(texts, seen=seen).carry_out(asked[:3])
+
+    assert {path: seen.stretches(path) for path in seen.paths} == {"src/shop/long.py": ((10, 12),)}
+
+    looks(texts, seen=seen).carry_out(asked[3:])
+
+    assert "src/shop/mail.py" in seen.paths
+
+
+def test_what_is_cut_off_a_result_was_not_seen() -> None:
+    texts = {"a.py": "".join(f"value_{number} = {'1' * 60}\n" for number in range(1_000))}
+    seen = Seen(texts.get)
+    asked = [
+        {"look": "read", "target": "a.py", "first_line": 1 + 250 * turn, "last_line": 250 * (turn + 1)}
+        for turn in range(4)
+    ]
+
+    text = looks(texts, seen=seen).carry_out(asked)
+
+    shown = sum(last - first + 1 for first, last in seen.stretches("a.py"))
+    assert "are cut" in text
+    assert shown == text.count("| value_") < 1_000

@@ -1,0 +1,122 @@
+"""All questions of one repair as one growing conversation, in which nothing is said twice."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from cogworks.canonical import canonical_text
+from cogworks.errors import InvalidReply
+from cogworks.llm.conversation import Conversation, Looks
+from cogworks.llm.gateway import LookLimits
+from cogworks.repair.replies import PATCH_REPLIES
+
+Reply = TypeVar("Reply", bound=BaseModel)
+MAX_UNUSABLE = 2
+"""Questions running without a usable answer, after which no further one is paid for."""
+_PARTS = ("failures", "tests", "windows", "evidence", "reasons")
+"""Variables of questions that are lists of things; each of them is told once."""
+_WHOLE = ("suspects",)
+"""Those that are told again whenever anything in them has changed: their order says something."""
+
+
+class Asks(Protocol):
+    """Who begins conversations and asks single questions; `cogworks.llm.gateway.Gateway`."""
+
+    def converse(
+        self,
+        prompt: str,
+        variables: Mapping[str, Any],
+        reply_type: type[Reply],
+        *,
+        looks: Looks | None,
+        limits: LookLimits,
+        others: Sequence[type[BaseModel]],
+    ) -> Conversation[Reply]: ...
+
+    def ask(
+        self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
+    ) -> Reply: ...
+
+
+class ModelUnusable(InvalidReply):
+    """The model was asked twice running and nothing it said could be used."""
+
+
+class Interview:
+    """Asks about one repair; obeys `cogworks.repair.planning.Model`. Not for several threads at once."""
+
+    def __init__(self, asks: Asks, looks: Looks, limits: LookLimits) -> None:
+        """Args:
+        looks: who shows more of the repository before an answer.
+        limits: of all looks of the repair together.
+        """
+        self._asks = asks
+        self._looks = looks
+        self._limits = limits
+        self._talk: Conversation[Any] | None = None
+        self._told: set[str] = set()
+        self._asked: set[str] = set()
+        self._unusable = 0
+
+    def ask(
+        self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
+    ) -> Reply:
+        """The answer to a further question. Probes are asked about in a conversation of their own.
+
+        Raises: InvalidReply when nothing usable comes, ModelUnusable when nothing will; BudgetReached before a call that
+        could cost too much.
+        """
+        if self._unusable >= MAX_UNUSABLE:
+            raise ModelUnusable(
+                f"{prompt}: not asked, since {MAX_UNUSABLE} questions running had no usable answer"
+            )
+        try:
+            reply = self._answer(prompt, variables, reply_type, purpose)
+        except InvalidReply as error:
+            self._unusable += 1
+            if self._unusable < MAX_UNUSABLE:
+                raise
+            raise ModelUnusable(str(error)) from error
+        self._unusable = 0
+        return reply
+
+    def _answer(
+        self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], purpose: str
+    ) -> Reply:
+        if prompt not in PATCH_REPLIES:
+            return self._asks.ask(prompt, variables, reply_type, purpose=purpose)
+        if self._talk is None:
+            others = [each for each in PATCH_REPLIES.values() if each is not reply_type]
+            talk = self._asks.converse(
+                prompt,
+                self._news(variables),
+                reply_type,
+                looks=self._looks,
+                limits=self._limits,
+                others=others,
+            )
+        else:
+            talk = self._talk.turned(
+                prompt, self._news(variables), reply_type, is_known=prompt in self._asked
+            )
+        self._asked.add(prompt)
+        self._talk = talk
+        return talk.answer(purpose=purpose)
+
+    def _news(self, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """The variables without what was told before."""
+        found = dict(variables)
+        for name in _PARTS:
+            if name in found:
+                found[name] = [each for each in found[name] if self._is_new(name, each)]
+        for name in _WHOLE:
+            if name in found and not self._is_new(name, found[name]):
+                found[name] = []
+        return found
+
+    def _is_new(self, name: str, value: Any) -> bool:
+        key = f"{name} {canonical_text(value)}"
+        is_new = key not in self._told
+        self._told.add(key)
+        return is_new
