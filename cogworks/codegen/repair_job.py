@@ -90,7 +90,7 @@ class Notes:
         self.courses: list[Course] = []
         """Every turn among the branches, the latest last."""
         self.rejected: list[str] = []
-        """Diffs that were refused or taken back, as git writes them."""
+        """Diffs that were taken back, as git writes them."""
         self.proposals: list[Proposal] = []
         self.refused: list[str] = []
         self.tried: list[Tried] = []

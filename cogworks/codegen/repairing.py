@@ -187,7 +187,6 @@ class PatchRun:
         self._note("proposer.done", kept=len(found.kept), refused=list(found.refused))
         self.notes.proposals += found.kept
         self.notes.refused += found.refused
-        self.notes.rejected += found.rejected
         if not found.kept:
             return self._ended(
                 Outcome.NONE_VALID, summary="no diff keeps the rules", reasons=found.refused[:_MAX_REASONS]

@@ -21,7 +21,8 @@ class Search(ProbeConfig):
     max_steps: int = Field(default=3, ge=1, le=4)
     """RepairTargets of one plan that are followed."""
     diffs_per_step: int = Field(default=3, ge=1, le=10)
-    finalists: int = Field(default=2, ge=1, le=10)
+    finalists: int = Field(default=3, ge=1, le=10)
+    """As many as are asked for: what is valid is tried before anything is asked again."""
     retries_per_step: int = Field(default=1, ge=0, le=5)
     """Further requests for diffs after one that gave nothing valid."""
     investigations_enabled: bool = True

@@ -31,6 +31,8 @@ MAX_REASONS = 12
 MAX_REASON_CHARS = 2_000
 MAX_RATIONALE_WORDS = 40
 _API = "allow_api:"
+_MOST_READ = 3
+"""So many times K diffs of one answer are judged to find K that break no rule."""
 
 
 class Caps(Value):
@@ -80,8 +82,6 @@ class Proposals(Value):
     kept: tuple[Proposal, ...]
     refused: tuple[str, ...] = ()
     """In words for the next proposal."""
-    rejected: tuple[str, ...] = ()
-    """The diffs that broke a rule, as git writes them."""
 
 
 class ModelProposer:
@@ -163,16 +163,19 @@ def judged(
     tried: Collection[str] = (),
     rejected: Sequence[str] = (),
 ) -> Proposals:
-    """Those of the first K replies that break no rule, most promising first; nothing is written.
+    """The first K replies that break no rule, most promising first; nothing is written.
 
     Args:
         tried: fingerprints of diffs that failed on this tree before.
-        rejected: diffs that were refused or taken back before; what is like them is less promising.
+        rejected: diffs that were taken back before; what is like them is less promising. One that broke a rule was never tried,
+            and the same without the fault may be the repair.
     """
     kept: dict[str, tuple[Proposal, Traits]] = {}
-    refused, broken = list[str](), list[str]()
+    refused = list[str]()
     sources = ports.tree.view_of([*request.step.files, *_named(replies)]).sources
-    for number, reply in enumerate(replies[: request.most], 1):
+    for number, reply in enumerate(replies[: _MOST_READ * request.most], 1):
+        if len(kept) == request.most:
+            break
         found = _normalised(reply, sources)
         if found.diff is None:
             refused += [f"diff {number}: {problem}" for problem in found.problems]
@@ -184,9 +187,8 @@ def judged(
         verdict = ruled(text, request.step, ports, tried=frozenset(tried))
         if verdict.violations:
             refused += [f"diff {number}: {each.code}: {each.text}" for each in verdict.violations]
-            broken.append(text)
             continue
-        traits = _traits(verdict, text, request, (*rejected, *broken))
+        traits = _traits(verdict, text, request, rejected, place=number)
         points = score(traits, most_lines=request.step.max_changed_lines, most_files=request.step.max_files)
         rationale = " ".join(reply.rationale.split()[:MAX_RATIONALE_WORDS])
         kept[name] = (Proposal(id=name, diff=text, rationale=rationale, score=points), traits)
@@ -195,9 +197,7 @@ def judged(
         most_lines=request.step.max_changed_lines,
         most_files=request.step.max_files,
     )
-    return Proposals(
-        kept=tuple(kept[traits.id][0] for traits in order), refused=tuple(refused), rejected=tuple(broken)
-    )
+    return Proposals(kept=tuple(kept[traits.id][0] for traits in order), refused=tuple(refused))
 
 
 def replacements(edits: Sequence[Edit]) -> list[Replacement]:
@@ -221,7 +221,7 @@ def _normalised(reply: DiffReply, sources: Mapping[str, str]) -> Normalised:
     return normalised_diff(reply.unified_diff, sources)
 
 
-def _traits(verdict: Ruled, text: str, request: Request, rejected: Sequence[str]) -> Traits:
+def _traits(verdict: Ruled, text: str, request: Request, rejected: Sequence[str], *, place: int) -> Traits:
     primary, diff = request.pattern.primary_location, verdict.diff
     near = [
         _distance(hunk.old_start, primary.lines)
@@ -231,6 +231,7 @@ def _traits(verdict: Ruled, text: str, request: Request, rejected: Sequence[str]
     ]
     return Traits(
         id=fingerprint(diff),
+        place=place,
         distance_lines=min(near, default=None),
         changed_lines=sum(file.added + file.removed for file in diff.files),
         files=len(diff.files),

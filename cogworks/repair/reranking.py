@@ -15,13 +15,15 @@ class Traits(Value):
 
     id: str
     """The digest of the diff."""
+    place: int = Field(default=0, ge=0)
+    """In the order of whoever proposed it."""
     distance_lines: int | None = Field(ge=0)
     """From the believed place of the fault; None: in another file."""
     changed_lines: int = Field(ge=0)
     files: int = Field(ge=0)
     is_lint_clean: bool
     similarity: float = Field(default=0.0, ge=0, le=1)
-    """To the most similar diff that was refused before."""
+    """To the most similar diff that tests refused before."""
 
 
 def score(traits: Traits, *, most_lines: int, most_files: int) -> float:
@@ -37,11 +39,15 @@ def score(traits: Traits, *, most_lines: int, most_files: int) -> float:
 
 
 def in_order(candidates: Sequence[Traits], *, most_lines: int, most_files: int) -> tuple[Traits, ...]:
-    """Most promising first; equal ones by digest."""
+    """Most promising first; equal ones as they were proposed."""
     return tuple(
         sorted(
             candidates,
-            key=lambda each: (-score(each, most_lines=most_lines, most_files=most_files), each.id),
+            key=lambda each: (
+                -score(each, most_lines=most_lines, most_files=most_files),
+                each.place,
+                each.id,
+            ),
         )
     )
 

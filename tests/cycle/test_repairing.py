@@ -209,7 +209,7 @@ def test_a_change_that_is_kept_within_the_budget_reaches_none(tree: Path) -> Non
         (Options(search=Search(use_landmarks=False)), (diffs(GOOD_A), diffs(GOOD_D)), True),
         (Options(), (InvalidReply("no"), InvalidReply("no"), diffs(GOOD_A)) + (InvalidReply("no"),) * 2 + (diffs(GOOD_D),), True),
         (Options(search=Search(max_steps=1)), (PATTERN, plan(landmark("one", place("a.txt", 1, 1)), landmark("two", place("a.txt", 4, 4))), diffs(BOTH)), True),
-        (Options(search=Search(diffs_per_step=1, retries_per_step=0, use_landmarks=False)), (diffs({"no.txt": ("a", "b")}, BOTH), *[InvalidReply("no")] * 3), False),
+        (Options(search=Search(diffs_per_step=1, retries_per_step=0, use_landmarks=False)), (diffs({"a.txt": ("a = bad", "a = worse")}, BOTH), *[InvalidReply("no")] * 9), False),
         (Options(limits=Sizes(max_loc_changes=1), search=Search(retries_per_step=0, use_landmarks=False)), (diffs(GOOD_A), *[InvalidReply("no")] * 3), False),
         (Options(gates=Gates(targeted_tests=False)), (PATTERN, plan(WHOLE), diffs(GOOD_A), PATTERN, plan(WHOLE), diffs(GOOD_D)), True),
     ],

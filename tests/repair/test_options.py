@@ -15,6 +15,7 @@ TOML = """\
 [codegen.search]
 max_steps = 2
 diffs_per_step = 6
+finalists = 2
 use_landmarks = false
 [codegen.limits]
 slice_padding_lines = 80

@@ -173,11 +173,25 @@ def test_what_is_like_a_rejected_diff_goes_after_what_is_new(ports: TransactionP
     assert ["a = good" in each.diff for each in found.kept] == [False, True]
 
 
-def test_a_diff_that_breaks_a_rule_makes_its_like_less_promising(ports: TransactionPorts) -> None:
+def test_a_diff_that_breaks_a_rule_says_nothing_about_its_like_and_takes_no_place(
+    ports: TransactionPorts,
+) -> None:
     small = {"a.txt": ("a = bad", "a = good")}
     large = {"a.txt": ("a = bad\nb = good\nc = good\nd = bad", "a = good\nb = good\nc = great\nd = great")}
+    alone = judged(replies(diffs(small)), request(), ports)
 
-    found = judged(replies(diffs(large, small)), request(), ports)
+    found = judged(replies(diffs(large, small)), request(most=1), ports)
 
-    assert len(found.rejected) == 1
-    assert found.kept[0].score < judged(replies(diffs(small)), request(), ports).kept[0].score
+    assert len(found.refused) > 0
+    assert found.kept == alone.kept
+
+
+def test_equally_promising_diffs_keep_the_order_of_the_answer(ports: TransactionPorts) -> None:
+    words = ("good", "right", "fine", "sound")
+    said = [{"a.txt": ("a = bad", f"a = {word}")} for word in words]
+
+    for order in (said[:3], said[2::-1], said[1:]):
+        found = judged(replies(diffs(*order)), request(), ports)
+        assert [each.diff.split("+a = ")[1].split()[0] for each in found.kept] == [
+            each["a.txt"][1].removeprefix("a = ") for each in order
+        ]

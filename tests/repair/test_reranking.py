@@ -29,12 +29,12 @@ def test_what_a_diff_is_worth(changes: dict[str, object], expected: float) -> No
     assert score(traits, most_lines=12, most_files=2) == pytest.approx(expected)
 
 
-def test_the_near_and_small_diff_goes_first_and_equal_ones_by_digest() -> None:
-    near = BEST.model_copy(update={"id": "z", "changed_lines": 2})
-    twin = near.model_copy(update={"id": "a"})
+def test_the_near_and_small_diff_goes_first_and_equal_ones_as_they_were_proposed() -> None:
+    near = BEST.model_copy(update={"id": "z", "place": 2, "changed_lines": 2})
+    twin = near.model_copy(update={"id": "a", "place": 3})
     far = BEST.model_copy(update={"id": "b", "distance_lines": 90})
 
-    assert [each.id for each in in_order([far, near, twin], most_lines=12, most_files=2)] == ["a", "z", "b"]
+    assert [each.id for each in in_order([far, near, twin], most_lines=12, most_files=2)] == ["z", "a", "b"]
 
 
 traits = st.builds(
