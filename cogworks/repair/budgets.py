@@ -12,8 +12,8 @@ Budget = Literal["finalists", "actions_per_txn"]
 class Budgets(Value):
     """Two limits, of which the smaller one counts; a diff that breaks a rule reaches no tree and uses up nothing."""
 
-    finalists: int = Field(default=2, ge=1)
-    actions_per_txn: int = Field(default=3, ge=1)
+    finalists: int = Field(ge=1)
+    actions_per_txn: int = Field(ge=1)
 
     @property
     def most(self) -> int:

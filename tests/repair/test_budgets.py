@@ -8,7 +8,7 @@ from cogworks.repair.budgets import Budgets
 @pytest.mark.parametrize(
     ("budgets", "most", "names"),
     [
-        (Budgets(), 2, ("finalists",)),
+        (Budgets(finalists=2, actions_per_txn=3), 2, ("finalists",)),
         (Budgets(finalists=3, actions_per_txn=1), 1, ("actions_per_txn",)),
         (Budgets(finalists=2, actions_per_txn=2), 2, ("finalists", "actions_per_txn")),
     ],
