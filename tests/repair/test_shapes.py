@@ -97,7 +97,7 @@ SHAPES: list[Value | Message] = [
     COURSE.branches[0],
     Ladder(climbed=(Rung.PROPOSE_AGAIN, Rung.WIDEN)),
     Proposal(id="ab" * 32, diff="diff --git a/x b/x\n", rationale="it adds", score=0.5),
-    Proposals(kept=(), refused=("shape",), rejected=("diff",)),
+    Proposals(kept=(), refused=("shape",)),
     STEP,
     Selection(targeted=("t::a",), is_last=True, is_part=True),
     Terms(run=RunId("r"), sub_item="A", step=STEP, selection=Selection(full=True), base=CommitOid("0" * 40)),
