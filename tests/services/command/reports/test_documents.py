@@ -75,3 +75,17 @@ def test_a_file_without_tests_that_says_why_could_not_be_loaded_whatever_its_sta
     parsed = jest_json.parse(json.dumps({"testResults": [said, quiet]}).encode())
 
     assert parsed.problems == (Problem("Transform failed", file="/copy/a.test.ts"),)
+
+
+def test_tests_whose_preparation_failed_under_vitest_are_errors_and_not_skipped() -> None:
+    tests = [{"title": "adds", "status": "skipped"}, {"title": "later", "status": "todo"}]
+    broken = {"name": "/r/a.test.ts", "status": "failed", "message": "no database", "assertionResults": tests}
+    whole = {"name": "/r/b.test.ts", "status": "passed", "message": "", "assertionResults": tests}
+    parsed = jest_json.parse(json.dumps({"testResults": [broken, whole]}).encode())
+
+    assert [(each.outcome, each.message) for each in parsed.cases] == [
+        ("error", "no database"),
+        ("skipped", ""),
+        ("skipped", ""),
+        ("skipped", ""),
+    ]
