@@ -15,6 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
+from html import unescape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -57,6 +58,7 @@ VOICES: Mapping[str, Voice] = {
     "jest": Voice("{test} --verbose", r"(?m)^\s+(?P<how>[✓✕○✎]) (?:skipped |todo )?(?P<name>.+?)(?: \(\d+ m?s\))?$"),
     "vitest": Voice("{test} --reporter=tap-flat", r"(?m)^(?P<how>ok|not ok) \d+ - .* > (?P<name>.+?) # (?:time=\S+|(?P<left>SKIP|TODO).*)$"),
     "mocha": Voice("{test} --reporter spec", r"(?m)^\s{4,}(?P<how>✓|-|\d+\)) (?P<name>.+?)(?: \(\d+m?s\))?$"),
+    "ava": Voice("{test}", r"(?m)^\s+(?P<how>[✔✘-]) (?:\[\w+\]:? )?(?P<name>.+?)(?: \(\d+(?:\.\d+)?m?s\))?$"),
     "maven": Voice("{test}", _XML, "**/surefire-reports/TEST-*.xml"),
     "gradle": Voice("{test}", _XML, "**/build/test-results/test/*.xml"),
 }  # fmt: skip
@@ -122,7 +124,7 @@ def _compared(name: str, copy: Path) -> Compared:
     if response.error is not None:
         return Compared(name, recipe.runner, 0, (), seconds, response.error.message.splitlines()[0])
     here = _here(TestReport.model_validate(response.result))
-    plain = re.split(r" --json| --reporter[= ]| --outputFile", recipe.test, maxsplit=1)[0]
+    plain = re.split(r" --json| --reporter[= ]| --outputFile| --tap$", recipe.test, maxsplit=1)[0]
     own = _own(voice, _say(voice.line.replace("{test}", plain), copy, variables), copy)
     differ = [f"own {test}" for test in (own - here).elements()]
     differ += [f"here {test}" for test in (here - own).elements()]
@@ -142,12 +144,17 @@ def _ground(asked: dict[str, object], copy: Path, machine: Machine) -> Ground:
 
 def _say(line: str, copy: Path, variables: Mapping[str, str]) -> str:
     path = f"{copy}/node_modules/.bin:{os.environ.get('PATH', os.defpath)}"
-    environment = {**os.environ, **variables, "PATH": path, "NO_COLOR": "1", "CI": "true"}
+    environment = {**os.environ, **variables, "PATH": path, "CI": "true"}
     done = subprocess.run(
         ["/bin/sh", "-c", line], cwd=copy, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, check=False, timeout=LIMIT_S,
     )  # fmt: skip
-    return done.stdout.decode(errors="replace")
+    return _plain(done.stdout.decode(errors="replace"))
+
+
+def _plain(said: str) -> str:
+    """What a runner says without its colours, which it is not told to leave out: tests may look at that themselves."""
+    return re.sub(r"\x1b\[[0-9;]{0,16}[A-Za-z]", "", said)
 
 
 def _own(voice: Voice, said: str, copy: Path) -> Counter[str]:
@@ -178,9 +185,8 @@ def _last(name: str) -> str:
     """Of a name what every runner says: without its suites, its place and the number of a namesake."""
     documented = re.sub(r"^\S+\.rs - (.*?) ?\(line \d+\)(?: - compile.*)?$", r"doc \1", name)
     text = re.sub(r" #\d+$", "", documented.rpartition(" > ")[2])
-    return " ".join(
-        text.replace("&quot;", '"').replace("&lt;", "<").replace("&amp;", "&").split()
-    ).removesuffix("()")
+    # Node's own report escapes what it has escaped already.
+    return " ".join(unescape(unescape(text)).split()).removesuffix("()")
 
 
 if __name__ == "__main__":
