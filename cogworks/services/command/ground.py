@@ -75,7 +75,9 @@ def ground_of(request: Request, folder: Path, machine: Machine) -> Ground:
             ErrorCode.INVALID_REQUEST,
         )
     recipe = with_commands(_found(place, machine.commands.language), machine.commands)
-    return Ground(folder.resolve(), root, recipe, toolchain_of(recipe.programs, machine.search_path))
+    return Ground(
+        folder.resolve(), root, recipe, toolchain_of(recipe.programs, machine.search_path, home=machine.home)
+    )
 
 
 def _found(place: Path, language: str) -> Recipe:

@@ -40,6 +40,8 @@ class Machine(NamedTuple):
     """Environment of this process, as far as it says where packages come from."""
     source_facts: Reading = gather
     """What a file says; the running service keeps it in memory."""
+    home: Path | None = None
+    """Whose packages are used; None: those of the user this process runs as."""
 
     @property
     def patterns(self) -> tuple[str, ...]:

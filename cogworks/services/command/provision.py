@@ -11,20 +11,22 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from cogworks.codebase.failures import GitFailed
-from cogworks.domain_services.messages import Repository, RepositorySettings, Request
+from cogworks.domain_services.messages import ErrorCode, Repository, RepositorySettings, Request
+from cogworks.services.command.fetching import lacks_modules, locks_crates, names_crates, own_cache
 from cogworks.services.command.ground import Ground, NotReady
 from cogworks.services.command.machine import Machine
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import recipe_of, wanted_texts
-from cogworks.services.command.toolchains import Toolchain, toolchain_of
+from cogworks.services.command.toolchains import Toolchain, how_to_get, toolchain_of
 from cogworks.services.python.building.checkout import Checkout, checkout_of, store_of, text_of
 from cogworks.services.python.keeping import Kept
 from cogworks.services.python.made_environment import made_environment
 from cogworks.services.setup.layers import FILES, HOME
+from cogworks.services.setup.own_registries import own_registries
 from cogworks.services.setup.setups import Setup, setup_key
 
 _CONFIGURED = ".cogworks/services.toml"
-_LOCKED_CRATES = 'source = "registry+'
+_MOST_MANIFESTS = 50
 
 
 class Provision(NamedTuple):
@@ -87,6 +89,7 @@ def provided(
         empty = Provision(setup, key, variables=variables)
         place = kept.ready(key)
         if place is None and limit_s is not None:
+            _refuse_missing(setup, machine)
             make = _maker(setup, checkout, tools, machine)
             place = kept.made(key, make, limit_s=limit_s)
         yield empty if place is None else _of_layer(empty, place, kept.noted(key), started=started)
@@ -99,14 +102,16 @@ def _maker(
     # Slow to import, and seldom needed: a layer is there far more often than it is made.
     from cogworks.services.setup import running  # noqa: PLC0415 - slow, and seldom needed
 
+    home = machine.home or Path(pwd.getpwuid(os.getuid()).pw_dir)
+    proxies = dict(own_registries(machine.settings, home).variables).get("GOPROXY", "")
     means = running.Means(
         machine.isolation,
         machine.search_path,
         machine.settings,
-        Path(pwd.getpwuid(os.getuid()).pw_dir),
+        home,
         readable=tools.readable,
         programs=tuple(map(Path, tools.folders)),
-        variables=tools.variables,
+        variables=own_cache(tools.variables, proxies),
     )
 
     def make(place: Path, left_s: float) -> Mapping[str, Any]:
@@ -158,31 +163,54 @@ def _setup_of(
     if recipe.language == "typescript" and (ground.place / "node_modules").is_dir():
         return Setup()
 
-    def read(path: str) -> str:
-        return text_of(checkout, path, search_path=machine.search_path)
-
-    wanted = recipe.language == ground.recipe.language and _is_wanted(recipe.language, read, ground.toolchain)
+    wanted = recipe.language == ground.recipe.language and _is_wanted(
+        recipe.language, checkout, ground.toolchain, machine
+    )
     return Setup(recipe.setup if wanted else (), source=recipe.source.partition(",")[0])
 
 
-def _is_wanted(language: str, read: Callable[[str], str], toolchain: Toolchain) -> bool:
+def _is_wanted(language: str, checkout: Checkout, toolchain: Toolchain, machine: Machine) -> bool:
     """Whether a setup that nobody configured is run: not where the packages of this user do, or no registry here has any."""
+
+    def read(path: str) -> str:
+        return text_of(checkout, path, search_path=machine.search_path)
+
     if language == "go":
-        return (
-            bool(read("go.sum"))
-            and not read("vendor/modules.txt")
-            and "GOMODCACHE" not in toolchain.variables
+        cache = toolchain.variables.get("GOMODCACHE")
+        return not read("vendor/modules.txt") and lacks_modules(
+            read("go.sum"), Path(cache) if cache else None
         )
+    if language == "rust" and "Cargo.lock" in checkout.blobs:
+        return locks_crates(read("Cargo.lock"))
     if language == "rust":
-        return _LOCKED_CRATES in read("Cargo.lock")
+        manifests = sorted((path for path in checkout.blobs if f"/{path}".endswith("/Cargo.toml")), key=len)
+        return any(names_crates(read(path)) for path in manifests[:_MOST_MANIFESTS])
     return language not in ("java", "csharp")
+
+
+def _refuse_missing(setup: Setup, machine: Machine) -> None:
+    """Nothing, unless what a manifest asks for is installed by a program that is not on this machine.
+
+    Raises:
+        NotReady: it names the program and how to get it.
+    """
+    if setup.source.startswith(".cogworks/") or setup.script.strip():
+        return
+    for program in (line.split()[0] for line in setup.lines):
+        if shutil.which(program, path=machine.search_path) is None:
+            raise NotReady(
+                f"{setup.source} asks for `{program}`, not on this machine's PATH: {how_to_get(program)}.",
+                ErrorCode.TOOL_NOT_FOUND,
+            )
 
 
 def _tools(setup: Setup, recipe: Recipe, machine: Machine) -> Toolchain:
     """The programs that a setup starts with: those of the recipe, and the first word of each line."""
     first = [line.split()[0] for line in setup.lines if line.split() and "/" not in line.split()[0]]
     known = [each for each in first if shutil.which(each, path=machine.search_path)]
-    return toolchain_of(tuple(dict.fromkeys([*recipe.programs, *known])), machine.search_path)
+    return toolchain_of(
+        tuple(dict.fromkeys([*recipe.programs, *known])), machine.search_path, home=machine.home
+    )
 
 
 def _told(tools: Toolchain, setup: Setup, recipe: Recipe, machine: Machine) -> list[str]:

@@ -61,17 +61,15 @@ def _typescript(texts: Texts) -> Recipe:
     scripts = _strings(manifest.get("scripts"))
     packages = {**_strings(manifest.get("dependencies")), **_strings(manifest.get("devDependencies"))}
     has_script = "test" in scripts and "no test specified" not in scripts["test"]
-    recipe = of_script(scripts["test"], scripts) if has_script else of_packages(packages)
-    recipe = recipe._replace(
+    script = " && ".join(scripts[name] for name in ("pretest", "test") if name in scripts)
+    recipe = of_script(script, scripts) if has_script else of_packages(packages)
+    return recipe._replace(
         language="typescript",
         setup=_node_setup(texts) if packages else (),
         lint="eslint --format unix {files}" if "eslint" in packages else "",
         format="prettier --write {files}" if "prettier" in packages else "",
         programs=("node",),
     )
-    if has_script and "pretest" in scripts and recipe.test:
-        recipe = recipe._replace(test=f"{scripts['pretest']} && {recipe.test}")
-    return recipe
 
 
 def _node_setup(texts: Texts) -> tuple[str, ...]:

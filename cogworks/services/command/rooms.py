@@ -166,7 +166,6 @@ class Room:
             "LC_ALL": "C.UTF-8",
             "TZ": "UTC",
             "CI": "true",
-            "NO_COLOR": "1",
             "GIT_CONFIG_NOSYSTEM": "1",
             "COGWORKS_ASK": "; ".join(ask),
             "COGWORKS_SAID": str(self._said),
@@ -176,6 +175,7 @@ class Room:
             **({} if (self.place / "vendor/modules.txt").is_file() else {"GOFLAGS": "-mod=mod"}),
             **_kept_below(self._kept, self._home),
             **self.ground.toolchain.variables,
+            **_fetched(self._home),
             **dict(self._provision.variables),
         }
 
@@ -208,6 +208,12 @@ def _kept_below(folder: Path, home: Path) -> dict[str, str]:
         # Java takes the home of the user's entry, whatever HOME says.
         "GRADLE_USER_HOME": str(folder / "gradle"),
     }
+
+
+def _fetched(home: Path) -> dict[str, str]:
+    """What a setup fetched stands before what the user has, for it is whole."""
+    modules = home / "go/pkg/mod"
+    return {"GOMODCACHE": str(modules)} if modules.is_dir() and not modules.is_symlink() else {}
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from cogworks.services.command.ground import (
     ground_of,
     module_of,
     refuse_missing,
+    text_at,
 )
 from cogworks.services.command.machine import Machine
 from cogworks.services.command.parting import Pace, files_of_tests, too_long, units_of
@@ -32,12 +33,14 @@ from cogworks.services.command.reports.cases import Parsed, Problem
 from cogworks.services.command.reports.reading import read_all
 from cogworks.services.command.rooms import INSIDE, Room, Said, open_room, seconds_left
 from cogworks.services.command.selecting import Asked, Selected, parts_of, select
+from cogworks.services.command.wanted_versions import too_old
 from cogworks.services.python.simulating import outcome_counts, refused_run, test_diagnostics
 
 _TAIL_CHARS = 2_000
 _SHORTEST_S = 1.0
 _FIRST_ERROR = re.compile(r"^(?:error: |CMake Error|\[ERROR\] (?!COMPILATION)\S|\* What went wrong)")
 """Of cargo, CMake, Maven and Gradle; what follows explains it."""
+_ADVICE = re.compile(r"^As a reminder, you're using offline mode")
 _IN_ORDER = ("cargo", "libtest-json")
 _TOGETHER = ("rust", "java", "csharp", "c")
 """Languages of which no test runs where one file does not compile."""
@@ -116,7 +119,10 @@ def _at_once(
     selected = select(room.ground.recipe, asked)
     ran = _run(room, selected, params, machine, deadline_s=time.monotonic() + params.timeout_s)
     report = _told(room, ran, asked, selected, machine, notes=notes)
-    return report.model_copy(update={"collection_errors": tuple(_errors(room, ran, machine))})
+    errors = tuple(_errors(room, ran, machine))
+    manifests = {name: text_at(room.place, name) for name in ("go.mod", "package.json")} if errors else {}
+    remedies = (*too_old(manifests, report.versions), *report.remedies)
+    return report.model_copy(update={"collection_errors": errors, "remedies": remedies})
 
 
 def _in_turn(
@@ -331,8 +337,12 @@ def _silent(said: Said) -> Problem:
     """What was printed from the first line on that says so of itself, else the last of it."""
     lines = plain_lines(said.text)
     first = next((place for place, line in enumerate(lines) if _FIRST_ERROR.match(line)), None)
-    chosen = lines[-12:] if first is None else [line for line in lines[first : first + 12] if line.strip()]
-    text = "\n".join(chosen)[-_TAIL_CHARS:].strip()
+    if first is None:
+        text = "\n".join(lines[-12:])[-_TAIL_CHARS:].strip()
+    else:
+        # In one line: of several the last one counts as the reason, and these tools say theirs first.
+        words = (line.strip() for line in lines[first : first + 12] if not _ADVICE.match(line))
+        text = " ".join(filter(None, words))[:_TAIL_CHARS]
     return Problem(text or f"the test command ended with {said.ended.code} and said nothing")
 
 

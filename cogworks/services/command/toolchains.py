@@ -24,6 +24,10 @@ _PREFIXES = MappingProxyType({"MAVEN_OPTS": "-Dmaven.repo.local="})
 _GET = MappingProxyType(
     {
         "node": "install Node.js 20 or newer (https://nodejs.org, `actions/setup-node`)",
+        "pnpm": "install pnpm (`npm install --global pnpm`, `pnpm/action-setup`)",
+        "yarn": "install Yarn (`npm install --global yarn`, `corepack enable`)",
+        "bundle": "install Bundler (`gem install bundler`, `ruby/setup-ruby`)",
+        "composer": "install Composer (https://getcomposer.org, `apt install composer`)",
         "npm": "install Node.js with npm (https://nodejs.org, `actions/setup-node`)",
         "go": "install Go (https://go.dev/dl, `actions/setup-go`, `apt install golang-go`)",
         "cargo": "install Rust (https://rustup.rs, `apt install cargo`)",
@@ -75,6 +79,11 @@ def toolchain_of(programs: Sequence[str], search_path: str, *, home: Path | None
         if not _is_system(place):
             folders[str(place.parent)] = None
             readable[_installation(place, own)] = None
+            link = Path(found).absolute().parent
+            if place.name != program and not own.is_relative_to(link):
+                # What npm installs is a link of another name: by its own nobody finds it at the end of the link.
+                folders[str(link)] = None
+                readable[link] = None
     settings = [Path(each) for each in _LOOKED_UP if Path(each).is_dir()]
     settings += sorted(Path("/etc").glob("java-*")) if "java" in programs else []
     packages, variables = _packages(own)

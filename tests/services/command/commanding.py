@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ def ask(
     caller: dict[str, Any] | None = None,
     base: str | None = None,
     path: str = os.environ["PATH"],
+    environment_of_service: Mapping[str, str] | None = None,
+    home: Path | None = None,
     **params: Any,
 ) -> Response:
     """The service's answer."""
@@ -37,7 +40,9 @@ def ask(
         "repository": repository,
         "params": params,
     }
-    machine = Machine(path, HERE, commands or Commands(), kept)
+    machine = Machine(
+        path, HERE, commands or Commands(), kept, settings=environment_of_service or {}, home=home
+    )
     return CommandService(machine).answer(json.dumps(request).encode())
 
 

@@ -1,6 +1,7 @@
 """The service of commands as a process: it greets, keeps to the Extension API, and its help shows an example."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from cogworks.services.command import answering
 from cogworks.services.command.answering import METHODS
 from cogworks.services.command.machine import Commands
 from tests.services.asking import laid_out
-from tests.services.command.commanding import ask, needs
+from tests.services.command.commanding import ask, needs, outcomes, report_of
 
 SAMPLE = {
     "package.json": '{"type": "module", "scripts": {"test": "node --test"}}',
@@ -88,3 +89,19 @@ def test_it_passes_the_conformance_suite(tmp_path: Path, monkeypatch: pytest.Mon
     told = json.loads(done.stdout)
     assert [each for each in told["results"] if each["status"] == "failed"] == []
     assert done.exit_code == 0
+
+
+@needs("node")
+def test_a_program_that_is_a_link_of_another_name_is_found_behind_walls_too(tmp_path: Path) -> None:
+    programs = tmp_path / "programs"
+    laid_out(programs, {"lib/pack/bin/pack.cjs": "#!/usr/bin/env node\nrequire('../dist/whole.cjs');\n", "lib/pack/dist/whole.cjs": "console.log('ok 1 - packed');console.log('1..1');\n"})  # fmt: skip
+    (programs / "lib/pack/bin/pack.cjs").chmod(0o755)
+    (programs / "bin").mkdir()
+    (programs / "bin/pack").symlink_to("../lib/pack/bin/pack.cjs")
+    repository = laid_out(tmp_path / "repository", {"a.js": ""})
+    path = f"{programs / 'bin'}:{os.environ['PATH']}"
+    report = report_of(
+        repository, commands=Commands(language="typescript", test="pack", report="tap"), path=path
+    )
+
+    assert outcomes(report) == {".::packed": "passed"}

@@ -56,6 +56,14 @@ def test_other_scripts_are_read_where_they_are_called_and_what_is_no_test_is_lef
     assert all(each in note for each in ("`eslint .`", "`prettier --check .`", "`tsd`"))
 
 
+def test_what_runs_before_the_script_is_read_like_the_script_itself() -> None:
+    scripts = {"pretest": "npm run lint && npm run build", "lint": "eslint .", "build": "tsc", "test": "nyc tape 'test/*.js'"}  # fmt: skip
+    recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+
+    assert recipe.test == "tsc && nyc tape 'test/*.js'"
+    assert "`eslint .`" in recipe.notes[0]
+
+
 def test_scripts_that_call_each_other_for_ever_are_one_script() -> None:
     recipe = recipe_of({"package.json": json.dumps({"scripts": {"test": "npm run a", "a": "npm run a"}})})
 

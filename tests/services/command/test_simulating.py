@@ -240,3 +240,22 @@ def test_a_project_of_maven_is_tested_with_the_packages_that_earlier_builds_left
 
     place = "src/test/java/shop/PricesTest.java"
     assert outcomes(report) == {f"{place}::addsUp": "passed", f"{place}::Empty > isNothing": "passed"}
+
+
+@needs("node")
+def test_tests_are_told_nothing_of_colours(tmp_path: Path) -> None:
+    told = 'import { test } from "node:test";\ntest("plain", () => { if ("NO_COLOR" in process.env || "FORCE_COLOR" in process.env) throw new Error(); });\n'
+    files = {"package.json": '{"type": "module", "scripts": {"test": "node --test"}}', "a.test.js": told}
+
+    assert outcomes(report_of(laid_out(tmp_path, files))) == {"a.test.js::plain": "passed"}
+
+
+@pytest.mark.slow
+@needs("cargo", "rustc")
+def test_a_crate_that_is_not_here_is_the_reason_and_not_the_advice_after_it(tmp_path: Path) -> None:
+    manifest = '[package]\nname = "x"\nversion = "0.1.0"\n\n[dependencies]\nno-such-crate = "1"\n'
+    files = {"Cargo.toml": manifest, "src/lib.rs": ""}
+    [error] = report_of(laid_out(tmp_path, files), settings={"mode": "prepared"}).collection_errors
+
+    assert "no matching package named `no-such-crate` found" in error.splitlines()[-1]
+    assert "As a reminder" not in error
