@@ -17,7 +17,7 @@ from cogworks.forge.wordings import EditedText
 from cogworks.nodes.contract import NodeTask, PullRequestRef, Workspace
 from cogworks.nodes.replies import InterfaceName, PlannedItem
 from cogworks.sight.cards import card_of
-from cogworks.sight.view import merged, numbered_slices
+from cogworks.sight.stretches import merged, numbered_slices
 from cogworks.vocabulary import SubItemKey, Value
 
 DONE_WHEN, TESTS, INTERFACES, FILES = "Done when", "Tests", "Interfaces", "Files"

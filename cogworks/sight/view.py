@@ -11,6 +11,7 @@ from cogworks.sight.index import Index
 from cogworks.sight.kinds import FILLING
 from cogworks.sight.question import About, named_in
 from cogworks.sight.ranking import Ranked, rank
+from cogworks.sight.stretches import merged, numbered_slices, shortened
 from cogworks.sight.words import terms_of
 from cogworks.vocabulary import Value
 
@@ -28,7 +29,6 @@ _LEAST_SCORE = 0.35
 """Of the best score: what matches less is only named, however much room there is."""
 _CERTAIN = 100.0
 """Scores from here on are of files that were asked for."""
-_SLICE_CONTEXT = 2
 _MAX_BODY_LINES = 400
 _RARE = 4.0
 """What a name counts beside a term: as much as one that a fiftieth of the definitions hold."""
@@ -51,7 +51,6 @@ _GAP_TOKENS = 30
 """Of the lines that say what is left out."""
 _TOUCHED_SCORE = 1_000.0
 """Before everything that only matches; the smallest definition around a touched line first."""
-_MAX_LINE_CHARS = 400
 
 
 class Shown(Value):
@@ -289,23 +288,6 @@ class _View:
         return "\n".join(lines)
 
 
-def numbered_slices(lines: Sequence[str], stretches: Sequence[tuple[int, int]]) -> str:
-    """Stretches of a file, each line with its number, and what is left out between them."""
-    parts: list[str] = []
-    at = 1
-    for first, last in stretches:
-        if first > at:
-            parts.append(f"… lines {at} to {first - 1} are not shown")
-        parts += [
-            f"{number:>5}| {shortened(lines[number - 1])}"
-            for number in range(first, min(last, len(lines)) + 1)
-        ]
-        at = last + 1
-    if at <= len(lines):
-        parts.append(f"… lines {at} to {len(lines)} are not shown")
-    return "\n".join(parts)
-
-
 def folders_of(paths: Sequence[str], *, limit_tokens: int) -> str:
     """The folders with the counts of their files, as deep as there is room; every file of a small repository."""
     if len(paths) <= _COMPLETE_TREE and tokens_of("\n".join(sorted(paths))) <= 4 * limit_tokens:
@@ -355,13 +337,6 @@ def _cut(each: Ranked, text: str, room: int, *reasons: str) -> Shown:
     )
 
 
-def shortened(line: str) -> str:
-    """A line of bounded length that says how much of it is left out."""
-    if len(line) <= _MAX_LINE_CHARS:
-        return line
-    return f"{line[:_MAX_LINE_CHARS]} … {len(line) - _MAX_LINE_CHARS} more characters"
-
-
 def _with_headers(definitions: Sequence[Outlined], place: int) -> list[tuple[int, int]]:
     """A definition and the headers of those around it."""
     own = definitions[place]
@@ -380,17 +355,6 @@ def _cut_to(stretches: Sequence[tuple[int, int]], lines: Sequence[str], room: in
     while end < last and (left := left - tokens_of(f"      {shortened(lines[end])}\n")) >= 0:
         end += 1
     return merged([*headers, (first, end)]) if end >= first else merged(headers)
-
-
-def merged(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """In order, with what is only a few lines apart put together."""
-    merged: list[tuple[int, int]] = []
-    for first, last in sorted(stretches):
-        if merged and first <= merged[-1][1] + 1 + _SLICE_CONTEXT:
-            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
-        else:
-            merged.append((first, last))
-    return merged
 
 
 def _depth(definitions: Sequence[Outlined], place: int) -> int:

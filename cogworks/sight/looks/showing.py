@@ -16,7 +16,7 @@ from cogworks.sight.index import HIDDEN, Index
 from cogworks.sight.kinds import FILLING, Kind, is_test
 from cogworks.sight.looks.schema import Look
 from cogworks.sight.ranking import subject_of
-from cogworks.sight.view import shortened
+from cogworks.sight.stretches import shortened
 
 MAX_LINES = 400
 MAX_READ_CHARS = 18_000

@@ -1,0 +1,42 @@
+"""Stretches of a file, from 1 and with both ends: put together, and written with the numbers of their lines."""
+
+from collections.abc import Sequence
+
+_SLICE_CONTEXT = 2
+"""Lines between two stretches that are rather shown than said to be missing."""
+_MAX_LINE_CHARS = 400
+
+
+def numbered_slices(lines: Sequence[str], stretches: Sequence[tuple[int, int]]) -> str:
+    """Stretches of a file, each line with its number, and what is left out between them."""
+    parts: list[str] = []
+    at = 1
+    for first, last in stretches:
+        if first > at:
+            parts.append(f"… lines {at} to {first - 1} are not shown")
+        parts += [
+            f"{number:>5}| {shortened(lines[number - 1])}"
+            for number in range(first, min(last, len(lines)) + 1)
+        ]
+        at = last + 1
+    if at <= len(lines):
+        parts.append(f"… lines {at} to {len(lines)} are not shown")
+    return "\n".join(parts)
+
+
+def shortened(line: str) -> str:
+    """A line of bounded length that says how much of it is left out."""
+    if len(line) <= _MAX_LINE_CHARS:
+        return line
+    return f"{line[:_MAX_LINE_CHARS]} … {len(line) - _MAX_LINE_CHARS} more characters"
+
+
+def merged(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """In order, with what is only a few lines apart put together."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(stretches):
+        if merged and first <= merged[-1][1] + 1 + _SLICE_CONTEXT:
+            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
+        else:
+            merged.append((first, last))
+    return merged
