@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from cogworks.canonical import sha256
 from cogworks.codebase.git import Identity
 from cogworks.codebase.remotes import Remote
-from cogworks.codebase.scripts import ScriptRun
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.messages import Caller
@@ -38,7 +37,7 @@ from cogworks.github.reading import SnapshotReader
 from cogworks.github.writer import Writer
 from cogworks.llm.conversation import Looks
 from cogworks.llm.provider import Provider
-from cogworks.nodes.contract import Asks, DomainService, NodePorts, Workspace
+from cogworks.nodes.contract import DomainService, NodePorts
 from cogworks.nodes.registry import NODES
 from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.settings.config import Environment, child_environment
@@ -47,6 +46,7 @@ from cogworks.sight.store import Store as SightStore
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring.looks import look_audit, looks_of
 from cogworks.wiring.model import gateway_for, open_provider
+from cogworks.wiring.node_ports import SessionPorts, elapsed_s
 from cogworks.wiring.probes import sandbox_pool_in
 from cogworks.wiring.readiness import refuse_unready
 from cogworks.wiring.services import open_panel
@@ -58,65 +58,6 @@ if TYPE_CHECKING:
 OpensModel = Callable[..., AbstractContextManager[Provider]]
 """As `open_provider`."""
 COMMITTER = Identity("cogworks", "cogworks@users.noreply.github.com")
-
-
-@dataclass(frozen=True)
-class _NodePorts:
-    model: Asks
-    open_service: Callable[[], DomainService]
-    tell: Callable[[str], None]
-    stop: Callable[[], None]
-    limit: Callable[[float], AbstractContextManager[None]]
-    save: Callable[[], None]
-    keep_file: Callable[[str, str], None]
-    open_workspace: Callable[[], Workspace]
-    open_index: Callable[[], Index]
-    open_looks: Callable[[frozenset[str]], Looks]
-    open_sandbox_pool: Callable[[], AbstractContextManager[SandboxPool]]
-    run: Callable[[str, str], ScriptRun]
-    said: set[str] = field(default_factory=set)
-
-    @property
-    def service(self) -> DomainService:
-        return self.open_service()
-
-    def say(self, line: str, /) -> None:
-        self.tell(line)
-
-    def say_once(self, line: str, /) -> None:
-        if line not in self.said:
-            self.say(line)
-            self.said.add(line)
-
-    def check(self) -> None:
-        self.stop()
-
-    def checkpoint(self) -> None:
-        self.save()
-
-    def within(self, limit_s: float, /) -> AbstractContextManager[None]:
-        return self.limit(limit_s)
-
-    def now(self) -> float:
-        return _elapsed_s()
-
-    def keep(self, name: str, text: str, /) -> None:
-        self.keep_file(name, text)
-
-    def index(self) -> Index:
-        return self.open_index()
-
-    def looks(self, hidden: frozenset[str] = frozenset()) -> Looks | None:
-        return self.open_looks(hidden)
-
-    def workspace(self) -> Workspace:
-        return self.open_workspace()
-
-    def sandbox_pool(self) -> AbstractContextManager[SandboxPool]:
-        return self.open_sandbox_pool()
-
-    def script(self, name: str, stdin: str) -> ScriptRun:
-        return self.run(name, stdin)
 
 
 class _Session:
@@ -141,13 +82,13 @@ class _Session:
         self._copy: WorkingCopy | None = None
         self._open_sight_store = open_sight_store
         self._store: SightStore | None = None
-        self._look_audit = look_audit(order, now=_elapsed_s)
+        self._look_audit = look_audit(order, now=elapsed_s)
 
         def told(line: str) -> None:
             order.check()
             say(line)
 
-        self.ports: NodePorts = _NodePorts(
+        self.ports: NodePorts = SessionPorts(
             model=gateway_for(order, provider),
             open_service=self._opened_service,
             tell=told,
@@ -246,7 +187,7 @@ def open_ports(
                     say,
                     open_model,
                 ),
-                monotonic=_elapsed_s,
+                monotonic=elapsed_s,
                 say=say,
                 check_base=partial(check_base, during=during),
             ),
@@ -345,7 +286,7 @@ def _open_session(
     say: Callable[[str], None],
     open_model: OpensModel,
 ) -> Iterator[Session]:
-    patience = Patience(order.left_s, monotonic=_elapsed_s)
+    patience = Patience(order.left_s, monotonic=elapsed_s)
     # Whatever a node waits for asks the same clock: the model, the service, git and scripts.
     order = replace(order, left_s=patience.left_s)
     with ExitStack() as stack:
@@ -429,12 +370,6 @@ def apis_of(environment: Environment, server_url: str) -> ApiAddresses:
             f"say so: GITHUB_SERVER_URL={server_url}"
         )
     return api_addresses(server_url)
-
-
-def _elapsed_s() -> float:
-    """A clock that only runs forward, also while the machine sleeps where the system has such a clock: a lease does."""
-    boot = getattr(time, "CLOCK_BOOTTIME", None)
-    return time.monotonic() if boot is None else time.clock_gettime(boot)
 
 
 def sight_store(environment: Environment, copy: WorkingCopy) -> SightStore:
