@@ -4,9 +4,8 @@ import shlex
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
 
 from cogworks.domain_services.answers import (
@@ -38,7 +37,7 @@ from cogworks.domain_services.messages import (
     retry_class,
 )
 from cogworks.domain_services.operations import EXTRACT_INTERFACES, SIMULATE, VALIDATE, Operation
-from cogworks.domain_services.origins import HasBase, HasRemote
+from cogworks.domain_services.origins import HasBase, HasPath, HasRemote
 from cogworks.domain_services.parts import in_parts, joined
 from cogworks.domain_services.process import ServiceProcess
 from cogworks.domain_services.transport import (
@@ -54,13 +53,6 @@ from cogworks.retrying import Again, End, Policy, doubling, retried
 Params = TypeVar("Params", bound=Message)
 Result = TypeVar("Result", bound=Message)
 Read = TypeVar("Read")
-
-
-class HasPath(Protocol):
-    """What this module needs of a working copy."""
-
-    @property
-    def path(self) -> Path: ...
 
 
 class Configured(NamedTuple):

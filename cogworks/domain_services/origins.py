@@ -1,5 +1,6 @@
 """Where the files of a working copy come from, as far as it knows."""
 
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 
@@ -20,3 +21,10 @@ class HasRemote(Protocol):
 
     def pushed(self) -> str | None:
         """The commit whose files these are, if the remote has it; None: something is not pushed."""
+
+
+class HasPath(Protocol):
+    """What this module needs of a working copy."""
+
+    @property
+    def path(self) -> Path: ...

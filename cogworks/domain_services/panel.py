@@ -15,7 +15,7 @@ from cogworks.domain_services.checking import (
     ReviewRulesParams,
     ValidateDepsParams,
 )
-from cogworks.domain_services.client import HasPath, ServiceClient
+from cogworks.domain_services.client import ServiceClient
 from cogworks.domain_services.messages import (
     Diagnostic,
     ErrorCode,
@@ -30,6 +30,7 @@ from cogworks.domain_services.operations import (
     VALIDATE_DEPS,
     Operation,
 )
+from cogworks.domain_services.origins import HasPath
 from cogworks.domain_services.paging import in_pages
 from cogworks.domain_services.parts import beside
 from cogworks.domain_services.roots import inner_roots, lies_in, own_params, own_result, own_results
