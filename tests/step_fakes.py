@@ -15,8 +15,9 @@ from pydantic import BaseModel
 
 from cogworks.engine.base_check import check_base
 from cogworks.engine.consider import Wanted
+from cogworks.engine.ports import StepPorts
 from cogworks.engine.report import StepReport
-from cogworks.engine.step import StepPorts, take_step
+from cogworks.engine.step import take_step
 from cogworks.engine.visit import Push, Session, SessionOrder, VisitPorts
 from cogworks.errors import LostRace, TryAgainLater
 from cogworks.forge.bases import part_of

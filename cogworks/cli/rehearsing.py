@@ -11,8 +11,9 @@ from cogworks.cli.progress import progress_line
 from cogworks.cli.reporting import EXIT_CODES, Tally
 from cogworks.cli.status import next_move, outcome_word
 from cogworks.engine.consider import Wanted
+from cogworks.engine.ports import StepPorts
 from cogworks.engine.report import StepReport
-from cogworks.engine.step import StepPorts, take_step
+from cogworks.engine.step import take_step
 from cogworks.forge.addresses import IssueAddress
 from cogworks.github.composing import describe
 from cogworks.github.staging import StagedItem, StagedLedger

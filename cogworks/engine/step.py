@@ -1,27 +1,26 @@
 """One step of one work item, S1 to S8: read, decide, claim, adopt, run, publish, record, view."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from dataclasses import replace
+from typing import Literal
 
-from cogworks.engine.answer import AnswerPorts, MovingLedger, answer, inputs_lease
+from cogworks.engine.answer import AnswerPorts, answer, inputs_lease
 from cogworks.engine.claim import claimed, lease_for, stopped_by
 from cogworks.engine.consider import (
     Considered,
     NoSuchNode,
-    Reads,
     Wanted,
     consider,
     read_item,
     refuse_lost_ledger,
     state_of,
 )
+from cogworks.engine.ports import StepPorts
 from cogworks.engine.record import Claimed
 from cogworks.engine.refuse import Refused, tell_refusal
 from cogworks.engine.release import give_back
 from cogworks.engine.report import StepReport, report
 from cogworks.engine.tasks import missing_inputs, sources_of
-from cogworks.engine.visit import Ended, Tracker, VisitPorts, run_visit
+from cogworks.engine.visit import Ended, run_visit
 from cogworks.errors import (
     ApprovalNeeded,
     BudgetReached,
@@ -34,58 +33,19 @@ from cogworks.errors import (
 )
 from cogworks.forge.addresses import IssueAddress
 from cogworks.forge.ceilings import too_few_points
-from cogworks.forge.effects import Effect
-from cogworks.forge.snapshot import RepositoryFacts, Snapshot
+from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import comment_difference, differences, problem_comment, project
 from cogworks.ledger.lease import VisitLease
-from cogworks.ledger.record import Change, LedgerCommit, StaleTip, change_for, visit_files
+from cogworks.ledger.record import Change, StaleTip, change_for, visit_files
 from cogworks.nodes.contract import Failed
 from cogworks.pipeline import decision as move
 from cogworks.pipeline.limits import calls_model, shortage
 from cogworks.pipeline.position import Standing, instance_name, waiting_for
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.state import Lease, VisitRecord, visit_key
-from cogworks.settings.config import Config
-from cogworks.vocabulary import CommitOid, RunId
 
 MAX_CLAIMS = 3
 CLAIM_PAUSE_S = 2.0
-
-
-class Ledger(MovingLedger, Protocol):
-    """The ledger branch of the item, which the first claim makes."""
-
-    def create(self, root: CommitOid, change: Change) -> LedgerCommit: ...
-    def files(self, paths: Sequence[str]) -> Mapping[str, str]: ...
-
-
-class StepTracker(Tracker, Reads, Protocol):
-    """GitHub as a step uses it."""
-
-    def create_root(self) -> CommitOid:
-        """The commit every ledger starts from, made where it is missing."""
-
-    def show(self, effects: Sequence[Effect], snapshot: Snapshot) -> str | None:
-        """Apply views; a warning when that failed, for the next step repairs them."""
-
-
-@dataclass(frozen=True)
-class StepPorts:
-    """The world as a step uses it."""
-
-    visit: VisitPorts
-    tracker: StepTracker
-    ledger: Callable[[Snapshot], Ledger]
-    holder: str
-    """Who we are in a lease: unique to this process."""
-    new_run_id: Callable[[], RunId]
-    check: Callable[[Config, RepositoryFacts], None]
-    """Raise what would keep any node from running (a missing model key, a full disk, a malformed prompt), given the
-    configuration and the repository; nothing has been claimed then. A ConfigurationError is told on the issue."""
-    forget: Callable[[RunId], None]
-    """Remove what a finished run keeps on this machine."""
-    sleep: Callable[[float], None]
-    say: Callable[[str], None]
 
 
 def take_step(ports: StepPorts, address: IssueAddress, wanted: Wanted) -> StepReport:

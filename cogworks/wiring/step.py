@@ -20,7 +20,7 @@ from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.panel import ServicePanel
 from cogworks.engine.base_check import During, check_base, in_silence
-from cogworks.engine.step import StepPorts
+from cogworks.engine.ports import StepPorts
 from cogworks.engine.time_limits import Patience
 from cogworks.engine.visit import Session, SessionOrder, VisitPorts
 from cogworks.errors import CogworksError, TryAgainLater, UsageError

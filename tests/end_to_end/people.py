@@ -13,8 +13,9 @@ import httpx
 import tomli_w
 
 from cogworks.engine.consider import Wanted
+from cogworks.engine.ports import StepPorts
 from cogworks.engine.report import StepReport
-from cogworks.engine.step import StepPorts, take_step
+from cogworks.engine.step import take_step
 from cogworks.forge.addresses import IssueAddress, parse_issue_url
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.meter import Requests

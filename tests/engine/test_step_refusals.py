@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 
 from cogworks.engine.consider import Wanted
-from cogworks.engine.step import StepPorts
+from cogworks.engine.ports import StepPorts
 from cogworks.engine.visit import Push
 from cogworks.errors import CogworksError, ConfigurationError, PermissionRefused
 from cogworks.forge.effects import Effect

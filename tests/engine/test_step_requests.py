@@ -10,8 +10,9 @@ import pytest
 import tomli_w
 
 from cogworks.engine.consider import Wanted
+from cogworks.engine.ports import StepPorts
 from cogworks.engine.report import StepReport
-from cogworks.engine.step import StepPorts, take_step
+from cogworks.engine.step import take_step
 from cogworks.forge.addresses import IssueAddress, parse_issue_url
 from cogworks.github.meter import Requests
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
