@@ -9,8 +9,9 @@ from cogworks.engine.tasks import slot_values
 from cogworks.ledger.history import parse_message
 from cogworks.ledger.lease import lease_ages_s
 from cogworks.pipeline.decision import Decision, Finish, GiveUpOn, Run, decide
+from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.graph import Pipeline
-from cogworks.pipeline.position import PullFacts, Standing
+from cogworks.pipeline.position import Standing
 from cogworks.pipeline.state import RunState, VisitRecord
 from cogworks.pipeline.transitions import settle
 from cogworks.vocabulary import IssueNumber

@@ -16,13 +16,14 @@ from cogworks.ledger.lease import lease_ages_s
 from cogworks.ledger.record import ledger_branch, read_state
 from cogworks.nodes.contract import WorkItem
 from cogworks.pipeline.decision import Decision, decide
+from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.inputs import Heard, obey
 from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.parser import built_in_pipelines, parse_pipelines
 from cogworks.pipeline.people import Inputs
 from cogworks.pipeline.places import place_of
-from cogworks.pipeline.position import Facts, Standing
+from cogworks.pipeline.position import Standing
 from cogworks.pipeline.revalidation import revalidated
 from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.pipeline.wording import worded

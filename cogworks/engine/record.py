@@ -18,11 +18,12 @@ from cogworks.nodes.contract import Failed, NodeTask, Outcome, Succeeded
 from cogworks.pipeline.checks import CLASSIFICATION
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.edge_audit import EdgeEvaluation, edge_evaluations
+from cogworks.pipeline.facts import Facts, PullFacts
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.places import is_routing
-from cogworks.pipeline.position import Facts, PullFacts, Standing
+from cogworks.pipeline.position import Standing
 from cogworks.pipeline.revalidation import looked_at
 from cogworks.pipeline.state import KnownPull, RunState, VisitRecord
 from cogworks.pipeline.transitions import learn_classification, learn_plan, settle, switched

@@ -5,7 +5,7 @@ from typing import Literal
 
 from cogworks.engine.consider import Considered
 from cogworks.forge.ceilings import many_comments
-from cogworks.pipeline.position import Facts
+from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
 from cogworks.pipeline.waiting import WaitingFor

@@ -8,10 +8,11 @@ from cogworks.forge.wordings import EditedText
 from cogworks.ledger.record import LedgerUnreadable, ledger_branch, view_path
 from cogworks.nodes.contract import Conventions, NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
 from cogworks.pipeline.decision import Run
+from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.foundations import Foundation, foundations
 from cogworks.pipeline.graph import Instance, Node, Pipeline
 from cogworks.pipeline.places import is_routing, place_of
-from cogworks.pipeline.position import PullFacts, slug_of
+from cogworks.pipeline.position import slug_of
 from cogworks.pipeline.state import RunState, VisitRecord
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey, Value
 

@@ -12,7 +12,8 @@ from cogworks.errors import SafetyHalt
 from cogworks.forge.facts import Comment
 from cogworks.forge.markers import STATUS_TOPIC, parse_marker
 from cogworks.forge.snapshot import Snapshot
-from cogworks.pipeline.position import Facts, instance_name, is_request_changed
+from cogworks.pipeline.facts import Facts
+from cogworks.pipeline.position import instance_name, is_request_changed
 from cogworks.pipeline.state import RunState
 
 # How versions before 0.1 showed the revision, whose markers did not carry it.

@@ -9,9 +9,9 @@ from cogworks.forge.markers import work_prefix
 from cogworks.forge.publication import COMMIT_TRAILER
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import is_status_lost
+from cogworks.pipeline.facts import Facts, PullFacts
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.people import IgnoredLabel
-from cogworks.pipeline.position import Facts, PullFacts
 from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.settings.config import Config
 from cogworks.vocabulary import BranchName, VisitKey

@@ -13,13 +13,13 @@ from cogworks.forge.notices import insisted_on, notices
 from cogworks.forge.recorded import recorded_in
 from cogworks.forge.snapshot import Snapshot
 from cogworks.pipeline.closing import closing_pull, end_of, is_all_merged
+from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.gates import boundary_line, gated_nodes
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.limits import max_cost_usd, shortages
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import (
-    Facts,
     Position,
     Standing,
     class_of,

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
+from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.foundations import stands_on
 from cogworks.pipeline.frontier import instances
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.position import Position, PullFacts, slug_of
+from cogworks.pipeline.position import Position, slug_of
 from cogworks.pipeline.state import KnownPull, RunState
 from cogworks.vocabulary import BranchName, IssueNumber, SubItemKey
 

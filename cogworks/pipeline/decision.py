@@ -8,12 +8,12 @@ from typing import Literal
 from cogworks.pipeline.arbiter import MAX_PROPOSALS, Proposal, Signal, choose
 from cogworks.pipeline.calls import rejected_visits
 from cogworks.pipeline.closing import end_of
+from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.limits import calls_model, shortage, too_many_visits
 from cogworks.pipeline.people import INPUTS_NODE
 from cogworks.pipeline.places import is_routing
 from cogworks.pipeline.position import (
-    Facts,
     Position,
     Standing,
     aborted_by,

@@ -12,6 +12,7 @@ from cogworks.pipeline.calls import (
     with_approved_call,
     with_rejected_call,
 )
+from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import (
     INPUTS_NODE,
@@ -23,15 +24,7 @@ from cogworks.pipeline.people import (
     Receipt,
 )
 from cogworks.pipeline.places import place_of
-from cogworks.pipeline.position import (
-    Facts,
-    Standing,
-    artifact_of,
-    dependents_of,
-    instance_name,
-    is_gated,
-    slug_of,
-)
+from cogworks.pipeline.position import Standing, artifact_of, dependents_of, instance_name, is_gated, slug_of
 from cogworks.pipeline.restarting import restarted
 from cogworks.pipeline.state import (
     RunState,

@@ -7,9 +7,10 @@ import hashlib
 from collections.abc import Iterable
 
 from cogworks.pipeline.elements import MAX_VISITS_PER_RUN
+from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.places import is_routing, place_of
-from cogworks.pipeline.position import Facts, instance_name
+from cogworks.pipeline.position import instance_name
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import Value

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
+from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.people import InputLabel, Inputs, SeenPull
-from cogworks.pipeline.position import Facts
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import CommitOid, IssueNumber
 

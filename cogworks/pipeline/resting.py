@@ -1,14 +1,8 @@
 """What a run rests on, in one line that a sweep can read without the state."""
 
+from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.limits import has_own_budgets, limits_mark, shortages
-from cogworks.pipeline.position import (
-    Facts,
-    Standing,
-    changed_request,
-    failures,
-    stopped_by,
-    waiting_for,
-)
+from cogworks.pipeline.position import Standing, changed_request, failures, stopped_by, waiting_for
 from cogworks.vocabulary import IssueNumber
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import tomli_w
 
+from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import MAX_VISITS_PER_RUN, Instance, Pipeline
-from cogworks.pipeline.position import Facts
 from cogworks.pipeline.state import RunState, VisitRecord, visit_key
 from cogworks.pipeline.transitions import settle
 from cogworks.vocabulary import IssueNumber, RunId

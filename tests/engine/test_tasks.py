@@ -6,8 +6,8 @@ from cogworks.engine.tasks import Source, missing_inputs, slot_values, sources_o
 from cogworks.ledger.record import LedgerUnreadable
 from cogworks.nodes.contract import Conventions, NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
 from cogworks.pipeline.decision import Run
+from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.graph import Node, Pipeline
-from cogworks.pipeline.position import PullFacts
 from cogworks.pipeline.state import RunState, SubItem, visit_key
 from cogworks.pipeline.transitions import settle
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, NodeId, SubItemKey

@@ -4,8 +4,8 @@ import pytest
 
 from cogworks.forge.facts import Account, Branch, PullRequest, Review
 from cogworks.forge.observe import facts_of, pull_facts
+from cogworks.pipeline.facts import Facts, PullFacts
 from cogworks.pipeline.people import IgnoredLabel
-from cogworks.pipeline.position import Facts, PullFacts
 from cogworks.pipeline.state import issue_digest
 from cogworks.settings.config import Config, LabelConfig, parse_config
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login, VisitKey

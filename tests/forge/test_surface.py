@@ -16,8 +16,9 @@ from cogworks.forge.surface import (
     project,
 )
 from cogworks.ledger.record import state_text
+from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.people import CommentRef
-from cogworks.pipeline.position import Facts, Standing
+from cogworks.pipeline.position import Standing
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState, SubItem, first_visit_key
 from cogworks.pipeline.transitions import settle

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from cogworks.pipeline.facts import Facts, PullFacts
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.position import Facts, PullFacts
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import KnownPull, Lease, RunState, SubItem, VisitRecord, visit_key
 from cogworks.pipeline.transitions import settle

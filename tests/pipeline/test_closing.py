@@ -3,7 +3,8 @@
 import pytest
 
 from cogworks.pipeline.closing import closing_pull, end_of, is_all_merged
-from cogworks.pipeline.position import PullFacts, locate
+from cogworks.pipeline.facts import PullFacts
+from cogworks.pipeline.position import locate
 from cogworks.pipeline.state import RunState, SubItem
 from tests.pipeline.runs import GRAPH, MERGED_SPEC, PLAN, facts, finished, lease, new_run, pull, with_pull
 

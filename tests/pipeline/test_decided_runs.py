@@ -9,10 +9,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cogworks.pipeline.decision import BackOff, Decision, Finish, GiveUpOn, Nothing, Run, Stop, Wait, decide
+from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.frontier import in_dependency_order, instances
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.inputs import Asked, Heard, obey
-from cogworks.pipeline.position import Facts, Standing, locate
+from cogworks.pipeline.position import Standing, locate
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import MAX_ATTEMPTS, Lease, RunState, SubItem, VisitRecord
 from cogworks.pipeline.transitions import settle

@@ -16,8 +16,9 @@ from cogworks.pipeline.decision import (
     candidates,
     decide,
 )
+from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.people import Owed
-from cogworks.pipeline.position import PullFacts, Standing, instance_name
+from cogworks.pipeline.position import Standing, instance_name
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import MAX_ATTEMPTS, NextCall, RunState, visit_key
 from cogworks.pipeline.transitions import settle

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from cogworks.pipeline.arbiter import Proposal, Signal, choose
 from cogworks.pipeline.decision import GiveUpOn, Nothing, Run, Stop, Wait, candidates, decide
+from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.inputs import HOW_TO_WRITE, Asked, Heard, Refused, obey
-from cogworks.pipeline.position import Facts, Standing
+from cogworks.pipeline.position import Standing
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import IssueNumber

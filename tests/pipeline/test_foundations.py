@@ -2,8 +2,8 @@
 
 import pytest
 
+from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.foundations import Foundation, foundations
-from cogworks.pipeline.position import PullFacts
 from cogworks.pipeline.state import KnownPull, RunState, SubItem
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey
 from tests.pipeline.graphs import document, parse

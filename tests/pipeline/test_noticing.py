@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.noticing import OID_DIGITS, noticed, read_seen, seen_line
 from cogworks.pipeline.people import InputLabel, Inputs, SeenPull
-from cogworks.pipeline.position import Facts
 from cogworks.vocabulary import CommitOid, IssueNumber
 from tests.pipeline.runs import MERGED_SPEC, facts, finished, new_run, pull
 

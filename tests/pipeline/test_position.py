@@ -1,10 +1,10 @@
 import pytest
 
+from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.people import GatePassed
 from cogworks.pipeline.position import (
-    PullFacts,
     Standing,
     failures,
     how_to_retry,
