@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Protocol
 
 from cogworks.pipeline.people import InputLabel
-from cogworks.settings.config import LabelConfig
+from cogworks.settings.labels import LabelConfig
 
 
 class LabelSource(Protocol):

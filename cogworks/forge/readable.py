@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pydantic import ValidationError
 
 from cogworks.errors import CogworksError
-from cogworks.settings.config import Config, LabelConfig, LlmConfig, label_clashes, require_config
+from cogworks.settings.config import Config, LlmConfig, require_config
+from cogworks.settings.labels import LabelConfig, label_clashes
 
 _NO_MODEL = LlmConfig(model="unknown")
 

@@ -34,7 +34,8 @@ from cogworks.github.sweep_document import (
     tips_of,
 )
 from cogworks.pipeline.limits import limits_mark
-from cogworks.settings.config import LabelConfig, require_config
+from cogworks.settings.config import require_config
+from cogworks.settings.labels import LabelConfig
 from cogworks.vocabulary import IssueNumber
 
 

@@ -13,13 +13,12 @@ from cogworks.errors import ConfigurationError, UsageError
 from cogworks.settings.codegen import CodegenConfig
 from cogworks.settings.credentials import first_credential, unusable_proxies
 from cogworks.settings.environment import EnvironmentConfig
+from cogworks.settings.labels import LabelConfig, label_clashes
 from cogworks.settings.sight import SightConfig
 from cogworks.vocabulary import Value
 
 CONFIG_FILE = ".cogworks/config.toml"
 PIPELINE_FILE = ".cogworks/pipeline.toml"
-INTERNAL_LABEL_PREFIX = "cogworks:node:"
-MAX_LABEL_CHARS = 50
 WaivableCheck = Literal["TEST_HASH_CHANGED", "TEST_SYNTAX", "TEST_EMPTY", "TEST_NOT_RED"]
 """That a test file is there and lies inside the repository is always required."""
 
@@ -50,18 +49,6 @@ class BudgetConfig(Value):
     pipeline_max_cost_dollars: float = Field(default=10.0, gt=0, allow_inf_nan=False)
     pipeline_max_tokens: int = Field(default=500_000, gt=0)
     sub_work_item_max_retries: int = Field(default=5, ge=0, le=20)
-
-
-class LabelConfig(Value):
-    """`[labels]`: names of the labels that people set or that the team may rename."""
-
-    trigger: str = "cogworks:run"
-    hold: str = "cogworks:hold"
-    cancel: str = "cogworks:cancel"
-    restart: str = "cogworks:restart"
-    safety_critical: str = "cogworks:safety-critical"
-    awaiting_review: str = "cogworks:awaiting-review"
-    sub_work_item: str = "cogworks:sub-work-item"
 
 
 class PathConfig(Value):
@@ -345,27 +332,6 @@ def require_config(files: Mapping[str, str], *, where: str) -> Config:
         message = f'{where} has no `{CONFIG_FILE}` on its default branch. Commit one with at least:\n\n[llm]\nmodel = "claude-sonnet-5-5"\n'
         raise UsageError(message)
     return parse_config(text, source=CONFIG_FILE)
-
-
-def label_clashes(labels: LabelConfig) -> list[str]:
-    """Workflow labels that share one name, or take a name that cogworks keeps for itself."""
-    names: dict[str, str] = {}
-    problems = []
-    for key, name in labels.model_dump().items():
-        if not name.strip() or len(name) > MAX_LABEL_CHARS:
-            problems.append(
-                f"`labels.{key}` is {name!r}; GitHub wants a name of 1 to {MAX_LABEL_CHARS} characters"
-            )
-        elif name.casefold().startswith(INTERNAL_LABEL_PREFIX):
-            problems.append(
-                f"`labels.{key}` is {name!r}, but `{INTERNAL_LABEL_PREFIX}*` is kept for views; choose another name"
-            )
-        elif name.casefold() in names:
-            problems.append(
-                f"`labels.{key}` and `labels.{names[name.casefold()]}` are both {name!r}; give each its own name"
-            )
-        names.setdefault(name.casefold(), key)
-    return problems
 
 
 def _problems(error: ValidationError) -> list[str]:

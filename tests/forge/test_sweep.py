@@ -27,7 +27,7 @@ from cogworks.forge.sweep import (
     waited_for,
     wants_pulls,
 )
-from cogworks.settings.config import LabelConfig
+from cogworks.settings.labels import LabelConfig
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber
 from tests.engine.open_items import record
 

@@ -12,17 +12,16 @@ from cogworks.settings.config import (
     APP_VARIABLES,
     Config,
     Environment,
-    LabelConfig,
     LlmConfig,
     TestsConfig,
     WaivableCheck,
     child_environment,
-    label_clashes,
     package_index_settings,
     parse_config,
     read_environment,
     require_config,
 )
+from cogworks.settings.labels import LabelConfig, label_clashes
 
 SMALLEST = '[llm]\nmodel = "claude-sonnet-5-5"\n'
 
