@@ -23,12 +23,15 @@ from cogworks.nodes.asking import changes
 from cogworks.nodes.contract import NodePorts, NodeTask, Workspace
 from cogworks.nodes.replies import CodeChange, PlannedItem
 from cogworks.repair.transact.gates import Selection
-from cogworks.repair.transact.measure import Measurement, file_of
+from cogworks.repair.transact.measure import (
+    Measurement,
+    file_of,
+)
 from cogworks.repair.transact.outcomes import Result, Terms, TransactionEvent
 from cogworks.repair.transact.transaction import TransactionPorts, transact
 from cogworks.repair.transact.validators import HANDED_OVER
 from cogworks.repair.violations import Reading, Step, TestRules
-from cogworks.vocabulary import VISIT_TRAILER, RunId
+from cogworks.vocabulary import VISIT_TRAILER, CommitOid, RunId
 
 
 class ChangeChecks:
@@ -276,3 +279,20 @@ def _entry(moment: TransactionEvent) -> TraceEntry:
 
 def _short(value: object) -> object:
     return value[:MAX_LISTED] if isinstance(value, list) else value
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A change that was committed."""
+
+    reply: CodeChange
+    head: CommitOid
+    after: TestReport
+    """The suite with the change in it."""
+    tree: str
+    parent: CommitOid | None = None
+    """Where the working copy stood before it; None for handed-over tests, which are not taken back."""
+    earlier: "Kept | None" = None
+    """The change that was kept before it in this visit."""
+    reruns: tuple[TestReport, ...] = ()
+    """Further runs of single tests with the change in it."""

@@ -1,7 +1,6 @@
 """What each action of the coding cycle does to one sub-work-item's working copy."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cogworks.codegen import prompt
 from cogworks.codegen.answer_forms import as_whole_files, in_one_form
@@ -27,7 +26,7 @@ from cogworks.codegen.proving import (
 from cogworks.codegen.suite import Baseline, Scope, SuiteRuns, run_suite
 from cogworks.codegen.test_writing import TestWriting
 from cogworks.codegen.testgate import facts_of, without_handed_over
-from cogworks.codegen.transaction import Transactions, Tried, Wanted
+from cogworks.codegen.transaction import Kept, Transactions, Tried, Wanted
 from cogworks.codegen.verdicts import without_own
 from cogworks.cycle.actions import Action, Outcome
 from cogworks.cycle.context import CycleContext
@@ -52,23 +51,6 @@ from cogworks.vocabulary import CommitOid
 
 _UNTRIED = ("locked", "dirty_tree", "checkpoint_failed", "no_tests", "baseline_timeout", "commit_failed")
 """Ends of a transaction that say nothing about the change."""
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A change that was committed."""
-
-    reply: CodeChange
-    head: CommitOid
-    after: TestReport
-    """The suite with the change in it."""
-    tree: str
-    parent: CommitOid | None = None
-    """Where the working copy stood before it; None for handed-over tests, which are not taken back."""
-    earlier: "Kept | None" = None
-    """The change that was kept before it in this visit."""
-    reruns: tuple[TestReport, ...] = ()
-    """Further runs of single tests with the change in it."""
 
 
 class CodingWork:

@@ -7,7 +7,8 @@ from cogworks.codegen.asides import audit_of, guarded, wishes
 from cogworks.codegen.governed import GovernedActions
 from cogworks.codegen.patches import file_actions
 from cogworks.codegen.proving import proof_output
-from cogworks.codegen.work import CodingWork, Kept
+from cogworks.codegen.transaction import Kept
+from cogworks.codegen.work import CodingWork
 from cogworks.cycle.context import Task
 from cogworks.cycle.eventlog import segments
 from cogworks.cycle.events import CycleEnd, Event, Header
