@@ -1,14 +1,14 @@
 """All questions of one repair as one growing conversation, in which nothing is said twice."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from cogworks.canonical import canonical_text
 from cogworks.errors import InvalidReply
 from cogworks.llm.conversation import Conversation, Looks
-from cogworks.llm.gateway import LookLimits
+from cogworks.llm.gateway import Gateway, LookLimits
 from cogworks.repair.replies import PATCH_REPLIES
 
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -20,25 +20,6 @@ _WHOLE = ("suspects",)
 """Those that are told again whenever anything in them has changed: their order says something."""
 
 
-class Asks(Protocol):
-    """Who begins conversations and asks single questions; `cogworks.llm.gateway.Gateway`."""
-
-    def converse(
-        self,
-        prompt: str,
-        variables: Mapping[str, Any],
-        reply_type: type[Reply],
-        *,
-        looks: Looks | None,
-        limits: LookLimits,
-        others: Sequence[type[BaseModel]],
-    ) -> Conversation[Reply]: ...
-
-    def ask(
-        self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
-    ) -> Reply: ...
-
-
 class ModelUnusable(InvalidReply):
     """The model was asked twice running and nothing it said could be used."""
 
@@ -46,12 +27,12 @@ class ModelUnusable(InvalidReply):
 class Interview:
     """Asks about one repair; obeys `cogworks.repair.planning.Model`. Not for several threads at once."""
 
-    def __init__(self, asks: Asks, looks: Looks, limits: LookLimits) -> None:
+    def __init__(self, gateway: Gateway, looks: Looks, limits: LookLimits) -> None:
         """Args:
         looks: who shows more of the repository before an answer.
         limits: of all looks of the repair together.
         """
-        self._asks = asks
+        self._gateway = gateway
         self._looks = looks
         self._limits = limits
         self._talk: Conversation[Any] | None = None
@@ -85,10 +66,10 @@ class Interview:
         self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], purpose: str
     ) -> Reply:
         if prompt not in PATCH_REPLIES:
-            return self._asks.ask(prompt, variables, reply_type, purpose=purpose)
+            return self._gateway.ask(prompt, variables, reply_type, purpose=purpose)
         if self._talk is None:
             others = [each for each in PATCH_REPLIES.values() if each is not reply_type]
-            talk = self._asks.converse(
+            talk = self._gateway.converse(
                 prompt,
                 self._news(variables),
                 reply_type,
