@@ -1,4 +1,4 @@
-"""Where the files of a working copy come from, as far as it knows."""
+"""What services need of a working copy: its folder, and where its files come from as far as it knows."""
 
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -13,7 +13,7 @@ class HasBase(Protocol):
 
 @runtime_checkable
 class HasRemote(Protocol):
-    """What it needs besides where the service is on another machine."""
+    """What a working copy tells besides where the service is on another machine."""
 
     @property
     def remote_url(self) -> str:
@@ -24,7 +24,7 @@ class HasRemote(Protocol):
 
 
 class HasPath(Protocol):
-    """What this module needs of a working copy."""
+    """A working copy, as far as a service on the same machine needs it."""
 
     @property
     def path(self) -> Path: ...

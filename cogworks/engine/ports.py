@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cogworks.engine.answer import MovingLedger
-from cogworks.engine.consider import (
-    Reads,
-)
+from cogworks.engine.consider import Reads
 from cogworks.engine.visit import Tracker, VisitPorts
 from cogworks.forge.effects import Effect
 from cogworks.forge.snapshot import RepositoryFacts, Snapshot

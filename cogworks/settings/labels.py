@@ -1,10 +1,8 @@
-"""The labels of a workflow, and which of them exclude each other."""
+"""The labels of a workflow, and which of their names clash."""
 
 from cogworks.vocabulary import Value
 
 INTERNAL_LABEL_PREFIX = "cogworks:node:"
-
-
 MAX_LABEL_CHARS = 50
 
 

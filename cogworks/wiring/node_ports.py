@@ -14,6 +14,8 @@ from cogworks.sight.index import Index
 
 @dataclass(frozen=True)
 class SessionPorts:
+    """The ports of one node; obeys `cogworks.nodes.contract.NodePorts`."""
+
     model: Asks
     open_service: Callable[[], DomainService]
     tell: Callable[[str], None]

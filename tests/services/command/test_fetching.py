@@ -37,6 +37,13 @@ RUST = {
 isolated = pytest.mark.skipif(not HERE.is_complete, reason="no complete isolation on this machine")
 
 
+def kept_choices(repository: Path, **asked: Any) -> list[tuple[str, str]]:
+    """What was chosen, and from which file, for an environment that is there already; no registry answers any more."""
+    told = prepared(repository, **asked)
+    assert told.is_reused
+    return [(each.what, each.source) for each in told.choices]
+
+
 @pytest.mark.parametrize(
     ("manifest", "is_named"),
     [
@@ -87,10 +94,7 @@ def test_modules_of_go_are_fetched_once_and_are_there_without_a_network(tmp_path
 
     assert outcomes(report) == {"shop_test.go::TestPrice": "passed"}
     assert any(each.endswith(".zip") for each in served.asked)
-    # The registry is gone by now.
-    told = prepared(repository, **asked)
-    assert told.is_reused
-    assert ("setup `go mod download`", "go.mod") in [(each.what, each.source) for each in told.choices]
+    assert ("setup `go mod download`", "go.mod") in kept_choices(repository, **asked)
     assert outcomes(report_of(repository, **asked)) == outcomes(report)
 
 
@@ -155,9 +159,7 @@ def test_crates_are_fetched_once_and_are_there_without_a_network(is_locked: bool
 
     assert outcomes(report) == {"src/lib.rs::price": "passed"}
     assert any(each.endswith("/download") for each in served.asked)
-    told = prepared(repository, **asked)
-    assert told.is_reused
-    assert ("setup `cargo fetch`", "Cargo.toml") in [(each.what, each.source) for each in told.choices]
+    assert ("setup `cargo fetch`", "Cargo.toml") in kept_choices(repository, **asked)
     assert outcomes(report_of(repository, **asked)) == outcomes(report)
 
 
