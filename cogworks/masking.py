@@ -15,7 +15,8 @@ _TOKENS = (
 _SHAPES = re.compile(
     rf"{_TOKENS}|eyJ[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]+"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
-    r"|(?<=://)[^/\s?#]+(?=@)|(?i:(?<=bearer )|(?<=basic ))[A-Za-z0-9._~+/=-]{8,}"
+    # A password with `/`, `?` or `#` in it is no address any more, and a secret all the same; what begins like a port is none.
+    r"|(?<=://)(?:[^/\s?#@:]*:(?![0-9]{1,5}(?:[/?#]|\Z))[^\s@'\"]*|[^/\s?#]+)(?=@)|(?i:(?<=bearer )|(?<=basic ))[A-Za-z0-9._~+/=-]{8,}"
 )
 _SHAPES_IN_CODE = re.compile(rf"(?<![\w-])(?:{_TOKENS})(?![\w-])")
 """In a file nearly every other shape is code, an example or plain English: `a basic Python-style call`."""

@@ -42,6 +42,9 @@ def test_the_longest_of_several_secrets_is_hidden_first() -> None:
         ("https://me:hunter2@host/a@b", "https://***@host/a@b"),
         ("http://token@proxy:8080", "http://***@proxy:8080"),
         ("http://me:p@ss@proxy", "http://***@proxy"),
+        ("http://me:p/ss@proxy", "http://***@proxy"),
+        ("http://me:p#ss?x@proxy and a@b", "http://***@proxy and a@b"),
+        ("http://host:8080/a@b", "http://host:8080/a@b"),
         ("https://host/owner/name@v1?to=a@b", "https://host/owner/name@v1?to=a@b"),
     ],
 )

@@ -10,6 +10,7 @@ import click
 
 from cogworks.errors import CogworksError, Interrupted
 from cogworks.github.meter import Requests
+from cogworks.masking import masked
 from cogworks.stopping import ended_by_signal
 
 if TYPE_CHECKING:
@@ -88,9 +89,9 @@ def _interrupted(issue_url: str) -> Interrupted:
 def _refused(error: CogworksError, tally: Tally, style: Style) -> int:
     if not style.as_json:
         raise error
-    told = _object(None, tally, style)
-    click.echo(json.dumps({**told, "outcome": error.outcome, "message": str(error)}))
-    click.echo(f"cogworks: {error}", err=True)
+    told, message = _object(None, tally, style), masked(str(error))
+    click.echo(json.dumps({**told, "outcome": error.outcome, "message": message}))
+    click.echo(f"cogworks: {message}", err=True)
     return error.exit_code
 
 

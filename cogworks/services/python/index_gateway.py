@@ -151,7 +151,10 @@ class Gateway:
             raise self._unreachable(url, f"it answers {response.status_code}")
 
     def _unreachable(self, url: str, problem: str) -> Unreachable:
-        text = f"{without_credentials(url)}: {problem}"
+        parts = urlsplit(url)
+        # Whoever could not read an address quotes parts of it, which may be parts of a password.
+        is_address = "@" not in parts.path + parts.query + parts.fragment
+        text = f"{without_credentials(url)}: {problem if is_address else 'it is no address; write / ? # @ of a password as %2F %3F %23 %40'}"
         self.problems.append(text)
         return Unreachable(text)
 

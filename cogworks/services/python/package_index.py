@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
+from cogworks.masking import masked
 from cogworks.vocabulary import Value
 
 JSON_PAGE = "application/vnd.pypi.simple.v1+json"
@@ -72,7 +73,7 @@ def default_index(help_text: str) -> str:
 def without_credentials(url: str) -> str:
     """The address as it may be shown."""
     parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    return masked(parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl())
 
 
 def read_page(body: bytes, *, kind: str, url: str) -> tuple[PackageFile, ...]:
