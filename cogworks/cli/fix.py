@@ -140,7 +140,7 @@ def _told(repair: "Repair", result: "RunResult", patch: str) -> dict[str, Any]:
     first = f"{caution(summarised(proof))} " if proof else ""
     return {
         "outcome": "fixed" if result.success else "not_fixed",
-        "message": f"{first.lstrip()}{len(repaired)} test(s) repaired" if result.success else result.error,
+        "message": f"{first.lstrip()}{len(repaired)} test(s) repaired" if result.success else repair.reason,
         "repaired": repaired,
         "patch": patch or None,
         "transactions": [

@@ -93,6 +93,9 @@ class Notes:
         """Diffs that were taken back, as git writes them."""
         self.proposals: list[Proposal] = []
         self.refused: list[str] = []
+        self.refused_diffs = 0
+        self.unread = 0
+        """Diffs of answers that were not even judged."""
         self.tried: list[Tried] = []
         self.proof: Proof | None = None
 

@@ -187,6 +187,8 @@ class PatchRun:
         self._note("proposer.done", kept=len(found.kept), refused=list(found.refused))
         self.notes.proposals += found.kept
         self.notes.refused += found.refused
+        self.notes.refused_diffs += found.refused_diffs
+        self.notes.unread += found.unread
         if not found.kept:
             return self._ended(
                 Outcome.NONE_VALID, summary="no diff keeps the rules", reasons=found.refused[:_MAX_REASONS]

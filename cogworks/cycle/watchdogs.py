@@ -63,7 +63,10 @@ def _end_of_ways(context: CycleContext, limits: Limits) -> str | None:
     if code is None or next_step(context, generation_retries=limits.generation_retries) is not None:
         return None
     # Places were found, and none of the changes there was good: that is no failure that points nowhere.
-    return "given_up" if code == "no_suspects" and context.ladder.climbed else code
+    if code == "no_suspects" and context.ladder.climbed:
+        return "given_up"
+    # The last answer had nothing valid; earlier ones had.
+    return "given_up" if code == "no_valid_patch" and context.patches else code
 
 
 def _no_further_attempt(context: CycleContext, limits: Limits) -> Stop | None:

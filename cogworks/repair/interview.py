@@ -39,6 +39,8 @@ class Interview:
         self._told: set[str] = set()
         self._asked: set[str] = set()
         self._unusable = 0
+        self._problem = ""
+        """What was wrong with the last unusable answer."""
 
     def ask(
         self, prompt: str, variables: Mapping[str, Any], reply_type: type[Reply], *, purpose: str
@@ -50,12 +52,13 @@ class Interview:
         """
         if self._unusable >= MAX_UNUSABLE:
             raise ModelUnusable(
-                f"{prompt}: not asked, since {MAX_UNUSABLE} questions running had no usable answer"
+                f"{prompt}: not asked, since {MAX_UNUSABLE} questions running had no usable answer; the last: {self._problem}"
             )
         try:
             reply = self._answer(prompt, variables, reply_type, purpose)
         except InvalidReply as error:
             self._unusable += 1
+            self._problem = str(error)
             if self._unusable < MAX_UNUSABLE:
                 raise
             raise ModelUnusable(str(error)) from error

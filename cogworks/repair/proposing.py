@@ -82,6 +82,10 @@ class Proposals(Value):
     kept: tuple[Proposal, ...]
     refused: tuple[str, ...] = ()
     """In words for the next proposal."""
+    refused_diffs: int = 0
+    """How many diffs these words are about."""
+    unread: int = 0
+    """How many diffs of the answer were not judged, since enough before them broke no rule."""
 
 
 class ModelProposer:
@@ -172,10 +176,12 @@ def judged(
     """
     kept: dict[str, tuple[Proposal, Traits]] = {}
     refused = list[str]()
+    read = 0
     sources = ports.tree.view_of([*request.step.files, *_named(replies)]).sources
     for number, reply in enumerate(replies[: _MOST_READ * request.most], 1):
         if len(kept) == request.most:
             break
+        read = number
         found = _normalised(reply, sources)
         if found.diff is None:
             refused += [f"diff {number}: {problem}" for problem in found.problems]
@@ -197,7 +203,12 @@ def judged(
         most_lines=request.step.max_changed_lines,
         most_files=request.step.max_files,
     )
-    return Proposals(kept=tuple(kept[traits.id][0] for traits in order), refused=tuple(refused))
+    return Proposals(
+        kept=tuple(kept[traits.id][0] for traits in order),
+        refused=tuple(refused),
+        refused_diffs=read - len(kept),
+        unread=len(replies) - read,
+    )
 
 
 def replacements(edits: Sequence[Edit]) -> list[Replacement]:

@@ -250,7 +250,7 @@ class _Evaluator:
             finally:
                 for name, text in repair.artifacts().items():
                     _write(self._given.artifacts, name, text)
-            return (repair.patch, "") if result.success else ("", result.error)
+            return (repair.patch, "") if result.success else ("", repair.reason)
 
     def _listen(self, event: Event) -> None:
         self._meter(event)

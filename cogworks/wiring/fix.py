@@ -14,6 +14,7 @@ from cogworks.codebase.checkout import Checkout
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.scratch import scratch_folder
 from cogworks.codebase.treename import tree_name
+from cogworks.codegen.closing import why_not
 from cogworks.codegen.dossier import dossier
 from cogworks.codegen.governed import AUDIT_FILE, POLICY, REPAIR_EFFECTS, ActionAudit, GovernedActions
 from cogworks.codegen.repair_job import Job, Notes, Tools, budgets_of
@@ -115,6 +116,11 @@ class Repair:
     def patch(self) -> str:
         """What was kept so far, as one diff from the base."""
         return self._tree.diff_from(self._run.base)
+
+    @property
+    def reason(self) -> str:
+        """Why it did not succeed, in at most `closing.MAX_CHARS` characters."""
+        return why_not(self._run.notes, self._cycle.result().error)
 
     @property
     def notes(self) -> Notes:

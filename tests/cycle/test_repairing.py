@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from cogworks.codegen.closing import MAX_CHARS, why_not
 from cogworks.codegen.dossier import dossier, run_log
 from cogworks.codegen.governed import POLICY
 from cogworks.cycle.eventlog import read_events
@@ -162,6 +163,26 @@ def test_proposals_that_keep_no_rule_climb_the_ladder_and_end_with_their_reasons
     assert scene.modes == ["replan", "recombine", "widen"]
     assert on_disk(tree) == before
     assert scene.patch == ""
+
+
+def test_an_end_after_diffs_that_were_tried_is_no_lack_of_valid_ones_and_tells_the_nearest_miss(
+    tree: Path,
+) -> None:
+    escaping = diffs({"../evil": ("", "x")})
+    scene = RepairScene(
+        tree, PATTERN, plan(WHOLE), diffs(USELESS, BREAKS), escaping, escaping, plan(WHOLE), escaping, escaping,
+        PATTERN, plan(WHOLE), escaping, escaping, PATTERN, plan(WHOLE), escaping, escaping,
+    )  # fmt: skip
+
+    result = scene.run()
+
+    assert result.error.startswith("given_up: ")
+    told = why_not(scene.work.notes, result.error)
+    assert told.startswith(
+        "2 diffs tried, 2 failed, 8 refused, 0 untried (given_up). Nearest miss: a.txt:1: "
+    )
+    assert "gate_targeted: does not make these tests pass" in told
+    assert len(told) <= MAX_CHARS
 
 
 def test_the_budget_of_finalists_is_named_and_the_others_wait_in_vain(tree: Path) -> None:
