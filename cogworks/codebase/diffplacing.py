@@ -25,6 +25,7 @@ from cogworks.vocabulary import Value
 _FENCE = re.compile(r"\s*```[a-z]*\s*")
 _HUNK = re.compile(r"@@(?: -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})(?:,\d{1,9})? @@)?(.*)")
 _NEW_MODE = "100644"
+_HEADS = ("diff --git ", "--- ", "+++ ", "@@", "index ", "new file mode ", "deleted file mode ")
 
 
 class Replacement(Value):
@@ -52,12 +53,58 @@ def normalised_diff(text: str, sources: Mapping[str, str]) -> Normalised:
     Args:
         sources: every file the diff may touch, as it is.
     """
+    found = _read_and_placed(_plain_headers(text), sources)
+    if found.diff is not None or not _differ_in_endings(text, sources):
+        return found
+    # Only the ends of lines may be another system's; each file keeps its own.
+    return _read_and_placed(text.replace("\r\n", "\n"), sources, adapts=True)
+
+
+def _read_and_placed(text: str, sources: Mapping[str, str], *, adapts: bool = False) -> Normalised:
     parsed = parse_diff(recounted(text))
     if parsed.problems:
         return Normalised(None, tuple(f"line {found.line}: {found.text}" for found in parsed.problems))
-    placed = [_placed(file, sources.get(file.old_path)) for file in parsed.diff.files]
+    files = [_with_endings(file, sources) if adapts else file for file in parsed.diff.files]
+    placed = [_placed(file, sources.get(file.old_path)) for file in files]
     problems = tuple(problem for _, found in placed for problem in found)
     return Normalised(None if problems else Diff(files=tuple(file for file, _ in placed)), problems)
+
+
+def _plain_headers(text: str) -> str:
+    """A diff whose every line ends as on Windows, without that in its headers."""
+    if not _is_crlf(text):
+        return text
+    return "".join(
+        f"{line[:-2]}\n" if line.startswith(_HEADS) and line.endswith("\r\n") else line
+        for line in lines_of(text)
+    )
+
+
+def _is_crlf(text: str) -> bool:
+    """Whether every line ends with a carriage return before its line feed."""
+    return "\r\n" in text and text.count("\n") == text.count("\r\n")
+
+
+def _differ_in_endings(text: str, sources: Mapping[str, str]) -> bool:
+    return _is_crlf(text) or ("\r\n" not in text and any(map(_is_crlf, sources.values())))
+
+
+def _with_endings(file: FileDiff, sources: Mapping[str, str]) -> FileDiff:
+    """A diff of plain lines with the line ends of the file that it is about."""
+    if not _is_crlf(sources.get(file.old_path, "")):
+        return file
+    hunks = [
+        hunk.model_copy(
+            update={
+                "lines": tuple(
+                    line._replace(text=f"{line.text[:-1]}\r\n") if line.text.endswith("\n") else line
+                    for line in hunk.lines
+                )
+            }
+        )
+        for hunk in file.hunks
+    ]
+    return file.model_copy(update={"hunks": tuple(hunks)})
 
 
 def normalised_replacements(replacements: Sequence[Replacement], sources: Mapping[str, str]) -> Normalised:
@@ -100,9 +147,10 @@ def recounted(text: str) -> str:
         line = lines[at]
         if line.startswith("diff --git "):
             has_header = True
-            result.append(line)
+            result.append(_prefixed_header(line))
         elif _is_pair(lines, at):
-            result += [*([] if has_header else _header(line, lines[at + 1])), line, lines[at + 1]]
+            old, new = _prefixed(line, lines[at + 1])
+            result += [*([] if has_header else _header(old, new)), old, new]
             at, has_header = at + 1, False
         elif (header := _HUNK.fullmatch(line)) is not None:
             body = list(_body(lines, at + 1))
@@ -130,6 +178,27 @@ def _is_pair(lines: Sequence[str], at: int) -> bool:
         and following[0].startswith("+++ ")
         and following[1].startswith("@@")
     )
+
+
+def _prefixed_header(line: str) -> str:
+    """`diff --git` with `a/` and `b/` before a name that stands there twice without them."""
+    names = line.removeprefix("diff --git ")
+    half = len(names) // 2
+    if names[:half] != names[half + 1 :] or names.startswith('"'):
+        return line
+    return f"diff --git a/{names[:half]} b/{names[:half]}"
+
+
+def _prefixed(old: str, new: str) -> tuple[str, str]:
+    """The pair of lines with `a/` and `b/`, where both name the same file or one of them none."""
+    before, after = old[4:].removesuffix("\t"), new[4:].removesuffix("\t")
+    if before == after != "/dev/null" and not before.startswith('"'):
+        return f"--- a/{before}", f"+++ b/{after}"
+    if before == "/dev/null" and not after.startswith(("b/", '"')):
+        return old, f"+++ b/{after}"
+    if after == "/dev/null" and not before.startswith(("a/", '"')):
+        return f"--- a/{before}", new
+    return old, new
 
 
 def _header(old: str, new: str) -> list[str]:

@@ -177,11 +177,17 @@ def judged(
     kept: dict[str, tuple[Proposal, Traits]] = {}
     refused = list[str]()
     read = 0
-    sources = ports.tree.view_of([*request.step.files, *_named(replies)]).sources
+    most_bytes = request.step.max_diff_bytes
+    small = [reply for reply in replies if _bytes_of(reply) <= most_bytes]
+    sources = ports.tree.view_of([*request.step.files, *_named(small)]).sources
     for number, reply in enumerate(replies[: _MOST_READ * request.most], 1):
         if len(kept) == request.most:
             break
         read = number
+        if (size := _bytes_of(reply)) > most_bytes:
+            # Nobody reads it: parsing and placing would take minutes.
+            refused.append(f"diff {number}: size: has {size} bytes; at most {most_bytes} are allowed")
+            continue
         found = _normalised(reply, sources)
         if found.diff is None:
             refused += [f"diff {number}: {problem}" for problem in found.problems]
@@ -222,6 +228,11 @@ def _named(replies: Sequence[DiffReply]) -> list[str]:
     return edited + [
         path for reply in replies for path in parse_diff(recounted(reply.unified_diff)).diff.paths
     ]
+
+
+def _bytes_of(reply: DiffReply) -> int:
+    texts = [reply.unified_diff, *(text for each in reply.edits for text in (each.search, each.replace))]
+    return sum(len(text.encode(errors="surrogateescape")) for text in texts)
 
 
 def _normalised(reply: DiffReply, sources: Mapping[str, str]) -> Normalised:

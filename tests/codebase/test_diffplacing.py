@@ -55,6 +55,35 @@ def test_the_numbers_of_a_hunk_are_worked_out_from_its_lines(answer: str) -> Non
     assert found.diff == Diff(files=(between("f", SOURCE, FIXED),))
 
 
+PLAIN = "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -9,3 +9,3 @@\n line 9\n-line 10\n+LINE 10\n line 11\n"
+
+
+@pytest.mark.parametrize("is_diff_crlf", [False, True])
+@pytest.mark.parametrize("is_file_crlf", [False, True])
+def test_ends_of_lines_of_another_system_give_way_to_those_of_the_file(
+    is_diff_crlf: bool, is_file_crlf: bool
+) -> None:
+    answer = PLAIN.replace("\n", "\r\n") if is_diff_crlf else PLAIN
+    source, fixed = (text.replace("\n", "\r\n") if is_file_crlf else text for text in (SOURCE, FIXED))
+
+    assert image(normalised_diff(answer, {"f": source}), "f", source) == fixed
+
+
+def test_a_diff_that_fits_as_it_is_may_change_the_ends_of_lines() -> None:
+    source = "one\r\ntwo\r\n"
+    answer = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\r\n+one\n"
+
+    assert image(normalised_diff(answer, {"f": source}), "f", source) == "one\ntwo\r\n"
+
+
+@pytest.mark.parametrize("name", ["f", "src/f", "a/f"])
+@pytest.mark.parametrize("header", ["", "diff --git {0} {0}\n"])
+def test_names_without_a_and_b_are_those_of_the_file(name: str, header: str) -> None:
+    answer = header.format(name) + f"--- {name}\n+++ {name}\n@@ -10 +10 @@\n-line 10\n+LINE 10\n"
+
+    assert normalised_diff(answer, {name: SOURCE}).diff == Diff(files=(between(name, SOURCE, FIXED),))
+
+
 @pytest.mark.parametrize(
     ("answer", "sources", "problem"),
     [

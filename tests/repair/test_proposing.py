@@ -101,6 +101,27 @@ def test_the_nearer_and_smaller_diff_goes_first_and_what_is_beyond_k_is_cut_off(
     assert found.refused == ()
 
 
+@pytest.mark.parametrize("is_edit", [False, True])
+def test_a_diff_that_is_too_large_is_refused_before_anybody_reads_it(
+    ports: TransactionPorts, monkeypatch: pytest.MonkeyPatch, is_edit: bool
+) -> None:
+    huge = "+x\n" * 100_000
+    answer = diffs({"a.txt": ("a = bad", huge)} if is_edit else f"--- a/a.txt\n+++ b/a.txt\n@@\n{huge}")
+
+    def read(*_: object) -> None:
+        pytest.fail("it was read")
+
+    monkeypatch.setattr("cogworks.repair.proposing.recounted", read)
+    monkeypatch.setattr("cogworks.repair.proposing.normalised_diff", read)
+    monkeypatch.setattr("cogworks.repair.proposing.normalised_replacements", read)
+    found = judged(replies(answer), request(), ports)
+
+    assert found.kept == ()
+    (reason,) = found.refused
+    assert reason.startswith("diff 1: size: has 300")
+    assert reason.endswith("at most 200000 are allowed")
+
+
 def test_every_reason_of_every_refused_diff_is_told_and_nothing_is_written(
     ports: TransactionPorts, tmp_path: Path
 ) -> None:
