@@ -15,6 +15,7 @@ from cogworks.cli.child_step import ChildSteps
 from cogworks.errors import UsageError
 from cogworks.forge.addresses import parse_issue_url, parse_repository
 from cogworks.github.meter import Requests
+from cogworks.leaving import in_log_of_actions
 from cogworks.stopping import noted_signals
 from cogworks.unfit import writing
 
@@ -44,7 +45,7 @@ def action() -> int:
         raise UsageError(f"input `mode` is {given.mode!r}; wanted is step or matrix.")
     wanted = _wanted(given)
     if isinstance(wanted, Ignored):
-        click.echo(f"ignored: {wanted.reason}", err=True)
+        click.echo(f"ignored: {in_log_of_actions(wanted.reason)}", err=True)
         _hand_on(given, step_outputs(None, {}), ignored_summary(wanted.reason))
         return 0
     report = _step(wanted.issue_url, given.node)
@@ -96,9 +97,11 @@ def _step(issue_url: str, node: str) -> dict[str, Any]:
 
     # A cancelled job is told by SIGINT, then SIGTERM: the step gives its lease back.
     with noted_signals() as stop:
-        steps = ChildSteps(child_environment(), lambda line: click.echo(line, err=True), stop)
+        steps = ChildSteps(
+            child_environment(), lambda line: click.echo(in_log_of_actions(line), err=True), stop
+        )
         report = steps.run(issue_url, ["--node", node] if node else [])
-    click.echo(f"{report['outcome']}: {report['message']}", err=True)
+    click.echo(in_log_of_actions(f"{report['outcome']}: {report['message']}"), err=True)
     return report
 
 

@@ -12,6 +12,7 @@ import click
 
 from cogworks import __version__
 from cogworks.errors import CogworksError, ConfigurationError, Interrupted
+from cogworks.leaving import on_terminal
 from cogworks.masking import masked
 
 COMMANDS: Mapping[str, str] = {
@@ -124,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _complain(error: CogworksError, as_json: bool) -> None:
-    message = masked(str(error))
+    message = on_terminal(masked(str(error)))
     if as_json:
         told: dict[str, object] = {"outcome": error.outcome, "message": message}
         if isinstance(error, ConfigurationError):

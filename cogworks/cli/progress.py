@@ -10,13 +10,15 @@ from contextlib import AbstractContextManager, contextmanager
 
 import click
 
+from cogworks.leaving import on_terminal
+
 
 def progress_line(*, quiet: bool = False) -> Callable[[str], None]:
     """A function that shows one line of progress; standard output stays free for results."""
 
     def say(line: str) -> None:
         if not quiet:
-            click.echo(f"  {line}", err=True)
+            click.echo(f"  {on_terminal(line)}", err=True)
 
     return say
 

@@ -19,6 +19,7 @@ from cogworks.codegen.verdicts import Observed, steadied, trial_of
 from cogworks.cycle.feedback import Trial
 from cogworks.cycle.results import MAX_LISTED, TraceEntry
 from cogworks.domain_services.messages import Diagnostic, TestReport
+from cogworks.leaving import in_commit_message, in_title
 from cogworks.nodes.asking import changes
 from cogworks.nodes.contract import NodePorts, NodeTask, Workspace
 from cogworks.nodes.replies import CodeChange, PlannedItem
@@ -86,14 +87,14 @@ MAX_SUBJECT_CHARS = 72
 def commit_message(task: NodeTask, item: PlannedItem, *, subject: str, notes: str) -> str:
     """A commit's message: what it does, for which sub-work-item, and the key of the visit that made it."""
     body = [
-        f"Sub-work-item {item.key} of #{task.item.number}: {item.title}",
-        notes,
+        f"Sub-work-item {item.key} of #{task.item.number}: {in_title(item.title)}",
+        in_commit_message(notes),
         f"{VISIT_TRAILER}{task.visit.visit_key}",
     ]
     return (
         "\n\n".join(
             [
-                shorten(subject, MAX_SUBJECT_CHARS, placeholder=" …"),
+                shorten(in_title(subject), MAX_SUBJECT_CHARS, placeholder=" …"),
                 *(part.strip() for part in body if part.strip()),
             ]
         )

@@ -6,6 +6,7 @@ from cogworks.forge.facts import Account, Edit, SubIssue
 from cogworks.forge.inbox import objection
 from cogworks.forge.markers import parse_marker, text_below_marker
 from cogworks.forge.snapshot import Snapshot
+from cogworks.leaving import in_title
 from cogworks.pipeline.inputs import Asked, Heard
 from cogworks.pipeline.state import RunState, SubItem, issue_digest
 from cogworks.pipeline.wording import Request, SeenEdit, SeenText, unjudged
@@ -92,7 +93,7 @@ def _is_ours(planned: SubItem, shown: SubIssue) -> bool:
         return True
     marker = parse_marker(shown.body)
     is_same = marker is not None and marker.matches(text_below_marker(shown.body))
-    return is_same and shown.title.split() == planned.title.split()
+    return is_same and shown.title.split() in (planned.title.split(), in_title(planned.title).split())
 
 
 def _seen(edit: Edit | None, snapshot: Snapshot, config: Config) -> SeenEdit | None:

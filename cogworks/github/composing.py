@@ -36,6 +36,7 @@ from cogworks.forge.publication import (
     label_changes,
 )
 from cogworks.github.documents import Operation
+from cogworks.leaving import in_title
 from cogworks.unexpected import Node
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey
 
@@ -147,7 +148,7 @@ def _commit(index: int, effect: CommitFiles, known: Known) -> list[Operation]:
         {
             "branch": {"repositoryNameWithOwner": repository.name_with_owner, "branchName": effect.branch},
             "expectedHeadOid": start,
-            "message": {"headline": effect.headline, "body": commit_body(effect.visit_key)},
+            "message": {"headline": in_title(effect.headline), "body": commit_body(effect.visit_key)},
             "fileChanges": {"additions": additions},
         },
     )
@@ -177,7 +178,7 @@ def _pull(alias: str, effect: OpenPullRequest, known: Known) -> Operation:
             "repositoryId": known.repository.repository.node_id,
             "headRefName": effect.head,
             "baseRefName": effect.base,
-            "title": capped_title(effect.title),
+            "title": capped_title(in_title(effect.title)),
             "body": capped(effect.body),
         },
     )
@@ -188,7 +189,7 @@ def _issue(effect: CreateSubIssue | CreateIssue, known: Known) -> dict[str, Any]
     return {
         "repositoryId": known.repository.repository.node_id,
         **({"parentIssueId": parent} if parent else {}),
-        "title": capped_title(effect.title),
+        "title": capped_title(in_title(effect.title)),
         "body": marked(capped(effect.body), visit_key=effect.visit_key, topic=effect.key),
         "labelIds": [known.label_ids[name] for name in effect.labels],
     }

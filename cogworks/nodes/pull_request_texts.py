@@ -6,6 +6,7 @@ from typing import Any
 
 from cogworks.codegen.proving import PROOF_FILE
 from cogworks.forge.bases import part_of
+from cogworks.leaving import in_markdown
 from cogworks.ledger.record import ledger_branch
 from cogworks.nodes.artifacts import DONE_WHEN, FILES, INTERFACES, TESTS, pull_request
 from cogworks.nodes.contract import NodeTask
@@ -29,13 +30,15 @@ def specification_body(task: NodeTask, reply: Specification, path: str) -> str:
         "Dependencies that change",
         _bullets(
             [
-                f"`{each.source}` {_DEPENDENCY[each.change]} `{each.target}`: {each.reason}"
+                f"`{each.source}` {_DEPENDENCY[each.change]} `{each.target}`: {in_markdown(each.reason)}"
                 for each in reply.dependency_changes
             ]
         ),
     )
-    risks = _section("Risks", _bullets(reply.risks))
-    decisions = _section("Decision records to write", _bullets(reply.required_adrs))
+    risks = _section("Risks", _bullets([in_markdown(each) for each in reply.risks]))
+    decisions = _section(
+        "Decision records to write", _bullets([in_markdown(each) for each in reply.required_adrs])
+    )
     modules = _bullets([f"`{each.name}`{' (new)' if each.new else ''}" for each in reply.affected_modules])
     return _paragraphs(
         f"{_part_of(task)}.",
@@ -58,7 +61,7 @@ def interfaces_body(task: NodeTask, title: str, reply: Interfaces, *, left_out: 
         f"These are the names, types and signatures of *{_plain(title)}*. Nothing behaves differently yet.",
         stacking(task),
         _table(("interface", "file", "purpose"), rows),
-        _section("Notes", reply.notes),
+        _section("Notes", in_markdown(reply.notes)),
         _left_out(left_out),
         f"### What to do with it\n\n{_HOW_TO_ACCEPT} Next comes the plan: sub-issues of #{task.item.number}, each of "
         "which gets a pull request of its own.",
@@ -70,9 +73,11 @@ def sub_issue_body(task: NodeTask, item: PlannedItem) -> str:
     needs = ", ".join(sorted(set(item.depends_on))) or "nothing"
     return _paragraphs(
         f"Part of #{task.item.number}. Sub-work-item {item.key}; depends on {needs}.",
-        item.description,
-        _section(DONE_WHEN, "\n".join(f"- [ ] {criterion}" for criterion in item.acceptance_criteria)),
-        _section(TESTS, item.test_specification),
+        in_markdown(item.description),
+        _section(
+            DONE_WHEN, "\n".join(f"- [ ] {in_markdown(criterion)}" for criterion in item.acceptance_criteria)
+        ),
+        _section(TESTS, in_markdown(item.test_specification)),
         _section(INTERFACES, _bullets([f"`{name}`" for name in item.interfaces])),
         _section(FILES, _bullets([f"`{path}`" for path in item.files])),
     )
@@ -91,11 +96,11 @@ def change_body(task: NodeTask, item: PlannedItem, code: Mapping[str, Any], revi
     return _paragraphs(
         f"> {open_questions}" if open_questions else "",
         _opening(task, item),
-        f"{code['summary'].rstrip('.')}.",
+        f"{in_markdown(code['summary']).rstrip('.')}.",
         stacking(task),
-        _folded("What was asked for", item.description),
+        _folded("What was asked for", in_markdown(item.description)),
         f"### Changes\n\n{_bullets(files)}",
-        _section("Notes for the reviewer", code["notes"]),
+        _section("Notes for the reviewer", in_markdown(code["notes"])),
         f"### Tests\n\n{_test_figures(code, proof)}",
         _proof(task, proof),
         _left_out(list(dict.fromkeys([*code.get("left_out", ()), *review.get("left_out", ())]))),
@@ -191,7 +196,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _cell(text: str) -> str:
     """One line that cannot end the cell; a name such as `__init__` is no bold text."""
-    parts = " ".join(text.split()).replace("|", "\\|").split("`")
+    parts = " ".join(in_markdown(text).split()).replace("|", "\\|").split("`")
     return "`".join(part if at % 2 else _DUNDER.sub(r"`\g<0>`", part) for at, part in enumerate(parts))
 
 
@@ -208,7 +213,7 @@ def _section(title: str, text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.replace("*", "\\*").split())
+    return " ".join(in_markdown(text).replace("*", "\\*").split())
 
 
 def _paragraphs(*texts: str) -> str:

@@ -7,6 +7,7 @@ from cogworks.codebase.changes import FileChange, protected_touched
 from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
 from cogworks.forge.bases import part_of
 from cogworks.forge.effects import CommitFiles, Effect, FileText, OpenPullRequest
+from cogworks.leaving import in_markdown
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Workspace
 from cogworks.nodes.interface_design import diagnostic_line
 from cogworks.nodes.pull_request_texts import stacking
@@ -92,7 +93,7 @@ def pull_request_for(
     """The pull request of the node's branch."""
     listed = "\n".join(f"- `{file.path}`" for file in files)
     part = part_of(task.item.number, closes=task.closes_issue)
-    parts = [f"{part}.", stacking(task), text, f"### Files\n\n{listed}" if files else ""]
+    parts = [f"{part}.", stacking(task), in_markdown(text), f"### Files\n\n{listed}" if files else ""]
     return OpenPullRequest(
         slug=slug_for(node, task),
         head=task.branch,

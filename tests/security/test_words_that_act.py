@@ -1,0 +1,103 @@
+"""A model's or a stranger's words are read where they are shown, and do nothing there."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest
+from cogworks.forge.publication import PublicationContext, known_from
+from cogworks.github.composing import operations
+from cogworks.hub.actions.mentions import closing_numbers
+from cogworks.leaving import in_commit_message, in_log_of_actions, in_markdown, in_title, on_terminal
+from cogworks.vocabulary import BranchName, VisitKey
+from tests.world import MAIN, World
+
+CLOSING = ["Closes #3", "fixes: #3", "Resolved octo-org/adder#3", "FIX\t#3", "a\nclosed\n#3"]
+BIDI = "\u202e\u2066\u200f"
+
+
+@pytest.mark.parametrize("words", CLOSING)
+@pytest.mark.parametrize("leaving", [in_markdown, in_title, in_commit_message])
+def test_no_word_closes_an_issue(words: str, leaving: object) -> None:
+    assert callable(leaving)
+    assert closing_numbers(words) == (3,)
+    assert closing_numbers(leaving(words)) == ()
+
+
+@pytest.mark.parametrize("words", ["@octo-org/all look", "(@ann)", "`@ann", "a\n@ann"])
+def test_nobody_is_called(words: str) -> None:
+    assert "@ann" not in in_markdown(words) + in_title(words) + in_commit_message(words)
+    assert "@octo" not in in_markdown(words)
+
+
+@pytest.mark.parametrize("words", ["![x](https://eve.example/1.png)", '<IMG src="https://eve.example/1">'])
+def test_no_image_is_loaded_from_elsewhere(words: str) -> None:
+    shown = in_markdown(words)
+
+    assert "![" not in shown
+    assert "<img" not in shown.casefold()
+
+
+@pytest.mark.parametrize(
+    "words", ["Add [skip ci]", "[CI SKIP] Add", "[no ci]", "[skip actions]", "[actions skip]"]
+)
+def test_no_check_is_skipped_by_a_title_or_message(words: str) -> None:
+    for shown in (in_title(words), in_commit_message(words)):
+        assert not any(
+            f"[{sign}]" in shown.casefold()
+            for sign in ("skip ci", "ci skip", "no ci", "skip actions", "actions skip")
+        )
+
+
+@pytest.mark.parametrize("key", ["Cogworks-Visit", "Co-authored-by", "Signed-off-by", "skip-checks"])
+def test_git_reads_no_trailer_in_the_words_of_a_model(tmp_path: Path, key: str) -> None:
+    def trailers(text: str) -> str:
+        command = ["git", "interpret-trailers", "--parse"]
+        return subprocess.run(
+            command, input=text, capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60
+        ).stdout
+
+    words = f"Notes.\n\n{key}: true"
+
+    assert key in trailers(f"Add it\n\n{words}\n")
+    assert key not in trailers(f"Add it\n\n{in_commit_message(words)}\n")
+
+
+def test_what_is_sent_for_a_title_and_a_commit_does_nothing() -> None:
+    known = known_from(World().snapshot(), PublicationContext())
+    words = f"Fixes #1 [skip ci] @ann {BIDI}\x1b[31m"
+    branch = BranchName("cogworks/7/x")
+    commit = CommitFiles(
+        branch=branch,
+        base=MAIN,
+        files=(FileText(path="a", text="b"),),
+        headline=words,
+        visit_key=VisitKey("a" * 64),
+    )
+    pull = OpenPullRequest(slug="x", head=branch, base=MAIN, title=words, body="")
+
+    sent = [
+        operations(0, commit, known)[-1].input["message"]["headline"],
+        operations(1, pull, known)[0].input["title"],
+    ]
+
+    for text in sent:
+        assert closing_numbers(text) == ()
+        assert not any(sign in text for sign in ("[skip ci]", "@ann", "\x1b", *BIDI))
+
+
+@given(st.text(alphabet=st.sampled_from("\x1b[]31m;\x07\r\n\t\x9b\u202eab:#"), max_size=60))
+def test_a_terminal_gets_no_control_characters_but_line_ends_and_tabs(text: str) -> None:
+    shown = on_terminal(text)
+
+    assert not any(letter in shown for letter in "\x1b\x07\r\x9b\u202e")
+    assert on_terminal(shown) == shown
+
+
+@given(st.text(alphabet=st.sampled_from("\x1b[m:#\n\r \u202eset-output"), max_size=60))
+def test_no_line_of_the_actions_log_is_a_command(text: str) -> None:
+    for line in in_log_of_actions(text).splitlines():
+        assert not line.lstrip().startswith(("::", "##["))
