@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import httpx
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from cogworks.errors import (
     BudgetReached,
@@ -58,11 +58,15 @@ class _Block(BaseModel):
     text: str = ""
 
 
+# A negative count would give money back to the budget, and no reply of any model has a billion tokens.
+_Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+
+
 class _Counts(BaseModel):
-    input_tokens: int
-    output_tokens: int
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
+    input_tokens: _Count
+    output_tokens: _Count
+    cache_creation_input_tokens: _Count | None = None
+    cache_read_input_tokens: _Count | None = None
 
 
 class _Answer(BaseModel):
@@ -215,9 +219,8 @@ def _final_error(status: int, target: str, what: str) -> CogworksError:
     if status == 404:
         return ConfigurationError("[llm]", [f"{what}; check `model` and `COGWORKS_LLM_BASE_URL`"])
     if status < 400:
-        return ConfigurationError(
-            "COGWORKS_LLM_BASE_URL", [f"{what}, pointing to {target!r}; name the final address"]
-        )
+        problem = f"{what}, pointing to {target!r}; name the final address"
+        return ConfigurationError("COGWORKS_LLM_BASE_URL", [problem])
     if status == 413:
         return NodeFailed(f"{what}. The prompt is too long; split the issue or narrow the context.")
     return NodeFailed(f"{what}. The same request would be refused again.")
@@ -291,11 +294,8 @@ class AnthropicProvider:
         self._sleep = sleep
         self._left_s = left_s
         self._jitter = jitter
-        self._client = httpx.Client(
-            headers=request_headers(self._key),
-            transport=transport,
-            follow_redirects=False,
-        )
+        headers = request_headers(self._key)
+        self._client = httpx.Client(headers=headers, transport=transport, follow_redirects=False)
 
     def __enter__(self) -> Self:
         return self
