@@ -10,13 +10,20 @@ from typing import Literal
 from cogworks.vocabulary import Value
 
 PROTECTED_PATHS = (
-    ".cogworks/**",
-    ".github/workflows/**",
-    ".git/**",
-    "CODEOWNERS",
-    ".github/CODEOWNERS",
-    "docs/CODEOWNERS",
-)
+    ".cogworks/**", ".git/**", "CODEOWNERS", ".github/CODEOWNERS", "docs/CODEOWNERS",
+    # What CI systems and editors run, and what robots that may merge decide by.
+    ".github/workflows/**", ".github/actions/**", "**/action.yml", "**/action.yaml",
+    ".github/dependabot.*", ".github/renovate*", "renovate.json*", ".renovaterc*",
+    ".github/settings.yml", ".github/mergify.yml", ".mergify.yml",
+    ".gitlab-ci.yml", ".gitlab/**", ".circleci/**", ".travis.yml", "azure-pipelines*.yml", "bitbucket-pipelines.yml",
+    "Jenkinsfile", ".drone.yml", ".woodpecker/**", ".woodpecker.yml", ".buildkite/**", "appveyor.yml", ".appveyor.yml",
+    ".cirrus.yml", ".forgejo/workflows/**", ".gitea/workflows/**",
+    "**/.devcontainer/**", "**/.devcontainer.json", "**/.vscode/**",
+    # What git obeys.
+    "**/.gitmodules", "**/.gitattributes", ".husky/**", ".githooks/**", "githooks/**", ".pre-commit-config.yaml",
+    # What every Python that starts there runs.
+    "**/sitecustomize.py", "**/usercustomize.py", "**/*.pth",
+)  # fmt: skip
 """Never written by a model, whatever the configuration says; `refusal` takes further patterns."""
 
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -86,7 +93,8 @@ def protected_by(path: str, extra: Iterable[str] = ()) -> str | None:
 
 def matching(path: str, patterns: Iterable[str]) -> str | None:
     """The first pattern, of the form `protected_by` describes, that a path fits; None when it fits none."""
-    parts = folded(normalised(path)).split("/")
+    visible = "".join(char for char in normalised(path) if unicodedata.category(char) != "Cf")
+    parts = folded(visible).split("/")
     return next((pattern for pattern in patterns if _matches(parts, folded(pattern).split("/"))), None)
 
 
