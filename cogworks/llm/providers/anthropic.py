@@ -1,56 +1,21 @@
-"""The provider `anthropic`: one question over HTTPS, sent again as long as the server asks for patience.
+"""The provider `anthropic`: one question in the form of the Messages API.
 
-How is a question said in Anthropic's Messages API, and what does the answer mean?
-
-Pure: what comes in is status, headers and bytes, what comes out is a reply or the error to raise. The rules follow
-https://platform.claude.com/docs/en/api/errors and the behaviour of the vendor's own client.
+What is said and what the answer means is pure. The rules follow https://platform.claude.com/docs/en/api/errors and the behaviour
+of the vendor's own client; `http_door` sends.
 """
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from email.utils import parsedate_to_datetime
-from functools import partial
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 import httpx
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
-from cogworks.errors import (
-    BudgetReached,
-    CogworksError,
-    ConfigurationError,
-    InvalidReply,
-    NodeFailed,
-    PermissionRefused,
-    TryAgainLater,
-)
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
-from cogworks.loopback import is_loopback
-from cogworks.masking import masked
-from cogworks.retrying import Again, End, Policy, doubling, retried
-from cogworks.settings.credentials import cleaned, credential_problem
+from cogworks.llm.providers.http_door import HttpDoor, address, checked_key
+from cogworks.llm.providers.refusals import Complaint, Count, Refused, no_reply, page, refused
 
 API_VERSION = "2026-10-21"
-RETRYABLE = frozenset({408, 409, 429})
-"""Besides every status from 500 up."""
-
-_SPEND_LIMIT_CODES = frozenset({"enforced_spend_limit_reached"})
-_SPEND_LIMIT_WORDS = re.compile(r"specified (\w+ )?API usage limits|credit balance is too low", re.IGNORECASE)
-_MAX_MESSAGE_CHARS = 500
-_MAX_PAGE_CHARS = 200
-
-
-@dataclass(frozen=True)
-class Refused:
-    """An answer that is no reply."""
-
-    error: CogworksError
-    """What to raise when the request is not sent again."""
-    is_retryable: bool
-    wait_s: float | None = None
-    """How long the server asks to wait, in seconds; None when it does not say."""
+BASE_URL = "https://api.anthropic.com"
 
 
 class _Block(BaseModel):
@@ -58,22 +23,18 @@ class _Block(BaseModel):
     text: str = ""
 
 
-# A negative count would give money back to the budget, and no reply of any model has a billion tokens.
-_Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
-
-
-class _Counts(BaseModel):
-    input_tokens: _Count
-    output_tokens: _Count
-    cache_creation_input_tokens: _Count | None = None
-    cache_read_input_tokens: _Count | None = None
+class Counts(BaseModel):
+    input_tokens: Count
+    output_tokens: Count
+    cache_creation_input_tokens: Count | None = None
+    cache_read_input_tokens: Count | None = None
 
 
 class _Answer(BaseModel):
     content: list[_Block]
     model: str
     stop_reason: str
-    usage: _Counts
+    usage: Counts
 
 
 class _Details(BaseModel):
@@ -138,20 +99,7 @@ def decipher(
     """
     if status == 200:
         return _reply(body)
-    error = _error(body, mask)
-    what = _described(status, headers, error, mask)
-    spend_limit = _spend_limit(status, error, what)
-    if spend_limit is not None:
-        return Refused(spend_limit, is_retryable=False)
-    said = headers.get("x-should-retry")
-    is_retryable = said == "true" if said in {"true", "false"} else status in RETRYABLE or status >= 500
-    wait_s = _wait_s(headers)
-    if is_retryable or status in RETRYABLE or status >= 500:
-        later = TryAgainLater(
-            f"{what}. Nothing was answered; run the same step again later.", retry_after_s=wait_s
-        )
-        return Refused(later, is_retryable=is_retryable, wait_s=wait_s)
-    return Refused(_final_error(status, mask(headers.get("location", "nowhere")), what), is_retryable=False)
+    return refused(status, headers, _complaint(body, mask), mask=mask)
 
 
 def _reply(body: bytes) -> ModelReply | Refused:
@@ -168,103 +116,22 @@ def _reply(body: bytes) -> ModelReply | Refused:
         )
         return ModelReply(text=text, stop_reason=answer.stop_reason, usage=usage, model=answer.model)
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, each['loc'])) or 'body'}: {each['msg']}" for each in error.errors()[:5]
-        )
-        return Refused(
-            InvalidReply(
-                f"the model provider answered 200, but not with a message of the Messages API ({problems}). "
-                "Check `COGWORKS_LLM_BASE_URL`; a proxy may have answered."
-            ),
-            is_retryable=False,
-        )
+        return no_reply(error, wanted="a message of the Messages API")
 
 
-def _error(body: bytes, mask: Callable[[str], str]) -> _ErrorAnswer:
+def _complaint(body: bytes, mask: Callable[[str], str]) -> Complaint:
     try:
-        return _ErrorAnswer.model_validate_json(body)
+        answer = _ErrorAnswer.model_validate_json(body)
     except ValidationError:
-        # A proxy or a load balancer answered in its own words, which may be a whole page.
-        page = mask(body.decode("utf-8", "replace"))
-        return _ErrorAnswer(error=_Error(message=page[:_MAX_PAGE_CHARS]))
-
-
-def _described(
-    status: int, headers: Mapping[str, str], answer: _ErrorAnswer, mask: Callable[[str], str]
-) -> str:
-    # Masked before it is cut: of a secret that is cut in two, nobody would know the half.
-    message = mask(" ".join(answer.error.message.split()))[:_MAX_MESSAGE_CHARS] or "no explanation"
-    request_id = headers.get("request-id") or answer.request_id
-    named = f" (request {mask(request_id)})" if request_id else ""
-    return f"the model provider answered {status} {mask(answer.error.type)}: {message.rstrip('.')}{named}"
-
-
-def _spend_limit(status: int, answer: _ErrorAnswer, what: str) -> BudgetReached | None:
-    code = answer.error.details.error_code if answer.error.details else None
-    is_limit = code in _SPEND_LIMIT_CODES or (
-        status in {400, 403, 429} and _SPEND_LIMIT_WORDS.search(answer.error.message) is not None
+        return page(body, mask)
+    said = answer.error
+    code = said.details.error_code if said.details else None
+    return Complaint(
+        message=said.message,
+        kind=said.type,
+        codes=frozenset({code} if code else ()),
+        request_id=answer.request_id or "",
     )
-    if status != 402 and not is_limit:
-        return None
-    return BudgetReached(
-        f"{what}. The provider's own spend limit stops this account; raise it there or wait."
-    )
-
-
-def _final_error(status: int, target: str, what: str) -> CogworksError:
-    if status in {401, 403}:
-        return PermissionRefused(
-            f"{what}. Check the API key (`COGWORKS_LLM_API_KEY`) and what its workspace may use."
-        )
-    if status == 404:
-        return ConfigurationError("[llm]", [f"{what}; check `model` and `COGWORKS_LLM_BASE_URL`"])
-    if status < 400:
-        problem = f"{what}, pointing to {target!r}; name the final address"
-        return ConfigurationError("COGWORKS_LLM_BASE_URL", [problem])
-    if status == 413:
-        return NodeFailed(f"{what}. The prompt is too long; split the issue or narrow the context.")
-    return NodeFailed(f"{what}. The same request would be refused again.")
-
-
-def _wait_s(headers: Mapping[str, str]) -> float | None:
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    seconds = _number(headers.get("retry-after"))
-    return seconds if seconds is not None else _seconds_until(headers.get("retry-after"), headers.get("date"))
-
-
-def _number(text: str | None) -> float | None:
-    if text is None or not re.fullmatch(r"\d{1,12}(\.\d{1,6})?", text.strip()):
-        return None
-    return float(text)
-
-
-def _seconds_until(moment: str | None, now: str | None) -> float | None:
-    # The server's own Date: its clock set the time to wait for.
-    then, start = _date(moment), _date(now)
-    if then is None or start is None:
-        return None
-    return max(0.0, (then - start).total_seconds())
-
-
-def _date(text: str | None) -> datetime | None:
-    try:
-        found = parsedate_to_datetime(text) if text else None
-    except ValueError:
-        return None
-    return found if found is not None and found.tzinfo is not None else None
-
-
-BASE_URL = "https://api.anthropic.com"
-MAX_ATTEMPTS = 5
-MAX_WAIT_S = 30 * 60.0
-"""Of waiting altogether before the step gives its place to others."""
-
-_BACKOFF_S = doubling(0.5, longest_s=30.0)
-_JITTER = 0.25
-_REPLY_TIMEOUT_S = 600.0
-_SHORTEST_S = 0.01
 
 
 class AnthropicProvider:
@@ -281,21 +148,21 @@ class AnthropicProvider:
         left_s: Callable[[], float | None] = lambda: None,
     ) -> None:
         """Args:
-            sleep: waits so many seconds.
-            jitter: 0.0 to 1.0, drawn anew at every call; shortens a wait by up to a quarter.
             base_url: scheme, host and an optional path; `/v1/messages` is added.
-            transport: where requests go instead of the network.
-            left_s: what is left of the time of whoever asks; nobody waits longer for a reply. None: no limit.
+            sleep, jitter, transport, left_s: as for `HttpDoor`.
 
         Raises: ConfigurationError for a key no header can carry or a base URL that is none; neither is repeated in it.
         """
-        self._key = _checked_key(api_key)
-        self._url = endpoint(base_url)
-        self._sleep = sleep
-        self._left_s = left_s
-        self._jitter = jitter
-        headers = request_headers(self._key)
-        self._client = httpx.Client(headers=headers, transport=transport, follow_redirects=False)
+        key = checked_key(api_key)
+        self._door = HttpDoor(
+            endpoint(base_url),
+            key=key,
+            headers=request_headers(key),
+            sleep=sleep,
+            jitter=jitter,
+            transport=transport,
+            left_s=left_s,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -304,73 +171,15 @@ class AnthropicProvider:
         self.close()
 
     def __repr__(self) -> str:
-        return f"AnthropicProvider(url={_shown(self._url)!r})"
+        return f"AnthropicProvider(url={self._door.shown!r})"
 
     def close(self) -> None:
         """Give the connections back."""
-        self._client.close()
+        self._door.close()
 
     def complete(self, request: ModelRequest) -> ModelReply:
-        """Send until there is a reply, the error is final, five attempts are made or the waits pass 30 minutes."""
-        policy = Policy(MAX_ATTEMPTS - 1, pause=self._backoff_s, longest_s=MAX_WAIT_S, left_s=self._left_s)
-
-        def attempt() -> ModelReply:
-            answer = self._send(request)
-            if isinstance(answer, ModelReply):
-                return answer
-            if not answer.is_retryable:
-                raise answer.error
-            raise Again(policy, partial(_given_up, answer.error), wait_s=answer.wait_s) from answer.error
-
-        return retried(attempt, sleep=self._sleep)
-
-    def _send(self, request: ModelRequest) -> ModelReply | Refused:
-        try:
-            response = self._client.post(self._url, json=request_body(request), timeout=self._timeout())
-        except (httpx.HTTPError, httpx.InvalidURL, httpx.CookieConflict, httpx.StreamError) as error:
-            return self._failed(error)
-        return decipher(response.status_code, response.headers, response.content, mask=self._masked)
-
-    def _masked(self, text: str) -> str:
-        """What a server says, without the key that it may quote."""
-        return masked(text, [self._key])
-
-    def _timeout(self) -> httpx.Timeout:
-        left_s = self._left_s()
-        read_s = _REPLY_TIMEOUT_S if left_s is None else max(_SHORTEST_S, min(_REPLY_TIMEOUT_S, left_s))
-        return httpx.Timeout(connect=min(5.0, read_s), read=read_s, write=min(60.0, read_s), pool=5.0)
-
-    def _failed(self, error: Exception) -> Refused:
-        found = self._masked(str(error)) or "no details"
-        what = (
-            f"the model provider at {_shown(self._url)} could not be asked: {type(error).__name__}: {found}"
-        )
-        if isinstance(error, (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.LocalProtocolError)):
-            problem = f"{what}. Check the address and the key"
-            return Refused(ConfigurationError("COGWORKS_LLM_BASE_URL", [problem]), is_retryable=False)
-        later = TryAgainLater(
-            f"{what}. Check the network, then run the same step again.",
-            is_timeout=isinstance(error, httpx.TimeoutException),
-        )
-        # After ten minutes without an answer the reply may well be paid for; asking again would pay it again.
-        return Refused(later, is_retryable=not isinstance(error, httpx.ReadTimeout))
-
-    def _backoff_s(self, failures: int) -> float:
-        return _BACKOFF_S(failures) * (1.0 - _JITTER * self._jitter())
-
-
-def _given_up(error: CogworksError, end: End) -> CogworksError:
-    if end.longest_s is None:
-        return error
-    message = f"{error} It asks for {end.wait_s:.0f} s, more than the {end.longest_s:.0f} s a step waits."
-    return TryAgainLater(message, retry_after_s=end.wait_s)
-
-
-def _checked_key(api_key: str) -> str:
-    key = cleaned(api_key)
-    if problem := credential_problem(key):
-        raise ConfigurationError("COGWORKS_LLM_API_KEY", [problem])
-    return key
+        """See `HttpDoor.patiently`."""
+        return self._door.patiently(lambda: self._door.post(request_body(request), decipher))
 
 
 def endpoint(base_url: str) -> httpx.URL:
@@ -379,22 +188,4 @@ def endpoint(base_url: str) -> httpx.URL:
     Raises:
         ConfigurationError: the base URL is none, or would carry the key in the clear.
     """
-    try:
-        url = httpx.URL(base_url.strip().rstrip("/") + "/v1/messages")
-    except (httpx.InvalidURL, ValueError):
-        url = httpx.URL("")
-    problem = None
-    if url.scheme not in {"http", "https"} or not url.host:
-        problem = f"is no web address; set it to one like {BASE_URL}"
-    elif url.query or url.fragment:
-        problem = "carries a query or a fragment; name only scheme, host and path"
-    elif url.scheme == "http" and not is_loopback(url.host):
-        https = url.copy_with(scheme="https", userinfo=b"", path=url.path.removesuffix("/v1/messages"))
-        problem = f"would send the API key unencrypted to {url.host!r}; use {https}"
-    if problem is not None:
-        raise ConfigurationError("COGWORKS_LLM_BASE_URL", [problem])
-    return url
-
-
-def _shown(url: httpx.URL) -> str:
-    return str(url.copy_with(userinfo=b""))
+    return address(base_url, "/v1/messages", example=BASE_URL)
