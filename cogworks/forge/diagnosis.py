@@ -186,6 +186,10 @@ def model_check(provider: str, *, has_key: bool) -> Check:
     """Whether the model can be asked; no request is made."""
     if provider == "cassette":
         return Check(name="model", status="ok", found="recorded replies; no key is needed")
+    if provider == "command":
+        return Check(
+            name="model", status="ok", found="the program of `COGWORKS_LLM_COMMAND`; no key is needed"
+        )
     if has_key:
         return Check(name="model", status="ok", found=f"a key for {provider} is set")
     return Check(

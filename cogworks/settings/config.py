@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -37,7 +38,7 @@ class LlmConfig(Value):
 
     model: str = Field(min_length=1)
     """An exact model id, e.g. `claude-sonnet-5-5`; no "latest" alias."""
-    provider: Literal["anthropic", "cassette"] = "anthropic"
+    provider: Literal["anthropic", "cassette", "command"] = "anthropic"
     max_output_tokens: int = Field(default=16_000, ge=256, le=128_000)
     prices: Mapping[str, Price] = Field(default_factory=dict)
     """Additions to and corrections of the built-in price table."""
@@ -187,6 +188,10 @@ class Environment(Value):
     llm_model: str = ""
     """Asked by `fix` instead of the model that is configured."""
     llm_base_url: str = ""
+    llm_command: tuple[str, ...] = ()
+    """The program that the provider `command` starts; only the operator names it."""
+    llm_command_variables: Mapping[str, str] = Field(default={}, repr=False)
+    """What that program sees of the environment besides what every program needs."""
     github_api_url: str = ""
     github_graphql_url: str = ""
     github_server_url: str = ""
@@ -220,6 +225,7 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
     github = first_credential(env, "COGWORKS_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")
     model = first_credential(env, "COGWORKS_LLM_API_KEY", "ANTHROPIC_API_KEY")
     app, installation = (first_credential(env, name) for name in APP_VARIABLES)
+    command, command_problem = _words(env.get("COGWORKS_LLM_COMMAND", ""))
     run = "/".join(env[n] for n in ("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT") if env.get(n))
     return Environment(
         github_token=github.value,
@@ -230,10 +236,17 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         llm_api_key=model.value,
         llm_api_key_source=model.variable,
         unusable={each.variable: each.problem for each in (github, model, app, installation) if each.problem}
-        | unusable_proxies(env),
+        | unusable_proxies(env)
+        | ({"COGWORKS_LLM_COMMAND": command_problem} if command_problem else {}),
         llm_provider=env.get("COGWORKS_LLM_PROVIDER", ""),
         llm_model=env.get("COGWORKS_LLM_MODEL", ""),
         llm_base_url=env.get("COGWORKS_LLM_BASE_URL", ""),
+        llm_command=command,
+        llm_command_variables={
+            name: env[name]
+            for name in env.get("COGWORKS_LLM_COMMAND_ENV", "").replace(",", " ").split()
+            if name in env
+        },
         github_api_url=env.get("GITHUB_API_URL", ""),
         github_graphql_url=env.get("GITHUB_GRAPHQL_URL", ""),
         github_server_url=env.get("GITHUB_SERVER_URL", ""),
@@ -244,6 +257,14 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         color="NO_COLOR" not in env,
         is_ci=bool(env.get("CI")),
     )
+
+
+def _words(command: str) -> tuple[tuple[str, ...], str]:
+    """The words of a command as a shell would split them, and why it cannot be split; one of the two is empty."""
+    try:
+        return tuple(shlex.split(command)), ""
+    except ValueError as error:
+        return (), f"cannot be split into words ({error}); close its quotes as for a shell"
 
 
 def environments_folder(environment: Environment) -> Path:

@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -19,6 +20,7 @@ from cogworks.llm.package_data import shipped_prices, shipped_prompts
 from cogworks.llm.promptlog import PromptLog, line_of
 from cogworks.llm.provider import ModelReply, Provider
 from cogworks.llm.providers.anthropic import BASE_URL, AnthropicProvider
+from cogworks.llm.providers.command import PASSED_ON, CommandProvider
 from cogworks.llm.repository_files import prompts_in
 from cogworks.settings.config import Config, Environment, child_environment
 from cogworks.settings.credentials import PROXY_VARIABLES
@@ -132,10 +134,41 @@ def open_provider(
                 left_s=left_s,
             ) as provider:
                 yield provider
+        case "command":
+            variables = _seen_by_program(environment)
+            yield CommandProvider(program_of(environment), environment=variables, left_s=left_s)
         case other:
             raise UsageError(
-                f"`COGWORKS_LLM_PROVIDER` is {other!r}; known providers are anthropic and cassette."
+                f"`COGWORKS_LLM_PROVIDER` is {other!r}; known providers are anthropic, cassette and command."
             )
+
+
+def program_of(environment: Environment) -> tuple[str, ...]:
+    """The program of the provider `command`, wherever it is started, and its arguments.
+
+    Raises:
+        ConfigurationError: the variable cannot be split into words.
+        UsageError: it names none, or none that this machine has.
+    """
+    environment.refuse_unusable("COGWORKS_LLM_COMMAND")
+    if not environment.llm_command:
+        raise UsageError(
+            "the provider `command` needs a program. Name it in `COGWORKS_LLM_COMMAND`; a repository cannot."
+        )
+    name, *arguments = environment.llm_command
+    found = shutil.which(name, path=_seen_by_program(environment).get("PATH", os.defpath))
+    if found is None:
+        raise UsageError(
+            f"`COGWORKS_LLM_COMMAND` names the program `{name}`, which is not on this machine or cannot be executed. "
+            "Install it, or write where it is."
+        )
+    return (os.path.abspath(found), *arguments)  # noqa: PTH100 - a link's own name may be what the program goes by
+
+
+def _seen_by_program(environment: Environment) -> dict[str, str]:
+    ours = child_environment()
+    passed = {name: ours[name] for name in PASSED_ON if name in ours}
+    return {**passed, **environment.llm_command_variables}
 
 
 def _misses(directory: Path, environment: Environment) -> Path:

@@ -35,7 +35,7 @@ from cogworks.settings.config import (
     package_index_settings,
 )
 from cogworks.settings.credentials import PROXY_VARIABLES
-from cogworks.wiring.model import check_model
+from cogworks.wiring.model import check_model, program_of
 from cogworks.wiring.services import services_of
 
 _GIT_LIMIT_S = 10.0
@@ -114,16 +114,17 @@ def provider_trial(environment: Environment) -> Trial:
 
 
 def refuse_unusable_door(environment: Environment, provider: str) -> None:
-    """Nothing, unless a key or an address of this machine cannot be used, which nobody in the repository can mend.
+    """Nothing, unless a key, an address or a program of this machine cannot be used, which nobody in the repository can mend.
 
     Raises:
-        UsageError: it names the variable, never what it holds.
+        UsageError: it names the variable, never a secret in it.
     """
-    if provider != "anthropic":
-        return
     try:
-        environment.refuse_unusable(environment.llm_api_key_source, *PROXY_VARIABLES)
-        endpoint(environment.llm_base_url or BASE_URL)
+        if provider == "anthropic":
+            environment.refuse_unusable(environment.llm_api_key_source, *PROXY_VARIABLES)
+            endpoint(environment.llm_base_url or BASE_URL)
+        elif provider == "command":
+            program_of(environment)
     except ConfigurationError as error:
         raise UsageError(str(error)) from error
 

@@ -1,3 +1,5 @@
+import json
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -6,12 +8,18 @@ import pytest
 from cogworks.llm.cassette import CassetteProvider, RecordingProvider
 from cogworks.llm.provider import Message, ModelReply, ModelRequest, Provider, Usage
 from cogworks.llm.providers.anthropic import AnthropicProvider
+from cogworks.llm.providers.command import CommandProvider
 from tests.fakes import ScriptedModel
 from tests.model_server import ModelServer, replied
 
 Script = list[tuple[ModelRequest, ModelReply]]
 Telling = Callable[[Script], Provider]
 """A provider that was told what to answer to each request, in this order."""
+PROGRAM = """
+import json, sys
+asked = json.load(sys.stdin)
+print(json.dumps(json.load(open(sys.argv[1]))[asked["messages"][0]["text"]]))
+"""
 
 
 def request(text: str, purpose: str) -> ModelRequest:
@@ -30,7 +38,7 @@ def reply(text: str, stop_reason: str = "end_turn") -> ModelReply:
     return ModelReply(text=text, stop_reason=stop_reason, usage=usage, model="claude-sonnet-5-5")
 
 
-@pytest.fixture(params=["scripted", "cassette", "recording", "anthropic"])
+@pytest.fixture(params=["scripted", "cassette", "recording", "anthropic", "command"])
 def telling(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Telling]:
     def scripted(script: Script) -> Provider:
         return ScriptedModel(*(said for _, said in script))
@@ -44,6 +52,11 @@ def telling(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Telling]
             recorder.complete(asked)
         return CassetteProvider(tmp_path, misses=tmp_path / "misses")
 
+    def command(script: Script) -> Provider:
+        said = {asked.messages[0].text: reply.model_dump(mode="json") for asked, reply in script}
+        (tmp_path / "said.json").write_text(json.dumps(said))
+        return CommandProvider([sys.executable, "-c", PROGRAM, str(tmp_path / "said.json")], environment={})
+
     with ModelServer() as server:
         asking = AnthropicProvider("sk-1", sleep=lambda _: None, jitter=lambda: 0.0, base_url=server.url)
 
@@ -55,7 +68,7 @@ def telling(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Telling]
 
         with asking:
             makers = {"scripted": scripted, "cassette": cassette, "recording": recording, "anthropic": real}
-            yield makers[request.param]
+            yield {**makers, "command": command}[request.param]
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_all_problems_are_reported_at_once() -> None:
         """
     ) == (
         "`llm.model` is missing",
-        "`llm.provider` is 'oracle': Input should be 'anthropic' or 'cassette'",
+        "`llm.provider` is 'oracle': Input should be 'anthropic', 'cassette' or 'command'",
         "`llm.prices.mine.cache_read` is missing",
         "`llm.prices.mine.cache_raed` is not a key cogworks knows; did you mean `cache_read`?",
         "`llm.modle` is not a key cogworks knows; did you mean `model`?",
@@ -249,6 +249,31 @@ def test_everything_else_comes_from_the_environment_too(tmp_path: Path) -> None:
     assert read_environment({"ANTHROPIC_API_KEY": "provider's"}).llm_api_key == "provider's"
     assert read_environment({"HOME": "/home/ada"}).work_dir == "/home/ada/.cache/cogworks"
     assert read_environment({"COGWORKS_WORK_DIR": "/elsewhere"}).work_dir == "/elsewhere"
+
+
+def test_the_program_of_the_model_is_split_as_a_shell_would_and_sees_the_variables_that_are_named() -> None:
+    found = read_environment(
+        {
+            "COGWORKS_LLM_COMMAND": "ask --as 'a b'",
+            "COGWORKS_LLM_COMMAND_ENV": "TOKEN, ADDRESS UNSET",
+            "TOKEN": "s3cret",
+            "ADDRESS": "here",
+        }
+    )
+
+    assert found.llm_command == ("ask", "--as", "a b")
+    assert found.llm_command_variables == {"TOKEN": "s3cret", "ADDRESS": "here"}
+    assert "s3cret" not in repr(found)
+
+
+def test_a_program_of_the_model_with_an_open_quote_is_refused_by_the_name_of_its_variable() -> None:
+    found = read_environment({"COGWORKS_LLM_COMMAND": "ask 's3cret"})
+
+    with pytest.raises(
+        ConfigurationError, match="`COGWORKS_LLM_COMMAND` cannot be split into words"
+    ) as caught:
+        found.refuse_unusable("COGWORKS_LLM_COMMAND")
+    assert "s3cret" not in str(caught.value)
 
 
 def test_secrets_are_not_shown() -> None:

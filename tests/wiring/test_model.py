@@ -2,6 +2,7 @@
 
 import json
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from cogworks.llm.provider import Message, ModelRequest, Usage
 from cogworks.repair.proposing import ModelProposer
 from cogworks.settings.config import Environment, parse_config, read_environment
 from cogworks.vocabulary import RunId
-from cogworks.wiring.model import check_model, gateway_for, open_provider
+from cogworks.wiring.model import check_model, gateway_for, open_provider, program_of
 from tests.fakes import ScriptedModel, finished
 from tests.fixing import diffs
 from tests.model_server import ModelServer, replied
@@ -139,6 +140,25 @@ def test_each_provider_that_is_opened_has_its_own_key_and_ends_with_its_block() 
     assert len({id(each) for each in (outer, inner, again)}) == 3
     with pytest.raises(RuntimeError, match="closed"):
         outer.complete(question)
+
+
+def test_a_program_beside_the_caller_is_found_from_the_empty_folder_it_runs_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "ask"
+    program.write_text('#!/bin/sh\necho \'{"text": "here"}\'\n')
+    program.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    own = read_environment({"COGWORKS_LLM_PROVIDER": "command", "COGWORKS_LLM_COMMAND": "./ask --fast"})
+
+    with open_provider(parse_config('[llm]\nmodel = "mine"\n'), own) as provider:
+        said = provider.complete(
+            ModelRequest(
+                model="mine", system="", messages=(), output_schema={}, max_output_tokens=9, purpose="p"
+            )
+        )
+
+    assert (program_of(own), said.text) == ((str(program), "--fast"), "here")
 
 
 def keyed(key: str, url: str) -> Environment:

@@ -1,6 +1,8 @@
 """What keeps a run from beginning is found by trying it: the machine, the configuration, the languages."""
 
 import os
+import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,8 +13,14 @@ from cogworks.errors import ConfigurationError, UsageError
 from cogworks.forge.diagnosis import Check
 from cogworks.forge.snapshot import Contents
 from cogworks.readiness import examined
-from cogworks.settings.config import Environment, child_environment, parse_config
-from cogworks.wiring.readiness import machine_trials, refuse_unready, repository_trials, slow_trials
+from cogworks.settings.config import Environment, child_environment, parse_config, read_environment
+from cogworks.wiring.readiness import (
+    machine_trials,
+    provider_trial,
+    refuse_unready,
+    repository_trials,
+    slow_trials,
+)
 from cogworks.wiring.services import services_of
 from tests.world import CONFIG
 
@@ -55,6 +63,35 @@ def test_a_model_without_a_price_is_found_before_anything_is_asked_of_it(environ
     assert '`[llm.prices."my-model"]`' in found.found
     with pytest.raises(ConfigurationError, match="has no price"):
         refuse_unready(parse_config(text), {}, Contents(), environment)
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("", "the provider `command` needs a program"),
+        ("no-such-program --fast", "names the program `no-such-program`, which is not on this machine"),
+        ("ask 'a", "`COGWORKS_LLM_COMMAND` cannot be split into words"),
+    ],
+    ids=["none", "missing", "open quote"],
+)
+def test_a_program_that_cannot_be_asked_is_found_with_and_without_a_repository(
+    command: str, told: str
+) -> None:
+    own = read_environment({"COGWORKS_LLM_PROVIDER": "command", "COGWORKS_LLM_COMMAND": command})
+
+    for found in (of_repository(own, PRICED)["model"], named(examined([provider_trial(own)]))["model"]):
+        assert found.status == "failed"
+        assert told in found.found
+    with pytest.raises(UsageError, match=re.escape(told)):
+        refuse_unready(parse_config(PRICED), {}, Contents(), own)
+
+
+def test_a_program_that_is_there_needs_no_key(environment: Environment) -> None:
+    own = environment.model_copy(update={"llm_provider": "command", "llm_command": (sys.executable,)})
+
+    for found in (of_repository(own, PRICED)["model"], named(examined([provider_trial(own)]))["model"]):
+        assert found.status == "ok"
+        assert "`COGWORKS_LLM_COMMAND`; no key is needed" in found.found
 
 
 def test_a_model_of_this_machine_may_cost_nothing(environment: Environment) -> None:
