@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cogworks.cli.given_files import options_in, text_of
-from cogworks.errors import Interrupted
+from cogworks.errors import Interrupted, UsageError
 from cogworks.stopping import ended_by_signal
 from cogworks.unfit import writing
 
@@ -25,11 +25,19 @@ FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 @click.command("fix")
 @click.option(
     "--repo",
-    required=True,
+    default=".",
+    show_default=True,
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="The repository; only its commits are read, nothing in it is changed.",
 )
-@click.option("--task", required=True, type=FILE, help="JSON: `instance_id` and `failing_tests` by exact id.")
+@click.option("--task", type=FILE, help="JSON: `instance_id` and `failing_tests` by exact id.")
+@click.option(
+    "--test",
+    "tests",
+    multiple=True,
+    metavar="ID",
+    help="A failing test by exact id, in place of a task; repeatable.",
+)
 @click.option(
     "--test-cmd", default="", help="What runs the tests [default: the task's, or python -m pytest -q]."
 )
@@ -50,7 +58,8 @@ FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def fix(
     repo: Path,
-    task: Path,
+    task: Path | None,
+    tests: tuple[str, ...],
     test_cmd: str,
     out: Path | None,
     config: Path | None,
@@ -59,11 +68,15 @@ def fix(
     as_json: bool,
 ) -> int:
     """Make failing tests of a local repository pass. Diffs are tried in a clone, each kept whole with every gate passed or
-    taken back. Ends with 0 when the tests pass and nothing is worse, with 1 when not, with 4 without a key for the
-    model, with 5 at the budget.
+    taken back. Ends with 0 when the tests pass and nothing is worse, with 1 when not, with 2 for a test that is not
+    there, with 4 without a key for the model, with 5 at the budget.
+
+    The model is COGWORKS_LLM_MODEL, [codegen.model] of --config, or [llm] of .cogworks/config.toml. Its key is
+    COGWORKS_LLM_API_KEY or ANTHROPIC_API_KEY. What a repair may cost is [budgets] of .cogworks/config.toml.
 
     \b
     Examples:
+      cogworks fix --test tests/test_shop.py::test_total --out patch.diff
       cogworks fix --repo . --task task.json --test-cmd "python -m pytest -q" --out patch.diff
       cogworks fix --repo . --task task.json --config repair.toml --artifacts runs --json
 
@@ -77,7 +90,7 @@ def fix(
     from cogworks.settings.config import read_environment
     from cogworks.wiring.fix import Order, open_repair
 
-    instance, options = _task(task), options_in(config)
+    instance, options = _wanted(task, tests), options_in(config)
     command = test_cmd or instance.test_cmd or USUAL
     asked = read_command(command)
     order = Order(
@@ -102,6 +115,8 @@ def fix(
                 _keep(repair, kept_in)
         patch = repair.patch if result.success else ""
         told |= _told(repair, result, patch)
+        if wrong := repair.notes.misnamed:
+            raise UsageError("; ".join(wrong))
         if repair.unasked is not None:
             _show_ranking(repair)
             if repair.unasked.refusal is not None:
@@ -111,10 +126,14 @@ def fix(
     return 0 if result.success else 1
 
 
-def _task(path: Path) -> "Instance":
-    from cogworks.repair.instance import parse_instance
+def _wanted(task: Path | None, tests: tuple[str, ...]) -> "Instance":
+    from cogworks.repair.instance import Instance, parse_instance
 
-    return parse_instance(text_of(path), source=str(path))
+    if (task is None) == (not tests):
+        raise UsageError("name the failing tests: `--test ID` once for each, or `--task FILE`, not both.")
+    if task is not None:
+        return parse_instance(text_of(task), source=str(task))
+    return Instance(instance_id="fix", failing_tests=tuple(dict.fromkeys(tests)))
 
 
 def _folder(artifacts: Path | None, instance: "Instance") -> Path | None:

@@ -81,6 +81,8 @@ class Notes:
     """What a run found out, for its artifacts."""
 
     def __init__(self) -> None:
+        self.misnamed: tuple[str, ...] = ()
+        """What is wrong with the ids of the task that name no test."""
         self.localised: Localised | None = None
         self.recalled: tuple[Recalled, ...] = ()
         self.findings: Findings | None = None

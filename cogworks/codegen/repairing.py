@@ -10,7 +10,15 @@ from cogworks.codegen.branching import Branching, Chronicle
 from cogworks.codegen.diagnosing import Diagnosis
 from cogworks.codegen.repair_job import Job, Notes, Tools, Tried, budgets_of
 from cogworks.codegen.repair_terms import RepairTerms
-from cogworks.codegen.suitability import known_before, limited_to, of_targets, repair_proof, unfit, unproven
+from cogworks.codegen.suitability import (
+    known_before,
+    limited_to,
+    misnamed,
+    of_targets,
+    repair_proof,
+    unfit,
+    unproven,
+)
 from cogworks.codegen.testgate import facts_of
 from cogworks.cycle.actions import Action, Outcome
 from cogworks.cycle.context import CycleContext
@@ -108,6 +116,7 @@ class PatchRun:
         if self._before is None:
             self._before = report
             halt = unfit(report, self._job.instance)
+            self.notes.misnamed = misnamed(report, self._job.instance)
             self._note_checkpoint("base")
         found = known_before(as_found(self._before, report), self._job.instance)
         facts = facts_of(report, before=found)

@@ -63,6 +63,18 @@ def unfit(report: TestReport, instance: Instance) -> str:
     return "; ".join(problems)
 
 
+def misnamed(report: TestReport, instance: Instance) -> tuple[str, ...]:
+    """What is wrong with each id that names no test, where tests ran; the nearest names among it."""
+    if report.timed_out or not report.cases:
+        return ()
+    return tuple(
+        _unfit(target, report)
+        for target in instance.failing_tests
+        if not any(is_of(case.id, target) for case in report.cases)
+        and not is_hidden(target, report.collection_errors)
+    )
+
+
 def repair_proof(
     trees: tuple[Tree, Tree],
     runs: Runs,
@@ -127,8 +139,8 @@ def _unfit(target: str, report: TestReport) -> str:
         # What is said of the run as a whole comes last.
         return f"no test ran: {report.collection_errors[-1]}"
     if not own:
-        close = get_close_matches(target, [case.id for case in report.cases], n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
+        close = get_close_matches(target, [case.id for case in report.cases], n=3)
+        hint = f"; did you mean {' or '.join(close)}?" if close else ""
         return f"{target} is none of the {len(report.cases)} tests that ran{hint}"
     outcomes = ", ".join(sorted({case.outcome for case in own}))
     return f"{target} does not fail ({outcomes}); there is nothing to repair"

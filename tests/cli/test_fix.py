@@ -157,6 +157,45 @@ def test_a_budget_that_is_reached_ends_with_5_and_keeps_the_log(tmp_path: Path, 
     assert is_closed(read_records((tmp_path / "artifacts" / "shop-1" / "tools-1.ndjson").read_text()))
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_mistyped_test_ends_with_2_and_the_nearest_names(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(shop)
+
+    code = ended("--test", TARGET, "--test", "tests/test_shop.py::test_totl")
+
+    said = capsys.readouterr().err
+    assert code == 2
+    assert "tests/test_shop.py::test_totl is none of the" in said
+    assert f"did you mean {TARGET}" in said
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_test_alone_is_task_enough(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = ended("--repo", shop, "--test", TARGET, "--no-model", "--json")
+
+    told = json.loads(capsys.readouterr().out)
+    assert (code, told["outcome"], told["instance_id"]) == (1, "not_fixed", "fix")
+    assert told["suspects"]
+
+
+@pytest.mark.parametrize("words", [(), ("--test", "a", "--task", __file__)], ids=["none", "both"])
+def test_tests_are_named_in_one_way(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(*words) == 2
+    assert "`--test ID` once for each, or `--task FILE`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["COGWORKS_LLM_API_KEY", "COGWORKS_LLM_MODEL", "[budgets]", "--test tests/"])
+def test_the_help_says_where_key_model_and_budget_come_from(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended("--help") == 0
+    assert text in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
