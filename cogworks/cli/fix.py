@@ -28,7 +28,7 @@ FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
     default=".",
     show_default=True,
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="The repository; only its commits are read, nothing in it is changed.",
+    help="The repository; it is only read.",
 )
 @click.option("--task", type=FILE, help="JSON: `instance_id` and `failing_tests` by exact id.")
 @click.option(
@@ -36,7 +36,7 @@ FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
     "tests",
     multiple=True,
     metavar="ID",
-    help="A failing test by exact id, in place of a task; repeatable.",
+    help="A failing test by exact id, in place of a task; repeatable [default: all that fail].",
 )
 @click.option(
     "--test-cmd", default="", help="What runs the tests [default: the task's, or python -m pytest -q]."
@@ -67,15 +67,16 @@ def fix(
     no_model: bool,
     as_json: bool,
 ) -> int:
-    """Make failing tests of a local repository pass. Diffs are tried in a clone, each kept whole with every gate passed or
-    taken back. Ends with 0 when the tests pass and nothing is worse, with 1 when not, with 2 for a test that is not
-    there, with 4 without a key for the model, with 5 at the budget.
+    """Make failing tests of a local repository pass: those of a task, those that are named, or all that fail. Uncommitted
+    work counts but with a task. Diffs are tried in a clone, each kept whole with every gate passed or taken back. Ends with
+    0 when the tests pass and nothing is worse, with 1 when not, with 2 for a test that is not there, with 4 without a key for the model, with 5 at the budget.
 
     The model is COGWORKS_LLM_MODEL, [codegen.model] of --config, or [llm] of .cogworks/config.toml. Its key is
     COGWORKS_LLM_API_KEY or ANTHROPIC_API_KEY. What a repair may cost is [budgets] of .cogworks/config.toml.
 
     \b
     Examples:
+      cogworks fix > patch.diff
       cogworks fix --test tests/test_shop.py::test_total --out patch.diff
       cogworks fix --repo . --task task.json --test-cmd "python -m pytest -q" --out patch.diff
       cogworks fix --repo . --task task.json --config repair.toml --artifacts runs --json
@@ -89,48 +90,62 @@ def fix(
     from cogworks.repair.testcommand import USUAL, read_command
     from cogworks.settings.config import read_environment
     from cogworks.wiring.fix import Order, open_repair
+    from cogworks.wiring.fix_targets import NothingFails
 
     instance, options = _wanted(task, tests), options_in(config)
     command = test_cmd or instance.test_cmd or USUAL
     asked = read_command(command)
     order = Order(
-        repo, instance, options, suite=asked.suite, command=command, words=asked.words, is_offline=no_model
+        repo,
+        instance,
+        options,
+        suite=asked.suite,
+        command=command,
+        words=asked.words,
+        is_offline=no_model,
+        with_uncommitted=task is None,
     )
     kept_in = _folder(artifacts or (Path(options.logging.dir) if options.logging.dir else None), instance)
-    started_s = time.monotonic()
+    started_s, patch = time.monotonic(), ""
     told: dict[str, Any] = {
         "instance_id": instance.instance_id,
         "artifacts": str(kept_in) if kept_in else None,
     }
-    with open_repair(
-        order, read_environment(), say=_say, listener=_listener(options.logging.stream), progress=_say
-    ) as repair:
-        try:
-            with ended_by_signal():
-                result = repair.run()
-        except KeyboardInterrupt:
-            raise Interrupted("interrupted; nothing was changed. Run the same command again.") from None
-        finally:
-            if kept_in is not None:
-                _keep(repair, kept_in)
-        patch = repair.patch if result.success else ""
-        told |= _told(repair, result, patch)
-        if wrong := repair.notes.misnamed:
-            raise UsageError("; ".join(wrong))
-        if repair.unasked is not None:
-            _show_ranking(repair)
-            if repair.unasked.refusal is not None:
-                raise repair.unasked.refusal
+    try:
+        with open_repair(
+            order, read_environment(), say=_say, listener=_listener(options.logging.stream), progress=_say
+        ) as repair:
+            try:
+                with ended_by_signal():
+                    result = repair.run()
+            except KeyboardInterrupt:
+                raise Interrupted("interrupted; nothing was changed. Run the same command again.") from None
+            finally:
+                if kept_in is not None:
+                    _keep(repair, kept_in)
+            success, patch = result.success, repair.patch if result.success else ""
+            told |= _told(repair, result, patch)
+            if wrong := repair.notes.misnamed:
+                raise UsageError("; ".join(wrong))
+            if repair.unasked is not None:
+                _show_ranking(repair)
+                if repair.unasked.refusal is not None:
+                    raise repair.unasked.refusal
+    except NothingFails as nothing:
+        success = True
+        told |= {"outcome": "nothing_fails", "message": str(nothing), "repaired": [], "patch": None}
     told["duration_s"] = round(time.monotonic() - started_s, 3)
     _show(told, patch, out, as_json=as_json)
-    return 0 if result.success else 1
+    return 0 if success else 1
 
 
 def _wanted(task: Path | None, tests: tuple[str, ...]) -> "Instance":
     from cogworks.repair.instance import Instance, parse_instance
 
-    if (task is None) == (not tests):
-        raise UsageError("name the failing tests: `--test ID` once for each, or `--task FILE`, not both.")
+    if task is not None and tests:
+        raise UsageError(
+            "name the failing tests by `--test ID`, once for each, or by `--task FILE`, not by both."
+        )
     if task is not None:
         return parse_instance(text_of(task), source=str(task))
     return Instance(instance_id="fix", failing_tests=tuple(dict.fromkeys(tests)))

@@ -20,6 +20,12 @@ def of_targets(test: str, instance: Instance) -> bool:
     return any(is_of(test, target) or is_of(target, test) for target in instance.failing_tests)
 
 
+def failing_in(report: TestReport) -> tuple[str, ...]:
+    """Every test that fails; where none does, the files and folders that could not be loaded."""
+    failing = tuple(dict.fromkeys(case.id for case in report.cases if case.outcome in BAD))
+    return failing or tuple(each.place for each in unloaded_of(report.collection_errors))
+
+
 def known_before(report: TestReport, instance: Instance) -> TestReport:
     """The suite as it was found without the tests to repair: what fails in it may go on failing."""
     return report.model_copy(

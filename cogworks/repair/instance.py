@@ -21,8 +21,8 @@ class Instance(Value):
     """One repair to make."""
 
     instance_id: str = Field(min_length=1, max_length=200)
-    failing_tests: tuple[str, ...] = Field(min_length=1)
-    """Exact ids; fail before and pass after."""
+    failing_tests: tuple[str, ...]
+    """Exact ids; fail before and pass after. None: whatever fails before, which a task file may not ask for."""
     pass_to_pass: tuple[str, ...] = ()
     """Exact ids that go on passing; none: whatever passes."""
     test_patch: str = ""

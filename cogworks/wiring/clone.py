@@ -8,6 +8,7 @@ from pathlib import Path
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
+from cogworks.codebase.lying_copy import lying_copy, top_of
 from cogworks.errors import UsageError
 from cogworks.repair.instance import Instance
 from cogworks.settings.config import child_environment
@@ -62,6 +63,27 @@ def clone_of(repository: Path, instance: Instance, folder: Path, say: Callable[[
     git.run("remote", "remove", "origin", cwd=path)
     git.run("checkout", "--quiet", "--detach", base, cwd=path)
     return _with_tests(Copy(path, git, CommitOid(base), ()), instance.test_patch)
+
+
+def as_it_lies(repository: Path, folder: Path, say: Callable[[str], None]) -> Path:
+    """A repository at `folder` whose last commit holds a checkout with its uncommitted work; what is no checkout is handed back.
+
+    Raises:
+        UsageError: git cannot read it.
+    """
+    git = Git(environment=child_environment(), home=folder.parent)
+    top = top_of(repository.resolve(), git)
+    if top is None:
+        return repository
+    try:
+        copy = lying_copy(top, folder, git)
+    except GitFailed as error:
+        raise UsageError(f"git cannot read {repository}: {error.stderr.strip() or error}") from error
+    if copy.uncommitted:
+        say(
+            f"{len(copy.uncommitted)} uncommitted path(s) count as they lie there; the patch is what comes on top"
+        )
+    return copy.path
 
 
 def _with_tests(copy: Copy, test_patch: str) -> Copy:

@@ -24,9 +24,8 @@ from cogworks.cycle.events import Event, Header
 from cogworks.cycle.limits import Limits
 from cogworks.cycle.loop import CodingCycle, CyclePorts
 from cogworks.cycle.outcome import RunResult
-from cogworks.domain_services.messages import Caller, ErrorCode
-from cogworks.domain_services.transport import ServiceFailed
-from cogworks.errors import PermissionRefused, UsageError
+from cogworks.domain_services.messages import Caller
+from cogworks.errors import PermissionRefused
 from cogworks.llm.gateway import Gateway, LookLimits, Meter
 from cogworks.llm.promptlog import PromptLog
 from cogworks.llm.provider import Provider
@@ -38,15 +37,15 @@ from cogworks.repair.options import ModelChoice, Options
 from cogworks.repair.proposing import ModelProposer
 from cogworks.repair.transact.gates import Limits as RepairLimits
 from cogworks.repair.transact.steady import SteadyTests
-from cogworks.repair.transact.transaction import Checks
 from cogworks.settings.config import CONFIG_FILE, Config, Environment, LlmConfig, Price, parse_config
 from cogworks.sight.index import Index
 from cogworks.sight.seen import Seen
 from cogworks.sight.store import Store as SightStore
 from cogworks.tools.records import Identity
 from cogworks.vocabulary import RunId
-from cogworks.wiring.clone import clone_of, own_files
+from cogworks.wiring.clone import as_it_lies, clone_of, own_files
 from cogworks.wiring.fix_looks import looks_at
+from cogworks.wiring.fix_targets import asked_once, with_failing
 from cogworks.wiring.looks import LOOKS_FILE
 from cogworks.wiring.model import gateway_of, open_provider
 from cogworks.wiring.probes import Site, laboratory_of
@@ -84,6 +83,8 @@ class Order:
     """Whether no model is asked, whatever is configured."""
     max_cost_usd: Decimal | None = None
     """Less than the repository's own budget; None: that alone counts."""
+    with_uncommitted: bool = False
+    """Whether the repair starts at the checkout as it lies there; else at a commit."""
 
 
 class Repair:
@@ -187,11 +188,16 @@ def open_repair(
         progress: is told one line as each probe begins and ends.
 
     Raises:
-        UsageError: there is no such repository or commit, the tests do not apply, or the test command cannot be kept.
+        UsageError: there is no such repository or commit, the tests do not apply, no test can be run to find out which
+            fail, or the test command cannot be kept.
+        NothingFails: no test is named and all pass.
         ConfigurationError: a file below `.cogworks` is malformed, or the model has no price.
     """
     with scratch_folder("cogworks-fix-") as folder:
-        copy = clone_of(order.repository, order.instance, folder, say)
+        repository = order.repository
+        if order.with_uncommitted:
+            repository = as_it_lies(repository, folder / "checkout", say)
+        copy = clone_of(repository, order.instance, folder, say)
         files = own_files(copy.path)
         names = tuple(each.name for each in copy.path.iterdir())
         with (
@@ -217,12 +223,15 @@ def open_repair(
             consulted = SteadyTests(
                 Consulted(copy, panel, suite=order.suite, warn=say, words=lambda: Index(checkout, store))
             )
+            instance = order.instance
+            if not instance.failing_tests:
+                instance = with_failing(instance, consulted, say)
             if order.words:
-                _refuse_unusable(order, consulted)
+                asked_once(consulted, instance.failing_tests, RepairLimits().targeted_s)
             clock = _steady_clock()
             job = Job(
                 run=RunId(str(uuid.uuid4())),
-                instance=order.instance,
+                instance=instance,
                 options=order.options,
                 handed_over=copy.handed_over,
                 command=order.command,
@@ -268,16 +277,6 @@ def open_repair(
             )
             cycle = _cycle(job, run, actions, listener, clock)
             yield Repair(cycle, run, tree, asked=asked, audits=(audit, look_audit))
-
-
-def _refuse_unusable(order: Order, checks: Checks) -> None:
-    """Whether a command of the user's takes ids and reports them is found out before anything is paid for."""
-    try:
-        checks.run(order.instance.failing_tests, timeout_s=RepairLimits().targeted_s)
-    except ServiceFailed as error:
-        if error.code is not ErrorCode.INVALID_REQUEST:
-            raise
-        raise UsageError(f"`--test-cmd` cannot be kept: {error}") from error
 
 
 def _cycle(

@@ -10,7 +10,7 @@ import pytest
 
 from cogworks.cli.main import main
 from cogworks.llm.cassette import RecordingProvider
-from cogworks.repair.instance import parse_instance
+from cogworks.repair.instance import Instance, parse_instance
 from cogworks.repair.options import Options
 from cogworks.settings.config import read_environment
 from cogworks.tools.records import is_closed, read_records
@@ -182,10 +182,73 @@ def test_a_test_alone_is_task_enough(shop: Path, capsys: pytest.CaptureFixture[s
     assert told["suspects"]
 
 
-@pytest.mark.parametrize("words", [(), ("--test", "a", "--task", __file__)], ids=["none", "both"])
-def test_tests_are_named_in_one_way(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    assert ended(*words) == 2
-    assert "`--test ID` once for each, or `--task FILE`" in capsys.readouterr().err
+def test_tests_are_named_in_one_way(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("--test", "a", "--task", __file__) == 2
+    assert "not by both" in capsys.readouterr().err
+
+
+MORE_TESTS = """\
+from shop.cart import total
+
+
+def test_two():
+    assert total([1, 1]) == 2
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_without_a_word_every_failing_test_of_the_checkout_is_repaired_uncommitted_ones_too(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shop / "tests" / "test_more.py").write_text(MORE_TESTS)
+    before = (
+        git(shop, "rev-parse", "HEAD"),
+        git(shop, "count-objects", "-v"),
+        git(shop, "status", "--porcelain"),
+    )
+    instance = Instance(instance_id="fix", failing_tests=())
+    order = Order(shop, instance, Options(), command="python -m pytest -q", with_uncommitted=True)
+    model = RecordingProvider(ScriptedModel(pattern(), plan(landmark()), diffs(GOOD)), tmp_path / "cassette")
+    with open_repair(order, read_environment(os.environ), say=print, provider=model) as repair:
+        repair.run()
+    capsys.readouterr()
+    monkeypatch.chdir(shop)
+
+    code = ended("--json")
+
+    written = capsys.readouterr()
+    told = json.loads(written.out)
+    assert (code, told["outcome"]) == (0, "fixed")
+    assert sorted(told["repaired"]) == ["tests/test_more.py::test_two", TARGET]
+    assert (
+        "2 of 4 test(s) to repair: tests/test_more.py::test_two, tests/test_shop.py::test_total"
+        in written.err
+    )
+    assert "1 uncommitted path(s) count as they lie there" in written.err
+    assert "test_more" not in told["patch"]
+    assert (
+        git(shop, "rev-parse", "HEAD"),
+        git(shop, "count-objects", "-v"),
+        git(shop, "status", "--porcelain"),
+    ) == before
+    (tmp_path / "final.diff").write_text(told["patch"])
+    git(shop, "apply", "--check", str(tmp_path / "final.diff"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_where_nothing_fails_nothing_is_done_and_the_code_is_0(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shop / "tests" / "test_shop.py").write_text(TESTS.replace("2.8", "-2"))
+    monkeypatch.chdir(shop)
+
+    code = ended("--json")
+
+    told = json.loads(capsys.readouterr().out)
+    assert (code, told["outcome"], told["patch"]) == (0, "nothing_fails", None)
+    assert "3 test(s) ran and none fails" in told["message"]
 
 
 @pytest.mark.parametrize("text", ["COGWORKS_LLM_API_KEY", "COGWORKS_LLM_MODEL", "[budgets]", "--test tests/"])

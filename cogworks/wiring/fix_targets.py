@@ -1,0 +1,51 @@
+"""Which tests a repair is about: those that are named, or all that fail."""
+
+from collections.abc import Callable
+
+from cogworks.codegen.suitability import failing_in
+from cogworks.domain_services.messages import EVERYTHING, ErrorCode, TestReport
+from cogworks.domain_services.transport import ServiceFailed
+from cogworks.errors import UsageError
+from cogworks.repair.instance import Instance
+from cogworks.repair.transact.gates import Limits
+from cogworks.repair.transact.transaction import Checks
+from cogworks.repair.unloaded import MAX_NAMED
+
+
+class NothingFails(Exception):
+    """The whole suite passes, so that nothing is to be repaired."""
+
+
+def with_failing(instance: Instance, checks: Checks, say: Callable[[str], None]) -> Instance:
+    """The task with every test that fails now; the suite runs once for it.
+
+    Raises:
+        NothingFails: all tests pass.
+        UsageError: no test ran, they did not come to an end, or the test command cannot be kept.
+    """
+    limit_s = Limits().baseline_s
+    report = asked_once(checks, (), limit_s)
+    if report.timed_out:
+        raise UsageError(
+            f"the tests did not end within {limit_s:.0f} s, so that nobody knows which of them fail; name these with `--test ID`."
+        )
+    failing = failing_in(report)
+    if not report.cases and (not failing or EVERYTHING in failing):
+        why = f": {report.collection_errors[-1]}" if report.collection_errors else ""
+        raise UsageError(f"no test ran{why}; say with `--test-cmd` how the tests are run.")
+    if not failing:
+        raise NothingFails(f"{len(report.cases)} test(s) ran and none fails; nothing is to be repaired")
+    more = len(failing) - MAX_NAMED
+    named = ", ".join(failing[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+    say(f"{len(failing)} of {len(report.cases)} test(s) to repair: {named}")
+    return instance.model_copy(update={"failing_tests": failing})
+
+
+def asked_once(checks: Checks, tests: tuple[str, ...], limit_s: float) -> TestReport:
+    """Whether a command of the user's takes ids and reports them is found out before anything is paid for."""
+    try:
+        return checks.run(tests, timeout_s=limit_s)
+    except ServiceFailed as error:
+        if error.code is not ErrorCode.INVALID_REQUEST:
+            raise
+        raise UsageError(f"`--test-cmd` cannot be kept: {error}") from error
