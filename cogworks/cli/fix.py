@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cogworks.cli.given_files import options_in, text_of
+from cogworks.cli.progress import ticking
 from cogworks.errors import Interrupted, UsageError
 from cogworks.stopping import ended_by_signal
 from cogworks.unfit import writing
@@ -113,7 +114,12 @@ def fix(
     }
     try:
         with open_repair(
-            order, read_environment(), say=_say, listener=_listener(options.logging.stream), progress=_say
+            order,
+            read_environment(),
+            say=_say,
+            listener=_listener(options.logging.stream),
+            progress=_say,
+            during=ticking(_say, only_long=True),
         ) as repair:
             try:
                 with ended_by_signal():

@@ -27,9 +27,13 @@ EVERY_S = 2.0
 
 
 def ticking(
-    say: Callable[[str], None], *, every_s: float = EVERY_S
+    say: Callable[[str], None], *, every_s: float = EVERY_S, only_long: bool = False
 ) -> Callable[[str, float], AbstractContextManager[None]]:
-    """A function whose blocks say at once what begins, then every so often how long it has taken, then when it ended."""
+    """A function whose blocks say at once what begins, then every so often how long it has taken, then when it ended.
+
+    Args:
+        only_long: nothing is said of what ends before the first such line, and of the rest only these lines.
+    """
 
     @contextmanager
     def during(what: str, limit_s: float) -> Iterator[None]:
@@ -39,7 +43,8 @@ def ticking(
             while not ended.wait(every_s):
                 say(f"{what}: {time.monotonic() - began_s:.0f} s of at most {limit_s:.0f} s")
 
-        say(f"{what} (at most {limit_s:.0f} s)")
+        if not only_long:
+            say(f"{what} (at most {limit_s:.0f} s)")
         teller = threading.Thread(target=tell, daemon=True)
         teller.start()
         try:
@@ -47,6 +52,7 @@ def ticking(
         finally:
             ended.set()
             teller.join()
-            say(f"{what}: ended after {time.monotonic() - began_s:.1f} s")
+            if not only_long:
+                say(f"{what}: ended after {time.monotonic() - began_s:.1f} s")
 
     return during

@@ -1,6 +1,7 @@
 """What domain services say of the worktree that is being repaired, in the words of localisation and of transactions."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -17,13 +18,15 @@ from cogworks.domain_services.exploring import (
     SymbolIndex,
 )
 from cogworks.domain_services.messages import Diagnostic, Message, TestReport
-from cogworks.domain_services.operations import CALL_GRAPH, COVERAGE, INDEX, SIGNATURES, Operation
+from cogworks.domain_services.operations import CALL_GRAPH, COVERAGE, INDEX, PREPARE, SIGNATURES, Operation
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.repair.localise.symbols import mistakes_of
 from cogworks.repair.violations import Reading
 from cogworks.sight.index import Index
 
 _SYNTAX = "syntax_error"
+During = Callable[[str, float], AbstractContextManager[None]]
+"""A block in which is told what goes on, and how many seconds it may take."""
 Params = TypeVar("Params", bound=Message)
 Result = TypeVar("Result", bound=Message)
 
@@ -69,13 +72,16 @@ class Exploration:
         suite: Sequence[str] = (),
         warn: Callable[[str], None] = lambda _: None,
         words: Callable[[], Index] | None = None,
+        during: During = lambda _what, _limit_s: nullcontext(),
     ) -> None:
         """Args:
         suite: files and folders whose tests are the whole suite; none: what the runner finds.
         warn: is told of each signal that is left out because a service failed at it.
         words: reads what all files of the worktree say; None: nobody does.
+        during: is told of everything that runs tests.
         """
         self._words = words
+        self._during = during
         self._tree = tree
         self._explores = services
         self._suite = tuple(suite)
@@ -87,7 +93,8 @@ class Exploration:
 
     def coverage(self, *, timeout_s: float) -> Coverage | None:
         """Which lines each test of the suite executes."""
-        found = self._explored(COVERAGE, CoverageParams(tests=self._suite, timeout_s=timeout_s))
+        with self._during("running the suite with coverage", timeout_s):
+            found = self._explored(COVERAGE, CoverageParams(tests=self._suite, timeout_s=timeout_s))
         if not found:
             return None
         report = TestReport(cases=tuple(case for each in found for case in each.report.cases))
@@ -133,9 +140,11 @@ class Consulted(Exploration):
         suite: Sequence[str] = (),
         warn: Callable[[str], None] = lambda _: None,
         words: Callable[[], Index] | None = None,
+        during: During = lambda _what, _limit_s: nullcontext(),
     ) -> None:
         """As `Exploration`."""
-        super().__init__(tree, services, suite=suite, warn=warn, words=words)
+        super().__init__(tree, services, suite=suite, warn=warn, words=words, during=during)
+        self._has_run = False
         self._services = services
         self._known: dict[frozenset[tuple[str, str]], tuple[Diagnostic, ...]] = {}
 
@@ -146,10 +155,19 @@ class Consulted(Exploration):
         return (*self._services.validate(self._tree, paths), *_mistakes(texts))
 
     def run(self, tests: Sequence[str], *, timeout_s: float) -> TestReport:
-        return self._services.simulate(self._tree, tuple(tests) or self._suite, timeout_s=timeout_s)
+        what = f"running {len(tests)} test(s)" if tests else "running the suite"
+        limit_s = timeout_s
+        if not self._has_run:
+            # Services make the environment when they first need it, and that has a limit of its own.
+            what, limit_s = f"making the environment, then {what}", PREPARE.limit_s + timeout_s
+        with self._during(what, limit_s):
+            report = self._services.simulate(self._tree, tuple(tests) or self._suite, timeout_s=timeout_s)
+        self._has_run = True
+        return report
 
     def run_groups(self, groups: Sequence[Sequence[str]], *, timeout_s: float) -> TestReport | None:
-        return self._services.simulate_groups(self._tree, groups, timeout_s=timeout_s)
+        with self._during(f"running {sum(map(len, groups))} test(s)", timeout_s):
+            return self._services.simulate_groups(self._tree, groups, timeout_s=timeout_s)
 
     def read(self, images: Mapping[str, str | None]) -> Reading:
         """What the language says of these files as they lie there and with these texts (None: deleted)."""

@@ -3,7 +3,7 @@
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -29,7 +29,7 @@ from cogworks.errors import PermissionRefused
 from cogworks.llm.gateway import Gateway, LookLimits, Meter
 from cogworks.llm.promptlog import PromptLog
 from cogworks.llm.provider import Provider
-from cogworks.repair.consulting import Consulted
+from cogworks.repair.consulting import Consulted, During
 from cogworks.repair.instance import Instance
 from cogworks.repair.interview import Interview
 from cogworks.repair.offline import Nobody
@@ -178,6 +178,7 @@ def open_repair(
     listener: Callable[[Event], None] = lambda _: None,
     provider: Provider | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    during: During = lambda _what, _limit_s: nullcontext(),
 ) -> Iterator[Repair]:
     """A repair in a clone below a temporary folder, removed with the block; the repository itself is only read.
 
@@ -186,6 +187,7 @@ def open_repair(
     Args:
         provider: asked instead of the configured one; nothing has to be configured then.
         progress: is told one line as each probe begins and ends.
+        during: is told of everything that runs tests outside of probes.
 
     Raises:
         UsageError: there is no such repository or commit, the tests do not apply, no test can be run to find out which
@@ -221,7 +223,14 @@ def open_repair(
             )
             store, checkout = SightStore(folder / "sight.sqlite3"), Checkout(copy.path, copy.git)
             consulted = SteadyTests(
-                Consulted(copy, panel, suite=order.suite, warn=say, words=lambda: Index(checkout, store))
+                Consulted(
+                    copy,
+                    panel,
+                    suite=order.suite,
+                    warn=say,
+                    words=lambda: Index(checkout, store),
+                    during=during,
+                )
             )
             instance = order.instance
             if not instance.failing_tests:

@@ -21,3 +21,21 @@ def test_a_long_thing_is_told_from_its_beginning_to_its_end() -> None:
     assert lines[0] == "running the suite (at most 600 s)"
     assert lines[1] == "running the suite: 0 s of at most 600 s"
     assert lines[-1].startswith("running the suite: ended after ")
+
+
+def test_where_only_long_things_count_short_ones_are_silent_and_long_ones_tell_their_time() -> None:
+    lines: list[str] = []
+    told = threading.Event()
+
+    def say(line: str) -> None:
+        lines.append(line)
+        told.set()
+
+    with ticking(say, every_s=ENDS_WITHIN_S, only_long=True)("running 1 test(s)", 300):
+        pass
+    assert lines == []
+
+    with ticking(say, every_s=0.01, only_long=True)("running the suite", 600):
+        assert told.wait(ENDS_WITHIN_S)
+
+    assert all(line.endswith(" s of at most 600 s") for line in lines)

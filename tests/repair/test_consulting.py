@@ -1,6 +1,7 @@
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -187,3 +188,41 @@ def test_a_patch_of_another_language_that_cannot_be_read_reaches_no_file(tmp_pat
 
     assert (result.code, [each.code for each in result.violations]) == ("rejected", ["syntax"])
     assert on_disk(tree) == before
+
+
+class Quiet:
+    """Services that run no test and offer nothing."""
+
+    def call(self, *_: object) -> NotOffered:
+        return NotOffered(service="quiet", method="any", offered=())
+
+    def validate(self, *_: object) -> Sequence[Diagnostic]:
+        return ()
+
+    def simulate(self, *_: object, timeout_s: float | None = None) -> TestReport:
+        return TestReport(cases=())
+
+    def simulate_groups(self, *_: object, timeout_s: float) -> None:
+        return None
+
+
+def test_whatever_runs_tests_tells_what_it_is_and_how_long_it_may_take(tmp_path: Path) -> None:
+    told: list[tuple[str, float]] = []
+
+    @contextmanager
+    def during(what: str, limit_s: float) -> Iterator[None]:
+        told.append((what, limit_s))
+        yield
+
+    consulted = Consulted(Tree(tmp_path), Quiet(), during=during)
+    consulted.run((), timeout_s=600)
+    consulted.run(("t.py::a", "t.py::b"), timeout_s=300)
+    consulted.run_groups([["t.py::a"], ["t.py::b", "t.py::c"]], timeout_s=60)
+    consulted.coverage(timeout_s=90)
+
+    assert told == [
+        ("making the environment, then running the suite", 1800 + 600),
+        ("running 2 test(s)", 300),
+        ("running 3 test(s)", 60),
+        ("running the suite with coverage", 90),
+    ]
