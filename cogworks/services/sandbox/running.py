@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import IO, BinaryIO, NamedTuple, Protocol
 
 import cogworks
 from cogworks.services.sandbox.disk import DiskWatch
@@ -20,6 +20,9 @@ from cogworks.services.sandbox.reach import bubblewrap_arguments, readable
 _PAUSE_S = 0.05
 _FAREWELL_S = 3.0
 _TAIL_BYTES = 16_000
+_READ_BYTES = 1 << 16
+_PIPE_BYTES = 1 << 20
+"""The most that Linux lets a process without privileges make a pipe hold."""
 _PACKAGE = Path(cogworks.__file__).parent
 _PYTHON = str(Path(sys.executable).resolve())
 _START = (
@@ -81,26 +84,68 @@ def run(confined: Confined, isolation: Isolation, *, scratch: Path, kept: Sequen
     verdict_read, verdict_write = os.pipe()
     order = _order(confined, isolation, verdict_write, tuple(file.fileno() for file in kept))
     watch = DiskWatch(confined.writable, confined.limits)
-    with (scratch / "output").open("w+b") as output, os.fdopen(verdict_read, "rb") as verdicts:
+    with os.fdopen(verdict_read, "rb") as verdicts:
         try:
             process = subprocess.Popen(
                 _launching(order, isolation, scratch / "root"),
                 cwd=scratch,
                 env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
                 stdin=subprocess.PIPE,
-                stdout=output,
+                stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 pass_fds=(verdict_write, *order.kept_fds),
             )
         finally:
             os.close(verdict_write)
+        printed = _Printed(process.stdout)
         try:
-            reasons, timed_out = _watched(verdicts, output, watch, confined)
+            reasons, timed_out = _watched(verdicts, printed, watch, confined)
         finally:
             text = _ended(process, verdicts)
-        tail = _tail(output)
-    return _told(text, tail, reasons, timed_out=timed_out)
+            printed.close()
+    return _told(text, printed.tail, reasons, timed_out=timed_out)
+
+
+class _Printed:
+    """What a command prints into a pipe, as it would on a continuous integration server; only its end is kept."""
+
+    def __init__(self, pipe: IO[bytes] | None) -> None:
+        if pipe is None:
+            raise ValueError("the output of the command is no pipe")
+        self._pipe = pipe
+        os.set_blocking(pipe.fileno(), False)
+        self._tail = b""
+        self.count = 0
+        """Bytes so far."""
+        self.is_open = True
+        """Whether more may come."""
+
+    def fileno(self) -> int:
+        return self._pipe.fileno()
+
+    def take(self) -> bool:
+        """Read what is there now; whether there was any."""
+        try:
+            read = os.read(self.fileno(), _READ_BYTES)
+        except BlockingIOError:
+            return False
+        self.is_open = bool(read)
+        self.count += len(read)
+        self._tail = (self._tail + read)[-_TAIL_BYTES:]
+        return bool(read)
+
+    def close(self) -> None:
+        """Read what is left of a command that has ended."""
+        # As much as a pipe can hold: a process that got away and goes on printing keeps nobody here.
+        for _ in range(_PIPE_BYTES // _READ_BYTES):
+            if not self.take():
+                break
+        self._pipe.close()
+
+    @property
+    def tail(self) -> str:
+        return self._tail.decode(errors="replace")
 
 
 def _order(confined: Confined, isolation: Isolation, report_fd: int, kept: tuple[int, ...]) -> Order:
@@ -133,18 +178,28 @@ def _launching(order: Order, isolation: Isolation, scaffold: Path) -> list[str]:
 
 
 def _watched(
-    verdicts: BinaryIO, output: BinaryIO, watch: DiskWatch, confined: Confined
+    verdicts: BinaryIO, printed: _Printed, watch: DiskWatch, confined: Confined
 ) -> tuple[list[str], bool]:
     """Wait until the launcher reports, or until there is a reason to end it: which, and whether it is the time."""
     deadline = time.monotonic() + confined.timeout_s
-    while not select.select([verdicts], [], [], _PAUSE_S)[0]:
-        if time.monotonic() > deadline:
+    looked = time.monotonic()
+    while True:
+        waited = [verdicts.fileno(), *([printed.fileno()] if printed.is_open else [])]
+        ready = select.select(waited, [], [], _PAUSE_S)[0]
+        if verdicts.fileno() in ready:
+            return [], False
+        now = time.monotonic()
+        if now > deadline:
             return [], True
-        if os.fstat(output.fileno()).st_size > confined.limits.output_bytes:
+        if printed.fileno() in ready:
+            printed.take()
+        if printed.count > confined.limits.output_bytes:
             return [f"printed more than {confined.limits.output_bytes // 1024**2} MiB"], False
-        if (excess := watch.excess()) is not None:
-            return [excess], False
-    return [], False
+        # A command that prints without a pause wakes this far more often than disks have to be looked at.
+        if now - looked >= _PAUSE_S:
+            looked = now
+            if (excess := watch.excess()) is not None:
+                return [excess], False
 
 
 def _ended(process: subprocess.Popen[bytes], verdicts: BinaryIO) -> str:
@@ -183,8 +238,3 @@ def _blocked(reasons: Sequence[str], left: Sequence[str]) -> tuple[str, ...]:
     if left:
         found.append(f"ended with the run: processes left running: {', '.join(left)}")
     return tuple(found)
-
-
-def _tail(output: BinaryIO) -> str:
-    output.seek(max(0, os.fstat(output.fileno()).st_size - _TAIL_BYTES))
-    return output.read().decode(errors="replace")

@@ -98,6 +98,26 @@ def test_within_wider_limits_more_could_be_printed(tmp_path: Path) -> None:
     assert attack(PRINT, tmp_path, NO_ISOLATION, 32).code == 0
 
 
+WHAT_IS_STDOUT = """
+import os, stat, sys
+mode = os.fstat(1).st_mode
+print("pipe" if stat.S_ISFIFO(mode) else "file" if stat.S_ISREG(mode) else "other")
+sys.stdout.write("x" * int(sys.argv[1]) + "end")
+"""
+
+
+@BOTH
+def test_a_command_prints_into_a_pipe_and_its_last_words_are_kept(
+    isolation: Isolation, tmp_path: Path
+) -> None:
+    few, many = tmp_path / "few", tmp_path / "many"
+    few.mkdir()
+    many.mkdir()
+
+    assert attack(WHAT_IS_STDOUT, few, isolation, 0).output == "pipe\nend"
+    assert attack(WHAT_IS_STDOUT, many, isolation, 5 * 2**20).output == "x" * (16_000 - 3) + "end"
+
+
 STAY = """
 import os, signal, sys, time
 for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
