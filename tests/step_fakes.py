@@ -109,6 +109,8 @@ class Runner:
     """Whom its nodes ask; where there is none, they find their lease lost."""
     trees: Mapping[CommitOid, Mapping[str, str]] = field(default_factory=dict)
     """What commits of the base hold, where it is more than nothing."""
+    forgetting: Callable[[], object] = lambda: None
+    """Called when the copies of an ended run are to be removed; it may fail."""
     looks_at_the_base: bool = False
     """Whether the base is looked at before the first model call, as outside of tests; the service has to be there."""
 
@@ -130,10 +132,14 @@ class Runner:
             holder=self.name,
             new_run_id=lambda: RunId(self.run_id),
             check=lambda config, files: None,
-            forget=lambda run: self.said.append(f"forget {run}"),
+            forget=self._forget,
             sleep=self.naps_s.append,
             say=self.said.append,
         )
+
+    def _forget(self, run: RunId) -> None:
+        self.said.append(f"forget {run}")
+        self.forgetting()
 
     def read(self) -> Snapshot:
         return self._call("read", self.world.snapshot)

@@ -1,7 +1,6 @@
 """`cogworks demo`: the main job on an embedded GitHub, with recorded model replies or a real model."""
 
 import json
-import shutil
 import tempfile
 import time
 from contextlib import closing
@@ -13,6 +12,7 @@ import click
 from cogworks.cli.tables import console_for_people
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
 from cogworks.errors import CogworksError, Interrupted, PermissionRefused
+from cogworks.removal import remove_tree
 from cogworks.stopping import ended_by_signal
 from cogworks.unfit import writing
 
@@ -82,7 +82,7 @@ def demo(directory: Path | None, provider: str, keep: bool, as_json: bool) -> in
         _say(console, f"Everything is in {home}; go on with: cogworks demo --dir {home}")
         raise
     if directory is None and not keep:
-        shutil.rmtree(home, ignore_errors=True)
+        remove_tree(home, ignore_errors=True)
     told["duration_s"] = round(time.monotonic() - started_s, 3)
     if as_json:
         click.echo(json.dumps(told))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.codebase.git import Git
+from cogworks.removal import remove_tree
 from cogworks.vocabulary import CommitOid
 
 # Also root, and whoever works on a shared disk, may look; and nothing that the checkout configures is started for it.
@@ -143,7 +144,7 @@ def remove_folder(place: Path) -> None:
     # A test may take its own right to write away; root does not notice, others would leave it behind.
     with suppress(OSError):
         place.chmod(0o700)
-    shutil.rmtree(place, ignore_errors=True)
+    remove_tree(place, ignore_errors=True)
 
 
 def walked(top: Path) -> Iterator[str]:

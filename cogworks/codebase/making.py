@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cogworks.codebase.failures import CodebaseError, GitFailed
 from cogworks.codebase.git import Git, Identity
+from cogworks.removal import remove_tree
 from cogworks.vocabulary import CommitOid
 
 BUNDLE = ".bundle"
@@ -77,7 +78,7 @@ def lay_over(files: Path, repository: Path) -> None:
         if entry.name in _OURS:
             continue
         if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
+            remove_tree(entry)
         else:
             entry.unlink()
     try:

@@ -4,7 +4,6 @@ A throw-away copy of a worktree in which some files have other texts.
 """
 
 import shutil
-import tempfile
 import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.places import Places
 from cogworks.codebase.reading import read_text
+from cogworks.removal import remove_tree, temporary_folder
 from cogworks.vocabulary import CommitOid
 
 _APPLY = ("apply", "--index", "--whitespace=nowarn", "--no-ignore-whitespace")
@@ -118,7 +118,7 @@ class Sandboxes:
                 self._remove(path)
 
     def _remove(self, path: Path) -> None:
-        shutil.rmtree(path, ignore_errors=True)
+        remove_tree(path, ignore_errors=True)
         # By what is there, not by name: the entry of a worktree that is gone goes with it.
         self._git.run("worktree", "prune", "--expire=now", cwd=self._repository)
         (self._folder / _LOCKS / f"{path.name}.lock").unlink(missing_ok=True)
@@ -143,8 +143,8 @@ def shadow_of(worktree: Path, images: Mapping[str, str | None]) -> Iterator[Shad
     Raises:
         OSError: a file cannot be written, or lies behind a symbolic link.
     """
-    with tempfile.TemporaryDirectory(prefix="cogworks-shadow-", ignore_cleanup_errors=True) as folder:
-        copy = Path(folder).resolve() / "copy"
+    with temporary_folder("cogworks-shadow-") as folder:
+        copy = folder / "copy"
         shutil.copytree(worktree, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
         for path, text in images.items():
             if text is None:

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from cogworks.removal import remove_tree
+
 _MARK = ".in-use"
 
 
@@ -25,13 +27,13 @@ def scratch_folder(prefix: str) -> Iterator[Path]:
     for abandoned in sorted(parent.glob(f"{prefix}*/{_MARK}")):
         descriptor = _held(abandoned)
         if descriptor is not None:
-            shutil.rmtree(abandoned.parent, ignore_errors=True)
+            remove_tree(abandoned.parent, ignore_errors=True)
             os.close(descriptor)
     folder, lock = _made(prefix, parent)
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(folder, ignore_errors=True)
         os.close(lock)
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from cogworks.codebase.git import Git, Identity, Token
 from cogworks.codebase.places import Places, beside
 from cogworks.codebase.remotes import Remote
 from cogworks.codebase.workingcopy import Rules, WorkingCopy
+from cogworks.removal import remove_tree
 from cogworks.unfit import writing
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 
@@ -183,7 +183,7 @@ class WorkingCopies:
                     if error.kind != "other":
                         raise
                     # What is on the disk may be broken; nothing in it is needed.
-                    shutil.rmtree(repository, ignore_errors=True)
+                    remove_tree(repository, ignore_errors=True)
                     start = self._moment(repository, path, url, token=token, wanted=wanted)
             copy = WorkingCopy(
                 path, self._git, remote=Remote(url, token), identity=self._identity, rules=self._rules
@@ -191,7 +191,7 @@ class WorkingCopies:
             copy.settle(start)
             yield copy
         finally:
-            shutil.rmtree(path, ignore_errors=True)
+            remove_tree(path, ignore_errors=True)
 
     def _moment(
         self, repository: Path, path: Path, url: str, *, token: Token, wanted: Sequence[str]
@@ -224,7 +224,7 @@ class WorkingCopies:
         self._remove_ended()
         for repository in self._places.each_free(sorted((self._cache / "repositories").glob("*.git*"))):
             if "+" in repository.name and not any((self._cache / "copies").glob(f"*/{repository.name}")):
-                shutil.rmtree(repository, ignore_errors=True)
+                remove_tree(repository, ignore_errors=True)
             else:
                 self._git.run("worktree", "prune", cwd=repository)
 
@@ -240,11 +240,11 @@ class WorkingCopies:
             folder = mark.parent
             self._remove_free(sorted(folder.glob("*/*")))
             if not any(folder.glob("*/*")):
-                shutil.rmtree(folder, ignore_errors=True)
+                remove_tree(folder, ignore_errors=True)
 
     def _remove_free(self, copies: Iterable[Path]) -> None:
         for copy in self._places.each_free(path for path in copies if path.is_dir()):
-            shutil.rmtree(copy, ignore_errors=True)
+            remove_tree(copy, ignore_errors=True)
 
     def _rebuilding(
         self,
@@ -265,7 +265,7 @@ class WorkingCopies:
             else:
                 return
             for place in lost:
-                shutil.rmtree(place, ignore_errors=True)
+                remove_tree(place, ignore_errors=True)
             if repository in lost and afresh is not None:
                 afresh()
 
@@ -367,7 +367,7 @@ class WorkingCopies:
 
     def _check_out(self, repository: Path, path: Path, copy: WorkingCopy, start: CommitOid) -> None:
         if not (path / ".git").is_file():
-            shutil.rmtree(path, ignore_errors=True)
+            remove_tree(path, ignore_errors=True)
             path.parent.mkdir(parents=True, exist_ok=True)
             self._git.run("worktree", "prune", cwd=repository)
             self._git.run(

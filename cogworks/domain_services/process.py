@@ -1,7 +1,6 @@
 """One domain service as a process of ours: started on a private socket, asked line by line, ended with all its children."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,6 +13,7 @@ from types import MappingProxyType
 
 from cogworks.domain_services.over_wire import exchange_line
 from cogworks.domain_services.transport import ServiceGone, ServiceSlow
+from cogworks.removal import remove_tree
 
 _POLL_S = 0.02
 _FAREWELL_S = 3.0
@@ -78,7 +78,7 @@ class ServiceProcess:
                     start_new_session=True,
                 )
         except OSError as error:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            remove_tree(self._folder, ignore_errors=True)
             raise ServiceGone(f"{' '.join(command)} cannot be started: {error}") from error
 
     @property
@@ -119,7 +119,7 @@ class ServiceProcess:
         # Also after a polite end: a child of the service may not have followed it.
         self._signal(signal.SIGKILL)
         self._process.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_tree(self._folder, ignore_errors=True)
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):

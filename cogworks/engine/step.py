@@ -160,8 +160,6 @@ def _forget_ended(ports: StepPorts, seen: Considered) -> None:
 
 def _visit(ports: StepPorts, seen: Considered, run: move.Run) -> StepReport:
     claimed = _claim(ports, seen, run)
-    _forget_ended(ports, seen)
-    ports.say(f"{instance_name(run.instance)}: started (visit {run.index}, attempt {run.attempt})")
     try:
         ended = run_visit(ports.visit, claimed)
     except LostRace as error:
@@ -230,8 +228,8 @@ def _claim(ports: StepPorts, seen: Considered, run: move.Run) -> Claimed:
             f"{instance_name(run.instance)} needs {', '.join(missing)}, which no finished node produced."
         )
     newest = max((comment.database_id for comment in snapshot.issue.comments), default=0)
-    begun = state.having_read(newest).model_copy(update={"refusal": None})
-    held = begun.with_lease(lease, identity=snapshot.viewer.id or 0)
+    reading = state.having_read(newest).model_copy(update={"refusal": None})
+    held = reading.with_lease(lease, identity=snapshot.viewer.id or 0)
     lease = next(taken for taken in held.leases if taken.visit_key == run.visit_key)
     folder = held.folder(run.index, run.instance)
     change = change_for(held, lease, "claim", {}, sequence=0)
@@ -246,10 +244,14 @@ def _claim(ports: StepPorts, seen: Considered, run: move.Run) -> Claimed:
     stop = stopped_by(seen, run)
     visit_lease = VisitLease(ledger, state=held, tip=commit.oid, lease=lease, stopped_by=stop)
     try:
-        return claimed(seen, run, visit_lease, commit.echoed, asked_s=asked_s)
-    except CogworksError:
+        begun = claimed(seen, run, visit_lease, commit.echoed, asked_s=asked_s)
+        _forget_ended(ports, seen)
+        ports.say(f"{instance_name(run.instance)}: started (visit {run.index}, attempt {run.attempt})")
+    except BaseException:
+        # Whatever it is, also an interrupt: nobody shall wait for a lease under which nothing is done.
         give_back(visit_lease, ports.say)
         raise
+    return begun
 
 
 def _ended(ports: StepPorts, seen: Considered, run: move.Run, ended: Ended) -> StepReport:

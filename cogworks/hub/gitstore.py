@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from cogworks.hub.gitdiff import FileChange, parse_changes
 from cogworks.hub.gitobjects import Commit
 from cogworks.hub.gitobjectstore import ObjectStore
 from cogworks.hub.gitprocess import GitFailed, git_environment
+from cogworks.removal import remove_tree
 
 _CONFIG = """
 [http]
@@ -198,7 +198,7 @@ class GitStore:
         """The bare repository, made if it does not exist; a half-made one is made anew."""
         path = self.path(full_name)
         if not (path / "hub-ready").exists():
-            shutil.rmtree(path, ignore_errors=True)
+            remove_tree(path, ignore_errors=True)
             path.mkdir(parents=True)
             repository = self.repository(full_name)
             repository.git.run(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cogworks.hub.refusals import NotFound, Unprocessable
 from cogworks.hub.world import World
+from cogworks.removal import remove_tree
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _STORE = "hub.sqlite3"
@@ -38,12 +39,12 @@ class Snapshots:
                 f"{name!r} is no name for a snapshot: wanted letters, digits, '.', '_' and '-'"
             )
         aside = self._root / f"{_UNFINISHED}~{name}"
-        shutil.rmtree(aside, ignore_errors=True)
+        remove_tree(aside, ignore_errors=True)
         aside.mkdir(parents=True)
         with self._world.reading():
             self._world.store.copy_to(aside / _STORE)
             copy_repositories(self._world.git.root, aside / _REPOSITORIES)
-        shutil.rmtree(self._root / name, ignore_errors=True)
+        remove_tree(self._root / name, ignore_errors=True)
         aside.rename(self._root / name)
 
     def restore(self, name: str) -> None:
@@ -65,7 +66,7 @@ class Snapshots:
 
     def remove(self, name: str) -> None:
         """Forget a snapshot. Raises `NotFound`."""
-        shutil.rmtree(self._kept(name))
+        remove_tree(self._kept(name))
 
     def finish(self) -> None:
         """Put back what a killed hub was putting back. Call before serving."""
@@ -94,10 +95,10 @@ def copy_repositories(source: Path, target: Path) -> None:
 def replace_repositories(root: Path, kept: Path) -> None:
     """Make the repositories those that were kept."""
     fresh, old = root.with_name(f"{root.name}.new"), root.with_name(f"{root.name}.old")
-    shutil.rmtree(fresh, ignore_errors=True)
+    remove_tree(fresh, ignore_errors=True)
     copy_repositories(kept, fresh)
-    shutil.rmtree(old, ignore_errors=True)
+    remove_tree(old, ignore_errors=True)
     if root.exists():
         root.rename(old)
     fresh.rename(root)
-    shutil.rmtree(old)
+    remove_tree(old)

@@ -33,6 +33,7 @@ from cogworks.llm.budget import dollars
 from cogworks.llm.cassette import CassetteProvider
 from cogworks.llm.cassette_files import file_stem
 from cogworks.llm.provider import Provider
+from cogworks.removal import temporary_folder
 from cogworks.repair.consulting import Consulted
 from cogworks.repair.options import Options
 from cogworks.repair.testcommand import USUAL, read_command
@@ -91,8 +92,8 @@ def work_at(
     begun_s, said = time.monotonic(), list[str]()
     evaluator = _Evaluator(given, environment, said.append, provider)
     try:
-        with tempfile.TemporaryDirectory(prefix="cogworks-evaluate-", ignore_cleanup_errors=True) as folder:
-            result = evaluator.evaluate(Path(folder).resolve(), prepare)
+        with temporary_folder("cogworks-evaluate-") as folder:
+            result = evaluator.evaluate(folder, prepare)
     except (Interrupted, MachineUnfit, PermissionRefused):
         raise
     except CogworksError as error:
@@ -292,8 +293,8 @@ def fresh_checkout(
     order: Order, environment: Environment, say: Callable[[str], None]
 ) -> Iterator[tuple[Path, Git, Consulted]]:
     """A clone that nobody has worked in, with the tests of its task, and who runs its tests. Raises as `open_repair`."""
-    with tempfile.TemporaryDirectory(prefix="cogworks-judge-", ignore_cleanup_errors=True) as folder:
-        copy = clone_of(order.repository, order.instance, Path(folder).resolve(), say)
+    with temporary_folder("cogworks-judge-") as folder:
+        copy = clone_of(order.repository, order.instance, folder, say)
         files = own_files(copy.path)
         caller = Caller(node="evaluate")
         names = tuple(each.name for each in copy.path.iterdir())

@@ -303,6 +303,23 @@ def test_ctrl_c_gives_the_visit_back_at_once() -> None:
     assert world.paid["plan-1"] == 1
 
 
+@pytest.mark.parametrize("error", [RecursionError("too deep"), OSError("no room"), KeyboardInterrupt()])
+def test_whatever_fails_between_the_claim_and_the_visit_leaves_no_lease_behind(error: BaseException) -> None:
+    def fail() -> None:
+        raise error
+
+    world = after(1)
+    world.say("/cogworks restart")
+    runner = Runner(world, run_id="run-2", forgetting=fail)
+
+    with pytest.raises(type(error)):
+        runner.step()
+
+    assert runner.calls[-1] == "released"
+    assert (world.state.run_id, world.state.leases) == ("run-2", ())
+    assert Runner(world, name="next").step().outcome == "succeeded"
+
+
 def test_a_visit_that_was_given_back_keeps_its_key_although_another_node_ran_meanwhile() -> None:
     world = World(pipeline={"pipelines": {"default": {**PIPELINE["pipelines"]["default"], "settings": {}}}})
     for _ in range(2):

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from cogworks.codebase.failures import GitFailed
 from cogworks.domain_services.messages import ErrorCode, Repository, RepositorySettings, Request
+from cogworks.removal import temporary_folder
 from cogworks.services.command.fetching import lacks_modules, locks_crates, names_crates, own_cache
 from cogworks.services.command.ground import Ground, NotReady
 from cogworks.services.command.machine import Machine
@@ -138,8 +138,8 @@ def _folder(machine: Machine) -> Iterator[Path]:
     if machine.kept is not None:
         yield machine.kept.resolve() / "setups"
         return
-    with TemporaryDirectory(prefix="cogworks-setups-", ignore_cleanup_errors=True) as name:
-        yield Path(name).resolve()
+    with temporary_folder("cogworks-setups-") as folder:
+        yield folder
 
 
 def _recipe_of(checkout: Checkout, machine: Machine) -> Recipe:

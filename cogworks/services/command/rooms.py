@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.codebase.confined import read_file
+from cogworks.removal import temporary_folder
 from cogworks.services.command.ground import Ground
 from cogworks.services.command.machine import Machine
 from cogworks.services.command.provision import Provision
@@ -223,8 +224,7 @@ def open_room(ground: Ground, provision: Provision, machine: Machine, *, key: st
     Args:
         key: whose compiled files are used and kept; empty: nobody's.
     """
-    with tempfile.TemporaryDirectory(prefix="cogworks-command-", ignore_cleanup_errors=True) as name:
-        folder = Path(name).resolve()
+    with temporary_folder("cogworks-command-") as folder:
         kept = (
             folder / "kept" if machine.kept is None or not key else machine.kept.resolve() / "command" / key
         )

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 import sysconfig
 import time
 from collections.abc import Callable, Mapping
@@ -13,6 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from cogworks.domain_services.messages import ErrorCode
+from cogworks.removal import remove_tree
 from cogworks.services.python.building.built import Built, read_built
 from cogworks.services.python.building.checkout import Checkout
 from cogworks.services.python.building.project import Project, inputs_key
@@ -177,7 +177,7 @@ class Environments:
                 return {**made, _UNLOCKED: _unlocked(unlocked)}
             left_s = max(deadline - time.monotonic(), 1.0)
             installer_settings = installer_settings._replace(limit_s=left_s)
-            shutil.rmtree(place, ignore_errors=True)
+            remove_tree(place, ignore_errors=True)
 
     def _made(
         self,

@@ -2,10 +2,8 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import venv
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from cogworks.domain_services.messages import ErrorCode
+from cogworks.removal import remove_tree, temporary_folder
 from cogworks.services.python.building.complaints import missing_tools
 from cogworks.services.python.index_gateway import Gateway, index_door
 from cogworks.services.python.installer import Installer, InstallerSettings, Requirements, bare_environment
@@ -187,7 +186,7 @@ def _installed_from_sources(
         if ended.code != 0:
             return ended
         for odd in (each for each in wheels.iterdir() if each.is_symlink() or not each.is_file()):
-            odd.unlink() if odd.is_symlink() else shutil.rmtree(odd)
+            odd.unlink() if odd.is_symlink() else remove_tree(odd)
         with installers_room() as second:
             options = [*_listed(requirements, second, gateway), "--no-index", f"--find-links={wheels}"]
             command = [*_installing(installer, place), *options]
@@ -231,8 +230,7 @@ class Reach(NamedTuple):
 @contextmanager
 def installers_room() -> Iterator[InstallerSandbox]:
     """A room for the length of a `with` block."""
-    with tempfile.TemporaryDirectory(prefix="cogworks-install-", ignore_cleanup_errors=True) as name:
-        folder = Path(name).resolve()
+    with temporary_folder("cogworks-install-") as folder:
         room = InstallerSandbox(*(folder / each for each in ("home", "tmp", "scratch", "lists")))
         for each in room:
             each.mkdir()

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cogworks.codebase.places import Places
+from cogworks.removal import remove_tree
 from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.python.made_environment import READY
 
@@ -74,13 +74,13 @@ class Kept:
             if (found := self.ready(key)) is not None:
                 return found
             self._remove_unused()
-            shutil.rmtree(place, ignore_errors=True)
+            remove_tree(place, ignore_errors=True)
             place.mkdir()
             # A name nobody used before: a process that outlived its service may still be writing into the last one.
             # It stays where it is made, for its programs know their place.
             content = Path(tempfile.mkdtemp(prefix="made-", dir=place)) / _CONTENT
             with ExitStack() as stack:
-                stack.callback(shutil.rmtree, place, ignore_errors=True)
+                stack.callback(remove_tree, place, ignore_errors=True)
                 noted = make(content, max(deadline - time.monotonic(), 1.0))
                 _mark_ready(place, content, noted)
                 # It is there to stay.
@@ -107,7 +107,7 @@ class Kept:
             seen = place / READY if (place / READY).exists() else place
             if time.time() - seen.stat().st_mtime > _UNUSED_DAYS * 86_400:
                 for free in self._places.each_free([place]):
-                    shutil.rmtree(free, ignore_errors=True)
+                    remove_tree(free, ignore_errors=True)
 
 
 def _mark_ready(place: Path, content: Path, noted: Mapping[str, Any]) -> None:

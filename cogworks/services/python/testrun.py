@@ -5,7 +5,6 @@ import os
 import shlex
 import shutil
 import sysconfig
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from cogworks.domain_services.messages import EVERYTHING, TestReport, hides
+from cogworks.removal import temporary_folder
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.made_environment import SOURCES
 from cogworks.services.python.ordering import FILE, VARIABLE, lay_out_order
@@ -117,8 +117,8 @@ def observe_tests(repository: Path, wanted: Wanted, *, isolation: Isolation, sea
     kept = [test for test in tests if test not in lost]
     if tests and not kept:
         return Observed(TestReport(cases=(), collection_errors=missing))
-    with tempfile.TemporaryDirectory(prefix="cogworks-tests-", ignore_cleanup_errors=True) as folder:
-        places = prepared(Path(folder).resolve(), repository, wanted.interpreter, wanted.root)
+    with temporary_folder("cogworks-tests-") as folder:
+        places = prepared(folder, repository, wanted.interpreter, wanted.root)
         ended, records, hidden = _run(places, wanted._replace(tests=kept), isolation, search_path)
     if kept and takes_no_ids(wanted.command, records, ended[-1]):
         left_s = wanted.timeout_s - (time.monotonic() - began_s)

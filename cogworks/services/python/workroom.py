@@ -1,6 +1,5 @@
 """Runs a tool in isolation in a room of its own, and hands back what it printed."""
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.codebase.confined import StoredFile, read_file, write_file
+from cogworks.removal import temporary_folder
 from cogworks.services.python.interpreters import own
 from cogworks.services.python.machine import Machine
 from cogworks.services.sandbox.inside.order import Limits
@@ -116,5 +116,5 @@ class Workroom:
 @contextmanager
 def workroom() -> Iterator[Workroom]:
     """A room for the length of a `with` block."""
-    with tempfile.TemporaryDirectory(prefix="cogworks-tool-", ignore_cleanup_errors=True) as folder:
-        yield Workroom(Path(os.path.realpath(folder)))
+    with temporary_folder("cogworks-tool-") as folder:
+        yield Workroom(folder)

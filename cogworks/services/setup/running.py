@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from cogworks.codebase.failures import GitFailed
 from cogworks.domain_services.messages import ErrorCode
+from cogworks.removal import temporary_folder
 from cogworks.services.python.building.checkout import Checkout, lay_out
 from cogworks.services.python.index_gateway import Gateway, index_door
 from cogworks.services.python.installing import configured_indexes
@@ -120,8 +121,7 @@ def registries_of(settings: Mapping[str, str], own: Own) -> Registries:
 
 @contextmanager
 def _room() -> Iterator[_Room]:
-    with tempfile.TemporaryDirectory(prefix="cogworks-setup-", ignore_cleanup_errors=True) as name:
-        folder = Path(name).resolve()
+    with temporary_folder("cogworks-setup-") as folder:
         room = _Room(*(folder / each for each in ("copy", "home", "tmp", "lists", "outside")))
         for each in room[1:]:
             each.mkdir()
