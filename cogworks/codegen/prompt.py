@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from cogworks.codegen.handoff import is_test_path
 from cogworks.cycle.feedback import MAX_PROBLEMS, Trial
-from cogworks.nodes.artifacts import interface_files, planned_items, spec_path, specification_text
+from cogworks.nodes.artifacts import WHOLE, interface_files, planned_items, spec_path, wanted_text
 from cogworks.nodes.asking import purpose_of
 from cogworks.nodes.contract import NodePorts, NodeTask, Workspace
 from cogworks.nodes.intake import issue
@@ -97,7 +97,7 @@ def judging_variables(
     shown = [(path, workspace.read(path)) for path in paths]
     return {
         "item": issue(task.item),
-        "specification": specification_text(task, workspace),
+        "specification": wanted_text(task, workspace),
         "interfaces": [file.model_dump() for file in interface_files(task, workspace)],
         "sub_item": item.model_dump(mode="json"),
         "test_files": [{"path": path, "text": text} for path, text in shown if text is not None],
@@ -110,7 +110,7 @@ def _known(task: NodeTask, workspace: Workspace, item: PlannedItem) -> dict[str,
         "other_items": [
             {"key": other.key, "title": other.title} for other in planned_items(task) if other.key != item.key
         ],
-        "specification": specification_text(task, workspace),
+        "specification": wanted_text(task, workspace),
         "interfaces": [file.model_dump() for file in interface_files(task, workspace)],
         "dependencies": _dependencies(task, item),
     }
@@ -146,7 +146,7 @@ def findings_to_resolve(task: NodeTask) -> list[dict[str, Any]]:
     """The findings of the review that sent this sub-work-item back, blocking ones first; none on a first visit."""
     review = task.inputs.get("review")
     # The latest review may be another sub-work-item's; only our own can have sent us back.
-    if task.visit.ordinal == 1 or review is None or review.get("sub_item") != task.visit.sub_item:
+    if task.visit.ordinal == 1 or review is None or review.get("sub_item") != (task.visit.sub_item or WHOLE):
         return []
     found: list[dict[str, Any]] = list(review["findings"])
     return sorted(found, key=lambda finding: finding["severity"] != Severity.BLOCKING)

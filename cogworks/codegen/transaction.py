@@ -86,8 +86,9 @@ MAX_SUBJECT_CHARS = 72
 
 def commit_message(task: NodeTask, item: PlannedItem, *, subject: str, notes: str) -> str:
     """A commit's message: what it does, for which sub-work-item, and the key of the visit that made it."""
+    part = f"Sub-work-item {item.key} of" if task.visit.sub_item else "For"
     body = [
-        f"Sub-work-item {item.key} of #{task.item.number}: {in_title(item.title)}",
+        f"{part} #{task.item.number}: {in_title(item.title)}",
         in_commit_message(notes),
         f"{VISIT_TRAILER}{task.visit.visit_key}",
     ]

@@ -124,6 +124,7 @@ def task_for(
             for p in state.pull_requests
         ),
         branch=own or item.default_branch,
+        slug=slug_of(state, pipeline.node(place_of(move.instance).node), sub_item),
         base_branch=base.branch,
         base_oid=base.oid,
         merge_branches=tuple(each.branch for each in merges),

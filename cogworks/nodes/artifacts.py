@@ -6,6 +6,7 @@ A sub-work-item as people rewrote its sub-issue: read back by the headings under
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import unified_diff
+from textwrap import shorten
 from typing import Any
 
 from cogworks.codebase.changes import path_problem
@@ -22,6 +23,7 @@ from cogworks.vocabulary import SubItemKey, Value
 
 DONE_WHEN, TESTS, INTERFACES, FILES = "Done when", "Tests", "Interfaces", "Files"
 """The headings of a sub-issue, in this order below its description."""
+MAX_TITLE_CHARS = 80
 _HEADINGS = {heading.casefold(): heading for heading in (DONE_WHEN, TESTS, INTERFACES, FILES)}
 _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*?)\s*#*\s*")
 _BULLET = re.compile(r"\s{0,3}[-*+]\s+(?:\[[ xX]\]\s+)?(?P<text>.*)")
@@ -161,6 +163,12 @@ def specification_text(task: NodeTask, workspace: Workspace) -> str:
     return text.rstrip()
 
 
+def wanted_text(task: NodeTask, workspace: Workspace) -> str:
+    """The approved specification; empty where the issue itself is worked on and no node specified anything."""
+    is_undivided = task.visit.sub_item is None and "specification" not in task.inputs
+    return "" if is_undivided else specification_text(task, workspace)
+
+
 def interface_files(task: NodeTask, workspace: Workspace) -> tuple[InterfaceFile, ...]:
     """The approved interface files, in the order in which they were proposed; none where no node designed any.
 
@@ -239,8 +247,14 @@ def interface_names(task: NodeTask) -> tuple[InterfaceName, ...]:
     return tuple(InterfaceName.model_validate(name) for name in _interfaces(task)["interfaces"])
 
 
+WHOLE = "ALL"
+"""Key of the one part of a work item that no plan divides."""
+
+
 def planned_items(task: NodeTask) -> tuple[PlannedItem, ...]:
-    """The plan in dependency order, with what people wrote into its sub-issues since."""
+    """The plan in dependency order, with what people wrote into its sub-issues since; the whole issue where it is not divided."""
+    if task.visit.sub_item is None:
+        return (_whole_item(task),)
     edited = {ref.key: ref.edited for ref in task.sub_items}
     items = (PlannedItem.model_validate(item) for item in output_of(task, "plan")["sub_work_items"])
     return tuple(
@@ -251,14 +265,26 @@ def planned_items(task: NodeTask) -> tuple[PlannedItem, ...]:
 def planned_item(task: NodeTask) -> PlannedItem:
     """The sub-work-item this task is about.
 
-    Raises: NodeFailed when the task has none or the plan does not know it.
+    Raises: NodeFailed when the plan does not know it, or there is neither a plan nor a classification.
     """
-    key = task.visit.sub_item
+    key = task.visit.sub_item or WHOLE
     for item in planned_items(task):
         if item.key == key:
             return item
     message = f"{task.visit.node} works on a sub-work-item of the plan, and {key!r} is none. Restart the run."
     raise NodeFailed(message)
+
+
+def _whole_item(task: NodeTask) -> PlannedItem:
+    title = " ".join(task.item.title.split())
+    return PlannedItem(
+        key=WHOLE,
+        title=shorten(title, MAX_TITLE_CHARS, placeholder=" …"),
+        description=task.item.body.strip() or title,
+        files=tuple(output_of(task, "classification")["affected_modules"]),
+        test_specification="Show what the issue is about: fail before the change and pass with it.",
+        acceptance_criteria=("What the issue says is right holds.",),
+    )
 
 
 def pull_request(task: NodeTask, slug: str) -> PullRequestRef | None:

@@ -140,6 +140,8 @@ class NodeTask(Value):
     pull_requests: tuple[PullRequestRef, ...]
     branch: BranchName
     """The branch this node publishes to, e.g. `cogworks/42/spec`."""
+    slug: str = ""
+    """What that branch, and its pull request, are called within the run; empty where the node has none."""
     base_branch: BranchName
     """What that branch starts from: the default branch, or the branch of an unmerged result that the visit builds on."""
     base_oid: CommitOid | None = None

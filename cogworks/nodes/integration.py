@@ -25,22 +25,25 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
             "Check the edge from `review` to `integration` in the pipeline.",
             category="escalated",
         )
-    if task.sub_item is None:
+    slug = f"swi-{task.sub_item.ordinal}" if task.sub_item else task.slug
+    if not slug:
         return Failed(
-            reason='integration works on a sub-work-item; give its node `scope = "sub-item"` in the pipeline.',
+            reason="integration has no branch to open a pull request from; give its node the `slug` of Code Generation "
+            "in the pipeline.",
             category="escalated",
         )
+    title = item.title if task.sub_item else str(code["summary"])
     ports.say(f"opening the pull request of {item.key}")
     effect = OpenPullRequest(
-        slug=f"swi-{task.sub_item.ordinal}",
+        slug=slug,
         head=task.branch,
         base=task.base_branch,
-        title=item.title,
+        title=title,
         body=change_body(task, item, code, review),
     )
     remarks = len(review["findings"])
     return Succeeded(
-        output={"sub_item": item.key, "head": task.branch, "base": task.base_branch, "title": item.title},
+        output={"sub_item": item.key, "head": task.branch, "base": task.base_branch, "title": title},
         effects=(effect, *_check(task, code)),
         summary=f"pull request from {task.branch} into {task.base_branch}, {remarks} remark(s)",
         caution=caution(Summary.model_validate(code["proof"])) if "proof" in code else "",

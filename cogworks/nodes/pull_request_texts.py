@@ -133,7 +133,10 @@ def _left_out(warnings: Sequence[str]) -> str:
 
 def _opening(task: NodeTask, item: PlannedItem) -> str:
     number = task.sub_item.number if task.sub_item else None
-    closes = f"Closes #{number}. " if number else f"Sub-work-item {item.key}. "
+    if task.visit.sub_item is None:
+        closes = ""
+    else:
+        closes = f"Closes #{number}. " if number else f"Sub-work-item {item.key}. "
     followed = [
         f"the {name} in #{pull.number}"
         for slug, name in (("spec", "specification"), ("interfaces", "interfaces"))

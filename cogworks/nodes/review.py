@@ -15,8 +15,8 @@ from cogworks.nodes.artifacts import (
     planned_item,
     proposed_paths,
     spec_path,
-    specification_text,
     told_in,
+    wanted_text,
 )
 from cogworks.nodes.asking import Question, answered, conversation_about
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded, Workspace
@@ -81,7 +81,7 @@ def review_variables(task: NodeTask, workspace: Workspace, item: PlannedItem, di
     return {
         "item": issue(task.item),
         "sub_item": item.model_dump(mode="json"),
-        "specification": specification_text(task, workspace),
+        "specification": wanted_text(task, workspace),
         "interfaces": [
             file.model_dump() for file in told_in(interface_files(task, workspace), diff, task, workspace)
         ],
@@ -130,7 +130,9 @@ def scope_pass() -> dict[str, Any]:
 
 
 def scope_findings(task: NodeTask, item: PlannedItem, files: Sequence[str]) -> list[dict[str, Any]]:
-    """A warning for every changed file that neither the plan nor the hand-off of the tests lists."""
+    """A warning for every changed file that neither the plan nor the hand-off of the tests lists; none where nothing was planned."""
+    if task.visit.sub_item is None:
+        return []
     planned = {*item.files, *proposed_paths(task), *_handed_over(task)}
     return [
         {

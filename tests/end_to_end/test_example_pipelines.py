@@ -21,7 +21,7 @@ from tests.model_server import ModelServer, replied
 pytestmark = pytest.mark.timeout(300)  # seconds on a busy machine; usually a tenth of that
 
 FOLDER = Path(__file__).parents[2] / "docs" / "examples" / "pipelines"
-EXAMPLES = ("bugfix", "default", "documentation-only", "hotfix", "parallel-docs-code")
+EXAMPLES = ("bugfix", "default", "documentation-only", "hotfix", "parallel-docs-code", "small")
 MAX_RUNS = 10
 
 PARSING = "src/hourglass/parsing.py"
@@ -229,7 +229,7 @@ def text_of(name: str) -> str:
     return (FOLDER / f"{name}.toml").read_text("utf-8")
 
 
-def test_there_are_five_examples() -> None:
+def test_there_are_six_examples() -> None:
     assert tuple(sorted(path.stem for path in FOLDER.glob("*.toml"))) == EXAMPLES
 
 
@@ -286,6 +286,39 @@ def test_a_bug_is_fixed_in_two_rounds_and_nobody_is_asked(tmp_path: Path) -> Non
             "Closes #2. Part of #1, the last part: closes #1.\n\nRead decimals.\n\n"
             "<details><summary>What was asked for</summary>\n\nLet a number have decimals (R1)."
         )
+
+
+@pytest.mark.slow
+def test_a_small_bug_is_fixed_in_six_turns_and_one_pull_request_that_closes_the_issue(tmp_path: Path) -> None:
+    replies = (classified(), written(HOURS), IMPLEMENTED, PASSED, PASSED, PASSED)
+    with standing(tmp_path, text_of("small"), *replies, tests_first=True) as stand:
+        stand.play()
+
+        assert stand.visited == ["intake", "code_generation", "review", "integration"]
+        assert len(stand.server.seen) == 6
+        assert (stand.passed_by_a_person, stand.issues) == ([], [])
+        assert stand.pulls == [("cogworks/1/change", "Read decimals", "OPEN")]
+        [pull] = stand.scene.seen()["pullRequests"]["nodes"]
+        assert pull["baseRefName"] == "main"
+        assert pull["body"].startswith("Part of #1, the last part: closes #1.\n\nRead decimals.")
+        assert stand.scene.file(PARSING, branch="cogworks/1/change") == FIXED
+        assert "There is neither a specification nor a plan" in json.dumps(stand.server.seen[1].body)
+        stand.scene.person.merge(1 + 1)
+        stand.scene.cogworks("run", "--json", **stand.model)
+        assert stand.scene.repository.get_issue(1).state == "closed"
+
+
+@pytest.mark.slow
+def test_findings_of_a_review_of_the_whole_issue_reach_whoever_wrote_it(tmp_path: Path) -> None:
+    first = (classified(), written(HOURS), IMPLEMENTED, BLOCKED, PASSED, PASSED)
+    again = (written(HOURS + DAYS, is_there=True), PASSED, PASSED, PASSED)
+    with standing(tmp_path, text_of("small"), *first, *again, tests_first=True) as stand:
+        stand.play()
+
+        visited = ["intake", "code_generation", "review", "code_generation", "review", "integration"]
+        assert stand.visited == visited
+        assert "test days as the issue has them" in json.dumps(stand.server.seen[6].body)
+        assert stand.scene.file(CUSTOM, branch="cogworks/1/change") == HOURS + DAYS
 
 
 @pytest.mark.slow

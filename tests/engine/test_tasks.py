@@ -156,6 +156,7 @@ def test_a_task_says_everything_a_visit_is_about() -> None:
             ),
         ),
         branch=BranchName("cogworks/7/swi-1"),
+        slug="swi-1",
         base_branch=BranchName("main"),
         merge_branches=(),
         approved={"specification": CommitOid("a" * 40)},
