@@ -107,7 +107,8 @@ ONE_NODE = document([{"id": "plan", "type": "llm", "outputs": ["plan"]}])
 class World:
     """GitHub, as far as one work item goes; time moves one second a call."""
 
-    pipeline: Mapping[str, Any] = field(default_factory=lambda: PIPELINE)
+    pipeline: Mapping[str, Any] | None = field(default_factory=lambda: PIPELINE)
+    """None: the repository declares none."""
     now: datetime = START
     is_open: bool = True
     is_locked: bool = False
@@ -239,11 +240,9 @@ class World:
                 state_text=self.files.get("state.json"),
                 history=tuple(reversed(self.commits[-50:])),
             )
-        config_files = {
-            "config.toml": self.config,
-            "pipeline.toml": tomli_w.dumps(dict(self.pipeline)),
-            **self.more_files,
-        }
+        config_files = {"config.toml": self.config, **self.more_files}
+        if self.pipeline is not None:
+            config_files["pipeline.toml"] = tomli_w.dumps(dict(self.pipeline))
         return Snapshot(
             server_date=self.now,
             viewer=Viewer(login=Login("cogs[bot]"), id=BOT.id, is_app=True),

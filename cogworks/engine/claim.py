@@ -136,7 +136,9 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
         test_writer=seen.config.tests.writer,
         test_warnings=seen.config.tests.warn_only,
         test_judge=seen.config.tests.semantic_check,
-        pipelines={name: each.description for name, each in choices.items()} if len(choices) > 1 else {},
+        pipelines={name: each.description for name, each in choices.items()}
+        if len(choices) > 1 and not seen.pipelines.are_lanes
+        else {},
         change_limits=seen.config.codegen.limits,
         probes=seen.config.codegen.search,
         sight=seen.config.sight,

@@ -7,6 +7,7 @@ from typing import Protocol
 from cogworks.engine.tasks import branch_of
 from cogworks.errors import CogworksError, UsageError
 from cogworks.forge.inbox import hear, people_to_ask_about
+from cogworks.forge.lanes import first_lane
 from cogworks.forge.notices import refuse_foreign_ledger, refuse_missing_ledger, refuse_older_ledger
 from cogworks.forge.observe import facts_of
 from cogworks.forge.publication import commit_body
@@ -20,7 +21,7 @@ from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.inputs import Heard, obey
 from cogworks.pipeline.noticing import noticed
-from cogworks.pipeline.parser import built_in_pipelines, parse_pipelines
+from cogworks.pipeline.parser import pipelines_of
 from cogworks.pipeline.people import Inputs
 from cogworks.pipeline.places import place_of
 from cogworks.pipeline.position import Standing
@@ -134,15 +135,16 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     """
     known = state_of(snapshot)
     config = _config(snapshot)
-    pipelines = declared(snapshot)
-    pipeline = pipelines.choose(known.pipeline if known and known.refusal is None else None)
+    pipelines = declared(snapshot, config)
+    heard = hear(snapshot, known.inputs if known else Inputs(), config)
+    first = first_lane(snapshot, config, heard.ignored_labels)
+    pipeline = pipelines.choose(known.pipeline if known and known.refusal is None else first)
 
     def fresh() -> RunState:
         # A new run begins where every run does; what an earlier one chose is forgotten.
-        return _new_run(snapshot, pipelines.choose(), new_run_id())
+        return _new_run(snapshot, pipelines.choose(first), new_run_id())
 
     state = _beginning(known, pipeline, snapshot) if known else fresh()
-    heard = hear(snapshot, state.inputs, config)
     texts = seen_texts(snapshot, known, config)
     state = worded(state, texts, requests_in(heard), is_new=known is None)
     facts = facts_of(
@@ -156,7 +158,7 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     )
     obeyed = noticed(obey(state, facts, heard, pipeline, fresh=fresh), facts)
     obeyed = revalidated(obeyed, _foreign_heads(obeyed, snapshot, facts, pipeline), pipeline)
-    # A restart begins on the default pipeline again.
+    # A restart begins where a new run does.
     pipeline = pipelines.choose(obeyed.pipeline)
     standing = Standing(obeyed, facts, pipeline)
     return Considered(
@@ -192,17 +194,18 @@ def configured(snapshot: Snapshot, state: RunState | None) -> tuple[Config, Pipe
         ConfigurationError, UsageError: a file is missing or malformed, or has no such pipeline.
     """
     has_begun = state is not None and state.refusal is None
-    return _config(snapshot), declared(snapshot).choose(state.pipeline if state and has_begun else None)
+    config = _config(snapshot)
+    return config, declared(snapshot, config).choose(state.pipeline if state and has_begun else None)
 
 
-def declared(snapshot: Snapshot) -> PipelineConfiguration:
+def declared(snapshot: Snapshot, config: Config) -> PipelineConfiguration:
     """The pipelines of the repository, or the built-in ones.
 
     Raises:
-        ConfigurationError: the file is malformed.
+        ConfigurationError: the file is malformed, or a lane is configured beside it.
     """
     text = snapshot.repository.config_files.get("pipeline.toml")
-    return built_in_pipelines() if text is None else parse_pipelines(text, source=PIPELINE_FILE)
+    return pipelines_of(text, source=PIPELINE_FILE, lane=config.pipelines.lane)
 
 
 def _config(snapshot: Snapshot) -> Config:

@@ -195,10 +195,17 @@ def _requested(claimed: Claimed, outcome: Outcome) -> str | None:
     if CLASSIFICATION not in claimed.pipeline.node(at.node).outputs:
         return None
     classification = slot_values(claimed.pipeline.node(at.node), outcome.output)[CLASSIFICATION]
+    if claimed.pipelines.are_lanes:
+        return "default" if _is_safety_critical(claimed, classification) else None
     name = str(classification.get("pipeline") or "") if isinstance(classification, Mapping) else ""
     # "default" is what a prompt says that knows of no other pipeline.
     known = claimed.pipelines.pipelines
     return claimed.pipelines.default if name in ("", "default") and name not in known else name
+
+
+def _is_safety_critical(claimed: Claimed, classification: object) -> bool:
+    is_said = isinstance(classification, Mapping) and classification.get("safety_affecting") is True
+    return is_said or claimed.facts.is_safety_critical or claimed.visit_lease.state.is_safety_critical
 
 
 def _learn(state: RunState, slots: Mapping[str, Any], published: Published) -> RunState:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from cogworks.forge.commands import Command, Edited, Misspelt, Said, may_command, new_commands
 from cogworks.forge.facts import Account, Comment, LabelEvent
+from cogworks.forge.labels import LANE_LABEL
 from cogworks.forge.snapshot import Snapshot
 from cogworks.pipeline.inputs import Asked, Heard, Refused, Verb
 from cogworks.pipeline.people import IgnoredLabel, Inputs
@@ -92,7 +93,8 @@ def newest_event(snapshot: Snapshot, label: str) -> LabelEvent | None:
 
 def _new_labels(snapshot: Snapshot, inputs: Inputs, config: Config) -> tuple[LabelEvent, ...]:
     labels = config.labels
-    names = (labels.trigger, labels.hold, labels.cancel, labels.restart, labels.safety_critical)
+    names = {labels.trigger, labels.hold, labels.cancel, labels.restart, labels.safety_critical}
+    names |= {name for name in snapshot.issue.labels if name.startswith(LANE_LABEL)}
     current = {event.id for name in names if (event := newest_event(snapshot, name)) is not None}
     events = snapshot.issue.label_events
     # A cursor that is no longer among them is older than all of them.

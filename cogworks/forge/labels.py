@@ -14,6 +14,9 @@ class LabelSource(Protocol):
         """Create the label unless it exists; its node id."""
 
 
+LANE_LABEL = "cogworks:lane:"
+"""Begins the labels by which people choose among the built-in pipelines."""
+
 _APPEARANCES = (
     ("cogworks:node:failed", "b60205", "A node of the pipeline gave up; the status comment says why"),
     ("cogworks:node:", "1d76db", "Where the pipeline stands (a view; removing it changes nothing)"),
@@ -23,6 +26,7 @@ _APPEARANCES = (
     ("cogworks:hold", "d93f0b", "Add to pause the pipeline, remove to go on"),
     ("cogworks:cancel", "b60205", "Add to stop the pipeline for good"),
     ("cogworks:restart", "5319e7", "Add to start the pipeline anew"),
+    (LANE_LABEL, "bfdadc", "Add before the pipeline starts to choose how far the issue has to go"),
     ("cogworks:safety-critical", "e99695", "Every node that writes code waits for a person"),
 )
 _OTHER = ("ededed", "Used by cogworks")

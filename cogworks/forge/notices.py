@@ -5,6 +5,7 @@ Which views people changed again after they were repaired: nobody fights over a 
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -44,9 +45,31 @@ def notices(state: RunState, facts: Facts) -> list[str]:
         f"- The label `{label.label}` does not count: {label.by} set it without write permission."
         for label in facts.ignored_labels
     )
+    lines.extend(_lane(state, facts))
     if facts.is_locked:
         lines.append("- The issue is locked: only people with write permission can answer here.")
     return ["\n".join(lines)] if lines else []
+
+
+def _lane(state: RunState, facts: Facts) -> Iterator[str]:
+    """What became of the wish for the short way; nobody who did not ask for it reads of it."""
+    if not facts.lane or (facts.lane == "default" and state.pipeline == "default"):
+        return
+    is_critical = facts.is_safety_critical or state.is_safety_critical
+    if state.pipeline == "small":
+        yield "- **Lane:** `small`: no specification and no plan, one pull request." + (
+            " The item has become safety-critical since: every node that writes code waits for a person, and "
+            "`/cogworks restart` begins anew in `default`."
+            if is_critical
+            else ""
+        )
+    elif is_critical:
+        yield "- **Lane:** `default`, although `small` was asked for: safety-critical work never takes `small`."
+    elif state.status == "running":
+        yield (
+            "- **Lane:** `default`, because `small` was asked for after this run began; "
+            "`/cogworks restart` begins anew in `small`."
+        )
 
 
 def refuse_missing_ledger(snapshot: Snapshot) -> None:

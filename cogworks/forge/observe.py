@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from cogworks.forge.facts import PullRequest
 from cogworks.forge.inbox import newest_event
 from cogworks.forge.labels import present_inputs
+from cogworks.forge.lanes import asked_lane, counting_labels
 from cogworks.forge.markers import work_prefix
 from cogworks.forge.publication import COMMIT_TRAILER
 from cogworks.forge.snapshot import Snapshot
@@ -34,21 +35,18 @@ def facts_of(
         ignored: labels that count as not there, because of who set them.
     """
 
-    def has(label: str) -> bool:
-        event = newest_event(snapshot, label)
-        return label in snapshot.issue.labels and (event is None or event.id not in ignored_events)
-
     names = config.labels
-    ignored_events = {label.event_id for label in ignored}
+    labels = counting_labels(snapshot, ignored)
     return Facts(
         issue_is_open=snapshot.issue.state == "open",
         issue_url=snapshot.issue.url,
-        is_triggered=has(names.trigger),
-        is_held=has(names.hold),
+        is_triggered=names.trigger in labels,
+        is_held=names.hold in labels,
         # Set by somebody who is known, it was obeyed once and is over.
-        is_cancelled=has(names.cancel) and newest_event(snapshot, names.cancel) is None,
+        is_cancelled=names.cancel in labels and newest_event(snapshot, names.cancel) is None,
         trigger=config.labels.trigger,
-        is_safety_critical=has(names.safety_critical),
+        is_safety_critical=names.safety_critical in labels,
+        lane=asked_lane(snapshot, config, labels),
         issue_digest=issue_digest(snapshot.issue.title, snapshot.issue.body),
         ignored_labels=ignored,
         input_labels=present_inputs(snapshot.issue.labels, names),

@@ -309,6 +309,8 @@ class PipelineConfiguration:
     """The pipeline that runs until a node's output names another."""
     warnings: tuple[str, ...] = ()
     """Not errors, but probably not meant; `graph check` shows them."""
+    are_lanes: bool = False
+    """They are the built-in ones: people choose among them, and what the first node puts out names none."""
 
     def choose(self, name: str | None = None) -> Pipeline:
         """The pipeline of that name (None: the default).

@@ -1,11 +1,12 @@
 """What a `pipeline.toml` says: its pipelines, or every problem that keeps them from running.
 
-The pipeline that ships with cogworks, for repositories that declare none.
+The pipelines that ship with cogworks, for repositories that declare none.
 """
 
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -169,10 +170,38 @@ class _PipelineReading:
 
 
 BUILT_IN_SOURCE = "default_pipeline.toml (built in)"
+_BUILT_IN_FILES = ("default_pipeline.toml", "small_pipeline.toml")
 
 
 @cache
-def built_in_pipelines() -> PipelineConfiguration:
-    """The checked content of the package's own `default_pipeline.toml`."""
-    text = files("cogworks.pipeline").joinpath("default_pipeline.toml").read_text(encoding="utf-8")
-    return parse_pipelines(text, source=BUILT_IN_SOURCE, built_in=True)
+def built_in_pipelines(lane: str = "default") -> PipelineConfiguration:
+    """The checked content of the package's own pipeline files.
+
+    Args:
+        lane: the one that a run begins with where nobody names another.
+    """
+    folder = files("cogworks.pipeline")
+    text = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in _BUILT_IN_FILES)
+    found = parse_pipelines(text, source=BUILT_IN_SOURCE, built_in=True)
+    return replace(found, default=lane, are_lanes=True)
+
+
+def pipelines_of(text: str | None, *, source: str, lane: str) -> PipelineConfiguration:
+    """The pipelines of a repository's file, or the built-in ones.
+
+    Args:
+        text: the file; None: there is none.
+        lane: the built-in pipeline that the repository is configured to take.
+
+    Raises:
+        ConfigurationError: the file is malformed, or a lane is configured beside it.
+    """
+    if text is None:
+        return built_in_pipelines(lane)
+    if lane != "default":
+        problem = (
+            f"`pipelines.lane` is {lane!r}, which chooses among the built-in pipelines, and {source} declares "
+            f"others; remove the key, or remove {source}"
+        )
+        raise ConfigurationError(".cogworks/config.toml", [problem])
+    return parse_pipelines(text, source=source)

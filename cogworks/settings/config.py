@@ -141,6 +141,16 @@ class PullRequestConfig(Value):
     """Whether the merge of the last one closes the issue."""
 
 
+Lane = Literal["default", "small"]
+"""A built-in pipeline, by its name."""
+
+
+class LaneConfig(Value):
+    """`[pipelines]`: which of the built-in pipelines an item takes, unless a label of the issue says otherwise."""
+
+    lane: Lane = "default"
+
+
 class AuditConfig(Value):
     """`[audit]`: what the ledger keeps of the questions to the model besides their digests."""
 
@@ -169,6 +179,7 @@ class Config(Value):
     sight: SightConfig = SightConfig()
     approvals: ApprovalConfig = ApprovalConfig()
     pull_requests: PullRequestConfig = PullRequestConfig()
+    pipelines: LaneConfig = LaneConfig()
 
 
 class Environment(Value):

@@ -16,7 +16,7 @@ from cogworks.forge import diagnosis
 from cogworks.forge.diagnosis import Check
 from cogworks.forge.snapshot import Contents
 from cogworks.llm.providers.anthropic import BASE_URL, endpoint
-from cogworks.pipeline.parser import built_in_pipelines, parse_pipelines
+from cogworks.pipeline.parser import pipelines_of
 from cogworks.readiness import (
     DiskSpace,
     Served,
@@ -74,7 +74,7 @@ def repository_trials(
         files: of its default branch below `.cogworks`: path -> text.
     """
     declared = files.get("pipeline.toml")
-    pipelines = built_in_pipelines() if declared is None else parse_pipelines(declared, source=PIPELINE_FILE)
+    pipelines = pipelines_of(declared, source=PIPELINE_FILE, lane=config.pipelines.lane)
 
     def nodes() -> Check:
         if declared is not None:

@@ -216,7 +216,7 @@ def standing(
         for path in sorted([*FOLDER.glob("prompts/*"), *FOLDER.glob("schemas/*")]):
             if path.stem.removesuffix(".md") in text or path.stem.startswith("_"):
                 scene.write(f".cogworks/{path.relative_to(FOLDER).as_posix()}", path.read_text("utf-8"))
-        scene.write(".cogworks/pipeline.toml", text)
+        scene.write(".cogworks/pipeline.toml", text or None)
         if not tests_first:
             scene.let_tests_come_with_the_code()
         scene.person.set_trigger()
@@ -240,9 +240,10 @@ def test_an_example_is_checked_without_a_warning(name: str) -> None:
     assert (checked.exit_code, checked.stderr) == (0, "")
 
 
-def test_the_default_example_is_the_pipeline_that_is_built_in() -> None:
-    built_in = built_in_pipelines().pipelines["default"]
-    example = pipeline_of("default")
+@pytest.mark.parametrize("name", ["default", "small"])
+def test_an_example_is_the_pipeline_that_is_built_in_under_its_name(name: str) -> None:
+    built_in = built_in_pipelines().pipelines[name]
+    example = pipeline_of(name)
 
     assert (example.graph_hash, example) == (built_in.graph_hash, built_in)
 
@@ -291,8 +292,12 @@ def test_a_bug_is_fixed_in_two_rounds_and_nobody_is_asked(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_a_small_bug_is_fixed_in_six_turns_and_one_pull_request_that_closes_the_issue(tmp_path: Path) -> None:
     replies = (classified(), written(HOURS), IMPLEMENTED, PASSED, PASSED, PASSED)
-    with standing(tmp_path, text_of("small"), *replies, tests_first=True) as stand:
+    # The built-in pipeline of that name, chosen as people choose it.
+    with standing(tmp_path, "", *replies, tests_first=True) as stand:
+        stand.scene.repository.get_issue(1).add_to_labels("cogworks:lane:small")
         stand.play()
+
+        assert stand.scene.state()["pipeline"] == "small"
 
         assert stand.visited == ["intake", "code_generation", "review", "integration"]
         assert len(stand.server.seen) == 6

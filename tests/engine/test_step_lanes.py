@@ -1,0 +1,115 @@
+"""Whole steps of a run on one of the built-in pipelines, on a GitHub in memory."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from cogworks.engine.consider import Wanted, consider, read_item
+from cogworks.errors import ConfigurationError
+from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.pipeline.decision import Run
+from cogworks.vocabulary import NodeId, RunId
+from tests.step_fakes import Runner
+from tests.world import World
+
+SMALL = "cogworks:lane:small"
+BUG: Mapping[str, Any] = {"type": "bug_fix", "pipeline": "default", "safety_affecting": False}
+BRAKES: Mapping[str, Any] = {**BUG, "safety_affecting": True}
+
+
+def runner(
+    world: World, classification: Mapping[str, Any], told: list[Mapping[str, str]] | None = None
+) -> Runner:
+    def intake(task: NodeTask, ports: NodePorts) -> Outcome:
+        if told is not None:
+            told.append(task.conventions.pipelines)
+        return Succeeded(output=dict(classification), summary="classified")
+
+    return Runner(world, nodes={NodeId("intake"): intake})
+
+
+def played(*labels: str, config: str = "", classification: Mapping[str, Any] = BUG) -> World:
+    """An item of which Intake is done."""
+    world = World(pipeline=None)
+    world.config += config
+    for number, label in enumerate(labels, 2):
+        world.set_label(label, f"e{number}")
+    runner(world, classification).step()
+    return world
+
+
+def next_node(world: World) -> str:
+    seen = consider(read_item(Runner(world)), Wanted(), new_run_id=lambda: RunId("run-9"))
+    assert isinstance(seen.decision, Run)
+    return seen.decision.instance.node
+
+
+def test_who_says_nothing_goes_the_whole_way_and_reads_nothing_of_lanes() -> None:
+    world = played()
+
+    assert (world.state.pipeline, next_node(world)) == ("default", "architecture")
+    assert "Lane" not in world.own_comments()[0]
+
+
+def test_the_repository_says_which_lane_its_items_take() -> None:
+    world = played(config='[pipelines]\nlane = "small"\n')
+
+    assert (world.state.pipeline, next_node(world)) == ("small", "code_generation")
+
+
+def test_a_label_chooses_the_lane_which_the_run_keeps_and_the_status_comment_says() -> None:
+    world = played(SMALL)
+    world.labels.remove(SMALL)
+
+    assert (world.state.pipeline, next_node(world)) == ("small", "code_generation")
+    assert "**Lane:** `small`: no specification and no plan, one pull request." in world.own_comments()[0]
+
+
+def test_intake_is_not_told_of_lanes() -> None:
+    told: list[Mapping[str, str]] = []
+    world = World(pipeline=None)
+
+    runner(world, BUG, told).step()
+
+    assert told == [{}]
+
+
+def test_an_item_that_is_labelled_as_safety_critical_never_takes_the_small_lane() -> None:
+    world = played(SMALL, "cogworks:safety-critical")
+
+    assert (world.state.pipeline, next_node(world)) == ("default", "architecture")
+    assert (
+        "- **Lane:** `default`, although `small` was asked for: safety-critical work"
+        in world.own_comments()[0]
+    )
+
+
+def test_an_item_that_intake_finds_safety_critical_moves_up_with_what_intake_learnt() -> None:
+    world = played(SMALL, classification=BRAKES)
+
+    assert (world.state.pipeline, next_node(world)) == ("default", "architecture")
+    assert [(visit.node, visit.is_discarded) for visit in world.state.visits] == [("intake", False)]
+    assert (
+        "- **Lane:** `default`, although `small` was asked for: safety-critical work"
+        in world.own_comments()[0]
+    )
+
+
+def test_a_lane_that_is_asked_for_later_begins_with_a_restart() -> None:
+    world = played()
+    world.set_label(SMALL, "e2")
+    seen = consider(read_item(Runner(world)), Wanted(), new_run_id=lambda: RunId("run-9"))
+    world.say("/cogworks restart")
+    runner(world, BUG).step()
+
+    assert seen.state.pipeline == "default"
+    assert (world.state.run_number, world.state.pipeline, next_node(world)) == (2, "small", "code_generation")
+
+
+def test_a_lane_beside_pipelines_of_the_repository_is_refused() -> None:
+    world = World()
+    world.config += '[pipelines]\nlane = "small"\n'
+
+    with pytest.raises(ConfigurationError, match="remove the key, or remove"):
+        consider(read_item(Runner(world)), Wanted(), new_run_id=lambda: RunId("run-9"))
