@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from cogworks.canonical import canonical, sha256
-from cogworks.codebase.changes import normalised
+from cogworks.codebase.changes import normalised, protected_by
 from cogworks.codegen.admitting import (
     alters,
     beyond_tests,
@@ -188,9 +188,10 @@ class TestWriting:
         # Protected paths are for the gate: tests can be written elsewhere.
         if refused := reason_for_a_person(
             "code_generation",
-            (),
+            [path for path in paths_of(reply) if protected_by(path) is None],
             missing_capability=reply.missing_capability,
             bounds="specification and interfaces do",
+            manifests=self._task.conventions.manifests,
         ):
             self.refusal = refused
             return ActionResult(outcome=Outcome.NONE_VALID, halt=refused.reason)

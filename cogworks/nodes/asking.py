@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from cogworks.codebase.changes import FileChange, matching, protected_by
+from cogworks.codebase.asking import is_asked_about
+from cogworks.codebase.changes import FileChange, protected_by
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Reply, Talk, Visit
 from cogworks.nodes.replies import ProposedFile
 from cogworks.nodes.shown import look_limits, manifest_of
@@ -101,7 +102,7 @@ def reason_for_a_person(
         paths: of all files that it touches.
         missing_capability: what the model says it needs; empty = nothing.
         bounds: the documents that do not allow it, e.g. `the specification does`.
-        manifests: patterns of the files that only a person changes, for they decide what is installed.
+        manifests: patterns of the files that only a person changes, for they decide what is installed and run.
     """
     if missing_capability:
         return Failed(
@@ -115,9 +116,9 @@ def reason_for_a_person(
             "If that change is wanted, make it by hand.",
             category="refused_change",
         )
-    if edited := [path for path in paths if matching(path, manifests)]:
+    if edited := [path for path in paths if is_asked_about(path, manifests)]:
         return Failed(
-            reason=f"{node} proposed to change {', '.join(edited)}, which says what is installed and run; nothing was "
+            reason=f"{node} proposed to change {', '.join(edited)}, which says what is installed or how tests run; nothing was "
             "written. If that change is wanted, make it by hand on the base branch, and on the sub-work-item's own branch where "
             "that is there already, then remove the trigger label and set it again. "
             '`dependencies.changes = "allow"` in `.cogworks/config.toml` lets every such change pass.',

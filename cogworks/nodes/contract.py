@@ -111,7 +111,7 @@ class Conventions(Value):
     own_labels: tuple[str, ...] = ()
     """Labels by which people and the program steer work items; no node sets one."""
     manifests: tuple[str, ...] = ()
-    """Patterns of files that say what is installed, and that only a person changes."""
+    """Patterns of files that say what is installed or how tests run, and that only a person changes."""
     pipelines: Mapping[str, str] = {}
     """The pipelines that a classification may choose: name -> description; empty where there is no choice."""
     change_limits: ChangeLimits = ChangeLimits()

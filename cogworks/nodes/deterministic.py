@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from cogworks.codebase.asking import is_asked_about
 from cogworks.codebase.changes import path_problem, protected_by
 from cogworks.codebase.scripts import ScriptRun
 from cogworks.codegen.patches import file_actions
@@ -31,7 +32,9 @@ def validate_paths(node: Node, task: NodeTask, ports: NodePorts) -> Outcome:
     """Whether every file that its inputs name under `files` may be written by a machine."""
     del ports
     paths = [path for slot in node.inputs for path in _paths_of(task.inputs.get(slot))]
-    problems = [f"{path}: {problem}" for path in paths if (problem := _problem(path))]
+    problems = [
+        f"{path}: {problem}" for path in paths if (problem := _problem(path, task.conventions.manifests))
+    ]
     return Succeeded(
         output={"passed": not problems, "paths": paths, "problems": problems},
         summary=f"{len(paths)} path(s), {len(problems)} of them refused",
@@ -90,9 +93,12 @@ def _paths_of(value: Any) -> list[str]:
     return [file["path"] for file in files if isinstance(file, Mapping) and isinstance(file.get("path"), str)]
 
 
-def _problem(path: str) -> str | None:
-    protection = protected_by(path)
-    return path_problem(path) or (f"is protected by the pattern {protection!r}" if protection else None)
+def _problem(path: str, manifests: Sequence[str]) -> str | None:
+    if problem := path_problem(path):
+        return problem
+    if protection := protected_by(path):
+        return f"is protected by the pattern {protection!r}"
+    return "says what is installed or how tests run" if is_asked_about(path, manifests) else None
 
 
 def _first_text(values: list[Mapping[str, Any]], field: str) -> str:

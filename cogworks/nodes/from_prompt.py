@@ -87,12 +87,12 @@ def _answered(node: Node, prompt: str, schema: Schema, task: NodeTask, ports: No
         return reply if isinstance(reply, Failed) else _succeeded(reply.root)
     workspace = ports.workspace()
     question = question_for(
-        node, schema, variables, lambda output: file_problems(node, output, workspace, ports)
+        node, schema, variables, lambda output: file_problems(node, task, output, workspace, ports)
     )
     reply = ask_until_sound(ports, task, question)
     if isinstance(reply, Failed):
         return reply
-    refused = refused_change(node, reply.root, workspace)
+    refused = refused_change(node, task, reply.root)
     return refused or _succeeded(reply.root, *publication(node, task, reply.root))
 
 

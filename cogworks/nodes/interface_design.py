@@ -62,12 +62,12 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         },
         view=view,
         reply_type=Interfaces,
-        check=lambda reply: problems_of(reply, workspace, ports),
+        check=lambda reply: problems_of(reply, task, workspace, ports),
     )
     reply = ask_until_sound(ports, task, question)
     if isinstance(reply, Failed):
         return reply
-    if refused := _reason_for_a_person(reply):
+    if refused := _reason_for_a_person(reply, task):
         return refused
     workspace.roll_back()
     reply = as_whole_files(reply, in_one_form(reply, workspace).files)
@@ -87,12 +87,12 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     )
 
 
-def problems_of(reply: Interfaces, workspace: Workspace, ports: NodePorts) -> list[str]:
+def problems_of(reply: Interfaces, task: NodeTask, workspace: Workspace, ports: NodePorts) -> list[str]:
     """What the model has to correct; the working copy is left as it was found.
 
-    A change that a person has to decide on (protected path, missing capability) is no problem here: it ends the node.
+    A change that a person has to decide on (protected path, manifest, missing capability) is no problem here: it ends the node.
     """
-    if _reason_for_a_person(reply):
+    if _reason_for_a_person(reply, task):
         return []
     workspace.roll_back()
     files, unplaced = in_one_form(reply, workspace)
@@ -139,12 +139,13 @@ def _checked_in_place(reply: Interfaces, workspace: Workspace, ports: NodePorts)
         workspace.roll_back()
 
 
-def _reason_for_a_person(reply: Interfaces) -> Failed | None:
+def _reason_for_a_person(reply: Interfaces, task: NodeTask) -> Failed | None:
     return reason_for_a_person(
         "interface_design",
         paths_of(reply),
         missing_capability=reply.missing_capability,
         bounds="the specification does",
+        manifests=task.conventions.manifests,
     )
 
 

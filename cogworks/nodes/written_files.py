@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from cogworks.codebase.changes import FileChange, protected_touched
+from cogworks.codebase.changes import FileChange
 from cogworks.codegen.trial import ChangeOnTrial, FilesAsFound
 from cogworks.forge.bases import part_of
 from cogworks.forge.effects import CommitFiles, Effect, FileText, OpenPullRequest
 from cogworks.leaving import in_markdown
+from cogworks.nodes.asking import reason_for_a_person
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Workspace
 from cogworks.nodes.interface_design import diagnostic_line
 from cogworks.nodes.pull_request_texts import stacking
@@ -36,14 +37,16 @@ def changes_in(output: Mapping[str, Any], workspace: Workspace) -> tuple[FileCha
     )
 
 
-def file_problems(node: Node, output: Mapping[str, Any], workspace: Workspace, ports: NodePorts) -> list[str]:
+def file_problems(
+    node: Node, task: NodeTask, output: Mapping[str, Any], workspace: Workspace, ports: NodePorts
+) -> list[str]:
     """What the model has to correct; the working copy is left as it was found.
 
-    A protected path is no problem here: it ends the node, for a person has to decide on it.
+    A protected path or a manifest is no problem here: it ends the node, for a person has to decide on it.
     """
     workspace.roll_back()
     changes = changes_in(output, workspace)
-    if not changes or protected_touched(changes):
+    if not changes or refused_change(node, task, output):
         return []
     if reason := workspace.apply(changes):
         return [reason]
@@ -57,15 +60,14 @@ def file_problems(node: Node, output: Mapping[str, Any], workspace: Workspace, p
     return [diagnostic_line(each) for each in found if each.severity is Severity.BLOCKING]
 
 
-def refused_change(node: Node, output: Mapping[str, Any], workspace: Workspace) -> Failed | None:
+def refused_change(node: Node, task: NodeTask, output: Mapping[str, Any]) -> Failed | None:
     """The end of a node that wanted to change what only people change."""
-    touched = protected_touched(changes_in(output, workspace))
-    if not touched:
-        return None
-    return Failed(
-        reason=f"{node.id} proposed to change protected path(s) {', '.join(touched)}; nothing was written. "
-        "If that change is wanted, make it by hand.",
-        category="refused_change",
+    return reason_for_a_person(
+        node.id,
+        [file["path"] for file in output.get(FILES_FIELD, ())],
+        missing_capability="",
+        bounds="",
+        manifests=task.conventions.manifests,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from cogworks.errors import ConfigurationError, UsageError
+from cogworks.settings.asked_about import ASKED_ABOUT
 from cogworks.settings.codegen import CodegenConfig
 from cogworks.settings.credentials import first_credential, unusable_proxies
 from cogworks.settings.environment import EnvironmentConfig
@@ -81,21 +82,17 @@ class IsolationConfig(Value):
 
 
 class DependencyConfig(Value):
-    """`[dependencies]`: whether a model may change what is installed for the code it writes."""
+    """`[dependencies]`: whether a model may change what is installed and how tests run."""
 
     changes: Literal["ask", "allow"] = "ask"
-    """`ask`: a proposed change to a manifest ends the node, and a person decides."""
-    manifests: tuple[str, ...] = (
-        "pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "*requirements.txt", "requirements/**",
-        "constraints*.txt", "Pipfile", "Pipfile.lock", "poetry.lock", "pdm.lock", "uv.lock", "pylock.toml",
-        "**/Cargo.toml", "Cargo.lock", "**/package.json", "package-lock.json", "**/go.mod", "**/go.sum",
-    )  # fmt: skip
-    """Patterns of the files that say what is installed, as for protected paths."""
+    """`ask`: a proposed change to a manifest or to the configuration of tests ends the node, and a person decides."""
+    manifests: tuple[str, ...] = ()
+    """Patterns, as for protected paths, of more files that say what is installed or how tests run."""
 
     @property
     def asked_about(self) -> tuple[str, ...]:
-        """The manifests that only a person changes."""
-        return self.manifests if self.changes == "ask" else ()
+        """Patterns of the files that only a person changes."""
+        return (*ASKED_ABOUT, *self.manifests) if self.changes == "ask" else ()
 
 
 class CodingConfig(Value):

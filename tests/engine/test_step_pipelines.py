@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cogworks.nodes.contract import Conventions, NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.settings.asked_about import ASKED_ABOUT
 from cogworks.settings.codegen import ProbeConfig
 from cogworks.vocabulary import NodeId
 from tests.pipeline.graphs import document
@@ -107,7 +108,7 @@ def test_how_often_a_model_is_asked_again_is_said_by_the_node_else_the_pipeline_
         ("paths", 'specs = "design"', "specs", "design"),
         ("labels", 'sub_work_item = "part"', "sub_item_label", "part"),
         ("dependencies", 'changes = "allow"', "manifests", ()),
-        ("dependencies", 'manifests = ["deps.txt"]', "manifests", ("deps.txt",)),
+        ("dependencies", 'manifests = ["deps.txt"]', "manifests", (*ASKED_ABOUT, "deps.txt")),
         ("tests", 'baseline = "none"', "baseline", "none"),
         ("tests", 'writer = "none"', "test_writer", "none"),
         ("tests", 'warn_only = ["TEST_EMPTY"]', "test_warnings", ("TEST_EMPTY",)),
