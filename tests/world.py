@@ -240,9 +240,10 @@ class World:
                 state_text=self.files.get("state.json"),
                 history=tuple(reversed(self.commits[-50:])),
             )
-        config_files = {"config.toml": self.config, **self.more_files}
+        config_files = {"config.toml": self.config}
         if self.pipeline is not None:
             config_files["pipeline.toml"] = tomli_w.dumps(dict(self.pipeline))
+        config_files |= self.more_files
         return Snapshot(
             server_date=self.now,
             viewer=Viewer(login=Login("cogs[bot]"), id=BOT.id, is_app=True),
