@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cogworks.errors import TryAgainLater
+from cogworks.own_folders import own_folder
 
 MAX_BESIDE = 8
 """Places of one name, the first included: more runners than that do not hang on one machine by accident."""
@@ -61,7 +62,7 @@ class Places:
         if path in self._held:
             return True
         lock = self._root / "locks" / path.relative_to(self._root)
-        lock.parent.mkdir(parents=True, exist_ok=True)
+        own_folder(lock.parent)
         descriptor = os.open(f"{lock}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -16,6 +16,7 @@ from cogworks.codebase.failures import GitFailed
 from cogworks.codebase.git import Git
 from cogworks.codebase.places import Places
 from cogworks.codebase.reading import read_text
+from cogworks.own_folders import own_folder
 from cogworks.removal import remove_tree, temporary_folder
 from cogworks.vocabulary import CommitOid
 
@@ -85,7 +86,7 @@ class Sandboxes:
         self._folder = folder
         self._places = Places(folder)
         self._mutex = threading.Lock()
-        folder.mkdir(parents=True, exist_ok=True)
+        own_folder(folder)
         self.sweep()
 
     @contextmanager

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from cogworks.own_folders import own_folder
 from cogworks.removal import remove_tree
 
 _MARK = ".in-use"
@@ -82,7 +83,7 @@ def tried_room(folder: Path) -> Tried:
     if folder.exists() and not folder.is_dir():
         return Tried("it is no directory", 0)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        own_folder(folder)
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(_TRIAL_BYTES))
             file.flush()

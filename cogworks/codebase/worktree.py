@@ -14,6 +14,7 @@ from cogworks.codebase.git import Git, Identity, Token
 from cogworks.codebase.places import Places, beside
 from cogworks.codebase.remotes import Remote
 from cogworks.codebase.workingcopy import Rules, WorkingCopy
+from cogworks.own_folders import closed_folder, own_folder
 from cogworks.removal import remove_tree
 from cogworks.unfit import writing
 from cogworks.vocabulary import BranchName, CommitOid, RunId
@@ -68,7 +69,7 @@ class WorkingCopies:
             looks at it, without telling `on_network`.
         """
         with writing(cache):
-            cache.mkdir(parents=True, exist_ok=True)
+            own_folder(cache)
         self._cache = cache.resolve()
         self._git = Git(
             environment=environment,
@@ -201,7 +202,7 @@ class WorkingCopies:
         options = ("--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
         self._git.reach(url, token, "fetch", *options, "--", url, *wanted, cwd=repository)
         start = self._git.run("rev-parse", "--verify", f"{_MOMENT}^{{commit}}", cwd=repository).strip()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        closed_folder(path.parent)
         self._git.run("worktree", "prune", cwd=repository)
         place = ("--detach", "--no-checkout", str(path), start)
         self._git.run("worktree", "add", "--quiet", *place, cwd=repository)
@@ -330,8 +331,9 @@ class WorkingCopies:
 
     def _made(self, repository: Path) -> None:
         """Make an empty object cache where there is none."""
+        closed_folder(repository.parent)
         if not (repository / "HEAD").is_file():
-            repository.mkdir(parents=True, exist_ok=True)
+            own_folder(repository)
             self._git.run("init", "--quiet", "--bare", "--template=", str(repository), cwd=self._cache)
 
     def _start(
@@ -366,9 +368,9 @@ class WorkingCopies:
         }
 
     def _check_out(self, repository: Path, path: Path, copy: WorkingCopy, start: CommitOid) -> None:
+        closed_folder(path.parent)
         if not (path / ".git").is_file():
             remove_tree(path, ignore_errors=True)
-            path.parent.mkdir(parents=True, exist_ok=True)
             self._git.run("worktree", "prune", cwd=repository)
             self._git.run(
                 "worktree", "add", "--quiet", "--detach", "--no-checkout", str(path), start, cwd=repository

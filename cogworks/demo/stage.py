@@ -20,6 +20,7 @@ from cogworks.errors import CogworksError
 from cogworks.hub.kept_tokens import pages_link
 from cogworks.hub.seeding import add_collaborator, add_token, add_user, create_repository
 from cogworks.hub.world import World
+from cogworks.own_folders import own_folder
 from cogworks.unfit import writing
 
 RUNNER = "cogworks-runner"
@@ -110,7 +111,7 @@ def open_stage(directory: Path, *, environment: Mapping[str, str], keep: bool) -
 def prepare(directory: Path) -> dict[str, str]:
     """Fill the stage's directory if no hub runs over it; returns the tokens of `person` and `runner`."""
     with writing(directory):
-        (directory / "hub").mkdir(parents=True, exist_ok=True)
+        own_folder(directory / "hub")
         tokens = _tokens(directory)
     if _running(directory / "hub") is None:
         _fill(directory / "hub", tokens)

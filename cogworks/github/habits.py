@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import ValidationError
 
+from cogworks.own_folders import own_folder
 from cogworks.vocabulary import Value
 
 KEPT_FOR = timedelta(hours=24)
@@ -93,7 +94,7 @@ class HabitFile:
             smaller[self._repository] = (habit.size, now)
         learned = _Kept(without_dependencies=None if habit.with_dependencies else now, smaller=smaller)
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            own_folder(self._path.parent)
             handle, written = tempfile.mkstemp(dir=self._path.parent)
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump(learned.model_dump(mode="json"), file)

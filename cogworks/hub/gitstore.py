@@ -12,6 +12,7 @@ from cogworks.hub.gitdiff import FileChange, parse_changes
 from cogworks.hub.gitobjects import Commit
 from cogworks.hub.gitobjectstore import ObjectStore
 from cogworks.hub.gitprocess import GitFailed, git_environment
+from cogworks.own_folders import closed_folder
 from cogworks.removal import remove_tree
 
 _CONFIG = """
@@ -186,7 +187,7 @@ class GitStore:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        root.mkdir(parents=True, exist_ok=True)
+        closed_folder(root)
         self.environment = git_environment(root)
         self._lock = RLock()
         self._open: dict[str, GitRepository] = {}

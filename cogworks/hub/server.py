@@ -26,7 +26,9 @@ from cogworks.hub.faults import FaultPlan
 from cogworks.hub.graphql.endpoint import warm
 from cogworks.hub.kept_tokens import ADMIN, kept_token, pages_link
 from cogworks.hub.snapshots import Snapshots
+from cogworks.hub.visitors import from_here_alone
 from cogworks.hub.world import World
+from cogworks.own_folders import own_folder
 from cogworks.stopping import Stop, noted_signals
 from cogworks.unfit import writing
 
@@ -56,7 +58,7 @@ def serve(
         plan: the faults that it begins with.
     """
     with writing(directory):
-        directory.mkdir(parents=True, exist_ok=True)
+        own_folder(directory)
     with _sole_server(directory), _listening(directory, port) as listener:
         url = f"http://{HOST}:{listener.getsockname()[1]}"
         clock = SystemClock(timedelta(seconds=clock_offset_s))
@@ -149,7 +151,7 @@ def _application(world: World, clock: SystemClock, snapshots: Snapshots, plan: F
         inside = admin if scope["type"] == "http" and scope["path"].startswith(ADMIN_ROOT) else hub
         await inside(scope, receive, send)
 
-    return application
+    return from_here_alone(application, world.base_url)
 
 
 def _write_note(directory: Path, url: str) -> None:

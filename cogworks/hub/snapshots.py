@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cogworks.hub.refusals import NotFound, Unprocessable
 from cogworks.hub.world import World
+from cogworks.own_folders import closed_folder
 from cogworks.removal import remove_tree
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -40,7 +41,8 @@ class Snapshots:
             )
         aside = self._root / f"{_UNFINISHED}~{name}"
         remove_tree(aside, ignore_errors=True)
-        aside.mkdir(parents=True)
+        closed_folder(self._root)
+        aside.mkdir()
         with self._world.reading():
             self._world.store.copy_to(aside / _STORE)
             copy_repositories(self._world.git.root, aside / _REPOSITORIES)

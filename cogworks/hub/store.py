@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from typing import TypeVar
@@ -25,6 +25,10 @@ CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NU
 
 
 def _connected(path: Path) -> sqlite3.Connection:
+    with suppress(OSError):
+        # SQLite gives the files beside it the same permissions; what keeps it from being written is told below.
+        path.touch(mode=0o600)
+        path.chmod(0o600)
     connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=30)
     try:
         connection.execute("PRAGMA journal_mode=WAL")

@@ -10,6 +10,7 @@ from cogworks.hub.gitstore import GitRepository, GitStore
 from cogworks.hub.ratelimits import RateLimits
 from cogworks.hub.records import Repository, User
 from cogworks.hub.store import Store
+from cogworks.own_folders import own_folder
 from cogworks.unfit import writing
 
 LIMITS = {"core": 5000, "graphql": 5000, "search": 30}
@@ -22,7 +23,7 @@ class World:
         self, directory: Path, *, clock: Clock | None = None, base_url: str = "http://127.0.0.1"
     ) -> None:
         with writing(directory):
-            directory.mkdir(parents=True, exist_ok=True)
+            own_folder(directory)
         self.directory = directory
         self.base_url = base_url
         """Scheme, host and port, without a slash at the end; every URL in an answer starts with it."""

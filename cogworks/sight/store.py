@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from cogworks.own_folders import own_folder
 from cogworks.sight.cards import Card, as_text, from_text
 
 VERSION = 1
@@ -123,7 +124,7 @@ class Store:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    own_folder(path.parent)
     # Actions of a coding cycle run in threads of their own, one after the other.
     connection = sqlite3.connect(path, isolation_level=None, timeout=60, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")

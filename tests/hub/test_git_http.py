@@ -250,6 +250,6 @@ def test_a_hub_that_served_git_ends_without_a_complaint(tmp_path: Path) -> None:
 
 
 _UNFINISHED = (
-    "POST /octo/demo.git/git-upload-pack HTTP/1.1\r\nHost: hub\r\nAuthorization: token {token}\r\n"
+    "POST /octo/demo.git/git-upload-pack HTTP/1.1\r\nHost: localhost\r\nAuthorization: token {token}\r\n"
     "Content-Type: application/x-git-upload-pack-request\r\nContent-Length: 1000\r\n\r\n0011"
 )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cogworks.codebase.confined import read_file
+from cogworks.own_folders import own_folder
 from cogworks.removal import temporary_folder
 from cogworks.services.command.ground import Ground
 from cogworks.services.command.machine import Machine
@@ -228,7 +229,7 @@ def open_room(ground: Ground, provision: Provision, machine: Machine, *, key: st
         kept = (
             folder / "kept" if machine.kept is None or not key else machine.kept.resolve() / "command" / key
         )
-        kept.mkdir(parents=True, exist_ok=True)
+        own_folder(kept)
         room = Room(folder, ground, provision, kept)
         yield room
 

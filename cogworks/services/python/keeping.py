@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cogworks.codebase.places import Places
+from cogworks.own_folders import own_folder
 from cogworks.removal import remove_tree
 from cogworks.services.python.interpreters import NotBuilt
 from cogworks.services.python.made_environment import READY
@@ -68,7 +69,7 @@ class Kept:
             return found
         deadline = time.monotonic() + limit_s
         place = self._folder / key
-        self._folder.mkdir(parents=True, exist_ok=True)
+        own_folder(self._folder)
         with self._alone(place, limit_s=limit_s):
             # Whoever held it may have made it meanwhile.
             if (found := self.ready(key)) is not None:

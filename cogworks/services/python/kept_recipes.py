@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from cogworks.domain_services.messages import RepositorySettings
+from cogworks.own_folders import own_folder
 from cogworks.services.python.recipe.reading import HERE
 from cogworks.services.python.recipe.result import Recipe
 
@@ -54,7 +55,7 @@ def _others(here: Path) -> Iterator[Path]:
 def _keep(place: Path, recipe: Recipe) -> None:
     """Write it in one rename; where there is no writing it is read again the next time."""
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        own_folder(place.parent)
         for old in sorted(place.parent.glob("*.json"), key=lambda each: each.stat().st_mtime)[:-_MOST]:
             old.unlink(missing_ok=True)
         descriptor, name = tempfile.mkstemp(dir=place.parent, suffix=".new")
