@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that speaks the Messages API as it is told to."""
+"""A real HTTP server on loopback that speaks the Messages API, or Chat Completions, as it is told to."""
 
 import json
 import threading
@@ -46,6 +46,48 @@ def replied(
         "usage": counts.model_dump(),
     }
     return Answer(200, json.dumps(message).encode())
+
+
+_FINISH_REASONS = {"end_turn": "stop", "max_tokens": "length"}
+
+
+def completed(
+    text: str | None,
+    *,
+    usage: Usage | None = None,
+    stop_reason: str = "end_turn",
+    model: str = "claude-sonnet-5-5",
+    **message: Any,
+) -> Answer:
+    """A finished completion of Chat Completions; `message` adds to what was said."""
+    counts = usage or Usage(input_tokens=3, output_tokens=5)
+    said = {"role": "assistant", "content": text, "refusal": None, **message}
+    if stop_reason == "refusal":
+        said |= {"content": None, "refusal": text}
+    finished = _FINISH_REASONS.get(stop_reason, "stop" if stop_reason == "refusal" else stop_reason)
+    completion = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1_790_000_000,
+        "model": model,
+        "choices": [{"index": 0, "message": said, "finish_reason": finished, "logprobs": None}],
+        "usage": {
+            "prompt_tokens": counts.total_input,
+            "completion_tokens": counts.output_tokens,
+            "total_tokens": counts.total_input + counts.output_tokens,
+            "prompt_tokens_details": {
+                "cached_tokens": counts.cache_read_input_tokens,
+                "cache_write_tokens": counts.cache_creation_input_tokens,
+            },
+        },
+    }
+    return Answer(200, json.dumps(completion).encode(), {"content-type": "application/json"})
+
+
+def declined(status: int, text: str, *, code: str | None = None, param: str | None = None) -> Answer:
+    """An error in the form of Chat Completions."""
+    error = {"message": text, "type": "invalid_request_error", "param": param, "code": code}
+    return Answer(status, json.dumps({"error": error}).encode(), {"content-type": "application/json"})
 
 
 def failed(status: int, kind: str = "api_error", **headers: str) -> Answer:

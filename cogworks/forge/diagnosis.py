@@ -182,8 +182,12 @@ def configuration_check(files: Mapping[str, str], *, where: str) -> tuple[Check,
     return Check(name="configuration", status="ok", found=f"{found}; model {config.llm.model}"), config
 
 
-def model_check(provider: str, *, has_key: bool) -> Check:
-    """Whether the model can be asked; no request is made."""
+def model_check(provider: str, *, has_key: bool, is_of_this_machine: bool = False) -> Check:
+    """Whether the model can be asked; no request is made.
+
+    Args:
+        is_of_this_machine: whether the provider is a server that runs here.
+    """
     if provider == "cassette":
         return Check(name="model", status="ok", found="recorded replies; no key is needed")
     if provider == "command":
@@ -192,9 +196,12 @@ def model_check(provider: str, *, has_key: bool) -> Check:
         )
     if has_key:
         return Check(name="model", status="ok", found=f"a key for {provider} is set")
+    if is_of_this_machine:
+        return Check(name="model", status="ok", found="a server of this machine; no key is needed")
+    own = "OPENAI_API_KEY" if provider == "openai" else "ANTHROPIC_API_KEY"
     return Check(
         name="model",
         status="failed",
         found=f"no key for {provider}",
-        remedy="Set `COGWORKS_LLM_API_KEY` or `ANTHROPIC_API_KEY`.",
+        remedy=f"Set `COGWORKS_LLM_API_KEY` or `{own}`.",
     )

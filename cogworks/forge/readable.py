@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pydantic import ValidationError
 
 from cogworks.errors import CogworksError
-from cogworks.settings.config import Config, LlmConfig, require_config
+from cogworks.settings.config import Config, require_config
 from cogworks.settings.labels import LabelConfig, label_clashes
+from cogworks.settings.llm import LlmConfig
 
 _NO_MODEL = LlmConfig(model="unknown")
 

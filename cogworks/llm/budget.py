@@ -87,16 +87,21 @@ class Estimate(Value):
     cost_usd: Dollars
 
 
-def estimate(request: ModelRequest, price: Price) -> Estimate:
-    """An upper bound: a token per three bytes of everything sent, and every output token allowed."""
+def upper_bound(request: ModelRequest) -> Usage:
+    """The most tokens that one call can use: one per three bytes of everything sent, and every output token allowed."""
     sent = [
         request.system,
         *(message.text for message in request.messages),
         canonical_text(request.output_schema),
     ]
     input_tokens = -(-sum(len(text.encode()) for text in sent) // _BYTES_PER_TOKEN)
-    usage = Usage(input_tokens=input_tokens, output_tokens=request.max_output_tokens)
-    return Estimate(tokens=input_tokens + request.max_output_tokens, cost_usd=price.cost_of(usage))
+    return Usage(input_tokens=input_tokens, output_tokens=request.max_output_tokens)
+
+
+def estimate(request: ModelRequest, price: Price) -> Estimate:
+    """What the most tokens that one call can use would cost."""
+    usage = upper_bound(request)
+    return Estimate(tokens=usage.total_input + usage.output_tokens, cost_usd=price.cost_of(usage))
 
 
 class Budget(Value):

@@ -13,9 +13,10 @@ from pydantic import Field, ValidationError
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.settings.asked_about import ASKED_ABOUT
 from cogworks.settings.codegen import CodegenConfig
-from cogworks.settings.credentials import first_credential, unusable_proxies
+from cogworks.settings.credentials import first_credential, unusable_credentials, unusable_proxies
 from cogworks.settings.environment import EnvironmentConfig
 from cogworks.settings.labels import LabelConfig, label_clashes
+from cogworks.settings.llm import LlmConfig, Price
 from cogworks.settings.sight import SightConfig
 from cogworks.vocabulary import Value
 
@@ -23,26 +24,6 @@ CONFIG_FILE = ".cogworks/config.toml"
 PIPELINE_FILE = ".cogworks/pipeline.toml"
 WaivableCheck = Literal["TEST_HASH_CHANGED", "TEST_SYNTAX", "TEST_EMPTY", "TEST_NOT_RED"]
 """That a test file is there and lies inside the repository is always required."""
-
-
-class Price(Value):
-    """US dollars per million tokens."""
-
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
-    cache_write: float = Field(ge=0)
-    cache_read: float = Field(ge=0)
-
-
-class LlmConfig(Value):
-    """`[llm]`: which model is asked."""
-
-    model: str = Field(min_length=1)
-    """An exact model id, e.g. `claude-sonnet-5-5`; no "latest" alias."""
-    provider: Literal["anthropic", "cassette", "command"] = "anthropic"
-    max_output_tokens: int = Field(default=16_000, ge=256, le=128_000)
-    prices: Mapping[str, Price] = Field(default_factory=dict)
-    """Additions to and corrections of the built-in price table."""
 
 
 class BudgetConfig(Value):
@@ -190,6 +171,9 @@ class Environment(Value):
     github_app_installation_id: str = ""
     llm_api_key: str = Field(default="", repr=False)
     llm_api_key_source: str = ""
+    openai_api_key: str = Field(default="", repr=False)
+    """The key where the provider is `openai`; no key of another provider is ever in it."""
+    openai_api_key_source: str = ""
     unusable: Mapping[str, str] = {}
     """Variable -> why the credential in it cannot be sent, or the proxy not be used; a credential's field is empty then."""
     llm_provider: str = ""
@@ -200,6 +184,8 @@ class Environment(Value):
     """The program that the provider `command` starts; only the operator names it."""
     llm_command_variables: Mapping[str, str] = Field(default={}, repr=False)
     """What that program sees of the environment besides what every program needs."""
+    openai_base_url: str = ""
+    """The address where the provider is `openai`."""
     github_api_url: str = ""
     github_graphql_url: str = ""
     github_server_url: str = ""
@@ -232,6 +218,7 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
     env = os.environ if environ is None else environ
     github = first_credential(env, "COGWORKS_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")
     model = first_credential(env, "COGWORKS_LLM_API_KEY", "ANTHROPIC_API_KEY")
+    openai = first_credential(env, "COGWORKS_LLM_API_KEY", "OPENAI_API_KEY")
     app, installation = (first_credential(env, name) for name in APP_VARIABLES)
     command, command_problem = _words(env.get("COGWORKS_LLM_COMMAND", ""))
     run = "/".join(env[n] for n in ("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT") if env.get(n))
@@ -243,12 +230,15 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         github_app_installation_id=installation.value,
         llm_api_key=model.value,
         llm_api_key_source=model.variable,
-        unusable={each.variable: each.problem for each in (github, model, app, installation) if each.problem}
+        openai_api_key=openai.value,
+        openai_api_key_source=openai.variable,
+        unusable=unusable_credentials(github, model, openai, app, installation)
         | unusable_proxies(env)
         | ({"COGWORKS_LLM_COMMAND": command_problem} if command_problem else {}),
         llm_provider=env.get("COGWORKS_LLM_PROVIDER", ""),
         llm_model=env.get("COGWORKS_LLM_MODEL", ""),
         llm_base_url=env.get("COGWORKS_LLM_BASE_URL", ""),
+        openai_base_url=env.get("COGWORKS_LLM_BASE_URL") or env.get("OPENAI_BASE_URL", ""),
         llm_command=command,
         llm_command_variables={
             name: env[name]

@@ -28,6 +28,11 @@ def first_credential(environ: Mapping[str, str], *variables: str) -> Credential:
     return Credential(variable=variable, value="" if problem else value, problem=problem)
 
 
+def unusable_credentials(*credentials: Credential) -> dict[str, str]:
+    """Variable -> why the credential in it cannot be used."""
+    return {each.variable: each.problem for each in credentials if each.problem}
+
+
 def cleaned(value: str) -> str:
     """Without the line end that files and other programs leave behind a value."""
     return value.rstrip("\r\n")

@@ -33,10 +33,10 @@ from cogworks.settings.config import (
     CONFIG_FILE,
     Config,
     Environment,
-    LlmConfig,
     child_environment,
     parse_config,
 )
+from cogworks.settings.llm import LlmConfig
 from cogworks.vocabulary import Severity
 from cogworks.wiring.clone import own_files
 from cogworks.wiring.readiness import served

@@ -37,7 +37,8 @@ from cogworks.repair.options import ModelChoice, Options
 from cogworks.repair.proposing import ModelProposer
 from cogworks.repair.transact.gates import Limits as RepairLimits
 from cogworks.repair.transact.steady import SteadyTests
-from cogworks.settings.config import CONFIG_FILE, Config, Environment, LlmConfig, Price, parse_config
+from cogworks.settings.config import CONFIG_FILE, Config, Environment, parse_config
+from cogworks.settings.llm import LlmConfig, Price
 from cogworks.sight.index import Index
 from cogworks.sight.seen import Seen
 from cogworks.sight.store import Store as SightStore
@@ -47,7 +48,7 @@ from cogworks.wiring.clone import as_it_lies, clone_of, own_files
 from cogworks.wiring.fix_looks import looks_at
 from cogworks.wiring.fix_targets import asked_once, with_failing
 from cogworks.wiring.looks import LOOKS_FILE
-from cogworks.wiring.model import gateway_of, open_provider
+from cogworks.wiring.model import gateway_of, open_provider, priced
 from cogworks.wiring.probes import Site, laboratory_of
 from cogworks.wiring.services import open_panel
 from cogworks.wiring.step import COMMITTER
@@ -342,6 +343,7 @@ def _open_model(
         if provider is None:
             try:
                 provider = opened.enter_context(open_provider(config, environment))
+                config = priced(config, environment)
             except PermissionRefused as error:
                 yield Unasked(str(error), error)
                 return

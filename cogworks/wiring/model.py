@@ -19,12 +19,16 @@ from cogworks.llm.gateway import Gateway, ModelSettings, ReplyRecord
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
 from cogworks.llm.promptlog import PromptLog, line_of
 from cogworks.llm.provider import ModelReply, Provider
+from cogworks.llm.providers import openai
 from cogworks.llm.providers.anthropic import BASE_URL, AnthropicProvider
 from cogworks.llm.providers.command import PASSED_ON, CommandProvider
 from cogworks.llm.repository_files import prompts_in
 from cogworks.settings.config import Config, Environment, child_environment
 from cogworks.settings.credentials import PROXY_VARIABLES
+from cogworks.settings.llm import Price as ConfiguredPrice
 from cogworks.tools.records import redactor_of
+
+_FREE = ConfiguredPrice(input=0, output=0, cache_write=0, cache_read=0)
 
 
 def gateway_for(order: SessionOrder, provider: Provider) -> Gateway:
@@ -86,7 +90,31 @@ def check_model(config: Config, files: Mapping[str, str], environment: Environme
     """Open what every model node opens, and close it again."""
     with open_provider(config, environment):
         shipped_prompts(prompts_in(files))
-        _prices(config).price_of(config.llm.model)
+        _prices(priced(config, environment)).price_of(config.llm.model)
+
+
+def priced(config: Config, environment: Environment) -> Config:
+    """The same configuration, in which a model of this machine costs nothing unless it has a price.
+
+    Raises:
+        ConfigurationError: the address of the provider cannot be used.
+    """
+    llm = config.llm
+    has_price = llm.model in _prices(config).models
+    if has_price or not is_local(environment.llm_provider or llm.provider, environment):
+        return config
+    return config.model_copy(
+        update={"llm": llm.model_copy(update={"prices": {**llm.prices, llm.model: _FREE}})}
+    )
+
+
+def is_local(provider: str, environment: Environment) -> bool:
+    """Whether a provider is a server of this machine, which needs no key and costs nothing.
+
+    Raises:
+        ConfigurationError: its address cannot be used.
+    """
+    return provider == "openai" and openai.is_of_this_machine(environment.openai_base_url or openai.BASE_URL)
 
 
 def _prices(config: Config) -> PriceList:
@@ -137,9 +165,23 @@ def open_provider(
         case "command":
             variables = _seen_by_program(environment)
             yield CommandProvider(program_of(environment), environment=variables, left_s=left_s)
+        case "openai":
+            environment.refuse_unusable(environment.openai_api_key_source, *PROXY_VARIABLES)
+            if not environment.openai_api_key and not is_local("openai", environment):
+                raise PermissionRefused(
+                    "there is no key for the model provider. Set `COGWORKS_LLM_API_KEY` or `OPENAI_API_KEY`."
+                )
+            with openai.OpenAIProvider(
+                environment.openai_api_key,
+                sleep=time.sleep,
+                jitter=random.random,
+                base_url=environment.openai_base_url or openai.BASE_URL,
+                left_s=left_s,
+            ) as provider:
+                yield provider
         case other:
             raise UsageError(
-                f"`COGWORKS_LLM_PROVIDER` is {other!r}; known providers are anthropic, cassette and command."
+                f"`COGWORKS_LLM_PROVIDER` is {other!r}; known providers are anthropic, openai, command and cassette."
             )
 
 

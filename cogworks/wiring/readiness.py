@@ -15,7 +15,7 @@ from cogworks.errors import ConfigurationError, MachineUnfit, UsageError
 from cogworks.forge import diagnosis
 from cogworks.forge.diagnosis import Check
 from cogworks.forge.snapshot import Contents
-from cogworks.llm.providers.anthropic import BASE_URL, endpoint
+from cogworks.llm.providers import anthropic, openai
 from cogworks.pipeline.parser import pipelines_of
 from cogworks.readiness import (
     DiskSpace,
@@ -35,7 +35,7 @@ from cogworks.settings.config import (
     package_index_settings,
 )
 from cogworks.settings.credentials import PROXY_VARIABLES
-from cogworks.wiring.model import check_model, program_of
+from cogworks.wiring.model import check_model, is_local, program_of
 from cogworks.wiring.services import services_of
 
 _GIT_LIMIT_S = 10.0
@@ -87,7 +87,7 @@ def repository_trials(
     def model() -> Check:
         refuse_unusable_door(environment, provider)
         check_model(config, files, environment)
-        found = diagnosis.model_check(provider, has_key=True)
+        found = _door_check(environment, provider)
         return found.model_copy(update={"found": f"{found.found}; {config.llm.model} has a price"})
 
     def languages() -> Check:
@@ -108,9 +108,16 @@ def provider_trial(environment: Environment) -> Trial:
 
     def door() -> Check:
         refuse_unusable_door(environment, provider)
-        return diagnosis.model_check(provider, has_key=bool(environment.llm_api_key))
+        return _door_check(environment, provider)
 
     return Trial("model", door)
+
+
+def _door_check(environment: Environment, provider: str) -> Check:
+    key = environment.openai_api_key if provider == "openai" else environment.llm_api_key
+    return diagnosis.model_check(
+        provider, has_key=bool(key), is_of_this_machine=is_local(provider, environment)
+    )
 
 
 def refuse_unusable_door(environment: Environment, provider: str) -> None:
@@ -122,7 +129,10 @@ def refuse_unusable_door(environment: Environment, provider: str) -> None:
     try:
         if provider == "anthropic":
             environment.refuse_unusable(environment.llm_api_key_source, *PROXY_VARIABLES)
-            endpoint(environment.llm_base_url or BASE_URL)
+            anthropic.endpoint(environment.llm_base_url or anthropic.BASE_URL)
+        elif provider == "openai":
+            environment.refuse_unusable(environment.openai_api_key_source, *PROXY_VARIABLES)
+            openai.endpoint(environment.openai_base_url or openai.BASE_URL)
         elif provider == "command":
             program_of(environment)
     except ConfigurationError as error:

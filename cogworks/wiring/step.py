@@ -45,7 +45,7 @@ from cogworks.sight.index import Index
 from cogworks.sight.store import Store as SightStore
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring.looks import look_audit, looks_of
-from cogworks.wiring.model import gateway_for, open_provider
+from cogworks.wiring.model import gateway_for, open_provider, priced
 from cogworks.wiring.node_ports import SessionPorts, elapsed_s
 from cogworks.wiring.probes import sandbox_pool_in
 from cogworks.wiring.readiness import refuse_unready
@@ -291,6 +291,7 @@ def _open_session(
     order = replace(order, left_s=patience.left_s)
     with ExitStack() as stack:
         provider = stack.enter_context(open_model(order.config, environment, left_s=order.left_s))
+        order = replace(order, config=priced(order.config, environment))
         yield _Session(
             order,
             provider=provider,

@@ -9,8 +9,9 @@ from cogworks.llm.cassette import CassetteProvider, RecordingProvider
 from cogworks.llm.provider import Message, ModelReply, ModelRequest, Provider, Usage
 from cogworks.llm.providers.anthropic import AnthropicProvider
 from cogworks.llm.providers.command import CommandProvider
+from cogworks.llm.providers.openai import OpenAIProvider
 from tests.fakes import ScriptedModel
-from tests.model_server import ModelServer, replied
+from tests.model_server import ModelServer, completed, replied
 
 Script = list[tuple[ModelRequest, ModelReply]]
 Telling = Callable[[Script], Provider]
@@ -38,7 +39,7 @@ def reply(text: str, stop_reason: str = "end_turn") -> ModelReply:
     return ModelReply(text=text, stop_reason=stop_reason, usage=usage, model="claude-sonnet-5-5")
 
 
-@pytest.fixture(params=["scripted", "cassette", "recording", "anthropic", "command"])
+@pytest.fixture(params=["scripted", "cassette", "recording", "anthropic", "openai", "command"])
 def telling(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Telling]:
     def scripted(script: Script) -> Provider:
         return ScriptedModel(*(said for _, said in script))
@@ -59,6 +60,7 @@ def telling(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Telling]
 
     with ModelServer() as server:
         asking = AnthropicProvider("sk-1", sleep=lambda _: None, jitter=lambda: 0.0, base_url=server.url)
+        local = OpenAIProvider("", sleep=lambda _: None, jitter=lambda: 0.0, base_url=server.url)
 
         def real(script: Script) -> Provider:
             server.answers(
@@ -66,9 +68,15 @@ def telling(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Telling]
             )
             return asking
 
-        with asking:
+        def openai(script: Script) -> Provider:
+            server.answers(
+                *(completed(said.text, usage=said.usage, stop_reason=said.stop_reason) for _, said in script)
+            )
+            return local
+
+        with asking, local:
             makers = {"scripted": scripted, "cassette": cassette, "recording": recording, "anthropic": real}
-            yield {**makers, "command": command}[request.param]
+            yield {**makers, "openai": openai, "command": command}[request.param]
 
 
 @pytest.mark.parametrize(

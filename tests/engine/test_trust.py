@@ -7,7 +7,8 @@ import pytest
 from cogworks.engine.trust import needs_walls
 from cogworks.forge.facts import Account
 from cogworks.forge.snapshot import Snapshot
-from cogworks.settings.config import CommandConfig, Config, IsolationConfig, LlmConfig
+from cogworks.settings.config import CommandConfig, Config, IsolationConfig
+from cogworks.settings.llm import LlmConfig
 from cogworks.vocabulary import Login
 from tests.world import World
 

@@ -133,8 +133,32 @@ def test_every_file_of_the_configuration_is_read(files: dict[str, str], status: 
 
 
 @pytest.mark.parametrize(
-    ("provider", "has_key", "status"),
-    [("cassette", False, "ok"), ("anthropic", True, "ok"), ("anthropic", False, "failed")],
+    ("provider", "has_key", "status", "own"),
+    [
+        ("cassette", False, "ok", ""),
+        ("anthropic", True, "ok", ""),
+        ("anthropic", False, "failed", "`ANTHROPIC_API_KEY`"),
+        ("openai", True, "ok", ""),
+        ("openai", False, "failed", "`OPENAI_API_KEY`"),
+    ],
 )
-def test_a_model_needs_a_key_unless_it_is_recorded(provider: str, has_key: bool, status: str) -> None:
-    assert model_check(provider, has_key=has_key).status == status
+def test_a_model_needs_a_key_unless_it_is_recorded(
+    provider: str, has_key: bool, status: str, own: str
+) -> None:
+    check = model_check(provider, has_key=has_key)
+
+    assert check.status == status
+    assert own in check.remedy
+
+
+@pytest.mark.parametrize(
+    ("has_key", "found"),
+    [
+        (False, "a server of this machine; no key is needed"),
+        (True, "a key for openai is set"),
+    ],
+)
+def test_a_server_of_this_machine_needs_no_key(has_key: bool, found: str) -> None:
+    check = model_check("openai", has_key=has_key, is_of_this_machine=True)
+
+    assert (check.status, check.found) == ("ok", found)

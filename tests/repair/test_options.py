@@ -53,7 +53,10 @@ def test_an_empty_file_is_the_defaults() -> None:
         ("tnr: {require_mu_nonworsening: false}", "only True is possible"),
         ("gates: {static: perhaps}", "`gates.static` is 'perhaps'"),
         ("gates: {smoke: true}", "`gates.smoke` is True; name the tests in a list"),
-        ("model: {provider: openai}", "`model.provider` is 'openai'; only '', 'anthropic' or 'cassette'"),
+        (
+            "model: {provider: oracle}",
+            "`model.provider` is 'oracle'; only '', 'anthropic', 'openai' or 'cassette'",
+        ),
         ("[1]", "wanted tables"),
         ("a: [", "is not YAML"),
         ("!!python/object/apply:os.getcwd []", "is not YAML"),

@@ -12,7 +12,6 @@ from cogworks.settings.config import (
     APP_VARIABLES,
     Config,
     Environment,
-    LlmConfig,
     TestsConfig,
     WaivableCheck,
     child_environment,
@@ -22,6 +21,7 @@ from cogworks.settings.config import (
     require_config,
 )
 from cogworks.settings.labels import LabelConfig, label_clashes
+from cogworks.settings.llm import LlmConfig
 
 SMALLEST = '[llm]\nmodel = "claude-sonnet-5-5"\n'
 
@@ -55,7 +55,7 @@ def test_all_problems_are_reported_at_once() -> None:
         """
     ) == (
         "`llm.model` is missing",
-        "`llm.provider` is 'oracle': Input should be 'anthropic', 'cassette' or 'command'",
+        "`llm.provider` is 'oracle': Input should be 'anthropic', 'openai', 'command' or 'cassette'",
         "`llm.prices.mine.cache_read` is missing",
         "`llm.prices.mine.cache_raed` is not a key cogworks knows; did you mean `cache_read`?",
         "`llm.modle` is not a key cogworks knows; did you mean `model`?",
@@ -177,6 +177,7 @@ def test_an_empty_variable_is_no_token() -> None:
         "GITHUB_TOKEN",
         "COGWORKS_LLM_API_KEY",
         "ANTHROPIC_API_KEY",
+        "OPENAI_API_KEY",
         *APP_VARIABLES,
     ],
 )
@@ -192,17 +193,14 @@ def test_a_credential_that_no_request_can_carry_is_refused_by_the_name_of_its_va
     assert "cret" not in str(refused.value) + repr(found)
     assert found.model_dump(exclude={"unusable", "work_dir"}) == (
         read_environment({}).model_dump(exclude={"unusable", "work_dir"})
-        | {
-            name: variable
-            for name in ("github_token_source", "llm_api_key_source")
-            if variable in _SOURCES[name]
-        }
+        | {name: variable for name in _SOURCES if variable in _SOURCES[name]}
     )
 
 
 _SOURCES = {
     "github_token_source": ("COGWORKS_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"),
     "llm_api_key_source": ("COGWORKS_LLM_API_KEY", "ANTHROPIC_API_KEY"),
+    "openai_api_key_source": ("COGWORKS_LLM_API_KEY", "OPENAI_API_KEY"),
 }
 
 
@@ -235,8 +233,11 @@ def test_everything_else_comes_from_the_environment_too(tmp_path: Path) -> None:
     assert found == Environment(
         llm_api_key="own",
         llm_api_key_source="COGWORKS_LLM_API_KEY",
+        openai_api_key="own",
+        openai_api_key_source="COGWORKS_LLM_API_KEY",
         llm_provider="cassette",
         llm_base_url="http://model",
+        openai_base_url="http://model",
         cassette_dir="/recorded",
         github_api_url="http://hub/api/v3",
         github_graphql_url="http://hub/api/graphql",
@@ -276,8 +277,19 @@ def test_a_program_of_the_model_with_an_open_quote_is_refused_by_the_name_of_its
     assert "s3cret" not in str(caught.value)
 
 
+def test_each_provider_has_its_own_key_and_address() -> None:
+    found = read_environment(
+        {"ANTHROPIC_API_KEY": "one", "OPENAI_API_KEY": "other", "OPENAI_BASE_URL": "http://there"}
+    )
+
+    assert (found.llm_api_key, found.llm_base_url) == ("one", "")
+    assert (found.openai_api_key, found.openai_base_url) == ("other", "http://there")
+
+
 def test_secrets_are_not_shown() -> None:
-    found = read_environment({"GH_TOKEN": "s3cret-token", "ANTHROPIC_API_KEY": "s3cret-key"})
+    found = read_environment(
+        {"GH_TOKEN": "s3cret-token", "ANTHROPIC_API_KEY": "s3cret-key", "OPENAI_API_KEY": "s3cret-other"}
+    )
 
     assert "s3cret" not in repr(found)
     assert "s3cret" not in str(found)

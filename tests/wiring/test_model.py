@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from cogworks.engine.visit import SessionOrder
-from cogworks.errors import ConfigurationError
+from cogworks.errors import ConfigurationError, PermissionRefused
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import Message, ModelRequest, Usage
 from cogworks.repair.proposing import ModelProposer
 from cogworks.settings.config import Environment, parse_config, read_environment
 from cogworks.vocabulary import RunId
-from cogworks.wiring.model import check_model, gateway_for, open_provider, program_of
+from cogworks.wiring.model import check_model, gateway_for, open_provider, priced, program_of
 from tests.fakes import ScriptedModel, finished
 from tests.fixing import diffs
-from tests.model_server import ModelServer, replied
+from tests.model_server import ModelServer, completed, replied
 from tests.repair.test_proposing import request
 
 SECRET = "ghp_" + "b" * 30
@@ -159,6 +159,65 @@ def test_a_program_beside_the_caller_is_found_from_the_empty_folder_it_runs_in(
         )
 
     assert (program_of(own), said.text) == ((str(program), "--fast"), "here")
+
+
+QUESTION = ModelRequest(
+    model="local-model", system="s", messages=(), output_schema={}, max_output_tokens=9, purpose="p"
+)
+LOCAL = parse_config('[llm]\nmodel = "local-model"\nprovider = "openai"\n')
+
+
+def test_a_server_of_this_machine_is_asked_without_key_and_price() -> None:
+    with ModelServer() as server:
+        server.answers(completed("{}"))
+        environment = read_environment({"OPENAI_BASE_URL": server.url, "ANTHROPIC_API_KEY": "of-another"})
+        check_model(LOCAL, {}, environment)
+        with open_provider(LOCAL, environment) as provider:
+            provider.complete(QUESTION)
+
+    [seen] = server.seen
+    assert "of-another" not in str(seen.headers)
+    assert "authorization" not in seen.headers
+    assert priced(LOCAL, environment).llm.prices["local-model"].output == 0
+
+
+def test_a_price_that_is_given_holds_on_this_machine_too() -> None:
+    prices = "prices.local-model = { input = 1, output = 2, cache_write = 3, cache_read = 4 }\n"
+    config = parse_config(f'[llm]\nmodel = "local-model"\nprovider = "openai"\n{prices}')
+
+    assert priced(config, read_environment({"OPENAI_BASE_URL": "http://localhost:1"})) == config
+
+
+@pytest.mark.parametrize(
+    ("environ", "refusal", "told"),
+    [
+        ({}, PermissionRefused, "Set `COGWORKS_LLM_API_KEY` or `OPENAI_API_KEY`"),
+        ({"ANTHROPIC_API_KEY": "k"}, PermissionRefused, "Set `COGWORKS_LLM_API_KEY` or `OPENAI_API_KEY`"),
+        ({"OPENAI_API_KEY": "k"}, ConfigurationError, "model 'local-model' has no price"),
+        ({"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://llm.example"}, ConfigurationError, "unencrypted"),
+        ({"OPENAI_API_KEY": "k k"}, ConfigurationError, "`OPENAI_API_KEY` holds a blank"),
+    ],
+    ids=["no-key", "another's key", "no-price", "in-the-clear", "unusable"],
+)
+def test_any_other_server_needs_its_own_key_encryption_and_a_price(
+    environ: dict[str, str], refusal: type[Exception], told: str
+) -> None:
+    with pytest.raises(refusal, match=told):
+        check_model(LOCAL, {}, read_environment(environ))
+
+
+def test_the_key_of_one_provider_is_never_sent_to_the_other() -> None:
+    keys = {"ANTHROPIC_API_KEY": "the-one", "OPENAI_API_KEY": "the-other"}
+    with ModelServer() as server:
+        server.answers(replied("{}"), completed("{}"))
+        for name in ("anthropic", "openai"):
+            environment = read_environment(
+                {**keys, "COGWORKS_LLM_BASE_URL": server.url, "COGWORKS_LLM_PROVIDER": name}
+            )
+            with open_provider(LOCAL, environment) as provider:
+                provider.complete(QUESTION)
+
+    assert [seen.headers["authorization"] for seen in server.seen] == ["Bearer the-one", "Bearer the-other"]
 
 
 def keyed(key: str, url: str) -> Environment:

@@ -94,6 +94,37 @@ def test_a_program_that_is_there_needs_no_key(environment: Environment) -> None:
         assert "`COGWORKS_LLM_COMMAND`; no key is needed" in found.found
 
 
+@pytest.mark.parametrize(
+    ("environ", "status", "told"),
+    [
+        ({"OPENAI_BASE_URL": "http://localhost:1"}, "ok", "a server of this machine; no key is needed"),
+        ({"OPENAI_BASE_URL": "http://llm.example"}, "failed", "unencrypted to 'llm.example'"),
+        ({"OPENAI_API_KEY": "s3cret key"}, "failed", "`OPENAI_API_KEY` holds a blank"),
+        ({"ANTHROPIC_API_KEY": "k"}, "failed", "no key for openai"),
+        ({"OPENAI_API_KEY": "k"}, "ok", "a key for openai is set"),
+    ],
+    ids=["local", "in-the-clear", "unusable", "another's", "key"],
+)
+def test_a_server_that_cannot_be_asked_is_found_without_a_repository(
+    environ: dict[str, str], status: str, told: str
+) -> None:
+    own = read_environment({"COGWORKS_LLM_PROVIDER": "openai", **environ})
+
+    [found] = examined([provider_trial(own)])
+
+    assert (found.status, told in found.found) == (status, True)
+    assert "s3cret" not in found.found
+
+
+def test_an_unknown_model_needs_a_price_unless_a_server_of_this_machine_has_it() -> None:
+    text = '[llm]\nmodel = "my-model"\n'
+    here = read_environment({"COGWORKS_LLM_PROVIDER": "openai", "OPENAI_BASE_URL": "http://localhost:1"})
+    there = read_environment({"COGWORKS_LLM_PROVIDER": "openai", "OPENAI_API_KEY": "k"})
+
+    assert of_repository(here, text)["model"].status == "ok"
+    assert "has no price" in of_repository(there, text)["model"].found
+
+
 def test_a_model_of_this_machine_may_cost_nothing(environment: Environment) -> None:
     found = of_repository(environment, PRICED)["model"]
 

@@ -1,0 +1,298 @@
+"""The provider `openai`: one question in the form of Chat Completions, which many servers speak.
+
+What is said and what the answer means is pure; `http_door` sends. A server that does not know a field is asked again without
+it, once, and remembered.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from cogworks.canonical import canonical_text
+from cogworks.llm.budget import upper_bound
+from cogworks.llm.provider import ModelReply, ModelRequest, Usage
+from cogworks.llm.providers.http_door import HttpDoor, address, checked_key
+from cogworks.llm.providers.refusals import Complaint, Count, Refused, no_reply, page, refused
+from cogworks.loopback import is_loopback
+
+BASE_URL = "https://api.openai.com/v1"
+ADDRESSES = "COGWORKS_LLM_BASE_URL or OPENAI_BASE_URL"
+
+_STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
+_NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_SCHEMA_WORDS = re.compile(r"response_format|json_schema", re.IGNORECASE)
+_LIMIT_WORDS = re.compile(r"max_completion_tokens", re.IGNORECASE)
+_UNKNOWN_WORDS = re.compile(
+    r"unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|extra|not (allowed|permitted)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What a server is known to understand."""
+
+    has_schema: bool = True
+    """Whether replies can be bound to a schema; else its text and the repair of replies see to it."""
+    has_completion_limit: bool = True
+    """Whether the limit is called `max_completion_tokens`; older servers call it `max_tokens`."""
+
+    def after(self, status: int, body: bytes) -> "Dialect":
+        """The plainer dialect that an error asks for; this one where it asks for none."""
+        if status not in {400, 422}:
+            return self
+        said = body.decode("utf-8", "replace")
+        if self.has_schema and _SCHEMA_WORDS.search(said):
+            return replace(self, has_schema=False)
+        # A limit that is too large is named as well, and no other name would make it smaller.
+        if self.has_completion_limit and _LIMIT_WORDS.search(said) and _UNKNOWN_WORDS.search(said):
+            return replace(self, has_completion_limit=False)
+        return self
+
+
+FULL = Dialect()
+
+
+@dataclass(frozen=True)
+class Misunderstood(Refused):
+    """The refusal of a field that a server does not know."""
+
+    dialect: Dialect = FULL
+    """The one to ask in again."""
+
+
+class _Message(BaseModel):
+    content: str | None = None
+    refusal: str | None = None
+    tool_calls: list[Any] | None = None
+    function_call: Any = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str
+
+
+class _PromptDetails(BaseModel):
+    cached_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
+    """Only some gateways tell."""
+
+
+class _Counts(BaseModel):
+    prompt_tokens: Count
+    completion_tokens: Count
+    prompt_tokens_details: _PromptDetails | None = None
+
+
+class _Answer(BaseModel):
+    choices: list[_Choice]
+    model: str | None = None
+    usage: _Counts | None = None
+
+
+class _Error(BaseModel):
+    message: str = ""
+    type: str | None = None
+    code: str | int | None = None
+
+
+class _ErrorAnswer(BaseModel):
+    error: _Error | str
+
+
+def request_headers(api_key: str) -> dict[str, str]:
+    """The headers of every request; servers of this machine often want no key."""
+    return {"authorization": f"Bearer {api_key}"} if api_key else {}
+
+
+def request_body(request: ModelRequest, dialect: Dialect = FULL) -> dict[str, Any]:
+    """The JSON body: no tools and no sampling parameters, the reply bound to the request's schema where that is possible."""
+    # Where nobody enforces the form, the model has to be told it.
+    parts = (request.system, "" if dialect.has_schema else _form_in_words(request.output_schema))
+    text = "\n\n".join(part for part in parts if part)
+    system = [{"role": "system", "content": text}] if text else []
+    turns = [{"role": message.role, "content": message.text} for message in request.messages]
+    limit = "max_completion_tokens" if dialect.has_completion_limit else "max_tokens"
+    body = {
+        "model": request.model,
+        "messages": [*system, *turns],
+        limit: request.max_output_tokens,
+    }
+    return {**body, "response_format": _form(request.output_schema)} if dialect.has_schema else body
+
+
+def _form_in_words(schema: Mapping[str, Any]) -> str:
+    return (
+        "Answer with one JSON object that fits this JSON Schema, and with nothing before or after it:\n"
+        f"{canonical_text(schema)}"
+    )
+
+
+def _form(schema: Mapping[str, Any]) -> dict[str, Any]:
+    name = _NO_NAME.sub("_", str(schema.get("title", "")))[:64] or "reply"
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": True}}
+
+
+def decipher(
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    mask: Callable[[str], str],
+    request: ModelRequest,
+    dialect: Dialect = FULL,
+) -> ModelReply | Refused:
+    """What an answer means. Never raises.
+
+    Args:
+        headers: names in lower case or a mapping that ignores case.
+        mask: takes secrets out of what an error repeats of the server's words; a reply is never touched.
+        request: what was asked; a server that does not count is taken to have used all that it might.
+        dialect: in which it was asked.
+    """
+    if status == 200:
+        return _reply(body, request)
+    found = refused(status, headers, _complaint(body, mask), mask=mask)
+    plainer = dialect.after(status, body)
+    return found if plainer == dialect else Misunderstood(found.error, is_retryable=False, dialect=plainer)
+
+
+def _reply(body: bytes, request: ModelRequest) -> ModelReply | Refused:
+    wanted = "a completion of the Chat Completions API"
+    try:
+        answer = _Answer.model_validate_json(body)
+        if not answer.choices:
+            return no_reply("choices: is empty", wanted=wanted)
+        usage = upper_bound(request) if answer.usage is None else _usage(answer.usage)
+        if usage is None:
+            return no_reply("usage: more tokens are cached than the prompt has", wanted=wanted)
+        [choice, *_] = answer.choices
+        return ModelReply(
+            text=choice.message.refusal or choice.message.content or "",
+            stop_reason=_stop_reason(choice),
+            usage=usage,
+            model=answer.model or request.model,
+        )
+    except ValidationError as error:
+        return no_reply(error, wanted=wanted)
+
+
+def _stop_reason(choice: _Choice) -> str:
+    """In the words of `Provider`; whoever calls a tool that nobody offered has not answered."""
+    said = choice.message
+    if said.refusal:
+        return "refusal"
+    if not said.content and (said.tool_calls or said.function_call):
+        return "tool_calls"
+    return _STOP_REASONS.get(choice.finish_reason, choice.finish_reason)
+
+
+def _usage(counts: _Counts) -> Usage | None:
+    details = counts.prompt_tokens_details or _PromptDetails()
+    read, written = details.cached_tokens or 0, details.cache_write_tokens or 0
+    if read + written > counts.prompt_tokens:
+        return None
+    return Usage(
+        input_tokens=counts.prompt_tokens - read - written,
+        output_tokens=counts.completion_tokens,
+        cache_creation_input_tokens=written,
+        cache_read_input_tokens=read,
+    )
+
+
+def _complaint(body: bytes, mask: Callable[[str], str]) -> Complaint:
+    try:
+        said = _ErrorAnswer.model_validate_json(body).error
+    except ValidationError:
+        return page(body, mask)
+    if isinstance(said, str):
+        return Complaint(message=said)
+    codes = frozenset(str(each) for each in (said.code, said.type) if each)
+    return Complaint(message=said.message, kind=said.type or "error", codes=codes)
+
+
+class OpenAIProvider:
+    """Speaks Chat Completions; see `Provider` for what it raises. Close it, or use it in a `with` statement."""
+
+    def __init__(
+        self,
+        api_key: str,
+        *,
+        sleep: Callable[[float], None],
+        jitter: Callable[[], float],
+        base_url: str = BASE_URL,
+        transport: httpx.BaseTransport | None = None,
+        left_s: Callable[[], float | None] = lambda: None,
+    ) -> None:
+        """Args:
+            api_key: empty where the server wants none.
+            base_url: as for `endpoint`.
+            sleep, jitter, transport, left_s: as for `HttpDoor`.
+
+        Raises: ConfigurationError for a key no header can carry or a base URL that is none; neither is repeated in it.
+        """
+        key = checked_key(api_key) if api_key else ""
+        self._dialect = FULL
+        self._door = HttpDoor(
+            endpoint(base_url),
+            key=key,
+            headers=request_headers(key),
+            sleep=sleep,
+            jitter=jitter,
+            transport=transport,
+            left_s=left_s,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"OpenAIProvider(url={self._door.shown!r})"
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._door.close()
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        """See `HttpDoor.patiently`; to find the server's dialect is no attempt of those."""
+        return self._door.patiently(lambda: self._asked(request))
+
+    def _asked(self, request: ModelRequest) -> ModelReply | Refused:
+        spoken = self._dialect
+        while True:
+            read = partial(decipher, request=request, dialect=spoken)
+            answer = self._door.post(request_body(request, spoken), read)
+            if not isinstance(answer, Misunderstood):
+                return answer
+            spoken = self._dialect = answer.dialect
+
+
+def endpoint(base_url: str) -> httpx.URL:
+    """Where questions are sent: `/chat/completions` below the base URL, and `/v1` before it where that has no path.
+
+    Raises:
+        ConfigurationError: the base URL is none, or would carry the key in the clear.
+    """
+    tail = "/v1/chat/completions" if _has_no_path(base_url) else "/chat/completions"
+    return address(base_url, tail, example=BASE_URL, variable=ADDRESSES)
+
+
+def is_of_this_machine(base_url: str) -> bool:
+    """Whether questions stay on this machine, where neither a key nor a price is needed."""
+    return is_loopback(endpoint(base_url).host)
+
+
+def _has_no_path(base_url: str) -> bool:
+    try:
+        return httpx.URL(base_url.strip()).path in {"", "/"}
+    except (httpx.InvalidURL, ValueError):
+        return False
