@@ -335,7 +335,7 @@ def test_pip_s_file_of_this_user_is_named_where_no_other_is(tmp_path: Path) -> N
 
 
 def test_every_manifest_is_asked_about_unless_the_repository_allows_changes() -> None:
-    assert "pyproject.toml" in parse_config(SMALLEST).dependencies.asked_about
+    assert "**/pyproject.toml" in parse_config(SMALLEST).dependencies.asked_about
     assert parse_config(SMALLEST + '[dependencies]\nchanges = "allow"\n').dependencies.asked_about == ()
     assert _problems(SMALLEST + '[dependencies]\nchange = "allow"\n') == (
         "`dependencies.change` is not a key cogworks knows; did you mean `changes`?",
