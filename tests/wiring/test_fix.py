@@ -490,6 +490,14 @@ def test_the_environment_names_the_model_before_everything_else(tmp_path: Path) 
         pass
 
 
+def test_a_model_of_this_machine_repairs_without_a_key_and_a_price(tmp_path: Path) -> None:
+    wanted = order(make_shop(tmp_path), Options(model=ModelChoice(provider="openai", name="local-1")))
+    here = read_environment({"OPENAI_BASE_URL": "http://localhost:1", "HOME": "/nonexistent"})
+
+    with open_repair(wanted, here, say=print) as repair:
+        assert (repair.model, repair.unasked) == ("local-1", None)
+
+
 @pytest.mark.parametrize(("provider", "is_asked"), [("anthropic", False), ("cassette", True)])
 def test_the_provider_of_the_options_is_opened_and_without_a_key_nobody_is_asked(
     tmp_path: Path, provider: str, is_asked: bool

@@ -9,7 +9,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,8 @@ from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.operations import INDEX, TRACE
 from cogworks.domain_services.panel import ServicePanel
 from cogworks.domain_services.transport import ServiceFailed
-from cogworks.engine.visit import SessionOrder
-from cogworks.errors import BudgetReached
+from cogworks.engine.visit import Session, SessionOrder
+from cogworks.errors import BudgetReached, ConfigurationError
 from cogworks.repair.options import Options, Search
 from cogworks.repair.probe.investigating import ProbeLimits, Watching, investigate
 from cogworks.repair.probe.probes import Scene
@@ -242,6 +243,29 @@ def test_a_node_is_lent_rooms_of_its_own_working_copy_at_every_analysis(tmp_path
                 with sandbox_pool.sandbox(limit_s=60) as sandbox:
                     assert sandbox.text("new.py") == "new = 1\n"
                 sandbox_pool.cancel()
+
+
+def test_a_node_asks_a_model_of_this_machine_without_a_price(tmp_path: Path) -> None:
+    order, _ = visit_of(tmp_path)
+    config = parse_config('[llm]\nmodel = "local-1"\nprovider = "openai"\n')
+    here = read_environment({"COGWORKS_WORK_DIR": str(tmp_path), "OPENAI_BASE_URL": "http://localhost:1"})
+    there = here.model_copy(
+        update={"openai_base_url": "", "openai_api_key": "k", "openai_api_key_source": "OPENAI_API_KEY"}
+    )
+
+    def session(environment: Environment) -> AbstractContextManager[Session]:
+        return _open_session(
+            replace(order, config=config), environment, copy_of_nothing, print, open_provider
+        )
+
+    with session(here) as opened:
+        assert opened.ports.model.model == "local-1"
+    with pytest.raises(ConfigurationError, match="'local-1' has no price"), session(there):
+        pass
+
+
+def copy_of_nothing(_order: SessionOrder, _stack: ExitStack) -> WorkingCopy:
+    raise AssertionError("nobody needs a working copy here")
 
 
 def test_an_interrupted_investigation_leaves_no_thread_and_no_worktree(bench: Bench) -> None:
