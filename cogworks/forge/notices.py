@@ -17,8 +17,8 @@ from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.position import instance_name, is_request_changed
 from cogworks.pipeline.state import RunState
 
-# How versions before 0.1 showed the revision, whose markers did not carry it.
-_SENTENCE = re.compile(r"^Revision (\d+)\. State digest: `[0-9a-f]{64}`$", re.MULTILINE)
+# How versions before 0.1 showed the revision, whose markers did not carry it: at the end, below all words of others.
+_SENTENCE = re.compile(r"^Revision (\d+)\. State digest: `[0-9a-f]{64}`\n\n</details>\s*\Z", re.MULTILINE)
 
 
 def notices(state: RunState, facts: Facts) -> list[str]:

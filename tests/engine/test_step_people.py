@@ -697,6 +697,18 @@ def test_a_ledger_that_was_set_back_is_known_by_a_comment_of_an_older_version() 
         Runner(world).step()
 
 
+def test_a_line_of_a_model_that_looks_like_our_own_stops_nothing() -> None:
+    world = waiting_item()
+    line = f"Revision 99. State digest: `{'0' * 64}`"
+    # Reasons of failures and names of sub-work-items stand above what we say of the state.
+    rewritten(
+        world,
+        lambda body: re.sub(r" r=\d+ -->", " -->", body).replace("### cogworks", f"{line}\n### cogworks"),
+    )
+
+    assert Runner(world).step().outcome == "waiting"
+
+
 def test_the_comment_of_an_older_version_gets_its_revision_with_the_next_step() -> None:
     world = waiting_item()
     rewritten(world, lambda body: re.sub(r" r=\d+ -->", " -->", body))
