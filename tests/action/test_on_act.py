@@ -79,6 +79,23 @@ def test_an_issue_without_the_label_starts_no_job(tmp_path: Path, stage: Stage) 
     assert place.gh_calls() == []
 
 
+@pytest.mark.parametrize(
+    ("association", "starts"), [("NONE", False), ("CONTRIBUTOR", False), ("COLLABORATOR", True)]
+)
+def test_a_comment_starts_a_runner_only_for_people_who_may_ask_for_something(
+    tmp_path: Path, stage: Stage, association: str, starts: bool
+) -> None:
+    place = workplace(tmp_path, stage, "cogworks-events.yml")
+    comment = {"id": 5, "body": "/cogworks status", "author_association": association}
+
+    done = place.run(
+        "issue_comment", {**labelled(stage, "cogworks:run"), "action": "created", "comment": comment}
+    )
+
+    assert done.returncode == 0, done.stdout
+    assert ("succeeded: intake:" in done.stdout) is starts
+
+
 def test_the_sweep_template_makes_a_job_of_every_ready_node(tmp_path: Path, stage: Stage) -> None:
     place = workplace(tmp_path, stage, "cogworks-sweep.yml")
 
