@@ -20,6 +20,7 @@ from cogworks.pipeline.decision import Run
 from cogworks.pipeline.edge_audit import EdgeEvaluation, edge_evaluations
 from cogworks.pipeline.facts import Facts, PullFacts
 from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
+from cogworks.pipeline.lane_choice import suits_small
 from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.places import is_routing
@@ -196,7 +197,10 @@ def _requested(claimed: Claimed, outcome: Outcome) -> str | None:
         return None
     classification = slot_values(claimed.pipeline.node(at.node), outcome.output)[CLASSIFICATION]
     if claimed.pipelines.are_lanes:
-        return "default" if _is_safety_critical(claimed, classification) else None
+        if _is_safety_critical(claimed, classification):
+            return "default"
+        is_small = claimed.facts.lane == "auto" and suits_small(classification)
+        return "small" if is_small else None
     name = str(classification.get("pipeline") or "") if isinstance(classification, Mapping) else ""
     # "default" is what a prompt says that knows of no other pipeline.
     known = claimed.pipelines.pipelines

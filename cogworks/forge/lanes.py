@@ -7,7 +7,7 @@ from cogworks.forge.inbox import newest_event
 from cogworks.forge.labels import LANE_LABEL
 from cogworks.forge.snapshot import Snapshot
 from cogworks.pipeline.people import IgnoredLabel
-from cogworks.settings.config import Config, Lane
+from cogworks.settings.config import AskedLane, Config, Lane
 
 
 def counting_labels(snapshot: Snapshot, ignored: Collection[IgnoredLabel]) -> frozenset[str]:
@@ -21,7 +21,7 @@ def counting_labels(snapshot: Snapshot, ignored: Collection[IgnoredLabel]) -> fr
     return frozenset(filter(counts, snapshot.issue.labels))
 
 
-def asked_lane(snapshot: Snapshot, config: Config, labels: Collection[str]) -> Lane | Literal[""]:
+def asked_lane(snapshot: Snapshot, config: Config, labels: Collection[str]) -> AskedLane | Literal[""]:
     """The lane that the label names, or else the configuration; empty where the repository has pipelines of its own.
 
     Of two labels the one for the longer way counts.
@@ -31,15 +31,18 @@ def asked_lane(snapshot: Snapshot, config: Config, labels: Collection[str]) -> L
     """
     if "pipeline.toml" in snapshot.repository.config_files:
         return ""
-    lanes: tuple[Lane, ...] = get_args(Lane)
+    lanes: tuple[AskedLane, ...] = get_args(AskedLane)
     named = (lane for lane in lanes if f"{LANE_LABEL}{lane}" in labels)
     return next(named, config.pipelines.lane)
 
 
 def first_lane(snapshot: Snapshot, config: Config, ignored: Collection[IgnoredLabel]) -> Lane | None:
-    """The lane that a new run begins on, never `small` where safety is at stake; None: its repository has none."""
+    """The lane that a new run begins on, never `small` where safety is at stake; None: its repository has none.
+
+    With `auto` it is `default`: the rule needs what Intake finds (`pipeline/lane_choice`).
+    """
     labels = counting_labels(snapshot, ignored)
     asked = asked_lane(snapshot, config, labels)
     if not asked:
         return None
-    return "default" if config.labels.safety_critical in labels else asked
+    return "small" if asked == "small" and config.labels.safety_critical not in labels else "default"

@@ -14,6 +14,7 @@ from cogworks.forge.facts import Comment
 from cogworks.forge.markers import STATUS_TOPIC, parse_marker
 from cogworks.forge.snapshot import Snapshot
 from cogworks.pipeline.facts import Facts
+from cogworks.pipeline.lane_choice import SMALL_IS_FOR
 from cogworks.pipeline.position import instance_name, is_request_changed
 from cogworks.pipeline.state import RunState
 
@@ -56,6 +57,13 @@ def _lane(state: RunState, facts: Facts) -> Iterator[str]:
     if not facts.lane or (facts.lane == "default" and state.pipeline == "default"):
         return
     is_critical = facts.is_safety_critical or state.is_safety_critical
+    if facts.lane == "auto" and state.pipeline == "default":
+        if state.kind:
+            why = "the work is safety-critical" if is_critical else SMALL_IS_FOR
+            yield f"- **Lane:** `default`, chosen by what Intake found: {why}."
+        else:
+            yield "- **Lane:** chosen when Intake is done."
+        return
     if state.pipeline == "small":
         yield "- **Lane:** `small`: no specification and no plan, one pull request." + (
             " The item has become safety-critical since: every node that writes code waits for a person, and "

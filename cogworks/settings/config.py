@@ -121,12 +121,15 @@ class PullRequestConfig(Value):
 
 Lane = Literal["default", "small"]
 """A built-in pipeline, by its name."""
+AskedLane = Literal["default", "auto", "small"]
+"""What people may ask for; the longer way stands first."""
 
 
 class LaneConfig(Value):
     """`[pipelines]`: which of the built-in pipelines an item takes, unless a label of the issue says otherwise."""
 
-    lane: Lane = "default"
+    lane: AskedLane = "default"
+    """`auto`: a rule chooses by what Intake found."""
 
 
 class AuditConfig(Value):

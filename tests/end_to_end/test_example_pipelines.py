@@ -290,11 +290,14 @@ def test_a_bug_is_fixed_in_two_rounds_and_nobody_is_asked(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_small_bug_is_fixed_in_six_turns_and_one_pull_request_that_closes_the_issue(tmp_path: Path) -> None:
+@pytest.mark.parametrize("lane", ["small", "auto"])
+def test_a_small_bug_is_fixed_in_six_turns_and_one_pull_request_that_closes_the_issue(
+    tmp_path: Path, lane: str
+) -> None:
     replies = (classified(), written(HOURS), IMPLEMENTED, PASSED, PASSED, PASSED)
     # The built-in pipeline of that name, chosen as people choose it.
     with standing(tmp_path, "", *replies, tests_first=True) as stand:
-        stand.scene.repository.get_issue(1).add_to_labels("cogworks:lane:small")
+        stand.scene.repository.get_issue(1).add_to_labels(f"cogworks:lane:{lane}")
         stand.play()
 
         assert stand.scene.state()["pipeline"] == "small"

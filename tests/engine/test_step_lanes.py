@@ -15,6 +15,15 @@ from tests.world import World
 
 SMALL = "cogworks:lane:small"
 BUG: Mapping[str, Any] = {"type": "bug_fix", "pipeline": "default", "safety_affecting": False}
+SIMPLE: Mapping[str, Any] = {
+    **BUG,
+    "questions": [],
+    "estimated_scope": {"files": 2, "interfaces": 0, "complexity": "low"},
+}
+WIDE: Mapping[str, Any] = {
+    **SIMPLE,
+    "estimated_scope": {"files": 9, "interfaces": 0, "complexity": "low"},
+}
 BRAKES: Mapping[str, Any] = {**BUG, "safety_affecting": True}
 
 
@@ -56,6 +65,48 @@ def test_the_repository_says_which_lane_its_items_take() -> None:
     world = played(config='[pipelines]\nlane = "small"\n')
 
     assert (world.state.pipeline, next_node(world)) == ("small", "code_generation")
+
+
+AUTO = '[pipelines]\nlane = "auto"\n'
+
+
+def test_left_to_the_rule_a_simple_bug_moves_to_the_small_lane_with_what_intake_learnt() -> None:
+    world = played(config=AUTO, classification=SIMPLE)
+
+    assert (world.state.pipeline, next_node(world)) == ("small", "code_generation")
+    assert [(visit.node, visit.is_discarded) for visit in world.state.visits] == [("intake", False)]
+    assert "**Lane:** `small`: no specification and no plan, one pull request." in world.own_comments()[0]
+
+
+def test_left_to_the_rule_by_a_label_it_moves_as_well() -> None:
+    world = played("cogworks:lane:auto", classification=SIMPLE)
+
+    assert (world.state.pipeline, next_node(world)) == ("small", "code_generation")
+
+
+def test_left_to_the_rule_anything_else_goes_the_whole_way_and_the_comment_says_why() -> None:
+    world = played(config=AUTO, classification=WIDE)
+
+    assert (world.state.pipeline, next_node(world)) == ("default", "architecture")
+    assert (
+        "**Lane:** `default`, chosen by what Intake found: `small` is for bug fixes"
+        in world.own_comments()[0]
+    )
+
+
+@pytest.mark.parametrize("labels", [(), ("cogworks:safety-critical",)])
+def test_left_to_the_rule_safety_critical_work_goes_the_whole_way(labels: tuple[str, ...]) -> None:
+    classification = SIMPLE if labels else {**SIMPLE, "safety_affecting": True}
+    world = played(*labels, config=AUTO, classification=classification)
+
+    assert (world.state.pipeline, next_node(world)) == ("default", "architecture")
+    assert "chosen by what Intake found: the work is safety-critical" in world.own_comments()[0]
+
+
+def test_a_simple_bug_of_which_nobody_leaves_the_lane_to_the_rule_goes_the_whole_way() -> None:
+    world = played(classification=SIMPLE)
+
+    assert (world.state.pipeline, next_node(world)) == ("default", "architecture")
 
 
 def test_a_label_chooses_the_lane_which_the_run_keeps_and_the_status_comment_says() -> None:

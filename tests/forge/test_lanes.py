@@ -11,6 +11,7 @@ from tests.world import CONFIG, World
 
 SMALL = "cogworks:lane:small"
 DEFAULT = "cogworks:lane:default"
+AUTO = "cogworks:lane:auto"
 SAFETY = "cogworks:safety-critical"
 
 
@@ -35,6 +36,10 @@ def asked(*labels: str, lane: str = "", own: bool = False) -> tuple[str, str | N
         (("cogworks:lane:smal", "small"), "", ("default", "default")),
         ((SMALL, SAFETY), "", ("small", "default")),
         ((SAFETY,), "small", ("small", "default")),
+        ((), "auto", ("auto", "default")),
+        ((AUTO,), "", ("auto", "default")),
+        ((AUTO, SMALL), "", ("auto", "default")),
+        ((AUTO, DEFAULT), "small", ("default", "default")),
     ],
 )
 def test_a_label_goes_before_the_configuration_and_safety_before_both(

@@ -1,0 +1,33 @@
+"""Which of the built-in pipelines an item takes that leaves the choice to what Intake found: a rule, no model's opinion."""
+
+from collections.abc import Mapping
+
+MOST_FILES = 3
+"""The code, its test, and one more: a change log, a caller."""
+SMALL_IS_FOR = f"`small` is for bug fixes of low complexity in at most {MOST_FILES} files that change no public interface"
+
+
+def suits_small(classification: object) -> bool:
+    """Whether an issue may take the pipeline `small`.
+
+    Whatever does not say so plainly takes the whole way: too many gates cost time, too few a wrong merge.
+
+    Args:
+        classification: what Intake put out, as `nodes/replies.Classification` has it; anything else does not suit.
+    """
+    if not isinstance(classification, Mapping):
+        return False
+    scope = classification.get("estimated_scope")
+    return (
+        classification.get("type") == "bug_fix"
+        and classification.get("safety_affecting") is False
+        and not classification.get("questions")
+        and isinstance(scope, Mapping)
+        and scope.get("complexity") == "low"
+        and scope.get("interfaces") == 0
+        and _is_within(scope.get("files"))
+    )
+
+
+def _is_within(files: object) -> bool:
+    return isinstance(files, int) and not isinstance(files, bool) and 0 <= files <= MOST_FILES

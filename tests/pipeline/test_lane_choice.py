@@ -1,0 +1,54 @@
+"""The rule that chooses a lane."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from cogworks.nodes.replies import Classification
+from cogworks.pipeline.lane_choice import MOST_FILES, suits_small
+
+BUG: Mapping[str, Any] = Classification.model_validate(
+    {
+        "type": "bug_fix",
+        "affected_modules": ["src/a.py"],
+        "language": "python",
+        "estimated_scope": {"files": MOST_FILES, "interfaces": 0, "complexity": "low"},
+        "safety_affecting": False,
+        "rationale": "A wrong bound.",
+    }
+).model_dump(mode="json")
+
+
+def test_a_simple_bug_suits() -> None:
+    assert suits_small(BUG)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"type": "new_feature"},
+        {"type": "refactor"},
+        {"type": "documentation"},
+        {"safety_affecting": True},
+        {"questions": ["Which bound?"]},
+        {"estimated_scope": {"files": MOST_FILES + 1, "interfaces": 0, "complexity": "low"}},
+        {"estimated_scope": {"files": 2, "interfaces": 1, "complexity": "low"}},
+        {"estimated_scope": {"files": 2, "interfaces": 0, "complexity": "medium"}},
+        {"estimated_scope": {"files": True, "interfaces": 0, "complexity": "low"}},
+        {"estimated_scope": {"files": "2", "interfaces": 0, "complexity": "low"}},
+        {"estimated_scope": "small"},
+    ],
+)
+def test_anything_else_takes_the_whole_way(changed: Mapping[str, Any]) -> None:
+    assert not suits_small({**BUG, **changed})
+
+
+@pytest.mark.parametrize("missing", ["type", "estimated_scope", "safety_affecting"])
+def test_what_is_not_said_takes_the_whole_way(missing: str) -> None:
+    assert not suits_small({key: value for key, value in BUG.items() if key != missing})
+
+
+@pytest.mark.parametrize("odd", [None, "bug_fix", [], 3])
+def test_what_is_no_classification_takes_the_whole_way(odd: object) -> None:
+    assert not suits_small(odd)
