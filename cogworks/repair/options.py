@@ -80,7 +80,7 @@ class Logging(Value):
 class ModelChoice(Value):
     """`model`: who is asked; empty: as the repository's `.cogworks/config.toml` says."""
 
-    provider: Literal["", "anthropic", "openai", "cassette"] = ""
+    provider: Literal["", "anthropic", "openai", "command", "cassette"] = ""
     name: str = ""
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import BinaryIO
 
-from pydantic import ValidationError, field_validator
+from pydantic import TypeAdapter, ValidationError, field_validator
 
 from cogworks.errors import (
     CogworksError,
@@ -24,6 +24,7 @@ from cogworks.errors import (
     TryAgainLater,
 )
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
+from cogworks.llm.providers.refusals import Count
 from cogworks.masking import masked
 from cogworks.vocabulary import Value
 
@@ -48,6 +49,7 @@ _TAIL_LINES = 5
 _POLL_S = 0.02
 _BYTES_PER_TOKEN = 3
 _SETTING = "COGWORKS_LLM_COMMAND"
+_COUNT = TypeAdapter(Count)
 
 
 class _Answer(Value):
@@ -59,9 +61,8 @@ class _Answer(Value):
     @field_validator("usage")
     @classmethod
     def _counts(cls, usage: Usage | None) -> Usage | None:
-        """Less than nothing would give budgets back."""
-        if usage and min(usage.model_dump().values()) < 0:
-            raise ValueError("a number of tokens is below 0")
+        for count in usage.model_dump().values() if usage else ():
+            _COUNT.validate_python(count)
         return usage
 
 

@@ -62,6 +62,7 @@ def test_a_secret_that_the_program_prints_is_hidden() -> None:
         "print('{}')",
         "pass",
         "print(json.dumps({'text': 1}))",
+        "print(json.dumps({'text': 'a', 'usage': {'output_tokens': 10**9 + 1}}))",
         "print(json.dumps({'text': '', 'usage': {'output_tokens': -1}}))",
     ],
 )
