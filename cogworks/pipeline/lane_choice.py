@@ -2,9 +2,14 @@
 
 from collections.abc import Mapping
 
-MOST_FILES = 3
-"""The code, its test, and one more: a change log, a caller."""
-SMALL_IS_FOR = f"`small` is for bug fixes of low complexity in at most {MOST_FILES} files that change no public interface"
+MOST_MODULES = 2
+"""Where the mistake is, and one that goes with it."""
+MOST_FILES = 6
+"""Those, their tests, a change log, a page of documentation."""
+SMALL_IS_FOR = (
+    f"`small` is for bug fixes of low complexity in at most {MOST_MODULES} modules and {MOST_FILES} files, tests included, "
+    "that change no public interface"
+)
 
 
 def suits_small(classification: object) -> bool:
@@ -26,8 +31,13 @@ def suits_small(classification: object) -> bool:
         and scope.get("complexity") == "low"
         and scope.get("interfaces") == 0
         and _is_within(scope.get("files"))
+        and _are_few(classification.get("affected_modules"))
     )
 
 
 def _is_within(files: object) -> bool:
     return isinstance(files, int) and not isinstance(files, bool) and 0 <= files <= MOST_FILES
+
+
+def _are_few(modules: object) -> bool:
+    return isinstance(modules, list | tuple) and 0 < len(modules) <= MOST_MODULES

@@ -17,6 +17,7 @@ SMALL = "cogworks:lane:small"
 BUG: Mapping[str, Any] = {"type": "bug_fix", "pipeline": "default", "safety_affecting": False}
 SIMPLE: Mapping[str, Any] = {
     **BUG,
+    "affected_modules": ["src/adder.py"],
     "questions": [],
     "estimated_scope": {"files": 2, "interfaces": 0, "complexity": "low"},
 }

@@ -24,6 +24,13 @@ def test_a_simple_bug_suits() -> None:
     assert suits_small(BUG)
 
 
+def test_a_bug_with_tests_for_two_entries_and_a_change_log_suits() -> None:
+    # As a reader classified a byte order mark that became part of a key: parser, two test files, change log.
+    scope = {"files": 4, "interfaces": 0, "complexity": "low"}
+
+    assert suits_small({**BUG, "estimated_scope": scope})
+
+
 @pytest.mark.parametrize(
     "changed",
     [
@@ -32,6 +39,9 @@ def test_a_simple_bug_suits() -> None:
         {"type": "documentation"},
         {"safety_affecting": True},
         {"questions": ["Which bound?"]},
+        {"affected_modules": ["a.py", "b.py", "c.py"]},
+        {"affected_modules": []},
+        {"affected_modules": "a.py"},
         {"estimated_scope": {"files": MOST_FILES + 1, "interfaces": 0, "complexity": "low"}},
         {"estimated_scope": {"files": 2, "interfaces": 1, "complexity": "low"}},
         {"estimated_scope": {"files": 2, "interfaces": 0, "complexity": "medium"}},
@@ -44,7 +54,7 @@ def test_anything_else_takes_the_whole_way(changed: Mapping[str, Any]) -> None:
     assert not suits_small({**BUG, **changed})
 
 
-@pytest.mark.parametrize("missing", ["type", "estimated_scope", "safety_affecting"])
+@pytest.mark.parametrize("missing", ["type", "affected_modules", "estimated_scope", "safety_affecting"])
 def test_what_is_not_said_takes_the_whole_way(missing: str) -> None:
     assert not suits_small({key: value for key, value in BUG.items() if key != missing})
 
