@@ -72,10 +72,14 @@ def one_step(
     environment = admitted(address.repository)
     from cogworks.engine.consider import Wanted
     from cogworks.engine.step import take_step
+    from cogworks.wiring.model import told_while_waiting
     from cogworks.wiring.step import open_ports
 
     say = progress_line(quiet=quiet)
-    with open_ports(environment, address, meter=tally.meter, say=say, during=ticking(say)) as ports:
+    asking = told_while_waiting(ticking(say, only_long=True))
+    with open_ports(
+        environment, address, meter=tally.meter, say=say, during=ticking(say), open_model=asking
+    ) as ports:
         report = take_step(ports, address, Wanted(node=node, take_over=take_over))
     tally.add(report)
     for warning in report.warnings:

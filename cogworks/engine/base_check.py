@@ -1,7 +1,7 @@
 """The base of an item is looked at before its first model call: nothing is paid for where no change could be judged."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from cogworks.codegen.suite import run_part
 from cogworks.domain_services.answers import Answer
@@ -26,6 +26,7 @@ from cogworks.engine.workability import runs_tests
 from cogworks.ledger.record import canonical
 from cogworks.nodes.contract import Failed, NodePorts, Workspace
 from cogworks.pipeline.state import RunState
+from cogworks.telling import During, in_silence
 from cogworks.vocabulary import CommitOid
 
 BASELINE_FILE = "baseline.json"
@@ -43,16 +44,8 @@ _OF_THE_REPOSITORY = frozenset(
 """What a person has to mend; whatever else keeps a service from answering may be over at the next step."""
 
 
-During = Callable[[str, float], AbstractContextManager[None]]
-"""Tells people for the length of a block what is done, and for how many seconds at most."""
 MOST_RERUN = 50
 """More failing tests than these are not run again to see which of them are flaky."""
-
-
-def in_silence(what: str, limit_s: float) -> AbstractContextManager[None]:
-    """Tells nobody."""
-    del what, limit_s
-    return nullcontext()
 
 
 def check_base(claimed: Claimed, ports: NodePorts, *, during: During = in_silence) -> Failed | None:

@@ -1,7 +1,6 @@
 """What domain services say of the worktree that is being repaired, in the words of localisation and of transactions."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -23,10 +22,9 @@ from cogworks.domain_services.transport import ServiceFailed
 from cogworks.repair.localise.symbols import mistakes_of
 from cogworks.repair.violations import Reading
 from cogworks.sight.index import Index
+from cogworks.telling import During, in_silence
 
 _SYNTAX = "syntax_error"
-During = Callable[[str, float], AbstractContextManager[None]]
-"""A block in which is told what goes on, and how many seconds it may take."""
 Params = TypeVar("Params", bound=Message)
 Result = TypeVar("Result", bound=Message)
 
@@ -72,7 +70,7 @@ class Exploration:
         suite: Sequence[str] = (),
         warn: Callable[[str], None] = lambda _: None,
         words: Callable[[], Index] | None = None,
-        during: During = lambda _what, _limit_s: nullcontext(),
+        during: During = in_silence,
     ) -> None:
         """Args:
         suite: files and folders whose tests are the whole suite; none: what the runner finds.
@@ -140,7 +138,7 @@ class Consulted(Exploration):
         suite: Sequence[str] = (),
         warn: Callable[[str], None] = lambda _: None,
         words: Callable[[], Index] | None = None,
-        during: During = lambda _what, _limit_s: nullcontext(),
+        during: During = in_silence,
     ) -> None:
         """As `Exploration`."""
         super().__init__(tree, services, suite=suite, warn=warn, words=words, during=during)

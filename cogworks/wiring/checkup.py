@@ -2,8 +2,8 @@
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from time import monotonic
@@ -37,13 +37,12 @@ from cogworks.settings.config import (
     parse_config,
 )
 from cogworks.settings.llm import LlmConfig
+from cogworks.telling import During
 from cogworks.vocabulary import Severity
 from cogworks.wiring.clone import own_files
 from cogworks.wiring.readiness import served
 from cogworks.wiring.services import open_panel, services_of
 
-During = Callable[[str, float], AbstractContextManager[None]]
-"""Tells people for the length of a block what is done, and for how many seconds at most."""
 _MOST_FILES = 50_000
 _LANGUAGE_OF = {suffix: name for name, each in LANGUAGES.items() for suffix in each.suffixes}
 

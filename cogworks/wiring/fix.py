@@ -3,7 +3,7 @@
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -29,7 +29,8 @@ from cogworks.errors import PermissionRefused
 from cogworks.llm.gateway import Gateway, LookLimits, Meter
 from cogworks.llm.promptlog import PromptLog
 from cogworks.llm.provider import Provider
-from cogworks.repair.consulting import Consulted, During
+from cogworks.llm.waiting import ToldProvider
+from cogworks.repair.consulting import Consulted
 from cogworks.repair.instance import Instance
 from cogworks.repair.interview import Interview
 from cogworks.repair.offline import Nobody
@@ -42,6 +43,7 @@ from cogworks.settings.llm import LlmConfig, Price
 from cogworks.sight.index import Index
 from cogworks.sight.seen import Seen
 from cogworks.sight.store import Store as SightStore
+from cogworks.telling import During, in_silence
 from cogworks.tools.records import Identity
 from cogworks.vocabulary import RunId
 from cogworks.wiring.clone import as_it_lies, clone_of, own_files
@@ -179,7 +181,7 @@ def open_repair(
     listener: Callable[[Event], None] = lambda _: None,
     provider: Provider | None = None,
     progress: Callable[[str], None] = lambda _: None,
-    during: During = lambda _what, _limit_s: nullcontext(),
+    during: During = in_silence,
 ) -> Iterator[Repair]:
     """A repair in a clone below a temporary folder, removed with the block; the repository itself is only read.
 
@@ -204,7 +206,7 @@ def open_repair(
         files = own_files(copy.path)
         names = tuple(each.name for each in copy.path.iterdir())
         with (
-            _open_model(order, environment, files, provider) as asked,
+            _open_model(order, environment, files, provider, during) as asked,
             open_panel(
                 files,
                 environment,
@@ -332,7 +334,11 @@ def _steady_clock() -> Callable[[], float]:
 
 @contextmanager
 def _open_model(
-    order: Order, environment: Environment, files: Mapping[str, str], provider: Provider | None
+    order: Order,
+    environment: Environment,
+    files: Mapping[str, str],
+    provider: Provider | None,
+    during: During,
 ) -> Iterator[_Asked | Unasked]:
     """Who is asked, or why nobody is."""
     config = _config(order.options.model, environment, files, is_given=provider is not None)
@@ -342,7 +348,7 @@ def _open_model(
     with ExitStack() as opened:
         if provider is None:
             try:
-                provider = opened.enter_context(open_provider(config, environment))
+                provider = ToldProvider(opened.enter_context(open_provider(config, environment)), during)
                 config = priced(config, environment)
             except PermissionRefused as error:
                 yield Unasked(str(error), error)

@@ -5,7 +5,7 @@ import random
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from decimal import Decimal
 from importlib.resources import as_file
 from importlib.resources import files as package_files
@@ -23,9 +23,11 @@ from cogworks.llm.providers import openai
 from cogworks.llm.providers.anthropic import BASE_URL, AnthropicProvider
 from cogworks.llm.providers.command import PASSED_ON, CommandProvider
 from cogworks.llm.repository_files import prompts_in
+from cogworks.llm.waiting import ToldProvider
 from cogworks.settings.config import Config, Environment, child_environment
 from cogworks.settings.credentials import PROXY_VARIABLES
 from cogworks.settings.llm import Price as ConfiguredPrice
+from cogworks.telling import During
 from cogworks.tools.records import redactor_of
 
 _FREE = ConfiguredPrice(input=0, output=0, cache_write=0, cache_read=0)
@@ -123,6 +125,19 @@ def _prices(config: Config) -> PriceList:
         for model, price in config.llm.prices.items()
     }
     return shipped_prices().with_configured(configured)
+
+
+def told_while_waiting(during: During) -> Callable[..., AbstractContextManager[Provider]]:
+    """As `open_provider`; of each question people are told while its answer is waited for."""
+
+    @contextmanager
+    def opened(
+        config: Config, environment: Environment, *, left_s: Callable[[], float | None] = lambda: None
+    ) -> Iterator[Provider]:
+        with open_provider(config, environment, left_s=left_s) as provider:
+            yield ToldProvider(provider, during, left_s=left_s)
+
+    return opened
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.panel import ServicePanel
-from cogworks.engine.base_check import During, check_base, in_silence
+from cogworks.engine.base_check import check_base
 from cogworks.engine.ports import StepPorts
 from cogworks.engine.time_limits import Patience
 from cogworks.engine.visit import Session, SessionOrder, VisitPorts
@@ -43,6 +43,7 @@ from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.settings.config import Environment, child_environment
 from cogworks.sight.index import Index
 from cogworks.sight.store import Store as SightStore
+from cogworks.telling import During, in_silence
 from cogworks.vocabulary import BranchName, CommitOid, RunId
 from cogworks.wiring.looks import look_audit, looks_of
 from cogworks.wiring.model import gateway_for, open_provider, priced

@@ -26,11 +26,13 @@ cache_write = 0
 cache_read = 0
 """
 PROGRAM = """
-import os, pathlib, sys
+import os, pathlib, sys, time
 here = pathlib.Path(__file__).parent
 asked = len(list(here.glob("prompt-*")))
 (here / f"prompt-{asked}").write_text(sys.stdin.read(), "utf-8")
 answer = here / f"answer-{asked}"
+# Longer than it takes until those who wait are told.
+time.sleep(0 if asked else 3)
 if not answer.exists():
     sys.exit("no more questions this hour, says the subscription")
 print("Here it is:", "```json", answer.read_text("utf-8"), "```", sep="\\n")
@@ -65,6 +67,7 @@ def test_the_script_of_the_documentation_asks_a_program_for_the_whole_of_intake(
 
     assert refused.code == 75, refused
     assert "no more questions this hour, says the subscription" in refused.told["message"]
+    assert "waiting for a-model-of-ours: 2 s of at most" in refused.err
     assert (done.code, done.told["outcome"], done.told["node"]) == (0, "succeeded", "intake"), done
     prompts = [(tmp_path / f"prompt-{each}").read_text("utf-8") for each in range(3)]
     assert scene.repository.get_issue(1).title in prompts[0]

@@ -1,0 +1,58 @@
+"""Whoever waits for a model is told so."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import pytest
+
+from cogworks.errors import TryAgainLater
+from cogworks.llm.provider import ModelReply, ModelRequest, Usage
+from cogworks.llm.waiting import LONGEST_S, ToldProvider
+from tests.llm.providers.test_command import REQUEST
+
+REPLY = ModelReply(text="{}", stop_reason="end_turn", usage=Usage(), model="local")
+
+
+class Answering:
+    """Answers, or fails; what is told meanwhile is known to it."""
+
+    def __init__(self, told: list[str], error: Exception | None = None) -> None:
+        self.told, self.error = told, error
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        self.told.append("asked")
+        if self.error:
+            raise self.error
+        return REPLY
+
+
+def into(told: list[str]) -> Callable[[str, float], AbstractContextManager[None]]:
+    @contextmanager
+    def during(what: str, limit_s: float) -> Iterator[None]:
+        told.append(f"{what}, at most {limit_s:.0f} s")
+        try:
+            yield
+        finally:
+            told.append("over")
+
+    return during
+
+
+@pytest.mark.parametrize(("left_s", "limit_s"), [(90.0, 90), (None, LONGEST_S)])
+def test_a_question_is_told_of_with_its_model_and_its_limit(left_s: float | None, limit_s: float) -> None:
+    told: list[str] = []
+
+    reply = ToldProvider(Answering(told), into(told), left_s=lambda: left_s).complete(REQUEST)
+
+    assert reply == REPLY
+    assert told == [f"waiting for {REQUEST.model}, at most {limit_s:.0f} s", "asked", "over"]
+
+
+def test_a_question_that_fails_is_over_as_well() -> None:
+    told: list[str] = []
+    busy = TryAgainLater("busy")
+
+    with pytest.raises(TryAgainLater, match="busy"):
+        ToldProvider(Answering(told, busy), into(told)).complete(REQUEST)
+
+    assert told[-1] == "over"
