@@ -70,7 +70,8 @@ def end_of(state: RunState, pulls: Mapping[IssueNumber, PullFacts]) -> str:
     """How a run that is done ended, in words for people."""
     if is_all_merged(state, pulls):
         return "every pull request is merged"
-    return "every sub-work-item has a reviewed pull request"
+    parts = "every sub-work-item has a" if state.sub_items else "there is a"
+    return f"{parts} reviewed pull request"
 
 
 def _ends(state: RunState, pipeline: Pipeline) -> Iterator[Instance]:

@@ -72,6 +72,8 @@ def test_a_run_ended_with_its_pull_requests_merged_or_waiting() -> None:
     assert not is_all_merged(state.model_copy(update={"status": "running"}), merged)
     assert end_of(state, waiting) == "every sub-work-item has a reviewed pull request"
     assert end_of(state, merged) == "every pull request is merged"
+    undivided = state.model_copy(update={"sub_items": None})
+    assert end_of(undivided, waiting) == "there is a reviewed pull request"
 
 
 def test_a_pull_request_that_no_node_ends_with_is_never_the_last() -> None:

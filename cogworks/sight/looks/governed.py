@@ -188,9 +188,17 @@ class GovernedLooks:
         look = RunningLook.model_validate(given)
         room = self._here = self._here or self._room()
         paths = [each.partition("::")[0] for each in (*look.tests, *(edit.path for edit in look.edits))]
-        if unseen := [path for path in paths if not room.sees(path)]:
-            return f"{', '.join(unseen)}: not for you to see, so nothing was run."
-        return run(look)
+        unseen = [path for path in dict.fromkeys(paths) if not room.sees(path)]
+        seen = [each for each in look.tests if each.partition("::")[0] not in unseen]
+        if not unseen:
+            return run(look)
+        listed = f"{', '.join(unseen)}: not for you to see"
+        if not seen or any(edit.path in unseen for edit in look.edits):
+            return f"{listed}, so nothing was run."
+        # The tests that may be named answer all the same: another turn would cost more than it tells.
+        return (
+            f"{listed}, so only the others were run.\n{run(look.model_copy(update={'tests': tuple(seen)}))}"
+        )
 
     def _approvals(self) -> Approvals:
         return Approvals(tree=self._tree)

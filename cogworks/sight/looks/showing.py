@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Protocol
 
@@ -14,6 +13,7 @@ from cogworks.codebase.treefacts import Hit, PastCommit
 from cogworks.sight.cards import Outlined
 from cogworks.sight.index import HIDDEN, Index
 from cogworks.sight.kinds import FILLING, Kind, is_test
+from cogworks.sight.looks.globs import fits
 from cogworks.sight.looks.schema import Look
 from cogworks.sight.ranking import subject_of
 from cogworks.sight.stretches import shortened
@@ -142,8 +142,10 @@ def _search(look: Look, room: Room) -> str:
     hits = room.past.grep(look.text, is_regex=look.is_regex)
     if isinstance(hits, str):
         return hits
-    wanted = [hit for hit in hits if room.sees(hit.path) and _fits(hit.path, look.glob)]
+    wanted = [hit for hit in hits if room.sees(hit.path) and fits(hit.path, look.glob)]
     where = f" in files that match {look.glob!r}" if look.glob else ""
+    if not wanted and look.glob and not any(fits(path, look.glob) for path in room.paths):
+        return f"No file matches {look.glob!r}, so nothing was searched."
     if not wanted:
         return f"{look.text!r} is nowhere{where}."
     return f"{look.text!r}: {len(wanted)} line(s){where}\n{_listed(wanted, room, look.text)}"
@@ -355,17 +357,6 @@ def _last(name: str) -> str:
 def _plain(path: str) -> str:
     text = path.strip().removeprefix("./").rstrip("/")
     return "" if text == "." else posixpath.normpath(text) if text else ""
-
-
-def _fits(path: str, glob: str) -> bool:
-    if not glob:
-        return True
-    pattern = glob.removeprefix("./")
-    return (
-        fnmatchcase(path, pattern)
-        or fnmatchcase(path, pattern.replace("**/", ""))
-        or path.startswith(f"{pattern.rstrip('/*')}/")
-    )
 
 
 def _rank(path: str, room: Room) -> int:

@@ -90,7 +90,14 @@ def test_hits_come_with_definitions_first_and_source_before_tests() -> None:
 
 def test_a_search_can_be_kept_to_some_files() -> None:
     assert "src/" not in looked(look="search", text="rounded", glob="tests/**/*.py")
-    assert "is nowhere in files that match 'docs/*'" in looked(look="search", text="rounded", glob="docs/*")
+    assert "is nowhere in files that match 'src/*'" in looked(look="search", text="nosuchword", glob="src/*")
+    assert "src/" in looked(look="search", text="rounded", glob="{docs,src}/**/*.py")
+
+
+def test_a_search_in_files_that_are_not_there_does_not_look_like_a_search() -> None:
+    said = looked(look="search", text="rounded", glob="doc/*")
+
+    assert said == "No file matches 'doc/*', so nothing was searched."
 
 
 def test_a_hundred_thousand_hits_are_counted_and_a_few_of_them_shown() -> None:
