@@ -79,7 +79,7 @@ def test_most_instances_are_solved_and_one_is_honestly_not(followed: Path) -> No
 
     assert {each.instance_id for each in found.instances if each.outcome != "solved"} == {"slots-2"}
     (failed,) = [each for each in found.instances if each.outcome == "not_solved"]
-    assert "tests/test_calendar.py was handed over" in failed.reason
+    assert failed.reason.startswith("0 diffs tried, 0 failed, 16 refused")
     assert (found.totals.regressions, found.is_met) == (0, True)
     assert all(each.duration_s > 0 for each in found.instances)
 
