@@ -68,7 +68,9 @@ def fix(
     no_model: bool,
     as_json: bool,
 ) -> int:
-    """Make failing tests of a local repository pass: those of a task, those that are named, or all that fail. Uncommitted
+    """Make failing tests of a local repository pass.
+
+    Those of a task, those that are named, or all that fail. Uncommitted
     work counts but with a task. Diffs are tried in a clone, each kept whole with every gate passed or taken back. Ends with
     0 when the tests pass and nothing is worse, with 1 when not, with 2 for a test that is not there, with 4 without a key for the model, with 5 at the budget.
 
