@@ -156,9 +156,9 @@ def _wait_s(headers: Mapping[str, str]) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    if text is None or not re.fullmatch(r"\d{1,12}(\.\d{1,6})?", text.strip()):
-        return None
-    return float(text)
+    # What `float` takes for blanks is less than what `strip` does.
+    digits = (text or "").strip()
+    return float(digits) if re.fullmatch(r"\d{1,12}(\.\d{1,6})?", digits) else None
 
 
 def _seconds_until(moment: str | None, now: str | None) -> float | None:

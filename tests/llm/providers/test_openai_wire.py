@@ -6,7 +6,7 @@ from typing import Any
 
 import openai
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion
 from pydantic import BaseModel
@@ -491,6 +491,7 @@ def test_a_key_that_no_header_can_carry_is_refused_without_repeating_it() -> Non
 
 @settings(deadline=None)
 @given(st.integers(min_value=200, max_value=599), st.binary(max_size=80), st.text(max_size=20))
+@example(429, b"", "0\x1f")
 def test_no_answer_whatever_makes_the_reading_fail(status: int, body: bytes, wait: str) -> None:
     headers: Mapping[str, str] = {"retry-after": wait, "date": wait, "retry-after-ms": wait}
 
