@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from cogworks.llm.cassette import CassetteProvider, RecordingProvider
-from cogworks.llm.provider import Message, ModelReply, ModelRequest, Provider, Usage
+from cogworks.llm.provider import ModelReply, ModelRequest, Provider, Usage
 from cogworks.llm.providers.anthropic import AnthropicProvider
 from cogworks.llm.providers.command import CommandProvider
 from cogworks.llm.providers.openai import OpenAIProvider
+from tests.asked import question
 from tests.fakes import ScriptedModel
 from tests.model_server import ModelServer, completed, replied
 
@@ -21,17 +22,6 @@ import json, sys
 asked = json.load(sys.stdin)
 print(json.dumps(json.load(open(sys.argv[1]))[asked["messages"][0]["text"]]))
 """
-
-
-def request(text: str, purpose: str) -> ModelRequest:
-    return ModelRequest(
-        model="claude-sonnet-5-5",
-        system="Be brief.",
-        messages=(Message(role="user", text=text),),
-        output_schema={"title": "T", "type": "object"},
-        max_output_tokens=100,
-        purpose=purpose,
-    )
 
 
 def reply(text: str, stop_reason: str = "end_turn") -> ModelReply:
@@ -90,13 +80,13 @@ def telling(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Telling]
     ids=["json", "refusal", "cut", "empty"],
 )
 def test_the_caller_gets_the_whole_reply_as_it_was_said(telling: Telling, said: ModelReply) -> None:
-    asked = request("One?", "one")
+    asked = question("One?", purpose="one")
 
     assert telling([(asked, said)]).complete(asked) == said
 
 
 def test_each_request_gets_its_own_reply(telling: Telling) -> None:
-    script = [(request(f"{word}?", word), reply(f'"{word}"')) for word in ("one", "two", "three")]
+    script = [(question(f"{word}?", purpose=word), reply(f'"{word}"')) for word in ("one", "two", "three")]
     provider = telling(script)
 
     assert [provider.complete(asked) for asked, _ in script] == [said for _, said in script]

@@ -8,8 +8,9 @@ import pytest
 from cogworks.errors import TryAgainLater
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.llm.waiting import LONGEST_S, ToldProvider
-from tests.llm.providers.test_command import REQUEST
+from tests.asked import question
 
+REQUEST = question()
 REPLY = ModelReply(text="{}", stop_reason="end_turn", usage=Usage(), model="local")
 
 

@@ -10,11 +10,12 @@ import pytest
 from cogworks.engine.visit import SessionOrder
 from cogworks.errors import ConfigurationError, PermissionRefused
 from cogworks.llm.gateway import ReplyRecord
-from cogworks.llm.provider import Message, ModelRequest, Usage
+from cogworks.llm.provider import Usage
 from cogworks.repair.proposing import ModelProposer
 from cogworks.settings.config import Environment, parse_config, read_environment
 from cogworks.vocabulary import RunId
 from cogworks.wiring.model import check_model, gateway_for, open_provider, priced, program_of
+from tests.asked import question
 from tests.fakes import ScriptedModel, finished
 from tests.fixing import diffs
 from tests.model_server import ModelServer, completed, replied
@@ -114,14 +115,6 @@ def test_a_repository_that_brings_rules_of_its_own_is_refused_before_anything_is
 def test_each_provider_that_is_opened_has_its_own_key_and_ends_with_its_block() -> None:
     """Nothing is kept for the next: not the client, not its key, not its address."""
     config = parse_config('[llm]\nmodel = "claude-sonnet-5-5"\n')
-    question = ModelRequest(
-        model="claude-sonnet-5-5",
-        system="s",
-        messages=(Message(role="user", text="q"),),
-        output_schema={},
-        max_output_tokens=9,
-        purpose="p",
-    )
     with ModelServer() as one, ModelServer() as other:
         one.answers(replied("{}"), replied("{}"))
         other.answers(replied("{}"))
@@ -131,15 +124,15 @@ def test_each_provider_that_is_opened_has_its_own_key_and_ends_with_its_block() 
             open_provider(config, keyed("second", other.url)) as inner,
         ):
             for each in (inner, outer):
-                each.complete(question)
+                each.complete(question())
         with open_provider(config, first) as again:
-            again.complete(question)
+            again.complete(question())
 
     keys = [[seen.headers["authorization"] for seen in server.seen] for server in (one, other)]
     assert keys == [["Bearer the-first-key"] * 2, ["Bearer second"]]
     assert len({id(each) for each in (outer, inner, again)}) == 3
     with pytest.raises(RuntimeError, match="closed"):
-        outer.complete(question)
+        outer.complete(question())
 
 
 def test_a_program_beside_the_caller_is_found_from_the_empty_folder_it_runs_in(
@@ -152,18 +145,11 @@ def test_a_program_beside_the_caller_is_found_from_the_empty_folder_it_runs_in(
     own = read_environment({"COGWORKS_LLM_PROVIDER": "command", "COGWORKS_LLM_COMMAND": "./ask --fast"})
 
     with open_provider(parse_config('[llm]\nmodel = "mine"\n'), own) as provider:
-        said = provider.complete(
-            ModelRequest(
-                model="mine", system="", messages=(), output_schema={}, max_output_tokens=9, purpose="p"
-            )
-        )
+        said = provider.complete(question())
 
     assert (program_of(own), said.text) == ((str(program), "--fast"), "here")
 
 
-QUESTION = ModelRequest(
-    model="local-model", system="s", messages=(), output_schema={}, max_output_tokens=9, purpose="p"
-)
 LOCAL = parse_config('[llm]\nmodel = "local-model"\nprovider = "openai"\n')
 
 
@@ -173,7 +159,7 @@ def test_a_server_of_this_machine_is_asked_without_key_and_price() -> None:
         environment = read_environment({"OPENAI_BASE_URL": server.url, "ANTHROPIC_API_KEY": "of-another"})
         check_model(LOCAL, {}, environment)
         with open_provider(LOCAL, environment) as provider:
-            provider.complete(QUESTION)
+            provider.complete(question(model="local-model"))
 
     [seen] = server.seen
     assert "of-another" not in str(seen.headers)
@@ -215,7 +201,7 @@ def test_the_key_of_one_provider_is_never_sent_to_the_other() -> None:
                 {**keys, "COGWORKS_LLM_BASE_URL": server.url, "COGWORKS_LLM_PROVIDER": name}
             )
             with open_provider(LOCAL, environment) as provider:
-                provider.complete(QUESTION)
+                provider.complete(question(model="local-model"))
 
     assert [seen.headers["authorization"] for seen in server.seen] == ["Bearer the-one", "Bearer the-other"]
 

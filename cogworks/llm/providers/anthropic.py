@@ -5,13 +5,14 @@ of the vendor's own client; `http_door` sends.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any
 
 import httpx
 from pydantic import BaseModel, ValidationError
 
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
-from cogworks.llm.providers.http_door import HttpDoor, address, checked_key
+from cogworks.llm.providers.http_door import address
+from cogworks.llm.providers.over_http import HttpProvider
 from cogworks.llm.providers.refusals import Complaint, Count, Refused, no_reply, page, refused
 
 API_VERSION = "2026-10-21"
@@ -134,54 +135,6 @@ def _complaint(body: bytes, mask: Callable[[str], str]) -> Complaint:
     )
 
 
-class AnthropicProvider:
-    """Speaks the Messages API; see `Provider` for what it raises. Close it, or use it in a `with` statement."""
-
-    def __init__(
-        self,
-        api_key: str,
-        *,
-        sleep: Callable[[float], None],
-        jitter: Callable[[], float],
-        base_url: str = BASE_URL,
-        transport: httpx.BaseTransport | None = None,
-        left_s: Callable[[], float | None] = lambda: None,
-    ) -> None:
-        """Args:
-            base_url: scheme, host and an optional path; `/v1/messages` is added.
-            sleep, jitter, transport, left_s: as for `HttpDoor`.
-
-        Raises: ConfigurationError for a key no header can carry or a base URL that is none; neither is repeated in it.
-        """
-        key = checked_key(api_key)
-        self._door = HttpDoor(
-            endpoint(base_url),
-            key=key,
-            headers=request_headers(key),
-            sleep=sleep,
-            jitter=jitter,
-            transport=transport,
-            left_s=left_s,
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"AnthropicProvider(url={self._door.shown!r})"
-
-    def close(self) -> None:
-        """Give the connections back."""
-        self._door.close()
-
-    def complete(self, request: ModelRequest) -> ModelReply:
-        """See `HttpDoor.patiently`."""
-        return self._door.patiently(lambda: self._door.post(request_body(request), decipher))
-
-
 def endpoint(base_url: str) -> httpx.URL:
     """Where questions are sent.
 
@@ -189,3 +142,15 @@ def endpoint(base_url: str) -> httpx.URL:
         ConfigurationError: the base URL is none, or would carry the key in the clear.
     """
     return address(base_url, "/v1/messages", example=BASE_URL)
+
+
+class AnthropicProvider(HttpProvider):
+    """Speaks the Messages API."""
+
+    default_url = BASE_URL
+    endpoint = staticmethod(endpoint)
+    headers = staticmethod(request_headers)
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        """See `HttpDoor.patiently`."""
+        return self._door.patiently(lambda: self._door.post(request_body(request), decipher))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import httpx
 from pydantic import BaseModel, ValidationError
@@ -16,7 +16,8 @@ from pydantic import BaseModel, ValidationError
 from cogworks.canonical import canonical_text
 from cogworks.llm.budget import upper_bound
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
-from cogworks.llm.providers.http_door import HttpDoor, address, checked_key
+from cogworks.llm.providers.http_door import address
+from cogworks.llm.providers.over_http import HttpProvider
 from cogworks.llm.providers.refusals import Complaint, Count, Refused, no_reply, page, refused
 from cogworks.loopback import is_loopback
 
@@ -217,65 +218,6 @@ def _complaint(body: bytes, mask: Callable[[str], str]) -> Complaint:
     return Complaint(message=said.message, kind=said.type or "error", codes=codes)
 
 
-class OpenAIProvider:
-    """Speaks Chat Completions; see `Provider` for what it raises. Close it, or use it in a `with` statement."""
-
-    def __init__(
-        self,
-        api_key: str,
-        *,
-        sleep: Callable[[float], None],
-        jitter: Callable[[], float],
-        base_url: str = BASE_URL,
-        transport: httpx.BaseTransport | None = None,
-        left_s: Callable[[], float | None] = lambda: None,
-    ) -> None:
-        """Args:
-            api_key: empty where the server wants none.
-            base_url: as for `endpoint`.
-            sleep, jitter, transport, left_s: as for `HttpDoor`.
-
-        Raises: ConfigurationError for a key no header can carry or a base URL that is none; neither is repeated in it.
-        """
-        key = checked_key(api_key) if api_key else ""
-        self._dialect = FULL
-        self._door = HttpDoor(
-            endpoint(base_url),
-            key=key,
-            headers=request_headers(key),
-            sleep=sleep,
-            jitter=jitter,
-            transport=transport,
-            left_s=left_s,
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"OpenAIProvider(url={self._door.shown!r})"
-
-    def close(self) -> None:
-        """Give the connections back."""
-        self._door.close()
-
-    def complete(self, request: ModelRequest) -> ModelReply:
-        """See `HttpDoor.patiently`; to find the server's dialect is no attempt of those."""
-        return self._door.patiently(lambda: self._asked(request))
-
-    def _asked(self, request: ModelRequest) -> ModelReply | Refused:
-        spoken = self._dialect
-        while True:
-            read = partial(decipher, request=request, dialect=spoken)
-            answer = self._door.post(request_body(request, spoken), read)
-            if not isinstance(answer, Misunderstood):
-                return answer
-            spoken = self._dialect = answer.dialect
-
-
 def endpoint(base_url: str) -> httpx.URL:
     """Where questions are sent: `/chat/completions` below the base URL, and `/v1` before it where that has no path.
 
@@ -296,3 +238,27 @@ def _has_no_path(base_url: str) -> bool:
         return httpx.URL(base_url.strip()).path in {"", "/"}
     except (httpx.InvalidURL, ValueError):
         return False
+
+
+class OpenAIProvider(HttpProvider):
+    """Speaks Chat Completions."""
+
+    default_url = BASE_URL
+    needs_key = False
+    endpoint = staticmethod(endpoint)
+    headers = staticmethod(request_headers)
+
+    _dialect = FULL
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        """See `HttpDoor.patiently`; to find the server's dialect is no attempt of those."""
+        return self._door.patiently(lambda: self._asked(request))
+
+    def _asked(self, request: ModelRequest) -> ModelReply | Refused:
+        spoken = self._dialect
+        while True:
+            read = partial(decipher, request=request, dialect=spoken)
+            answer = self._door.post(request_body(request, spoken), read)
+            if not isinstance(answer, Misunderstood):
+                return answer
+            spoken = self._dialect = answer.dialect

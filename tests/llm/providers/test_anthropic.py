@@ -17,19 +17,13 @@ from cogworks.errors import (
     PermissionRefused,
     TryAgainLater,
 )
-from cogworks.llm.provider import Message, ModelReply, ModelRequest, Usage
+from cogworks.llm.provider import ModelReply, Usage
 from cogworks.llm.providers.anthropic import AnthropicProvider
+from tests.asked import question
 from tests.model_server import ModelServer, failed, replied
 
 KEY = "sk-ant-secret-0123456789"
-REQUEST = ModelRequest(
-    model="claude-sonnet-5-5",
-    system="Be brief.",
-    messages=(Message(role="user", text="Hallo, Ö!"),),
-    output_schema={"title": "T", "type": "object"},
-    max_output_tokens=100,
-    purpose="p",
-)
+REQUEST = question()
 REPLY = ModelReply(
     text='{"a":1}',
     stop_reason="end_turn",

@@ -18,25 +18,10 @@ from cogworks.errors import (
     PermissionRefused,
     TryAgainLater,
 )
-from cogworks.llm.provider import Message, ModelReply, ModelRequest, Usage
+from cogworks.llm.provider import ModelReply, Usage
 from cogworks.llm.providers.anthropic import Refused, decipher, request_body, request_headers
-from cogworks.llm.schemas import full_schema, reduced_schema
 from cogworks.nodes.replies import REPLIES
-
-
-def request(system: str = "Be brief.", stem: str = "planning") -> ModelRequest:
-    return ModelRequest(
-        model="claude-sonnet-5-5",
-        system=system,
-        messages=(
-            Message(role="user", text="Plan."),
-            Message(role="assistant", text="{}"),
-            Message(role="user", text="Again."),
-        ),
-        output_schema=reduced_schema(full_schema(REPLIES[stem])),
-        max_output_tokens=100,
-        purpose="planning-1",
-    )
+from tests.asked import corrected as request
 
 
 def message(*content: Mapping[str, Any], **changed: Any) -> bytes:
@@ -71,7 +56,7 @@ def test_the_body_is_exactly_what_was_asked_and_nothing_else() -> None:
         "max_tokens": 100,
         "system": "Be brief.",
         "messages": [
-            {"role": "user", "content": "Plan."},
+            {"role": "user", "content": "Plan, Ö!"},
             {"role": "assistant", "content": "{}"},
             {"role": "user", "content": "Again."},
         ],

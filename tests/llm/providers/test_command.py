@@ -6,13 +6,11 @@ import sys
 import pytest
 
 from cogworks.errors import ConfigurationError, InvalidReply, NodeFailed, PermissionRefused, TryAgainLater
-from cogworks.llm.provider import Message, ModelRequest, Usage
+from cogworks.llm.provider import Usage
 from cogworks.llm.providers.command import CommandProvider
+from tests.asked import question
 
-REQUEST = ModelRequest(
-    model="local", system="s", messages=(Message(role="user", text="größer?"),), output_schema={"type": "object"},
-    max_output_tokens=9, purpose="p",
-)  # fmt: skip
+REQUEST = question("größer?", system="s", model="local", schema={"type": "object"}, max_output_tokens=9)
 
 
 def program(code: str, *, max_bytes: int = 10_000, left_s: float | None = None) -> CommandProvider:

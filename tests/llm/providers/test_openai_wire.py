@@ -23,14 +23,13 @@ from cogworks.errors import (
 from cogworks.llm.budget import Budget, Price, PriceList, upper_bound
 from cogworks.llm.gateway import Gateway, ModelSettings
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
-from cogworks.llm.provider import Message, ModelReply, ModelRequest, Usage
+from cogworks.llm.provider import ModelReply, Usage
 from cogworks.llm.providers.openai import OpenAIProvider, Refused, decipher, request_body
-from cogworks.llm.schemas import full_schema, reduced_schema
-from cogworks.nodes.replies import REPLIES
+from tests.asked import MODEL
+from tests.asked import corrected as request
 from tests.model_server import Answer, ModelServer, completed, declined
 
 KEY = "sk-secret-0123456789"
-MODEL = "claude-sonnet-5-5"
 FREE = Price.model_validate(dict.fromkeys(("input", "output", "cache_write", "cache_read"), 0))
 
 
@@ -38,21 +37,6 @@ class Said(BaseModel):
     """What the model is to say in these tests."""
 
     a: int
-
-
-def request(system: str = "Be brief.") -> ModelRequest:
-    return ModelRequest(
-        model=MODEL,
-        system=system,
-        messages=(
-            Message(role="user", text="Plan, Ö!"),
-            Message(role="assistant", text="{}"),
-            Message(role="user", text="Again."),
-        ),
-        output_schema=reduced_schema(full_schema(REPLIES["planning"])),
-        max_output_tokens=100,
-        purpose="planning-1",
-    )
 
 
 @pytest.fixture
