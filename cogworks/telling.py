@@ -2,12 +2,28 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-
-During = Callable[[str, float], AbstractContextManager[None]]
-"""Tells people for the length of a block what is done, and for how many seconds at most."""
+from typing import Protocol
 
 
-def in_silence(what: str, limit_s: float) -> AbstractContextManager[None]:
+class During(Protocol):
+    """Tells people for the length of a block what is done, and for how many seconds at most."""
+
+    def __call__(
+        self, what: str, limit_s: float, so_far: Callable[[], str] = ..., /
+    ) -> AbstractContextManager[None]:
+        """Args:
+        so_far: how far it has come, asked whenever people are told; empty: nobody knows.
+        """
+
+
+def unknown() -> str:
+    """Nobody knows how far it has come."""
+    return ""
+
+
+def in_silence(
+    what: str, limit_s: float, so_far: Callable[[], str] = unknown
+) -> AbstractContextManager[None]:
     """Tells nobody."""
-    del what, limit_s
+    del what, limit_s, so_far
     return nullcontext()

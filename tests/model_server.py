@@ -2,7 +2,8 @@
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +20,10 @@ class Answer:
     status: int
     body: bytes
     headers: dict[str, str] = field(default_factory=dict)
+    pieces: Callable[[], Iterator[bytes]] | None = None
+    """The body as it comes to be; it ends with the connection."""
+    is_cut: bool = False
+    """Whether the connection breaks before the body is whole."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,20 @@ def replied(
     return Answer(200, json.dumps(message).encode())
 
 
-_FINISH_REASONS = {"end_turn": "stop", "max_tokens": "length"}
+FINISH_REASONS = {"end_turn": "stop", "max_tokens": "length", "refusal": "stop"}
+
+
+def counted(usage: Usage) -> dict[str, Any]:
+    """Tokens as Chat Completions tells them."""
+    return {
+        "prompt_tokens": usage.total_input,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": usage.total_input + usage.output_tokens,
+        "prompt_tokens_details": {
+            "cached_tokens": usage.cache_read_input_tokens,
+            "cache_write_tokens": usage.cache_creation_input_tokens,
+        },
+    }
 
 
 def completed(
@@ -64,22 +82,14 @@ def completed(
     said = {"role": "assistant", "content": text, "refusal": None, **message}
     if stop_reason == "refusal":
         said |= {"content": None, "refusal": text}
-    finished = _FINISH_REASONS.get(stop_reason, "stop" if stop_reason == "refusal" else stop_reason)
+    finished = FINISH_REASONS.get(stop_reason, stop_reason)
     completion = {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1_790_000_000,
         "model": model,
         "choices": [{"index": 0, "message": said, "finish_reason": finished, "logprobs": None}],
-        "usage": {
-            "prompt_tokens": counts.total_input,
-            "completion_tokens": counts.output_tokens,
-            "total_tokens": counts.total_input + counts.output_tokens,
-            "prompt_tokens_details": {
-                "cached_tokens": counts.cache_read_input_tokens,
-                "cache_write_tokens": counts.cache_creation_input_tokens,
-            },
-        },
+        "usage": counted(counts),
     }
     return Answer(200, json.dumps(completion).encode(), {"content-type": "application/json"})
 
@@ -94,6 +104,12 @@ def failed(status: int, kind: str = "api_error", **headers: str) -> Answer:
     """An error in the provider's own form."""
     error = {"type": "error", "error": {"type": kind, "message": "scripted"}}
     return Answer(status, json.dumps(error).encode(), headers)
+
+
+def _length(answer: Answer) -> dict[str, str]:
+    if answer.pieces is not None and not answer.is_cut:
+        return {}
+    return {"content-length": str(len(answer.body) + 1_000_000 * answer.is_cut)}
 
 
 Says = Answer | None | Callable[[Seen], Answer]
@@ -138,10 +154,14 @@ class ModelServer:
                 if answer is None:
                     return
                 self.send_response(answer.status)
-                for name, value in {**answer.headers, "content-length": str(len(answer.body))}.items():
+                for name, value in {**answer.headers, **_length(answer)}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(answer.body)
+                # Whoever gives up hangs up.
+                with suppress(ConnectionError):
+                    self.wfile.write(answer.body)
+                    for piece in answer.pieces() if answer.pieces else ():
+                        self.wfile.write(piece)
 
             def log_message(self, *_: object) -> None:
                 """Nothing: a test says itself what it saw."""

@@ -6,11 +6,12 @@ Says every two seconds what is going on, for whoever waits for one long thing.
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 
 import click
 
 from cogworks.leaving import on_terminal
+from cogworks.telling import During, unknown
 
 
 def progress_line(*, quiet: bool = False) -> Callable[[str], None]:
@@ -26,9 +27,7 @@ def progress_line(*, quiet: bool = False) -> Callable[[str], None]:
 EVERY_S = 2.0
 
 
-def ticking(
-    say: Callable[[str], None], *, every_s: float = EVERY_S, only_long: bool = False
-) -> Callable[[str, float], AbstractContextManager[None]]:
+def ticking(say: Callable[[str], None], *, every_s: float = EVERY_S, only_long: bool = False) -> During:
     """A function whose blocks say at once what begins, then every so often how long it has taken, then when it ended.
 
     Args:
@@ -36,12 +35,14 @@ def ticking(
     """
 
     @contextmanager
-    def during(what: str, limit_s: float) -> Iterator[None]:
+    def during(what: str, limit_s: float, so_far: Callable[[], str] = unknown) -> Iterator[None]:
         began_s, ended = time.monotonic(), threading.Event()
 
         def tell() -> None:
             while not ended.wait(every_s):
-                say(f"{what}: {time.monotonic() - began_s:.0f} s of at most {limit_s:.0f} s")
+                known = so_far()
+                took = f"{time.monotonic() - began_s:.0f} s of at most {limit_s:.0f} s"
+                say(f"{what}: {took}{f', {known}' if known else ''}")
 
         if not only_long:
             say(f"{what} (at most {limit_s:.0f} s)")

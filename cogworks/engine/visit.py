@@ -30,7 +30,7 @@ from cogworks.forge.surface import project, status_comment
 from cogworks.ledger.lease import Heartbeat
 from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files
 from cogworks.llm.gateway import ReplyRecord
-from cogworks.llm.provider import ModelReply
+from cogworks.llm.provider import BROKEN_OFF, ModelReply
 from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.spawning import with_created
@@ -213,7 +213,9 @@ def replies_in(folder: str, files: Mapping[str, str]) -> dict[str, ModelReply]:
                     f"`{path}` of the item's ledger is not a recorded reply ({error.error_count()} problem(s)). "
                     "Restore it with `git revert` on that branch; nothing was published."
                 ) from None
-            found[record.request_key] = record.reply
+            # What came of a reply that broke off is paid for and answers nothing.
+            if record.reply.stop_reason != BROKEN_OFF:
+                found[record.request_key] = record.reply
     return found
 
 

@@ -12,7 +12,7 @@ from cogworks.errors import BudgetReached, InvalidReply
 from cogworks.llm.budget import Budget, Dollars, PriceList, Tokens, estimate
 from cogworks.llm.conversation import Conversation, Looks, Wanted, opening_text, turn_schema
 from cogworks.llm.prompts import Prompt, Prompts, as_json
-from cogworks.llm.provider import Message, ModelReply, ModelRequest, Provider, Usage
+from cogworks.llm.provider import BrokenReply, Message, ModelReply, ModelRequest, Provider, Usage
 from cogworks.llm.replies import Fits, read_reply
 from cogworks.llm.schemas import Schema, full_schema, reduced_schema
 from cogworks.vocabulary import Value
@@ -22,13 +22,16 @@ Reply = TypeVar("Reply", bound=BaseModel)
 FINISHED = frozenset({"end_turn", "stop_sequence"})
 """Stop reasons after which the text is whole."""
 
+STREAM_TRIES = 3
+"""How often a question is asked whose reply breaks off after it began; each time is a call within the budget."""
+
 
 class ModelSettings(Value):
     """Which model answers, and how much it may say."""
 
     model: str
     max_output_tokens: int = Field(default=16_000, gt=0)
-    """Thinking counts too. Above about 21 000 a reply may take longer than the ten minutes one waits for it."""
+    """Thinking counts too."""
     repair_rounds: int = Field(default=2, ge=0, le=2)
     """How often a reply that does not fit is sent back; every round is a paid call."""
 
@@ -254,7 +257,19 @@ class Gateway:
             self._count(asked_for, Meter(reused=1))
             self.input_read += known.usage.total_input
             return known
-        reply, cost_usd = self._pay(request)
+        tries = 0
+        while True:
+            tries += 1
+            reply, cost_usd, broken = self._pay(request)
+            self._book(reply, cost_usd, request, question, asked_for=asked_for)
+            if broken is None:
+                return reply
+            if tries == STREAM_TRIES or not broken.is_retryable:
+                raise broken.error from broken
+
+    def _book(
+        self, reply: ModelReply, cost_usd: Decimal, request: ModelRequest, question: Prompt, *, asked_for: str
+    ) -> None:
         self.input_read += reply.usage.total_input
         self._count(asked_for, Meter.of_call(reply.usage, cost_usd))
         self._on_reply(
@@ -266,9 +281,9 @@ class Gateway:
                 manifest=_manifest(request, question),
             )
         )
-        return reply
 
-    def _pay(self, request: ModelRequest) -> tuple[ModelReply, Decimal]:
+    def _pay(self, request: ModelRequest) -> tuple[ModelReply, Decimal, BrokenReply | None]:
+        """The reply, or the part of it that came, and what that cost."""
         need = estimate(request, self._price)
         refusal = self._budget.refusal(need)
         if refusal is not None:
@@ -279,13 +294,16 @@ class Gateway:
             )
         before = self._budget
         self._budget = before.reserving(need)
+        broken: BrokenReply | None = None
         try:
             reply = self._provider.complete(request)
+        except BrokenReply as error:
+            reply, broken = error.partial, error
         finally:
             self._budget = before
         cost_usd = self._price.cost_of(reply.usage)
         self._budget = before.spending(cost_usd, reply.usage.total_input + reply.usage.output_tokens)
-        return reply, cost_usd
+        return reply, cost_usd, broken
 
     def _count(self, purpose: str, cost: Meter) -> None:
         self._meters[purpose] = self._meters.get(purpose, Meter()) + cost

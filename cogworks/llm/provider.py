@@ -3,6 +3,7 @@
 from typing import Any, Literal, Protocol
 
 from cogworks.canonical import canonical_text, sha256
+from cogworks.errors import CogworksError
 from cogworks.vocabulary import Value
 
 
@@ -67,10 +68,31 @@ class ModelReply(Value):
     model: str
 
 
+BROKEN_OFF = "broken_off"
+"""The stop reason of what came of a reply that broke off: it is paid for, and answers nothing."""
+
+
+class BrokenReply(CogworksError):
+    """A reply began, so that it is paid for as far as it came, and broke off.
+
+    Args:
+        error: what to raise when it is not asked for again.
+        partial: what came of it; its stop reason is `BROKEN_OFF`.
+        is_retryable: whether the same request may succeed at once.
+    """
+
+    def __init__(self, error: CogworksError, partial: ModelReply, *, is_retryable: bool) -> None:
+        self.error = error
+        self.partial = partial
+        self.is_retryable = is_retryable
+        super().__init__(str(error))
+
+
 class Provider(Protocol):
     """Sends one request and waits for the whole reply.
 
-    Raises: TryAgainLater, PermissionRefused, BudgetReached (the provider's own spend limit), InvalidReply.
+    Raises: TryAgainLater, PermissionRefused, BudgetReached (the provider's own spend limit), InvalidReply,
+    BrokenReply in the place of each of them where a part of the reply is paid for.
     """
 
     def complete(self, request: ModelRequest) -> ModelReply: ...

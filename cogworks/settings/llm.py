@@ -24,5 +24,7 @@ class LlmConfig(Value):
     """An exact model id, e.g. `claude-sonnet-5-5`; no "latest" alias."""
     provider: Literal["anthropic", "openai", "command", "cassette"] = "anthropic"
     max_output_tokens: int = Field(default=16_000, ge=256, le=128_000)
+    stall_timeout_s: float = Field(default=300.0, ge=1, le=3600)
+    """How long one waits for the next part of a reply."""
     prices: Mapping[str, Price] = Field(default_factory=dict)
     """Additions to and corrections of the built-in price table."""

@@ -29,7 +29,7 @@ from cogworks.errors import PermissionRefused
 from cogworks.llm.gateway import Gateway, LookLimits, Meter
 from cogworks.llm.promptlog import PromptLog
 from cogworks.llm.provider import Provider
-from cogworks.llm.waiting import ToldProvider
+from cogworks.llm.waiting import Heard, ToldProvider
 from cogworks.repair.consulting import Consulted
 from cogworks.repair.instance import Instance
 from cogworks.repair.interview import Interview
@@ -348,7 +348,9 @@ def _open_model(
     with ExitStack() as opened:
         if provider is None:
             try:
-                provider = ToldProvider(opened.enter_context(open_provider(config, environment)), during)
+                heard = Heard()
+                asked = opened.enter_context(open_provider(config, environment, heard=heard))
+                provider = ToldProvider(asked, during, heard=heard)
                 config = priced(config, environment)
             except PermissionRefused as error:
                 yield Unasked(str(error), error)

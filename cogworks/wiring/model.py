@@ -20,10 +20,10 @@ from cogworks.llm.package_data import shipped_prices, shipped_prompts
 from cogworks.llm.promptlog import PromptLog, line_of
 from cogworks.llm.provider import ModelReply, Provider
 from cogworks.llm.providers import openai
-from cogworks.llm.providers.anthropic import BASE_URL, AnthropicProvider
+from cogworks.llm.providers.anthropic import AnthropicProvider
 from cogworks.llm.providers.command import PASSED_ON, CommandProvider
 from cogworks.llm.repository_files import prompts_in
-from cogworks.llm.waiting import ToldProvider
+from cogworks.llm.waiting import Heard, ToldProvider
 from cogworks.settings.config import Config, Environment, child_environment
 from cogworks.settings.credentials import PROXY_VARIABLES
 from cogworks.settings.llm import Price as ConfiguredPrice
@@ -134,20 +134,26 @@ def told_while_waiting(during: During) -> Callable[..., AbstractContextManager[P
     def opened(
         config: Config, environment: Environment, *, left_s: Callable[[], float | None] = lambda: None
     ) -> Iterator[Provider]:
-        with open_provider(config, environment, left_s=left_s) as provider:
-            yield ToldProvider(provider, during, left_s=left_s)
+        heard = Heard()
+        with open_provider(config, environment, left_s=left_s, heard=heard) as provider:
+            yield ToldProvider(provider, during, heard=heard, left_s=left_s)
 
     return opened
 
 
 @contextmanager
 def open_provider(
-    config: Config, environment: Environment, *, left_s: Callable[[], float | None] = lambda: None
+    config: Config,
+    environment: Environment,
+    *,
+    left_s: Callable[[], float | None] = lambda: None,
+    heard: Callable[[int], None] = lambda _: None,
 ) -> Iterator[Provider]:
     """The provider that environment and configuration name.
 
     Args:
         left_s: how long its replies may take at this moment; None: as long as they take.
+        heard: is told how many bytes have come of the reply that is waited for, where the provider streams it.
 
     Raises:
         PermissionRefused: its key is missing.
@@ -168,13 +174,14 @@ def open_provider(
                 raise PermissionRefused(
                     "there is no key for the model provider. Set `COGWORKS_LLM_API_KEY` or `ANTHROPIC_API_KEY`."
                 )
-            base_url = environment.llm_base_url or BASE_URL
             with AnthropicProvider(
                 environment.llm_api_key,
                 sleep=time.sleep,
                 jitter=random.random,
-                base_url=base_url,
+                base_url=environment.llm_base_url or None,
                 left_s=left_s,
+                stall_s=config.llm.stall_timeout_s,
+                heard=heard,
             ) as provider:
                 yield provider
         case "command":
@@ -190,8 +197,10 @@ def open_provider(
                 environment.openai_api_key,
                 sleep=time.sleep,
                 jitter=random.random,
-                base_url=environment.openai_base_url or openai.BASE_URL,
+                base_url=environment.openai_base_url or None,
                 left_s=left_s,
+                stall_s=config.llm.stall_timeout_s,
+                heard=heard,
             ) as provider:
                 yield provider
         case other:

@@ -39,3 +39,19 @@ def test_where_only_long_things_count_short_ones_are_silent_and_long_ones_tell_t
         assert told.wait(ENDS_WITHIN_S)
 
     assert all(line.endswith(" s of at most 600 s") for line in lines)
+
+
+def test_how_far_it_has_come_is_told_as_soon_as_it_is_known() -> None:
+    lines: list[str] = []
+    told = threading.Event()
+    known = iter(["", "12 tokens so far"])
+
+    def say(line: str) -> None:
+        lines.append(line)
+        if len(lines) == 2:
+            told.set()
+
+    with ticking(say, every_s=0.01, only_long=True)("waiting", 600, lambda: next(known, "more")):
+        assert told.wait(ENDS_WITHIN_S)
+
+    assert lines[:2] == ["waiting: 0 s of at most 600 s", "waiting: 0 s of at most 600 s, 12 tokens so far"]

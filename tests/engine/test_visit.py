@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -12,8 +13,11 @@ from cogworks.engine.visit import Session, SessionOrder, replies_in
 from cogworks.errors import BudgetReached, InvalidReply, TryAgainLater
 from cogworks.forge.effects import CreateSubIssue
 from cogworks.ledger.record import LedgerUnreadable
+from cogworks.llm.gateway import PromptManifest, ReplyRecord
+from cogworks.llm.provider import BROKEN_OFF
 from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Outcome, Succeeded
 from cogworks.vocabulary import NodeId, SubItemKey
+from tests.fakes import finished
 from tests.pipeline.graphs import document, edge
 from tests.step_fakes import NODES, Died, Fault, Runner, Said
 from tests.world import ADDRESS, ANN, ONE_NODE, World
@@ -44,6 +48,21 @@ def test_replies_are_found_by_their_request_and_nothing_else_is_one() -> None:
 
     assert {key: reply.text for key, reply in found.items()} == {"spec-1": "spec-1, answer 1"}
     assert replies_in("visits/0002-plan", world.files) == {}
+
+
+def test_what_came_of_a_reply_that_broke_off_answers_nothing() -> None:
+    records = [
+        ReplyRecord(
+            request_key="k", purpose="p", reply=finished(text, stop_reason=why), cost_usd=Decimal(0),
+            manifest=PromptManifest(
+                template="t", template_sha256="", system_sha256="", messages_sha256="", schema_sha256=""
+            ),
+        )
+        for text, why in (("whole", "end_turn"), ("wh", BROKEN_OFF))
+    ]  # fmt: skip
+    files = {f"visits/1/reply-{place}.json": each.model_dump_json() for place, each in enumerate(records)}
+
+    assert replies_in("visits/1", files) == {"k": records[0].reply}
 
 
 def test_a_reply_that_cannot_be_read_is_named() -> None:

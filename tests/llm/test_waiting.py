@@ -1,13 +1,14 @@
 """Whoever waits for a model is told so."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 
 import pytest
 
 from cogworks.errors import TryAgainLater
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
-from cogworks.llm.waiting import LONGEST_S, ToldProvider
+from cogworks.llm.waiting import LONGEST_S, Heard, ToldProvider
+from cogworks.telling import During, unknown
 from tests.asked import question
 
 REQUEST = question()
@@ -27,14 +28,14 @@ class Answering:
         return REPLY
 
 
-def into(told: list[str]) -> Callable[[str, float], AbstractContextManager[None]]:
+def into(told: list[str]) -> During:
     @contextmanager
-    def during(what: str, limit_s: float) -> Iterator[None]:
-        told.append(f"{what}, at most {limit_s:.0f} s")
+    def during(what: str, limit_s: float, so_far: Callable[[], str] = unknown) -> Iterator[None]:
+        told.append(f"{what}, at most {limit_s:.0f} s{so_far()}")
         try:
             yield
         finally:
-            told.append("over")
+            told.append(f"over{so_far()}")
 
     return during
 
@@ -57,3 +58,16 @@ def test_a_question_that_fails_is_over_as_well() -> None:
         ToldProvider(Answering(told, busy), into(told)).complete(REQUEST)
 
     assert told[-1] == "over"
+
+
+def test_what_has_come_of_a_reply_is_told_and_forgotten_with_the_next_question() -> None:
+    told: list[str] = []
+    heard = Heard()
+    asking = ToldProvider(Answering(told), into(told), heard=heard)
+
+    asking.complete(REQUEST)
+    heard(8000)
+    assert heard.words() == "about 2,000 tokens so far"
+    asking.complete(REQUEST)
+
+    assert told.count(f"waiting for {REQUEST.model}, at most {LONGEST_S:.0f} s") == 2

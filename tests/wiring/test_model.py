@@ -1,24 +1,36 @@
 """What a visit keeps of the questions to its model."""
 
 import json
-from contextlib import nullcontext
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cogworks.engine.visit import SessionOrder
-from cogworks.errors import ConfigurationError, PermissionRefused
+from cogworks.errors import ConfigurationError, PermissionRefused, TryAgainLater
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import Usage
 from cogworks.repair.proposing import ModelProposer
 from cogworks.settings.config import Environment, parse_config, read_environment
+from cogworks.settings.llm import LlmConfig
+from cogworks.telling import unknown
 from cogworks.vocabulary import RunId
-from cogworks.wiring.model import check_model, gateway_for, open_provider, priced, program_of
+from cogworks.wiring.model import (
+    check_model,
+    gateway_for,
+    open_provider,
+    priced,
+    program_of,
+    told_while_waiting,
+)
 from tests.asked import question
 from tests.fakes import ScriptedModel, finished
 from tests.fixing import diffs
-from tests.model_server import ModelServer, completed, replied
+from tests.model_server import Answer, ModelServer, completed, replied
+from tests.model_streams import completion_chunks, message_events, streamed
 from tests.repair.test_proposing import request
 
 SECRET = "ghp_" + "b" * 30
@@ -190,6 +202,46 @@ def test_any_other_server_needs_its_own_key_encryption_and_a_price(
 ) -> None:
     with pytest.raises(refusal, match=told):
         check_model(LOCAL, {}, read_environment(environ))
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai"])
+def test_a_reply_of_which_nothing_comes_for_as_long_as_is_configured_is_given_up(name: str) -> None:
+    def alive() -> Iterator[bytes]:
+        for _ in range(60):
+            yield b": keep-alive\n\n"
+            time.sleep(0.05)
+        yield from message_events("{}") if name == "anthropic" else completion_chunks("{}")
+
+    config = parse_config('[llm]\nmodel = "local-model"\nstall_timeout_s = 1\n')
+    with ModelServer() as server:
+        server.answers(Answer(200, b"", {"content-type": "text/event-stream"}, pieces=alive))
+        environment = read_environment(
+            {"COGWORKS_LLM_API_KEY": "k", "COGWORKS_LLM_BASE_URL": server.url, "COGWORKS_LLM_PROVIDER": name}
+        )
+        with (
+            open_provider(config, environment) as provider,
+            pytest.raises(TryAgainLater, match="nothing of the reply came for 1 s"),
+        ):
+            provider.complete(question())
+
+
+def test_people_who_wait_are_told_how_much_of_a_reply_has_come() -> None:
+    told: list[str] = []
+
+    @contextmanager
+    def during(what: str, limit_s: float, so_far: Callable[[], str] = unknown) -> Iterator[None]:
+        yield
+        told.append(so_far())
+
+    with ModelServer() as server:
+        server.answers(streamed(message_events('{"a": 1}' * 100)))
+        environment = keyed("k", server.url)
+        with told_while_waiting(during)(
+            LOCAL.model_copy(update={"llm": LlmConfig(model="m")}), environment
+        ) as asking:
+            asking.complete(question())
+
+    assert told == ["about 200 tokens so far"]
 
 
 def test_the_key_of_one_provider_is_never_sent_to_the_other() -> None:

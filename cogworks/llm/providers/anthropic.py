@@ -4,7 +4,7 @@ What is said and what the answer means is pure. The rules follow https://platfor
 of the vendor's own client; `http_door` sends.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import httpx
@@ -12,8 +12,9 @@ from pydantic import BaseModel, ValidationError
 
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from cogworks.llm.providers.http_door import address
+from cogworks.llm.providers.messages_stream import MessageAssembly
 from cogworks.llm.providers.over_http import HttpProvider
-from cogworks.llm.providers.refusals import Complaint, Count, Refused, no_reply, page, refused
+from cogworks.llm.providers.refusals import Complaint, Count, Mask, Refused, no_reply, page, refused
 
 API_VERSION = "2026-10-21"
 BASE_URL = "https://api.anthropic.com"
@@ -65,6 +66,7 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
         "max_tokens": request.max_output_tokens,
         "messages": _messages(request),
         "output_config": {"format": {"type": "json_schema", "schema": request.output_schema}},
+        "stream": True,
     }
     system = [_block(request.system, is_kept=True)] if request.goes_on else request.system
     return {**body, "system": system} if request.system else body
@@ -89,9 +91,7 @@ def _block(text: str, *, is_kept: bool) -> dict[str, Any]:
     return {**block, "cache_control": {"type": "ephemeral"}} if is_kept else block
 
 
-def decipher(
-    status: int, headers: Mapping[str, str], body: bytes, *, mask: Callable[[str], str]
-) -> ModelReply | Refused:
+def decipher(status: int, headers: Mapping[str, str], body: bytes, *, mask: Mask) -> ModelReply | Refused:
     """What an answer means. Never raises.
 
     Args:
@@ -120,7 +120,7 @@ def _reply(body: bytes) -> ModelReply | Refused:
         return no_reply(error, wanted="a message of the Messages API")
 
 
-def _complaint(body: bytes, mask: Callable[[str], str]) -> Complaint:
+def _complaint(body: bytes, mask: Mask) -> Complaint:
     try:
         answer = _ErrorAnswer.model_validate_json(body)
     except ValidationError:
@@ -153,4 +153,9 @@ class AnthropicProvider(HttpProvider):
 
     def complete(self, request: ModelRequest) -> ModelReply:
         """See `HttpDoor.patiently`."""
-        return self._door.patiently(lambda: self._door.post(request_body(request), decipher))
+        return self._door.patiently(lambda: self._door.post(request_body(request), decipher, assembly))
+
+
+def assembly(mask: Mask) -> MessageAssembly:
+    """A reply that is about to come in events."""
+    return MessageAssembly(_reply, _complaint, mask=mask)

@@ -1,15 +1,18 @@
 """The one way to a model over HTTP: one question, sent again as long as the server asks for patience."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
 import httpx
 
 from cogworks.errors import CogworksError, ConfigurationError, TryAgainLater
-from cogworks.llm.provider import ModelReply
-from cogworks.llm.providers.refusals import Refused, no_reply
+from cogworks.llm.provider import BrokenReply, ModelReply
+from cogworks.llm.providers.assembly import Assembly
+from cogworks.llm.providers.events import Event, Events
+from cogworks.llm.providers.refusals import Mask, Refused, no_reply
 from cogworks.loopback import is_loopback
 from cogworks.masking import masked
 from cogworks.retrying import Again, End, Policy, doubling, retried
@@ -21,9 +24,15 @@ MAX_WAIT_S = 30 * 60.0
 MAX_ANSWER_BYTES = 32_000_000
 """Unpacked. The longest reply of any model has less than a tenth of it."""
 
+MAX_STREAM_BYTES = 256_000_000
+"""Of a stream, which is not kept: for each token it takes up to a few hundred bytes."""
+MAX_EVENT_BYTES = 4_000_000
+STALL_S = 300.0
+"""Without anything of a reply, before it is given up."""
+
 _BACKOFF_S = doubling(0.5, longest_s=30.0)
 _JITTER = 0.25
-_REPLY_TIMEOUT_S = 600.0
+_STREAM_TYPE = "text/event-stream"
 _SHORTEST_S = 0.01
 
 
@@ -31,12 +40,30 @@ class Decipher(Protocol):
     """Says what an answer means; never raises."""
 
     def __call__(
-        self, status: int, headers: Mapping[str, str], body: bytes, *, mask: Callable[[str], str]
+        self, status: int, headers: Mapping[str, str], body: bytes, *, mask: Mask
     ) -> ModelReply | Refused: ...
 
 
+@dataclass(frozen=True)
+class Waits:
+    """How long one waits for whom, and how."""
+
+    sleep: Callable[[float], None]
+    """Waits so many seconds."""
+    jitter: Callable[[], float]
+    """0.0 to 1.0, drawn anew at every call; shortens a wait by up to a quarter."""
+    left_s: Callable[[], float | None] = lambda: None
+    """What is left of the time of whoever asks; nobody waits longer for a reply. None: no limit."""
+    stall_s: float = STALL_S
+    """How long one waits for the next part of a reply; lines that only keep a connection alive are none."""
+    heard: Callable[[int], None] = lambda _: None
+    """Is told of each part how many bytes the model has said so far."""
+    now: Callable[[], float] = time.monotonic
+    """Seconds that only run forward."""
+
+
 class HttpDoor:
-    """Posts JSON to one address."""
+    """Posts JSON to one address, and reads the answer whole or as a stream of events."""
 
     def __init__(
         self,
@@ -44,26 +71,16 @@ class HttpDoor:
         *,
         key: str,
         headers: Mapping[str, str],
-        sleep: Callable[[float], None],
-        jitter: Callable[[], float],
+        waits: Waits,
         transport: httpx.BaseTransport | None = None,
-        left_s: Callable[[], float | None] = lambda: None,
-        now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Args:
         key: what no message shows; empty: there is none.
-        sleep: waits so many seconds.
-        jitter: 0.0 to 1.0, drawn anew at every call; shortens a wait by up to a quarter.
         transport: where requests go instead of the network.
-        left_s: what is left of the time of whoever asks; nobody waits longer for a reply. None: no limit.
-        now: seconds that only run forward.
         """
         self._url = url
         self._secrets = [key] if key else []
-        self._sleep = sleep
-        self._jitter = jitter
-        self._left_s = left_s
-        self._now = now
+        self._waits = waits
         self._client = httpx.Client(headers=headers, transport=transport, follow_redirects=False)
 
     @property
@@ -76,40 +93,86 @@ class HttpDoor:
         self._client.close()
 
     def patiently(self, attempt: Callable[[], ModelReply | Refused]) -> ModelReply:
-        """Try until there is a reply, the error is final, five attempts are made or the waits pass 30 minutes."""
-        policy = Policy(MAX_ATTEMPTS - 1, pause=self._backoff_s, longest_s=MAX_WAIT_S, left_s=self._left_s)
+        """Try until there is a reply, the error is final, five attempts are made or the waits pass 30 minutes.
+
+        A reply that broke off after it began is no reason to try again here: it is paid for, so whoever asks counts it first.
+        """
+        policy = Policy(
+            MAX_ATTEMPTS - 1, pause=self._backoff_s, longest_s=MAX_WAIT_S, left_s=self._waits.left_s
+        )
 
         def once() -> ModelReply:
             answer = attempt()
             if isinstance(answer, ModelReply):
                 return answer
+            if answer.partial is not None:
+                raise BrokenReply(answer.error, answer.partial, is_retryable=answer.is_retryable)
             if not answer.is_retryable:
                 raise answer.error
             raise Again(policy, partial(_given_up, answer.error), wait_s=answer.wait_s) from answer.error
 
-        return retried(once, sleep=self._sleep)
+        return retried(once, sleep=self._waits.sleep)
 
-    def post(self, body: Mapping[str, Any], decipher: Decipher) -> ModelReply | Refused:
-        """Send once."""
-        timeout = self._timeout()
+    def post(
+        self, body: Mapping[str, Any], decipher: Decipher, assembly: Callable[[Mask], Assembly]
+    ) -> ModelReply | Refused:
+        """Send once.
+
+        Args:
+            assembly: begins a reply that comes as a stream; a server is free not to send one.
+        """
+        growing = assembly(self._masked)
+        left_s = self._waits.left_s()
+        timeout = self._timeout(left_s)
         try:
             with self._client.stream("POST", self._url, json=body, timeout=timeout) as response:
-                content = self._content(response, timeout.read or _REPLY_TIMEOUT_S)
+                if response.status_code == 200 and _is_stream(response):
+                    return _with_what_came(self._streamed(response, growing, left_s), growing)
+                content = self._content(response, timeout.read or self._waits.stall_s)
         except (httpx.HTTPError, httpx.InvalidURL, httpx.CookieConflict, httpx.StreamError) as error:
-            return self._failed(error)
+            return _with_what_came(self._failed(error), growing)
         if content is None:
             return no_reply(f"it has more than {MAX_ANSWER_BYTES} bytes", wanted="a reply of bearable size")
         return decipher(response.status_code, response.headers, content, mask=self._masked)
 
+    def _streamed(
+        self, response: httpx.Response, growing: Assembly, left_s: float | None
+    ) -> ModelReply | Refused:
+        """The reply that the events of a stream make up."""
+        events, size = Events(), 0
+        began_s = heard_s = self._waits.now()
+        for piece in response.iter_bytes():
+            size += len(piece)
+            found = _grown(growing, events.after(piece))
+            if isinstance(found, Refused):
+                return found
+            if found:
+                heard_s = self._waits.now()
+                self._waits.heard(growing.said_bytes)
+            if growing.is_over:
+                break
+            is_too_long = growing.said_bytes > MAX_ANSWER_BYTES or size > MAX_STREAM_BYTES
+            if is_too_long or events.pending_bytes > MAX_EVENT_BYTES:
+                return no_reply("its stream has no end", wanted="a reply of bearable size")
+            self._refuse_late(began_s, heard_s, left_s)
+        return growing.reply()
+
+    def _refuse_late(self, began_s: float, heard_s: float, left_s: float | None) -> None:
+        now_s = self._waits.now()
+        if left_s is not None and now_s - began_s > left_s:
+            raise httpx.ReadTimeout(f"the answer was not whole after {left_s:.0f} s")
+        if now_s - heard_s > self._waits.stall_s:
+            raise httpx.ReadTimeout(f"nothing of the reply came for {self._waits.stall_s:.0f} s")
+
     def _content(self, response: httpx.Response, limit_s: float) -> bytes | None:
         """The whole body, or None when it is too long. A server that sends a byte now and then ends with the limit, too."""
-        began_s = self._now()
+        began_s = self._waits.now()
         content = bytearray()
         for piece in response.iter_bytes():
             content += piece
             if len(content) > MAX_ANSWER_BYTES:
                 return None
-            if self._now() - began_s > limit_s:
+            if self._waits.now() - began_s > limit_s:
                 raise httpx.ReadTimeout(f"the answer was not whole after {limit_s:.0f} s")
         return bytes(content)
 
@@ -117,9 +180,8 @@ class HttpDoor:
         """What a server says, without the key that it may quote."""
         return masked(text, self._secrets)
 
-    def _timeout(self) -> httpx.Timeout:
-        left_s = self._left_s()
-        read_s = _REPLY_TIMEOUT_S if left_s is None else max(_SHORTEST_S, min(_REPLY_TIMEOUT_S, left_s))
+    def _timeout(self, left_s: float | None) -> httpx.Timeout:
+        read_s = self._waits.stall_s if left_s is None else max(_SHORTEST_S, min(self._waits.stall_s, left_s))
         return httpx.Timeout(connect=min(5.0, read_s), read=read_s, write=min(60.0, read_s), pool=5.0)
 
     def _failed(self, error: Exception) -> Refused:
@@ -132,11 +194,37 @@ class HttpDoor:
             f"{what}. Check the network, then run the same step again.",
             is_timeout=isinstance(error, httpx.TimeoutException),
         )
-        # After ten minutes without an answer the reply may well be paid for; asking again would pay it again.
+        # After so long without an answer the reply may well be paid for; asking again would pay it again.
         return Refused(later, is_retryable=not isinstance(error, httpx.ReadTimeout))
 
     def _backoff_s(self, failures: int) -> float:
-        return _BACKOFF_S(failures) * (1.0 - _JITTER * self._jitter())
+        return _BACKOFF_S(failures) * (1.0 - _JITTER * self._waits.jitter())
+
+
+def _is_stream(response: httpx.Response) -> bool:
+    kind = str(response.headers.get("content-type", ""))
+    return kind.partition(";")[0].strip().lower() == _STREAM_TYPE
+
+
+def _grown(growing: Assembly, events: Iterator[Event]) -> bool | Refused:
+    """Whether some events brought something of the reply, or why the stream is none."""
+    is_news = False
+    try:
+        for event in events:
+            found = growing.add(event)
+            if isinstance(found, Refused):
+                return found
+            is_news = is_news or found
+            if growing.is_over:
+                break
+    except UnicodeDecodeError:
+        return no_reply("its stream is not UTF-8 text", wanted="a stream of events")
+    return is_news
+
+
+def _with_what_came(answer: ModelReply | Refused, growing: Assembly) -> ModelReply | Refused:
+    """A refusal together with the part of the reply that is paid for."""
+    return answer if isinstance(answer, ModelReply) else replace(answer, partial=growing.so_far())
 
 
 def checked_key(api_key: str) -> str:

@@ -5,7 +5,7 @@ it, once, and remembered.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,9 +16,10 @@ from pydantic import BaseModel, ValidationError
 from cogworks.canonical import canonical_text
 from cogworks.llm.budget import upper_bound
 from cogworks.llm.provider import ModelReply, ModelRequest, Usage
+from cogworks.llm.providers.chat_stream import ChatAssembly
 from cogworks.llm.providers.http_door import address
 from cogworks.llm.providers.over_http import HttpProvider
-from cogworks.llm.providers.refusals import Complaint, Count, Refused, no_reply, page, refused
+from cogworks.llm.providers.refusals import Complaint, Count, Mask, Refused, no_reply, page, refused
 from cogworks.loopback import is_loopback
 
 BASE_URL = "https://api.openai.com/v1"
@@ -28,6 +29,8 @@ _STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _SCHEMA_WORDS = re.compile(r"response_format|json_schema", re.IGNORECASE)
 _LIMIT_WORDS = re.compile(r"max_completion_tokens", re.IGNORECASE)
+_STREAM_COUNT_WORDS = re.compile(r"stream_options|include_usage", re.IGNORECASE)
+_STREAM_WORDS = re.compile(r"\bstream(ing|ed)?\b", re.IGNORECASE)
 _UNKNOWN_WORDS = re.compile(
     r"unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|extra|not (allowed|permitted)",
     re.IGNORECASE,
@@ -42,6 +45,10 @@ class Dialect:
     """Whether replies can be bound to a schema; else its text and the repair of replies see to it."""
     has_completion_limit: bool = True
     """Whether the limit is called `max_completion_tokens`; older servers call it `max_tokens`."""
+    has_stream: bool = True
+    """Whether replies come as they are made; else one waits for the whole of each."""
+    has_stream_counts: bool = True
+    """Whether a stream can be asked to tell at its end what was used."""
 
     def after(self, status: int, body: bytes) -> "Dialect":
         """The plainer dialect that an error asks for; this one where it asks for none."""
@@ -53,6 +60,12 @@ class Dialect:
         # A limit that is too large is named as well, and no other name would make it smaller.
         if self.has_completion_limit and _LIMIT_WORDS.search(said) and _UNKNOWN_WORDS.search(said):
             return replace(self, has_completion_limit=False)
+        if not _UNKNOWN_WORDS.search(said):
+            return self
+        if self.has_stream_counts and _STREAM_COUNT_WORDS.search(said):
+            return replace(self, has_stream_counts=False)
+        if self.has_stream and _STREAM_WORDS.search(said):
+            return replace(self, has_stream=False)
         return self
 
 
@@ -120,12 +133,18 @@ def request_body(request: ModelRequest, dialect: Dialect = FULL) -> dict[str, An
     system = [{"role": "system", "content": text}] if text else []
     turns = [{"role": message.role, "content": message.text} for message in request.messages]
     limit = "max_completion_tokens" if dialect.has_completion_limit else "max_tokens"
-    body = {
+    body: dict[str, Any] = {
         "model": request.model,
         "messages": [*system, *turns],
         limit: request.max_output_tokens,
     }
-    return {**body, "response_format": _form(request.output_schema)} if dialect.has_schema else body
+    if dialect.has_schema:
+        body["response_format"] = _form(request.output_schema)
+    if dialect.has_stream:
+        body["stream"] = True
+    if dialect.has_stream and dialect.has_stream_counts:
+        body["stream_options"] = {"include_usage": True}
+    return body
 
 
 def _form_in_words(schema: Mapping[str, Any]) -> str:
@@ -145,7 +164,7 @@ def decipher(
     headers: Mapping[str, str],
     body: bytes,
     *,
-    mask: Callable[[str], str],
+    mask: Mask,
     request: ModelRequest,
     dialect: Dialect = FULL,
 ) -> ModelReply | Refused:
@@ -207,7 +226,7 @@ def _usage(counts: _Counts) -> Usage | None:
     )
 
 
-def _complaint(body: bytes, mask: Callable[[str], str]) -> Complaint:
+def _complaint(body: bytes, mask: Mask) -> Complaint:
     try:
         said = _ErrorAnswer.model_validate_json(body).error
     except ValidationError:
@@ -216,6 +235,11 @@ def _complaint(body: bytes, mask: Callable[[str], str]) -> Complaint:
         return Complaint(message=said)
     codes = frozenset(str(each) for each in (said.code, said.type) if each)
     return Complaint(message=said.message, kind=said.type or "error", codes=codes)
+
+
+def assembly(request: ModelRequest, mask: Mask) -> ChatAssembly:
+    """A reply that is about to come in events."""
+    return ChatAssembly(request, partial(_reply, request=request), _complaint, mask=mask)
 
 
 def endpoint(base_url: str) -> httpx.URL:
@@ -258,7 +282,7 @@ class OpenAIProvider(HttpProvider):
         spoken = self._dialect
         while True:
             read = partial(decipher, request=request, dialect=spoken)
-            answer = self._door.post(request_body(request, spoken), read)
+            answer = self._door.post(request_body(request, spoken), read, partial(assembly, request))
             if not isinstance(answer, Misunderstood):
                 return answer
             spoken = self._dialect = answer.dialect

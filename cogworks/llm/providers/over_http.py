@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import httpx
 
 from cogworks.llm.provider import ModelReply, ModelRequest
-from cogworks.llm.providers.http_door import HttpDoor, checked_key
+from cogworks.llm.providers.http_door import STALL_S, HttpDoor, Waits, checked_key
 
 
 class HttpProvider(ABC):
@@ -25,11 +25,14 @@ class HttpProvider(ABC):
         base_url: str | None = None,
         transport: httpx.BaseTransport | None = None,
         left_s: Callable[[], float | None] = lambda: None,
+        stall_s: float = STALL_S,
+        heard: Callable[[int], None] = lambda _: None,
     ) -> None:
         """Args:
             api_key: empty where the server wants none.
             base_url: scheme, host and an optional path; the path of the API is added. None: the vendor's own.
-            sleep, jitter, transport, left_s: as for `HttpDoor`.
+            transport: as for `HttpDoor`.
+            sleep, jitter, left_s, stall_s, heard: as for `Waits`.
 
         Raises: ConfigurationError for a key no header can carry or a base URL that is none; neither is repeated in it.
         """
@@ -38,10 +41,8 @@ class HttpProvider(ABC):
             self.endpoint(self.default_url if base_url is None else base_url),
             key=key,
             headers=self.headers(key),
-            sleep=sleep,
-            jitter=jitter,
+            waits=Waits(sleep, jitter, left_s, stall_s, heard),
             transport=transport,
-            left_s=left_s,
         )
 
     def __enter__(self) -> Self:

@@ -21,6 +21,7 @@ from cogworks.errors import (
     PermissionRefused,
     TryAgainLater,
 )
+from cogworks.llm.provider import ModelReply
 
 RETRYABLE = frozenset({408, 409, 429})
 """Besides every status from 500 up."""
@@ -31,6 +32,9 @@ _SPEND_LIMIT_CODES = frozenset(
 _SPEND_LIMIT_WORDS = re.compile(r"specified (\w+ )?API usage limits|credit balance is too low", re.IGNORECASE)
 _MAX_MESSAGE_CHARS = 500
 _MAX_PAGE_CHARS = 200
+
+Mask = Callable[[str], str]
+"""Takes secrets out of a text."""
 
 # A negative count would give money back to the budget, and no reply of any model has a billion tokens.
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
@@ -46,6 +50,8 @@ class Refused:
     is_retryable: bool
     wait_s: float | None = None
     """How long the server asks to wait, in seconds; None when it does not say."""
+    partial: ModelReply | None = None
+    """What came of a reply that broke off; None: nothing of it is paid for."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +65,12 @@ class Complaint:
     request_id: str = ""
 
 
-def page(body: bytes, mask: Callable[[str], str]) -> Complaint:
+def page(body: bytes, mask: Mask) -> Complaint:
     """What a proxy or a load balancer says in its own words, which may be a whole page."""
     return Complaint(message=mask(body.decode("utf-8", "replace"))[:_MAX_PAGE_CHARS])
 
 
-def refused(
-    status: int, headers: Mapping[str, str], complaint: Complaint, *, mask: Callable[[str], str]
-) -> Refused:
+def refused(status: int, headers: Mapping[str, str], complaint: Complaint, *, mask: Mask) -> Refused:
     """What an error means.
 
     Args:
@@ -86,6 +90,14 @@ def refused(
         )
         return Refused(later, is_retryable=is_retryable, wait_s=wait_s)
     return Refused(_final_error(status, mask(headers.get("location", "nowhere")), what), is_retryable=False)
+
+
+def broken_off(problem: str) -> Refused:
+    """The refusal of a stream that ended before its reply was whole."""
+    error = TryAgainLater(
+        f"the stream of the model provider broke off: {problem}. Run the same step again later."
+    )
+    return Refused(error, is_retryable=True)
 
 
 def no_reply(found: str | ValidationError, *, wanted: str) -> Refused:
@@ -111,9 +123,7 @@ def _problems(error: ValidationError) -> str:
     )
 
 
-def _described(
-    status: int, headers: Mapping[str, str], complaint: Complaint, mask: Callable[[str], str]
-) -> str:
+def _described(status: int, headers: Mapping[str, str], complaint: Complaint, mask: Mask) -> str:
     # Masked before it is cut: of a secret that is cut in two, nobody would know the half.
     message = mask(" ".join(complaint.message.split()))[:_MAX_MESSAGE_CHARS] or "no explanation"
     request_id = headers.get("request-id") or headers.get("x-request-id") or complaint.request_id

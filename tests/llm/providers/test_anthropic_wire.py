@@ -4,7 +4,7 @@ from typing import Any
 
 import anthropic.types
 import pytest
-from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
+from anthropic.types.message_create_params import MessageCreateParamsStreaming
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ConfigDict, TypeAdapter, with_config
@@ -61,13 +61,14 @@ def test_the_body_is_exactly_what_was_asked_and_nothing_else() -> None:
             {"role": "user", "content": "Again."},
         ],
         "output_config": {"format": {"type": "json_schema", "schema": request().output_schema}},
+        "stream": True,
     }
     assert "system" not in request_body(request(system=""))
 
 
 @pytest.mark.parametrize("stem", sorted(REPLIES))
 def test_the_vendor_s_own_types_accept_the_body(stem: str) -> None:
-    strict = with_config(ConfigDict(extra="forbid"))(MessageCreateParamsNonStreaming)
+    strict = with_config(ConfigDict(extra="forbid"))(MessageCreateParamsStreaming)
     body = request_body(request(stem=stem))
 
     accepted = TypeAdapter(strict).validate_python(body)

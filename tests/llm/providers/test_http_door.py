@@ -7,8 +7,9 @@ import pytest
 
 from cogworks.errors import InvalidReply, TryAgainLater
 from cogworks.llm.provider import ModelReply, Usage
-from cogworks.llm.providers.http_door import MAX_ANSWER_BYTES, HttpDoor
-from cogworks.llm.providers.refusals import Refused
+from cogworks.llm.providers.events import Event
+from cogworks.llm.providers.http_door import MAX_ANSWER_BYTES, MAX_EVENT_BYTES, HttpDoor, Waits
+from cogworks.llm.providers.refusals import Refused, broken_off
 
 URL = httpx.URL("https://api.test/v1/ask")
 
@@ -23,16 +24,37 @@ class Clock:
         return self.now_s
 
 
-def door(pieces: Callable[[], Iterator[bytes]], clock: Clock | None = None) -> HttpDoor:
+class Nothing:
+    """A reply that no stream brings."""
+
+    is_over = False
+    said_bytes = 0
+
+    def add(self, event: Event) -> bool:
+        return False
+
+    def reply(self) -> ModelReply | Refused:
+        return broken_off("nothing came")
+
+    def so_far(self) -> ModelReply | None:
+        return None
+
+
+def door(
+    pieces: Callable[[], Iterator[bytes]], clock: Clock | None = None, *, kind: str = "application/json"
+) -> HttpDoor:
+    headers = {"content-type": kind}
     return HttpDoor(
         URL,
         key="",
         headers={},
-        sleep=lambda _: None,
-        jitter=float,
-        transport=httpx.MockTransport(lambda _: httpx.Response(200, content=pieces())),
-        now=clock or Clock(),
+        waits=Waits(lambda _: None, float, now=clock or Clock()),
+        transport=httpx.MockTransport(lambda _: httpx.Response(200, headers=headers, content=pieces())),
     )
+
+
+def asked(asking: HttpDoor) -> ModelReply | Refused:
+    return asking.post({}, as_text, lambda _: Nothing())
 
 
 def as_text(
@@ -50,7 +72,7 @@ def test_an_answer_without_an_end_is_given_up_before_it_fills_the_memory() -> No
             sent += 1_000_000
             yield b" " * 1_000_000
 
-    found = door(endless).post({}, as_text)
+    found = asked(door(endless))
 
     assert isinstance(found, Refused)
     assert isinstance(found.error, InvalidReply)
@@ -70,15 +92,50 @@ def test_a_byte_now_and_then_keeps_nobody_longer_than_the_whole_reply_may_take()
 
     asking = door(dripping, clock)
 
-    with pytest.raises(TryAgainLater, match="not whole after 600 s") as late:
-        asking.patiently(lambda: asking.post({}, as_text))
+    with pytest.raises(TryAgainLater, match="not whole after 300 s") as late:
+        asking.patiently(lambda: asked(asking))
 
     # Asked once only: the reply may well be paid for.
-    assert (late.value.is_timeout, pieces) == (True, 11)
+    assert (late.value.is_timeout, pieces) == (True, 6)
 
 
 def test_an_answer_in_pieces_is_one_answer() -> None:
-    found = door(lambda: iter([b"12", b"345"])).post({}, as_text)
+    found = asked(door(lambda: iter([b"12", b"345"])))
 
     assert isinstance(found, ModelReply)
     assert found.text == "5 bytes"
+
+
+def test_a_stream_whose_event_never_ends_is_given_up_before_it_fills_the_memory() -> None:
+    sent = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal sent
+        yield b"data: "
+        while True:
+            sent += 1_000_000
+            yield b"x" * 1_000_000
+
+    found = asked(door(endless, kind="text/event-stream"))
+
+    assert isinstance(found, Refused)
+    assert isinstance(found.error, InvalidReply)
+    assert sent <= MAX_EVENT_BYTES + 1_000_000
+
+
+def test_lines_that_only_keep_a_stream_alive_are_no_part_of_a_reply() -> None:
+    clock = Clock()
+    pieces = 0
+
+    def alive() -> Iterator[bytes]:
+        nonlocal pieces
+        while True:
+            pieces += 1
+            clock.now_s += 59.0
+            yield b": still here\n\n"
+
+    found = asked(door(alive, clock, kind="text/event-stream"))
+
+    assert isinstance(found, Refused)
+    assert "nothing of the reply came for 300 s" in str(found.error)
+    assert (found.is_retryable, pieces) == (False, 6)

@@ -8,7 +8,7 @@ import openai
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from openai.types.chat import ChatCompletion
+from openai.types.chat import ChatCompletionChunk
 from pydantic import BaseModel
 
 from cogworks.errors import (
@@ -28,6 +28,7 @@ from cogworks.llm.providers.openai import OpenAIProvider, Refused, decipher, req
 from tests.asked import MODEL
 from tests.asked import corrected as request
 from tests.model_server import Answer, ModelServer, completed, declined
+from tests.model_streams import completion_chunks, streamed
 
 KEY = "sk-secret-0123456789"
 FREE = Price.model_validate(dict.fromkeys(("input", "output", "cache_write", "cache_read"), 0))
@@ -99,6 +100,8 @@ def test_a_question_is_one_post_and_nothing_else(
             "type": "json_schema",
             "json_schema": {"name": schema["title"], "schema": schema, "strict": True},
         },
+        "stream": True,
+        "stream_options": {"include_usage": True},
     }
     assert request_body(request(system=""))["messages"][0] == {"role": "user", "content": "Plan, Ö!"}
 
@@ -142,22 +145,22 @@ def test_the_name_of_a_schema_is_one_that_servers_accept(title: str, name: str) 
 
 def test_the_vendor_s_own_client_sends_and_reads_the_same(server: ModelServer) -> None:
     usage = Usage(input_tokens=1, output_tokens=2, cache_read_input_tokens=4)
-    server.answers(*[completed('{"a":1}', usage=usage)] * 2)
+    server.answers(*[streamed(completion_chunks('{"a":1}', usage=usage))] * 2)
     body = request_body(request())
 
     with openai.OpenAI(api_key=KEY, base_url=f"{server.url}/v1", max_retries=0) as vendor:
-        theirs = vendor.chat.completions.create(**body)
+        chunks = list(vendor.chat.completions.create(**body))
     with OpenAIProvider(KEY, sleep=print, jitter=float, base_url=server.url) as own:
         ours = own.complete(request())
 
     sent = [(seen.path, seen.body, seen.headers["authorization"]) for seen in server.seen]
     assert sent[0] == sent[1]
-    assert isinstance(theirs, ChatCompletion)
-    assert theirs.usage is not None
-    assert ours.text == theirs.choices[0].message.content
+    assert all(isinstance(chunk, ChatCompletionChunk) for chunk in chunks)
+    assert ours.text == "".join(each.delta.content or "" for chunk in chunks for each in chunk.choices)
+    [counts] = [chunk.usage for chunk in chunks if chunk.usage]
     assert (ours.usage.total_input, ours.usage.output_tokens) == (
-        theirs.usage.prompt_tokens,
-        theirs.usage.completion_tokens,
+        counts.prompt_tokens,
+        counts.completion_tokens,
     )
 
 
@@ -206,6 +209,24 @@ def test_an_older_server_gets_the_older_name_of_the_limit(
     limits = [{key: seen.body[key] for key in seen.body if key.startswith("max_")} for seen in server.seen]
     assert limits == [{"max_completion_tokens": 100}, *[{"max_tokens": 100}] * 3]
     assert ["response_format" in seen.body for seen in server.seen] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "sent"),
+    [
+        ("Unrecognized request argument supplied: stream_options", {"stream": True}),
+        ("extra fields not permitted: include_usage", {"stream": True}),
+        ("streaming is not supported by this model", {}),
+    ],
+)
+def test_a_server_that_does_not_stream_or_count_in_streams_is_asked_without_and_remembered(
+    server: ModelServer, asking: OpenAIProvider, refusal: str, sent: dict[str, bool]
+) -> None:
+    server.answers(declined(400, refusal), completed('{"a":1}'), completed('{"a":2}'))
+
+    assert [asking.complete(request()).text for _ in range(2)] == ['{"a":1}', '{"a":2}']
+    streams = [{key: seen.body[key] for key in seen.body if key.startswith("stream")} for seen in server.seen]
+    assert streams == [{"stream": True, "stream_options": {"include_usage": True}}, sent, sent]
 
 
 def test_a_limit_that_is_too_large_is_told_and_not_asked_for_by_another_name(
