@@ -28,7 +28,7 @@ from cogworks.services.sandbox.probing import strongest
 
 SAMPLES = Path(__file__).parents[2] / "tests" / "data" / "samples"
 SAMPLE_NAMES = (
-    "vitest", "jest", "node-workspaces", "go-packages", "go-command", "rust-library", "rust-workspace", "maven", "gradle",
+    "vitest", "jest", "mocha", "jasmine", "node-workspaces", "go-packages", "go-command", "rust-library", "rust-workspace", "maven", "gradle",
 )  # fmt: skip
 LIMIT_S = 600
 _SYSTEM_PACKAGES = Path("/usr/share/maven-repo")
@@ -46,8 +46,14 @@ class Voice(NamedTuple):
     """Where it stands; empty: on the console."""
 
 
-_GOOD = ("PASS", "ok", "✓", "PASSED", "✔", "")
-_LEFT = ("SKIP", "ignored", "○", "↓", "SKIPPED", "✎", "skipped", "todo", "-")
+_JASMINE = Path(__file__).with_name("jasmine_voice.cjs")
+_ASKED = re.compile(
+    r"(?: --json --outputFile=\S+| --reporter=json --outputFile=\S+| --reporter xunit --reporter-options \S+| --reporter=tap"
+    r"| --tap| --helper=\S+)$"
+)
+"""What a command of the service asks for besides."""
+_GOOD = ("PASS", "ok", "✓", "PASSED", "passed", "✔", "")
+_LEFT = ("SKIP", "ignored", "○", "↓", "SKIPPED", "✎", "skipped", "todo", "pending", "excluded", "-")
 _XML = r'<testcase\b[^>]*?\bname="(?P<name>[^"]*)"[^>]*?(?:/>|>\s*(?:<(?P<how>skipped|failure|error))?)'
 VOICES: Mapping[str, Voice] = {
     "go test": Voice("go test -v ./...", r"(?m)^\s*--- (?P<how>PASS|FAIL|SKIP): (?P<name>.+?) \("),
@@ -58,6 +64,7 @@ VOICES: Mapping[str, Voice] = {
     "jest": Voice("{test} --verbose", r"(?m)^\s+(?P<how>[✓✕○✎]) (?:skipped |todo )?(?P<name>.+?)(?: \(\d+ m?s\))?$"),
     "vitest": Voice("{test} --reporter=tap-flat", r"(?m)^(?P<how>ok|not ok) \d+ - .* > (?P<name>.+?) # (?:time=\S+|(?P<left>SKIP|TODO).*)$"),
     "mocha": Voice("{test} --reporter spec", r"(?m)^\s{4,}(?P<how>✓|-|\d+\)) (?P<name>.+?)(?: \(\d+m?s\))?$"),
+    "jasmine": Voice(f"{{test}} --reporter={_JASMINE}", r"(?m)^spec (?P<how>passed|failed|pending|excluded): (?P<name>.*)$"),
     "ava": Voice("{test}", r"(?m)^\s+(?P<how>[✔✘-]) (?:\[\w+\]:? )?(?P<name>.+?)(?: \(\d+(?:\.\d+)?m?s\))?$"),
     "maven": Voice("{test}", _XML, "**/surefire-reports/TEST-*.xml"),
     "gradle": Voice("{test}", _XML, "**/build/test-results/test/*.xml"),
@@ -124,7 +131,7 @@ def _compared(name: str, copy: Path) -> Compared:
     if response.error is not None:
         return Compared(name, recipe.runner, 0, (), seconds, response.error.message.splitlines()[0])
     here = _here(TestReport.model_validate(response.result))
-    plain = re.split(r" --json| --reporter[= ]| --outputFile| --tap$", recipe.test, maxsplit=1)[0]
+    plain = _ASKED.sub("", recipe.test)
     own = _own(voice, _say(voice.line.replace("{test}", plain), copy, variables), copy)
     differ = [f"own {test}" for test in (own - here).elements()]
     differ += [f"here {test}" for test in (here - own).elements()]

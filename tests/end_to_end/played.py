@@ -122,6 +122,52 @@ describe("the ends of a slug", () => {
 """,
     ("the ends of a slug > are letters or digits (not dashes)",),
 )
+MOCHA = Played(
+    "mocha",
+    "lib/minutes.js",
+    (
+        "  return 60 *",
+        "  if (Number(found[2]) > 59) throw new RangeError(`not a time of day: ${text}`);\n  return 60 *",
+    ),
+    "test/limits.spec.js",
+    """"use strict";
+
+const assert = require("node:assert/strict");
+
+const { minutes } = require("../lib");
+
+describe("the limits of a time of day", () => {
+  for (const text of ["9:60", "9:99"]) {
+    it(`leave out ${text}`, () => assert.throws(() => minutes(text), RangeError));
+  }
+});
+""",
+    (
+        "the limits of a time of day > leave out 9:60",
+        "the limits of a time of day > leave out 9:99",
+    ),
+)
+JASMINE = Played(
+    "jasmine",
+    "src/sorting.js",
+    ('localeCompare(other, "en")', 'localeCompare(other, "en", { numeric: true })'),
+    "spec/numbersSpec.js",
+    """import { Shelf, sorted } from "../src/index.js";
+
+describe("numbers in titles", () => {
+  it("count as numbers", () => expect(sorted(["Part 10", "Part 9"])).toEqual(["Part 9", "Part 10"]));
+
+  describe("on a shelf", () => {
+    it("do so too (IX)", () => {
+      const shelf = new Shelf(2);
+      ["Part 10", "Part 9"].forEach((each) => shelf.put(each));
+      expect(shelf.titles[0]).toBe("Part 9");
+    });
+  });
+});
+""",
+    ("numbers in titles > count as numbers", "numbers in titles > on a shelf > do so too (IX)"),
+)
 WORKSPACES = Played(
     "node-workspaces",
     "packages/money/src/index.js",

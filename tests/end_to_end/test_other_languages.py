@@ -91,6 +91,8 @@ def lay_out(scene: Scene, item: Played) -> None:
         pytest.param(played.WORKSPACES, id="node-workspaces", marks=needs("node")),
         pytest.param(played.VITEST, id="typescript-vitest", marks=needs("node", "npm")),
         pytest.param(played.JEST, id="jest", marks=needs("node", "npm")),
+        pytest.param(played.MOCHA, id="mocha", marks=needs("node", "npm")),
+        pytest.param(played.JASMINE, id="jasmine", marks=needs("node", "npm")),
         pytest.param(played.RUST, id="rust", marks=needs("cargo")),
         pytest.param(played.RUST_LIBRARY, id="rust-library", marks=needs("cargo")),
         pytest.param(played.RUST_WORKSPACE, id="rust-workspace", marks=needs("cargo")),
@@ -112,10 +114,15 @@ def test_an_issue_becomes_a_pull_request_whose_tests_passed_there(item: Played, 
 
         assert stand.visited[-1] == "integration@A"
         assert [(branch, state) for branch, _, state in stand.pulls] == [("cogworks/1/swi-1", "OPEN")]
-        handoff = output_of(scene, "0004-code_generation@2")["test_handoff"]
-        count = len(item.names)
+        output = output_of(scene, "0004-code_generation@2")
+        handoff, proof, count = output["test_handoff"], output["proof"], len(item.names)
         assert sorted(handoff["test_ids"]) == item.ids
         assert handoff["red"] == {"collected": count, "failed": count, "passed": 0, "missing": []}
+        assert proof["is_proven"]
+        became = {each["id"]: (each["base"], each["head"], each["verdict"]) for each in proof["tests"]}
+        assert became == dict.fromkeys(item.ids, ("failed", "passed", "fail_to_pass"))
+        assert proof["counts"]["fail_to_pass"] == count
+        assert proof["counts"]["pass_to_pass"] > 0
         [pull] = scene.seen()["pullRequests"]["nodes"]
         assert "No test that passed before fails, is skipped or is gone." in pull["body"]
 

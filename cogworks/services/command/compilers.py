@@ -1,5 +1,6 @@
 """What compilers and linters print: a place and a sentence."""
 
+import json
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,7 +11,7 @@ _MAX_LINES = 20_000
 _FORMS = tuple(
     re.compile(form)
     for form in (
-        # gcc, clang, go, rubocop, phpcs, eslint --format unix
+        # gcc, clang, go, rubocop, phpcs, older eslint --format unix
         r"^\s{0,8}(?P<file>[^\s:()\[\]]{1,300}):(?P<line>\d{1,7})(?::\d{1,7})?: ?(?P<message>\S.{0,1000})$",
         # tsc, csc
         r"^\s{0,8}(?P<file>[^\s:()]{1,300})\((?P<line>\d{1,7}),\d{1,7}\): (?P<message>\S.{0,1000})$",
@@ -19,13 +20,23 @@ _FORMS = tuple(
     )
 )
 _NODE = re.compile(r"^(?:file://)?(?P<file>[^\s:]{1,300}\.[cm]?[jt]sx?):(?P<line>\d{1,7})$")
-_NODE_ERROR = re.compile(r"^\w{0,40}Error(?: \[\w{1,60}\])?: .{1,1000}$")
+_THROWN = re.compile(r"^\w{0,40}Error(?: \[\w{1,60}\])?: .{1,1000}$")
+_FRAME = re.compile(
+    r"^ {4}at (?:.{0,300} \()?(?:file://)?(?P<file>/[^\s:()]{1,300}):(?P<line>\d{1,7}):\d{1,7}\)?$"
+)
+_NOT_OWN = "/node_modules/"
 _RUST_ERROR = re.compile(r"^error(?:\[E\d{1,5}\])?: (?P<message>.{1,1000})$")
 _RUST_PLACE = re.compile(r"^\s{0,20}--> (?P<file>[^\s:]{1,300}):(?P<line>\d{1,7}):\d{1,7}$")
 _ERROR = re.compile(r"^(?:fatal )?error\b|^syntax error\b|\berror TS\d", re.IGNORECASE)
 _WARNING = re.compile(r"^(?:\w{0,20} )?(?:warning|note|hint)\b", re.IGNORECASE)
+_MISTAKE = 2
+"""ESLint's number for what it does not let pass."""
+_ESLINT = '[{"filePath":'
+"""With which the report of ESLint begins that every version of it writes."""
 _COMPILER = "vet: "
 """With which `go vet` marks what does not compile."""
+_RUN = " Exception during run: "
+"""With which mocha begins what ended it before any test."""
 
 
 class Finding(NamedTuple):
@@ -40,7 +51,9 @@ class Finding(NamedTuple):
 
 def findings_in(output: str) -> tuple[Finding, ...]:
     """Every place that is named with a sentence, in order, each once."""
-    return tuple(dict.fromkeys(_found(plain_lines(output))))
+    lines = plain_lines(output)
+    told = (finding for line in lines if line.startswith(_ESLINT) for finding in _of_eslint(line))
+    return tuple(dict.fromkeys([*told, *_found(lines)]))
 
 
 def plain_lines(output: str) -> list[str]:
@@ -58,16 +71,40 @@ def errors_in(output: str) -> tuple[Problem, ...]:
     )
 
 
+def _of_eslint(report: str) -> Iterator[Finding]:
+    try:
+        files = json.loads(report)
+    except (ValueError, RecursionError):
+        return
+    for file in filter(_is_table, files):
+        messages = file.get("messages")
+        for said in filter(_is_table, messages if isinstance(messages, list) else ()):
+            kind = "Error" if said.get("severity") == _MISTAKE else "Warning"
+            words = " ".join(str(said.get("message", "")).split())
+            text = f"{words} [{kind}/{said['ruleId']}]" if said.get("ruleId") else words
+            line = said["line"] if isinstance(said.get("line"), int) else 1
+            yield Finding(str(file.get("filePath", "")), line, text, bool(said.get("fatal")))
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, dict)
+
+
 def _found(lines: list[str]) -> Iterator[Finding]:
     place: tuple[str, int] | None = None
-    error = ""
-    for line in lines:
+    error = thrown = ""
+    for line in (each.removeprefix(_RUN) for each in lines):
         text = line.removeprefix(_COMPILER)
         if found := _NODE.match(line):
             place = (found["file"], int(found["line"]))
-        elif place and _NODE_ERROR.match(line):
+        elif place and _THROWN.match(line):
             yield Finding(*place, line, is_error=True)
             place = None
+        elif _THROWN.match(line):
+            thrown = line
+        elif thrown and (found := _FRAME.match(line)) and _NOT_OWN not in line:
+            yield Finding(found["file"], int(found["line"]), thrown, is_error=True)
+            thrown = ""
         elif found := _RUST_ERROR.match(line):
             error = found["message"]
         elif error and (found := _RUST_PLACE.match(line)):

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 REPORT = "$COGWORKS_REPORT"
 """Stands in a command for the file that the report belongs into."""
+INSIDE = "$COGWORKS_INSIDE"
+"""Stands in a command for the folder of our own reporters."""
 
 
 class Recipe(NamedTuple):

@@ -66,7 +66,7 @@ def _typescript(texts: Texts) -> Recipe:
     return recipe._replace(
         language="typescript",
         setup=_node_setup(texts) if packages else (),
-        lint="eslint --format unix {files}" if "eslint" in packages else "",
+        lint="eslint --format json {files}" if "eslint" in packages else "",
         format="prettier --write {files}" if "prettier" in packages else "",
         programs=("node",),
     )

@@ -172,6 +172,7 @@ class Room:
             "COGWORKS_ASK": "; ".join(ask),
             "COGWORKS_SAID": str(self._said),
             "COGWORKS_REPORT": str(self._said / "report"),
+            "COGWORKS_INSIDE": str(INSIDE),
             **_OFFLINE,
             # With packages of its own in `vendor` Go reads nothing else.
             **({} if (self.place / "vendor/modules.txt").is_file() else {"GOFLAGS": "-mod=mod"}),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from cogworks.services.command.recipe import REPORT, Recipe
+from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
 
 _MOST_LEVELS = 5
 _JOINT = re.compile(r"&&|;")
@@ -90,6 +90,12 @@ def _mocha(line: str) -> Recipe:
     return Recipe(runner="mocha", test=test, report="junit")
 
 
+def _jasmine(line: str) -> Recipe:
+    # It has no report for machines; a helper listens beside the reporter that the repository chose.
+    test = f"{line} --helper={INSIDE}/jasmine.cjs"
+    return Recipe(runner="jasmine", test=test, report="node-test")
+
+
 def _speaks_tap(name: str, option: str = "") -> Callable[[str], Recipe]:
     def made(line: str) -> Recipe:
         return Recipe(runner=name, test=" ".join(filter(None, [line, option])), report="tap")
@@ -103,6 +109,7 @@ _RUNNERS: Mapping[str, Callable[[str], Recipe]] = MappingProxyType(
         "jest": _jest,
         "react-scripts test": _jest,
         "mocha": _mocha,
+        "jasmine": _jasmine,
         "ava": _speaks_tap("ava", "--tap"),
         "tape": _speaks_tap("tape"),
         "tap": _speaks_tap("tap", "--reporter=tap"),

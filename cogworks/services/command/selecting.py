@@ -117,10 +117,13 @@ def _of_files(
 
 def _named(option: str) -> Callable[[Sequence[str]], str]:
     def chosen(names: Sequence[str]) -> str:
-        pattern = "|".join(re.escape(name) for name in names)
-        return f"{option} {shlex.quote(pattern)}"
+        return f"{option} {_pattern(names)}"
 
     return chosen
+
+
+def _pattern(names: Sequence[str]) -> str:
+    return shlex.quote("|".join(re.escape(name) for name in names))
 
 
 def _script(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
@@ -132,6 +135,15 @@ def _script(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
         return None
     files = sorted({test.file for test in tests})
     return ["&& ".join([*words[:-1], " ".join([*kept, *map(shlex.quote, files)])]).strip()]
+
+
+def _jasmine(recipe: Recipe, tests: Sequence[Asked]) -> list[str]:
+    """Without the script's own files, like `_script`; what stands before the runner starts it and is kept."""
+    before, runner, after = re.split(r"(\bjasmine(?=\s))", recipe.test, maxsplit=1)
+    names = sorted({test.name for test in tests})
+    chosen = [] if "" in names else [f"--filter={_pattern([name.split(' > ')[-1] for name in names])}"]
+    files = map(shlex.quote, sorted({test.file for test in tests}))
+    return [" ".join([f"{before}{runner}", *without_places(after), *chosen, *files])]
 
 
 _JS = ("js", "mjs", "cjs", "jsx", "ts", "tsx", "mts", "cts")
@@ -183,6 +195,7 @@ _RULES: Mapping[str, Callable[[Recipe, Sequence[Asked]], list[str] | None]] = {
     "jest": _of_files(_named("-t"), "--runTestsByPath"),
     "vitest": _of_files(_named("-t")),
     "mocha": _of_files(_named("--grep")),
+    "jasmine": _jasmine,
     "node:test": _script,
     "tape": _script,
     "tap": _script,

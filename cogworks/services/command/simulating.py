@@ -228,7 +228,7 @@ def _run(
 
 
 def _reporter(recipe: Recipe, room: Room) -> dict[str, str]:
-    if recipe.report != "node-test":
+    if recipe.report != "node-test" or recipe.runner == "jasmine":
         return {}
     # Through a variable, for a script of the repository starts node.
     options = f"--test-reporter={INSIDE / 'report.mjs'} --test-reporter-destination={room.report_path}"

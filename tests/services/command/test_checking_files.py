@@ -29,6 +29,24 @@ LINT = Commands(lint="cat {files} >&2; exit 1")
             "[ERROR] src/A.java:[12,5] cannot find symbol",
             Finding("src/A.java", 12, "cannot find symbol", is_error=True),
         ),
+        (
+            (
+                '[{"filePath":"/a/b.js","messages":[{"ruleId":"semi","severity":2,"message":"Missing semicolon.","line":3}]},'
+                '{"filePath":"/a/c.js","messages":[]}]'
+            ),
+            Finding("/a/b.js", 3, "Missing semicolon. [Error/semi]"),
+        ),
+        (
+            '[{"filePath":"/a/b.js","messages":[{"ruleId":null,"fatal":true,"severity":2,"message":"Parsing error: x","line":1}]}]',
+            Finding("/a/b.js", 1, "Parsing error: x", is_error=True),
+        ),
+        (
+            (
+                "Error: Cannot find module './none'\nRequire stack:\n- /a/b.js\n    at require (node:internal/modules/x:1:2)\n"
+                "    at Object.<anonymous> (/a/node_modules/x/y.js:1:11)\n    at Object.<anonymous> (/a/b.js:4:11)\n    at c (/a/c.js:1:1)"
+            ),
+            Finding("/a/b.js", 4, "Error: Cannot find module './none'", is_error=True),
+        ),
     ],
 )
 def test_each_form_of_a_place_is_read(line: str, wanted: Finding) -> None:

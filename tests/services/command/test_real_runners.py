@@ -8,7 +8,7 @@ import pytest
 from cogworks.services.command.machine import Commands
 from tests.node_packages import installed
 from tests.services.asking import laid_out
-from tests.services.command.commanding import needs, needs_files, outcomes, report_of
+from tests.services.command.commanding import ask, needs, needs_files, outcomes, report_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -132,6 +132,64 @@ def test_jest_and_vitest_with_a_file_that_is_none(
     [error] = report_of(repository).collection_errors
     assert error.startswith(f"{broken}: ")
     assert "\x1b" not in error
+
+
+@needs("node", "npm")
+@pytest.mark.parametrize(
+    ("name", "place", "one", "wanted"),
+    [
+        ("mocha", "test/week.spec.js", "a week on an open day > is closed at the end", 7),
+        ("jasmine", "spec/shelfSpec.js", "a shelf > that is full > takes no more", 5),
+    ],
+)
+def test_mocha_and_jasmine_whole_by_file_by_name_and_with_a_file_that_is_none(
+    name: str, place: str, one: str, wanted: int, tmp_path: Path
+) -> None:
+    repository = with_packages(name, tmp_path)
+    found = outcomes(report_of(repository))
+    assert (len(found), "failed" in found.values()) == (wanted, False)
+    assert found[f"{place}::{one}"] == "passed"
+    assert list(found.values()).count("skipped") == 1
+    assert {test.partition("::")[0] for test in outcomes(report_of(repository, tests=[place]))} == {place}
+    assert outcomes(report_of(repository, tests=[f"{place}::{one}"])) == {f"{place}::{one}": "passed"}
+
+    folder, _, ending = place.partition("/")
+    broken = f"{folder}/broken{'Spec.js' if ending.endswith('Spec.js') else '.spec.js'}"
+    laid_out(repository, {broken: "missing();\n"})
+    [error] = report_of(repository).collection_errors
+    assert error == f"{broken}: {broken}:1: ReferenceError: missing is not defined"
+
+
+@needs("node", "npm")
+def test_what_jasmine_runs_around_tests_fails_them_or_is_told_beside_them(tmp_path: Path) -> None:
+    repository = with_packages("jasmine", tmp_path)
+    around = (
+        'describe("before", () => { beforeAll(() => { throw new Error("no"); }); it("runs", () => {}); });\n'
+        'describe("after", () => { afterAll(() => { throw new Error("no"); }); it("runs", () => {}); });\n'
+        'afterAll(() => { throw new Error("the end"); });\n'
+    )
+    laid_out(repository, {"spec/aroundSpec.js": around})
+    found = outcomes(report_of(repository, tests=["spec/aroundSpec.js"]))
+
+    assert found == {
+        "spec/aroundSpec.js::before > runs": "failed",
+        "spec/aroundSpec.js::before": "failed",
+        "spec/aroundSpec.js::after > runs": "passed",
+        "spec/aroundSpec.js::after": "failed",
+        "spec/aroundSpec.js::afterAll": "failed",
+    }
+
+
+@needs("node", "npm")
+def test_a_linter_of_today_tells_of_the_lines_that_it_does_not_let_pass(tmp_path: Path) -> None:
+    repository = with_packages("mocha", tmp_path)
+    laid_out(repository, {"lib/more.js": '"use strict";\n\nmodule.exports = { more: lesss };\n'})
+    response = ask("validate", repository, artifacts=["lib/more.js", "lib/week.js"])
+
+    [found] = response.diagnostics
+    assert (found.artifact, found.location.line) == ("lib/more.js", 3)
+    assert "'lesss' is not defined. [Error/no-undef]" in found.message
+    assert response.result["tools"][-1]["tool"] == "eslint"
 
 
 @needs("node", "npm")

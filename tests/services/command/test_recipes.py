@@ -26,6 +26,11 @@ def of_package(script: str | None = None, *, names: tuple[str, ...] = (), **pack
             "vitest-json",
         ),
         ("mocha", "mocha --reporter xunit --reporter-options output=$COGWORKS_REPORT", "junit"),
+        (
+            "c8 jasmine spec/*Spec.js",
+            "c8 jasmine spec/*Spec.js --helper=$COGWORKS_INSIDE/jasmine.cjs",
+            "node-test",
+        ),
         ("tape test/*.js | tap-spec", "tape test/*.js", "tap"),
         ("tap test/*.js --100", "tap test/*.js --100 --reporter=tap", "tap"),
         ("xo && ava && tsd", "ava --tap", "tap"),

@@ -63,6 +63,18 @@ def test_runners_that_speak_tap_run_the_file_in_place_of_those_of_the_script() -
     assert lines(recipe, "test/a.js::adds") == ("tsc && tap --reporter=tap test/a.js",)
 
 
+def test_jasmine_is_told_files_and_one_pattern_and_keeps_what_starts_it() -> None:
+    recipe = Recipe(
+        runner="jasmine", test="c8 -r lcov/x node_modules/.bin/jasmine spec/*.js --helper=$X/a.cjs"
+    )
+    start = "c8 -r lcov/x node_modules/.bin/jasmine --helper=$X/a.cjs"
+
+    assert lines(recipe, "spec/a.js", "spec/b.js::x") == (f"{start} spec/a.js spec/b.js",)
+    assert lines(recipe, "spec/b.js::a shelf > holds (2)") == (
+        f"{start} --filter='holds\\ \\(2\\)' spec/b.js",
+    )
+
+
 def test_maven_is_told_classes_and_methods() -> None:
     recipe = Recipe(runner="maven", test="mvn test")
     [line] = lines(recipe, "src/test/java/CartTest.java::adds", "src/test/java/CartTest.java::fails")

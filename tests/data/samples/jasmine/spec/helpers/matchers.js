@@ -1,0 +1,5 @@
+beforeEach(() => {
+  jasmine.addMatchers({
+    toHold: () => ({ compare: (shelf, name) => ({ pass: shelf.holds(name) }) }),
+  });
+});

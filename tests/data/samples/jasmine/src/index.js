@@ -1,0 +1,2 @@
+export { Shelf } from "./shelf.js";
+export { sorted } from "./sorting.js";
