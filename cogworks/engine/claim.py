@@ -14,6 +14,7 @@ from cogworks.nodes.contract import MAX_ANSWERS, Conventions, NodeTask
 from cogworks.pipeline.calls import lapsed_calls
 from cogworks.pipeline.closing import is_last_to_merge
 from cogworks.pipeline.decision import Run
+from cogworks.pipeline.lane_choice import MOST_FILES
 from cogworks.pipeline.limits import grant
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import Standing, aborted_by
@@ -139,6 +140,7 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
         pipelines={name: each.description for name, each in choices.items()}
         if len(choices) > 1 and not seen.pipelines.are_lanes
         else {},
+        lane_files=MOST_FILES if seen.pipelines.are_lanes and seen.pipeline.name == "small" else 0,
         change_limits=seen.config.codegen.limits,
         probes=seen.config.codegen.search,
         sight=seen.config.sight,

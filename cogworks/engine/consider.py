@@ -27,6 +27,7 @@ from cogworks.pipeline.places import place_of
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.revalidation import revalidated
 from cogworks.pipeline.state import RunState, issue_digest
+from cogworks.pipeline.transitions import moved_up_for_safety
 from cogworks.pipeline.wording import worded
 from cogworks.settings.config import PIPELINE_FILE, Config, require_config
 from cogworks.vocabulary import CommitOid, Login, NodeId, RunId, SubItemKey, Value, VisitKey
@@ -158,7 +159,9 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     )
     obeyed = noticed(obey(state, facts, heard, pipeline, fresh=fresh), facts)
     obeyed = revalidated(obeyed, _foreign_heads(obeyed, snapshot, facts, pipeline), pipeline)
-    # A restart begins where a new run does.
+    critical = facts.is_safety_critical or obeyed.is_safety_critical
+    obeyed = moved_up_for_safety(obeyed, pipelines, is_critical=critical)
+    # A restart begins where a new run does, and one that moved up goes on elsewhere.
     pipeline = pipelines.choose(obeyed.pipeline)
     standing = Standing(obeyed, facts, pipeline)
     return Considered(

@@ -27,7 +27,7 @@ from cogworks.pipeline.places import is_routing
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.revalidation import looked_at
 from cogworks.pipeline.state import KnownPull, RunState, VisitRecord
-from cogworks.pipeline.transitions import learn_classification, learn_plan, settle, switched
+from cogworks.pipeline.transitions import learn_classification, learn_plan, moved_up, settle, switched
 from cogworks.settings.config import Config
 from cogworks.vocabulary import BranchName, CommitOid
 
@@ -105,9 +105,13 @@ def transition(
         if isinstance(outcome, Succeeded) and not is_routing(record.instance):
             state = _learn(state, slot_values(claimed.pipeline.node(record.node), outcome.output), published)
             state = with_head(state, claimed.move.instance, claimed.task.branch, claimed.snapshot, published)
-        if pipeline is not claimed.pipeline:
-            state = switched(state, pipeline)
-        settled = noticed(settle(known(state, published), pipeline, record, view), facts)
+        if reason := _moves_up(claimed, outcome):
+            settled = moved_up(known(state, published).recorded(record), pipeline, reason)
+        else:
+            if pipeline is not claimed.pipeline:
+                state = switched(state, pipeline)
+            settled = settle(known(state, published), pipeline, record, view)
+        settled = noticed(settled, facts)
         gates = Standing(settled, facts, pipeline).position
         finished = gates.frontier.finished
         return settled.model_copy(
@@ -179,7 +183,9 @@ def files_after(
 
 
 def evaluations_after(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> tuple[EdgeEvaluation, ...]:
-    """What was looked at to decide the edges of a visit."""
+    """What was looked at to decide the edges of a visit; nothing where the run leaves its pipeline after it."""
+    if _moves_up(claimed, outcome):
+        return ()
     return edge_evaluations(pipeline_after(claimed, outcome), record, view_after(claimed, outcome, record))
 
 
@@ -189,8 +195,10 @@ def kept_output(outcome: Outcome) -> Mapping[str, Any] | None:
 
 
 def _requested(claimed: Claimed, outcome: Outcome) -> str | None:
-    """The pipeline that the first node chose; None = the run stays on the one it is on."""
+    """The pipeline that the first node chose, or that a node asks for that needs more; None = the run stays on the one it is on."""
     at = claimed.move.instance
+    if _moves_up(claimed, outcome):
+        return "default"
     if not isinstance(outcome, Succeeded) or at.node != claimed.pipeline.start or is_routing(at):
         return None
     if CLASSIFICATION not in claimed.pipeline.node(at.node).outputs:
@@ -205,6 +213,12 @@ def _requested(claimed: Claimed, outcome: Outcome) -> str | None:
     # "default" is what a prompt says that knows of no other pipeline.
     known = claimed.pipelines.pipelines
     return claimed.pipelines.default if name in ("", "default") and name not in known else name
+
+
+def _moves_up(claimed: Claimed, outcome: Outcome) -> str:
+    """Why the run leaves the short way after the visit; empty: it stays."""
+    is_short = claimed.pipelines.are_lanes and claimed.pipeline.name == "small"
+    return outcome.moves_up if is_short and isinstance(outcome, Succeeded) else ""
 
 
 def _is_safety_critical(claimed: Claimed, classification: object) -> bool:

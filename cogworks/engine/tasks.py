@@ -6,7 +6,15 @@ from typing import Any
 
 from cogworks.forge.wordings import EditedText
 from cogworks.ledger.record import LedgerUnreadable, ledger_branch, view_path
-from cogworks.nodes.contract import Conventions, NodeTask, PullRequestRef, SubItemRef, Visit, WorkItem
+from cogworks.nodes.contract import (
+    Conventions,
+    Learnt,
+    NodeTask,
+    PullRequestRef,
+    SubItemRef,
+    Visit,
+    WorkItem,
+)
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.foundations import Foundation, foundations
@@ -31,6 +39,8 @@ class Source(Value):
     """The file is the slot's value; False: the slot is one key of it."""
     is_earlier: bool = False
     """It is what an earlier visit of the same node put out."""
+    is_learnt: bool = False
+    """It is what was found on the short way that the item has left."""
 
 
 def sources_of(
@@ -59,14 +69,16 @@ def sources_of(
                 source = _source(state, pipeline, slot, dependency, may_be_discarded=False)
                 if source is not None:
                     sources.append(source.model_copy(update={"dependency": dependency}))
-    return tuple(sources)
+    return (*sources, *_learnt(state, pipeline, instance))
 
 
 def missing_inputs(pipeline: Pipeline, instance: Instance, sources: tuple[Source, ...]) -> tuple[str, ...]:
     """Declared inputs that no finished visit has produced although one before it should have."""
     if is_routing(instance):
         return () if sources else (VIEW,)
-    there = {source.slot for source in sources if source.dependency is None and not source.is_earlier}
+    there = {
+        each.slot for each in sources if each.dependency is None and not (each.is_earlier or each.is_learnt)
+    }
     return tuple(slot for slot in pipeline.required_inputs(instance.node) if slot not in there)
 
 
@@ -92,11 +104,14 @@ def task_for(
     node, sub_item = move.instance
     inputs: dict[str, Any] = {}
     earlier: dict[str, Any] = {}
+    learnt: dict[str, Any] = {}
     dependencies: dict[SubItemKey, dict[str, Any]] = {}
     for source in sources_of(state, pipeline, move.instance, ordinal=move.ordinal):
         data = json.loads(_text_of(files, source.path, state))
         value = data if source.is_whole else data.get(source.slot)
-        if source.dependency is not None:
+        if source.is_learnt:
+            learnt = value
+        elif source.dependency is not None:
             dependencies.setdefault(source.dependency, {})[source.slot] = value
         else:
             (earlier if source.is_earlier else inputs)[source.slot] = value
@@ -116,6 +131,9 @@ def task_for(
         inputs=inputs,
         dependency_outputs=dependencies,
         earlier=earlier,
+        learnt=Learnt(why=state.moved_up.why, output=learnt)
+        if state.moved_up and _is_of_item(pipeline, move.instance)
+        else None,
         earlier_failure=_failure_before(state, move.instance),
         sub_item=_sub_item_ref(state, sub_item) if sub_item else None,
         sub_items=tuple(_sub_item_ref(state, planned.key) for planned in state.sub_items or ()),
@@ -131,6 +149,23 @@ def task_for(
         approved=_approved(state, pipeline, pulls),
         conventions=conventions,
     )
+
+
+def _is_of_item(pipeline: Pipeline, instance: Instance) -> bool:
+    """Whether an instance works on the item as a whole, after its first node."""
+    return instance.sub_item is None and not is_routing(instance) and instance.node != pipeline.start
+
+
+def _learnt(state: RunState, pipeline: Pipeline, instance: Instance) -> tuple[Source, ...]:
+    """The newest output of the way that the item has left; none where nothing but its first node ran there."""
+    if state.moved_up is None or not _is_of_item(pipeline, instance):
+        return ()
+    for visit in reversed(state.visits):
+        is_left = visit.is_discarded and visit.index <= state.moved_up.after and visit.node != pipeline.start
+        if is_left and visit.has_output:
+            path = f"{state.folder(visit.index, visit.instance)}/output.json"
+            return (Source(slot="", dependency=None, path=path, is_whole=True, is_learnt=True),)
+    return ()
 
 
 def _failure_before(state: RunState, instance: Instance) -> str:
@@ -232,7 +267,7 @@ def _source(
             and slot in outputs
             and visit.has_output
             and visit.status == "succeeded"
-            and (may_be_discarded or not visit.is_discarded)
+            and (not visit.is_discarded or (may_be_discarded and not _is_left_behind(state, visit)))
         ):
             newest = visit
     if newest is None:
@@ -240,3 +275,7 @@ def _source(
     path = f"{state.folder(newest.index, newest.instance)}/output.json"
     is_whole = len(pipeline.node(newest.node).outputs) == 1
     return Source(slot=slot, dependency=None, path=path, is_whole=is_whole)
+
+
+def _is_left_behind(state: RunState, visit: VisitRecord) -> bool:
+    return state.moved_up is not None and visit.index <= state.moved_up.after

@@ -13,6 +13,7 @@ from cogworks.errors import SafetyHalt
 from cogworks.forge.facts import Comment
 from cogworks.forge.markers import STATUS_TOPIC, parse_marker
 from cogworks.forge.snapshot import Snapshot
+from cogworks.leaving import in_markdown, in_title
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.lane_choice import SMALL_IS_FOR
 from cogworks.pipeline.position import instance_name, is_request_changed
@@ -54,6 +55,12 @@ def notices(state: RunState, facts: Facts) -> list[str]:
 
 def _lane(state: RunState, facts: Facts) -> Iterator[str]:
     """What became of the wish for the short way; nobody who did not ask for it reads of it."""
+    if state.moved_up is not None:
+        yield (
+            f"- **Lane:** `default`, moved up from `small`: {in_markdown(in_title(state.moved_up.why))}. Intake still counts, and the "
+            "next nodes are told what was learnt."
+        )
+        return
     if not facts.lane or (facts.lane == "default" and state.pipeline == "default"):
         return
     is_critical = facts.is_safety_critical or state.is_safety_critical
@@ -65,11 +72,8 @@ def _lane(state: RunState, facts: Facts) -> Iterator[str]:
             yield "- **Lane:** chosen when Intake is done."
         return
     if state.pipeline == "small":
-        yield "- **Lane:** `small`: no specification and no plan, one pull request." + (
-            " The item has become safety-critical since: every node that writes code waits for a person, and "
-            "`/cogworks restart` begins anew in `default`."
-            if is_critical
-            else ""
+        yield "- **Lane:** `small`: no specification and no plan, one pull request." + _criticality(
+            state, is_critical=is_critical
         )
     elif is_critical:
         yield "- **Lane:** `default`, although `small` was asked for: safety-critical work never takes `small`."
@@ -78,6 +82,17 @@ def _lane(state: RunState, facts: Facts) -> Iterator[str]:
             "- **Lane:** `default`, because `small` was asked for after this run began; "
             "`/cogworks restart` begins anew in `small`."
         )
+
+
+def _criticality(state: RunState, *, is_critical: bool) -> str:
+    if not is_critical:
+        return ""
+    if state.pull_requests or state.status != "running":
+        return (
+            " The item has become safety-critical since its pull request was opened: people decide on that. "
+            "`/cogworks restart` begins anew in `default`."
+        )
+    return " The item has become safety-critical since: it moves to `default` when the node that has begun is done."
 
 
 def refuse_missing_ledger(snapshot: Snapshot) -> None:

@@ -9,11 +9,13 @@ from typing import Any, Generic
 
 from cogworks.codebase.asking import is_asked_about
 from cogworks.codebase.changes import FileChange, protected_by
-from cogworks.nodes.contract import Failed, NodePorts, NodeTask, Reply, Talk, Visit
+from cogworks.nodes.contract import Failed, Learnt, NodePorts, NodeTask, Reply, Talk, Visit
 from cogworks.nodes.replies import ProposedFile
 from cogworks.nodes.shown import look_limits, manifest_of
 from cogworks.sight.view import FirstView
 
+MAX_LEARNT_CHARS = 20_000
+"""Of the change that was made on a shorter way."""
 MAX_FAILURE_CHARS = 6_000
 """Of the reason for which the visit before failed."""
 
@@ -61,9 +63,21 @@ def conversation_about(ports: NodePorts, task: NodeTask, question: Question[Repl
         limits=look_limits(task),
         shown=manifest_of(question.view) if question.view else (),
     )
+    if task.learnt is not None:
+        talk.tell("_moved_up", told_of(task.learnt))
     if task.earlier_failure:
         talk.tell("_earlier_failure", {"reason": task.earlier_failure[:MAX_FAILURE_CHARS]})
     return talk
+
+
+def told_of(learnt: Learnt) -> Mapping[str, Any]:
+    """What a prompt says of the shorter way that an item was on."""
+    change = str(learnt.output.get("change", ""))
+    return {
+        "why": learnt.why,
+        "notes": str(learnt.output.get("notes", "")),
+        "change": change if len(change) <= MAX_LEARNT_CHARS else "",
+    }
 
 
 def answered(
@@ -109,6 +123,7 @@ def reason_for_a_person(
             reason=f"{node} needs what {bounds} not allow: {missing_capability} "
             "Extend the specification, merge it, then remove the trigger label and set it again.",
             category="escalated",
+            missing=missing_capability,
         )
     if touched := [path for path in paths if protected_by(path) is not None]:
         return Failed(

@@ -20,6 +20,7 @@ from cogworks.errors import ApprovalNeeded
 from cogworks.forge.effects import PushBranch
 from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
 from cogworks.nodes.interface_design import left_out
+from cogworks.nodes.lane_bounds import beyond, moving_up, needs_more
 from cogworks.repair.proof import caution, summarised
 from cogworks.repair.transact.measure import file_of
 from cogworks.tools.approvals import Approval
@@ -50,6 +51,7 @@ def _run(task: NodeTask, ports: NodePorts, limits: Limits) -> Outcome:
         ApprovalNeeded: the repository's policy wants a person for an action; the next claim goes on from the replies.
     """
     work = CodingWork(task, ports)
+    found_at = work.workspace.head
     audit = audit_of(task, ports)
     actions = GovernedActions(
         guarded(work.handlers(), ports),
@@ -86,7 +88,12 @@ def _run(task: NodeTask, ports: NodePorts, limits: Limits) -> Outcome:
     if work.disputes.waits is not None:
         raise work.disputes.waits
     if result.success and work.kept is not None:
-        return _succeeded(task, work, work.kept, _told(cycle, result), dict(left_out(ports)))
+        done = _succeeded(task, work, work.kept, _told(cycle, result), dict(left_out(ports)))
+        why = beyond(task, ports, found_at=found_at)
+        return moving_up(why, done.output, diff=work.workspace.diff(task.base_branch)) if why else done
+    if work.refusal is not None and (why := needs_more(task, work.refusal)):
+        told = {"sub_item": work.item.key, "notes": "", "cycle": _told(cycle, result)}
+        return moving_up(why, told, diff="")
     return _failed(task, work, cycle, result)
 
 

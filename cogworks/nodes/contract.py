@@ -114,11 +114,23 @@ class Conventions(Value):
     """Patterns of files that say what is installed or how tests run, and that only a person changes."""
     pipelines: Mapping[str, str] = {}
     """The pipelines that a classification may choose: name -> description; empty where there is no choice."""
+    lane_files: int = 0
+    """Files that the work may change on the short way that the item is on, and no public interface with them; what needs more
+    moves up. 0: it is on no such way."""
     change_limits: ChangeLimits = ChangeLimits()
     probes: ProbeConfig = ProbeConfig()
     sight: SightConfig = SightConfig()
     coding_policy: Policy = POLICY
     """What the actions of the coding cycle may do."""
+
+
+class Learnt(Value):
+    """What an item brings along that was on a shorter way before."""
+
+    why: str
+    """Why that did not do."""
+    output: Mapping[str, Any] = {}
+    """What its last node put out; empty where none had."""
 
 
 class NodeTask(Value):
@@ -133,6 +145,8 @@ class NodeTask(Value):
     earlier: Mapping[str, Any] = {}
     """What the latest successful visit of this node (and sub-item) put out, slot -> JSON, also where rework has
     discarded it; empty on a first visit."""
+    learnt: Learnt | None = None
+    """On a node that works on the item as a whole; None: the item was on no other way before."""
     earlier_failure: str = ""
     """Why the visit of this node (and sub-item) before this one failed; empty where it did not, or there was none."""
     sub_item: SubItemRef | None
@@ -364,6 +378,9 @@ class Succeeded(Value):
     """One line for the status table."""
     caution: str = ""
     """What people have to know before they read anything else about it; empty: nothing."""
+    moves_up: str = ""
+    """Why the item needs a longer way than the short one that it is on, as the end of a sentence; its output is what was
+    learnt. Empty: it does not. Given only where the task's `conventions.lane_files` is."""
 
 
 class Failed(Value):
@@ -371,6 +388,8 @@ class Failed(Value):
 
     reason: str
     """Where, what was found, what to do; shown on the issue."""
+    missing: str = ""
+    """What the model says it needs and may not have; empty: nothing."""
     category: Literal[
         "retry_exhausted",
         "rework_exhausted",

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from cogworks.vocabulary import Value
+
 MOST_MODULES = 2
 """Where the mistake is, and one that goes with it."""
 MOST_FILES = 6
@@ -10,6 +12,15 @@ SMALL_IS_FOR = (
     f"`small` is for bug fixes of low complexity in at most {MOST_MODULES} modules and {MOST_FILES} files, tests included, "
     "that change no public interface"
 )
+
+
+class MovedUp(Value):
+    """A run that began on the short way and goes on from Intake on the whole one."""
+
+    why: str
+    """What showed that the short way does not do; the end of a sentence."""
+    after: int
+    """Index of the last visit on the short way; what visits up to it put out is no input of the whole way."""
 
 
 def suits_small(classification: object) -> bool:

@@ -10,6 +10,7 @@ from cogworks.pipeline.elements import ConditionAnswer
 from cogworks.pipeline.graph import GraphHash, Instance
 from cogworks.pipeline.graph import SubItem as ScheduledItem
 from cogworks.pipeline.known_base import KnownBase
+from cogworks.pipeline.lane_choice import MovedUp
 from cogworks.pipeline.people import (
     INPUTS_NODE,
     Approval,
@@ -189,6 +190,8 @@ class RunState(Value):
     """sha256 of title and body as the run saw them first."""
     pipeline: str
     graph_hash: GraphHash
+    moved_up: MovedUp | None = None
+    """None: the run is on the way that was chosen at first, or by what Intake found."""
     status: RunStatus = "running"
     kind: str = ""
     """The classification's type, e.g. `bug_fix`; a label shows it."""

@@ -6,7 +6,8 @@ from typing import Any
 from cogworks.pipeline.conditions import Undecided
 from cogworks.pipeline.edge_audit import answers_of
 from cogworks.pipeline.elements import MAX_TRAVERSALS, EdgeRef
-from cogworks.pipeline.graph import Pipeline
+from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
+from cogworks.pipeline.lane_choice import MovedUp
 from cogworks.pipeline.places import is_routing, place_of, routing_of
 from cogworks.pipeline.routing import EdgeVerdict, out_edges_after, reopened_by
 from cogworks.pipeline.state import RunState, SubItem, VisitRecord, edge_key
@@ -67,6 +68,45 @@ def switched(state: RunState, pipeline: Pipeline) -> RunState:
             "traversals": {},
         }
     )
+
+
+def moved_up(state: RunState, pipeline: Pipeline, why: str) -> RunState:
+    """The run on a longer pipeline that begins with the same node: what that node found still counts, nothing else does.
+
+    Args:
+        pipeline: one on which the first node leads on without conditions.
+    """
+    first = Instance(pipeline.start, None)
+    found = state.latest(first)
+    is_done = found is not None and found.status == "succeeded"
+    marks = out_edges_after(pipeline, first, {}, {}).marks if is_done else {}
+    after = switched(state, pipeline)
+    return after.model_copy(
+        update={
+            "visits": tuple(
+                before if before is found else left
+                for before, left in zip(state.visits, after.visits, strict=True)
+            ),
+            "marks": {_key(ref): mark.value for ref, mark in marks.items()},
+            "gates": (),
+            "moved_up": MovedUp(why=why, after=max((each.index for each in state.visits), default=0)),
+        }
+    )
+
+
+CRITICAL = "the item has become safety-critical"
+
+
+def moved_up_for_safety(state: RunState, lanes: PipelineConfiguration, *, is_critical: bool) -> RunState:
+    """The run on the whole way where safety has come to be at stake; the same where nothing has to change.
+
+    A node that is at work, or was stopped in its midst, ends first. Once there is a pull request people decide on that.
+    """
+    may_move = lanes.are_lanes and state.pipeline == "small" and state.status == "running"
+    is_under_way = state.leases or state.given_back or state.pull_requests
+    if not (may_move and is_critical) or is_under_way or not state.visits:
+        return state
+    return moved_up(state, lanes.choose("default"), CRITICAL)
 
 
 def learn_classification(state: RunState, output: Mapping[str, Any]) -> RunState:

@@ -42,7 +42,7 @@ def test_days_may_have_decimals():
     assert parse("0.25 days") == timedelta(hours=6)
 """
 SPECIFICATION = {"title": "Read decimals", "markdown": "# Read decimals\n\n- **R1** `1.5h` is 90 minutes.\n"}
-PLAN = {
+PLAN: dict[str, Any] = {
     "sub_work_items": [
         {
             "key": "A",
@@ -314,6 +314,67 @@ def test_a_small_bug_is_fixed_in_six_turns_and_one_pull_request_that_closes_the_
         stand.scene.person.merge(1 + 1)
         stand.scene.cogworks("run", "--json", **stand.model)
         assert stand.scene.repository.get_issue(1).state == "closed"
+
+
+WIDER = FIXED.replace("def parse(text: str)", 'def parse(text: str, mark: str = ".")')
+WIDE = {
+    **IMPLEMENTED,
+    "files": [{"path": PARSING, "action": "modify", "content": WIDER}],
+    "notes": "It needs a mark.",
+}
+SPECIFIED = {
+    "title": "Read decimals",
+    "markdown": SPECIFICATION["markdown"],
+    "affected_modules": [{"name": PARSING, "new": False}],
+    "requirements": [{"id": "R1", "text": "`1.5h` is 90 minutes.", "section": "Read decimals"}],
+}
+CONTRACTS = "src/hourglass/contracts.py"
+DESIGNED = {
+    "files": [
+        {"path": CONTRACTS, "action": "create", "content": 'class Mark(str):\n    """A decimal mark."""\n'}
+    ],
+    "interfaces": [{"name": "Mark", "path": CONTRACTS, "purpose": "The decimal mark."}],
+}
+DIVIDED = {"sub_work_items": [{**PLAN["sub_work_items"][0], "interfaces": ["Mark"]}]}
+
+
+@pytest.mark.slow
+def test_work_that_changes_a_signature_moves_up_and_goes_the_whole_way_with_what_it_learnt(
+    tmp_path: Path,
+) -> None:
+    short = (classified(), written(HOURS), WIDE)
+    whole = (SPECIFIED, DESIGNED, DIVIDED, written(HOURS), WIDE, PASSED, PASSED, PASSED)
+    with standing(tmp_path, "", *short, *whole, tests_first=True) as stand:
+        stand.scene.repository.get_issue(1).add_to_labels("cogworks:lane:small")
+        stand.play()
+
+        state = stand.scene.state()
+        why = (
+            "the change alters public interfaces, which `small` leaves as they are: `hourglass.parsing.parse`"
+        )
+        assert (state["pipeline"], state["moved_up"]) == ("default", {"why": why, "after": 2})
+        assert stand.visited == [
+            "intake",
+            "code_generation",
+            "architecture",
+            "interface_design",
+            "planning",
+            "code_generation@A",
+            "review@A",
+            "integration@A",
+        ]
+        # Nothing of the short way was published, and nobody was asked what Intake knew already.
+        assert [branch for branch, *_ in stand.pulls] == [
+            "cogworks/1/spec",
+            "cogworks/1/interfaces",
+            "cogworks/1/swi-1",
+        ]
+        assert "cogworks/1/change" not in stand.scene.git("branch", "--list", "--all")
+        architecture, *_, coder = (json.dumps(stand.server.seen[at].body) for at in (3, 7))
+        assert "was taken for a small bug at first" in architecture
+        assert all(said in architecture for said in ("It needs a mark.", "+def parse(text: str, mark"))
+        assert "was taken for a small bug at first" not in coder
+        assert f"**Lane:** `default`, moved up from `small`: {why}." in comments(stand.scene)
 
 
 @pytest.mark.slow

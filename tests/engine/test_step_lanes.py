@@ -6,12 +6,18 @@ from typing import Any
 import pytest
 
 from cogworks.engine.consider import Wanted, consider, read_item
+from cogworks.engine.tasks import sources_of
 from cogworks.errors import ConfigurationError
-from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
-from cogworks.pipeline.decision import Run
-from cogworks.vocabulary import NodeId, RunId
+from cogworks.nodes.contract import Failed, Learnt, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
+from cogworks.pipeline.decision import Run, Stop
+from cogworks.pipeline.graph import Instance
+from cogworks.pipeline.lane_choice import MovedUp
+from cogworks.pipeline.parser import built_in_pipelines
+from cogworks.pipeline.state import SubItem
+from cogworks.pipeline.transitions import CRITICAL
+from cogworks.vocabulary import NodeId, RunId, SubItemKey
 from tests.step_fakes import Runner
-from tests.world import World
+from tests.world import ONE_NODE, World
 
 SMALL = "cogworks:lane:small"
 BUG: Mapping[str, Any] = {"type": "bug_fix", "pipeline": "default", "safety_affecting": False}
@@ -146,6 +152,129 @@ def test_an_item_that_intake_finds_safety_critical_moves_up_with_what_intake_lea
         "- **Lane:** `default`, although `small` was asked for: safety-critical work"
         in world.own_comments()[0]
     )
+
+
+NEEDS_MORE = "the change touches 9 files, and `small` is for at most 6"
+
+
+def coded(task: NodeTask, ports: NodePorts) -> Outcome:
+    assert task.conventions.lane_files == 6
+    return Succeeded(output={"change": "+x"}, summary="moves up", moves_up=NEEDS_MORE)
+
+
+def in_the_midst(*labels: str, code: NodeProcedure = coded) -> tuple[World, Runner]:
+    """An item on the short way of which Intake is done, and who works on it."""
+    world = World(pipeline=None)
+    world.set_label(SMALL, "e2")
+    for number, label in enumerate(labels, 3):
+        world.set_label(label, f"e{number}")
+    stepping = runner(world, BUG)
+    stepping.step()
+    stepping.nodes = {**stepping.nodes, NodeId("code_generation"): code}
+    return world, stepping
+
+
+def test_work_that_needs_more_moves_up_in_the_write_that_records_it_and_says_why() -> None:
+    world, stepping = in_the_midst()
+    commits = len(world.commits)
+
+    stepping.step()
+
+    assert len(world.commits) == commits + 2  # the claim and the record
+    state = world.state
+    assert (state.pipeline, state.moved_up) == ("default", MovedUp(why=NEEDS_MORE, after=2))
+    assert [(each.node, each.status, each.is_discarded) for each in state.visits] == [
+        ("intake", "succeeded", False),
+        ("code_generation", "succeeded", True),
+    ]
+    assert state.marks == {"intake_to_architecture": "taken"}
+    assert next_node(world) == "architecture"
+    assert (
+        f"- **Lane:** `default`, moved up from `small`: {NEEDS_MORE}. Intake still counts"
+        in world.own_comments()[0]
+    )
+
+
+def test_the_next_nodes_are_told_what_was_learnt_and_those_of_parts_are_not() -> None:
+    world, stepping = in_the_midst()
+    told: list[Learnt | None] = []
+
+    def architecture(task: NodeTask, ports: NodePorts) -> Outcome:
+        told.append(task.learnt)
+        return Succeeded(output={"markdown": "# It"}, summary="specified")
+
+    stepping.step()
+    stepping.nodes = {**stepping.nodes, NodeId("architecture"): architecture}
+    stepping.step()
+
+    assert told == [Learnt(why=NEEDS_MORE, output={"change": "+x"})]
+    later = world.state
+    part = Instance(NodeId("code_generation"), SubItemKey("A"))
+    planned = later.model_copy(update={"sub_items": (SubItem(key=SubItemKey("A"), ordinal=1, title="A"),)})
+    sources = sources_of(planned, built_in_pipelines().pipelines["default"], part, ordinal=2)
+    assert [each.slot for each in sources] == ["classification", "specification"]
+
+
+def test_an_item_that_is_labelled_as_safety_critical_in_its_midst_moves_up_before_the_next_node() -> None:
+    world, stepping = in_the_midst()
+    world.set_label("cogworks:safety-critical", "e9")
+
+    assert next_node(world) == "architecture"
+    assert world.state.pipeline == "small"
+    stepping.nodes = {
+        **stepping.nodes,
+        NodeId("architecture"): lambda task, ports: Succeeded(output={"markdown": "# It"}, summary="s"),
+    }
+    stepping.step()
+
+    state = world.state
+    assert (state.pipeline, state.moved_up) == ("default", MovedUp(why=CRITICAL, after=1))
+    assert [each.node for each in state.visits if not each.is_discarded] == ["intake", "architecture"]
+    assert f"moved up from `small`: {CRITICAL}." in world.own_comments()[0]
+
+
+def test_a_failed_node_on_the_short_way_does_not_fail_the_whole_one() -> None:
+    world, stepping = in_the_midst(code=lambda task, ports: Failed(reason="no way", category="escalated"))
+    stepping.step()
+    world.set_label("cogworks:safety-critical", "e9")
+
+    assert next_node(world) == "architecture"
+
+
+def test_an_intake_that_failed_is_no_reason_to_go_on() -> None:
+    world = World(pipeline=None)
+    world.set_label(SMALL, "e2")
+    failing = Failed(reason="too thin", category="escalated")
+    Runner(world, nodes={NodeId("intake"): lambda task, ports: failing}).step()
+    world.set_label("cogworks:safety-critical", "e9")
+
+    seen = consider(read_item(Runner(world)), Wanted(), new_run_id=lambda: RunId("run-9"))
+
+    assert isinstance(seen.decision, Stop)
+
+
+def test_a_node_that_somebody_works_on_ends_on_the_way_that_it_began_on() -> None:
+    world, stepping = in_the_midst()
+    seen: list[str] = []
+
+    def code(task: NodeTask, ports: NodePorts) -> Outcome:
+        world.set_label("cogworks:safety-critical", "e9")
+        seen.append(consider(read_item(stepping), Wanted(), new_run_id=lambda: RunId("run-9")).state.pipeline)
+        return Succeeded(output={"change": ""}, summary="coded")
+
+    stepping.nodes = {**stepping.nodes, NodeId("code_generation"): code}
+    stepping.step()
+
+    assert seen == ["small"]
+    assert (world.state.pipeline, next_node(world)) == ("small", "architecture")
+
+
+def test_what_another_pipeline_asks_for_is_not_obeyed() -> None:
+    world = World(pipeline=ONE_NODE)
+    moving = Succeeded(output={"sub_work_items": []}, summary="planned", moves_up=NEEDS_MORE)
+    Runner(world, nodes={NodeId("plan"): lambda task, ports: moving}).step()
+
+    assert (world.state.moved_up, world.state.status) == (None, "done")
 
 
 def test_a_lane_that_is_asked_for_later_begins_with_a_restart() -> None:
