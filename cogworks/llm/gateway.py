@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from cogworks.canonical import canonical_text, sha256
 from cogworks.errors import BudgetReached, InvalidReply
 from cogworks.llm.budget import Budget, Dollars, PriceList, Tokens, estimate
+from cogworks.llm.continuing import CUT, MAX_CONTINUATIONS, can_go_on, continuation, joined
 from cogworks.llm.conversation import Conversation, Looks, Wanted, opening_text, turn_schema
 from cogworks.llm.prompts import Prompt, Prompts, as_json
 from cogworks.llm.provider import BrokenReply, Message, ModelReply, ModelRequest, Provider, Usage
@@ -171,8 +172,7 @@ class Gateway:
         request = self._request(question, reduced_schema(schema), purpose)
         problems: tuple[str, ...] = ()
         for repair in range(1, self._settings.repair_rounds + 2):
-            reply = self._answer(request, question, asked_for=purpose)
-            _refuse_unfinished(reply, request)
+            reply = self._whole(request, question, asked_for=purpose)
             verdict = read_reply(reply.text, schema, reply_type)
             if isinstance(verdict, Fits):
                 return verdict.value
@@ -213,9 +213,7 @@ class Gateway:
         opening = opening.model_copy(update={"shown": tuple(dict(each) for each in shown)})
 
         def send(request: ModelRequest, asked_for: str) -> ModelReply:
-            reply = self._answer(request, question, asked_for=asked_for)
-            _refuse_unfinished(reply, request)
-            return reply
+            return self._whole(request, question, asked_for=asked_for)
 
         return Conversation(
             send,
@@ -250,6 +248,17 @@ class Gateway:
         said = Message(role="assistant", text=text if text.strip() else "(empty reply)")
         messages = (*request.messages, said, Message(role="user", text=complaint))
         return request.model_copy(update={"messages": messages, "purpose": purpose})
+
+    def _whole(self, request: ModelRequest, question: Prompt, *, asked_for: str) -> ModelReply:
+        """A finished reply, gone on with where it reached its length limit."""
+        reply = self._answer(request, question, asked_for=asked_for)
+        text, place = reply.text, 0
+        while can_go_on(reply) and place < MAX_CONTINUATIONS:
+            place += 1
+            reply = self._answer(continuation(request, text, place), question, asked_for=asked_for)
+            text = joined(text, reply.text)
+        _refuse_unfinished(reply, request)
+        return reply.model_copy(update={"text": text})
 
     def _answer(self, request: ModelRequest, question: Prompt, *, asked_for: str) -> ModelReply:
         known = self._memory.get(request.key)
@@ -324,8 +333,11 @@ def _manifest(request: ModelRequest, question: Prompt) -> PromptManifest:
 def _refuse_unfinished(reply: ModelReply, request: ModelRequest) -> None:
     if reply.stop_reason in FINISHED:
         return
-    if reply.stop_reason == "max_tokens":
-        why = f"reached {request.max_output_tokens} output tokens; raise `[llm] max_output_tokens` or split the issue"
+    if reply.stop_reason == CUT:
+        why = (
+            f"reached {request.max_output_tokens} output tokens and could not be brought to an end; raise "
+            "`[llm] max_output_tokens` or split the issue"
+        )
     elif reply.stop_reason == "refusal":
         why = "declined to answer; look at the issue's text, reword it and retry"
     elif reply.stop_reason == "model_context_window_exceeded":

@@ -21,7 +21,7 @@ class ModelRequest(Value):
     system: str
     messages: tuple[Message, ...]
     output_schema: dict[str, Any]
-    """JSON Schema the reply must fit (already reduced to what providers accept)."""
+    """JSON Schema the reply must fit (already reduced to what providers accept); empty: any text will do."""
     max_output_tokens: int
     purpose: str
     """Why it is asked, e.g. `code_generation-A-1`; names records, is never sent and is no part of the key."""

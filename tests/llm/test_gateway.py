@@ -139,7 +139,6 @@ def test_what_was_paid_is_counted_per_question_and_altogether() -> None:
 @pytest.mark.parametrize(
     ("stop_reason", "message"),
     [
-        ("max_tokens", "reached 16000 output tokens; raise `[llm] max_output_tokens`"),
         ("refusal", "declined to answer"),
         ("model_context_window_exceeded", "filled its context window"),
         ("pause_turn", "stopped with 'pause_turn' instead of finishing"),
@@ -156,6 +155,63 @@ def test_a_reply_cut_short_is_told_as_that_paid_and_never_repaired(stop_reason: 
     assert message in str(failed.value)
     assert len(model.requests) == len(records) == 1
     assert asking.meter.cost_usd == PRICE_OF_A_CALL
+
+
+CUT = [finished(text, stop_reason="max_tokens") for text in ('{"val', 'ue"', ": ", "1")]
+
+
+@pytest.mark.parametrize(
+    "rest", [[CUT[1], ": 7}"], ['ue": 7}'], ['```json\nue": 7}\n```'], ['```\nue": 7}']], ids=repr
+)
+def test_an_answer_that_reached_its_length_is_gone_on_with_and_judged_as_one_text(rest: list[Any]) -> None:
+    model = ScriptedModel(CUT[0], *rest)
+    records: list[ReplyRecord] = []
+
+    assert ask(gateway(model, on_reply=records.append)) == Number(value=7)
+
+    first, second = model.requests[:2]
+    assert (second.purpose, second.output_schema) == ("intake-1-more1", {})
+    assert second.messages[:-1] == (*first.messages, Message(role="assistant", text='{"val'))
+    assert "Go on exactly where it ends" in second.messages[-1].text
+    assert len(records) == len(model.requests) == 1 + len(rest)
+
+
+def test_an_answer_that_was_gone_on_with_is_repaired_as_a_whole() -> None:
+    model = ScriptedModel(CUT[0], 'ue": 11}', '{"value": 7}')
+
+    assert ask(gateway(model)) == Number(value=7)
+    assert model.requests[2].messages[1].text == '{"value": 11}'
+    assert model.requests[2].output_schema == model.requests[0].output_schema
+
+
+@pytest.mark.parametrize(
+    ("said", "times"),
+    [(CUT, 4), ([finished(" ", stop_reason="max_tokens")], 1)],
+    ids=["no-end", "nothing-but-thoughts"],
+)
+def test_an_answer_that_cannot_be_brought_to_an_end_names_the_setting_and_is_paid(
+    said: list[ModelReply], times: int
+) -> None:
+    model = ScriptedModel(*said)
+    asking = gateway(model)
+
+    with pytest.raises(
+        InvalidReply, match=r"reached 16000 output tokens .*; raise `\[llm\] max_output_tokens`"
+    ):
+        ask(asking)
+
+    assert len(model.requests) == times
+    assert asking.meter.cost_usd == times * PRICE_OF_A_CALL
+
+
+def test_the_rest_of_an_answer_needs_budget_like_any_call() -> None:
+    model = ScriptedModel(CUT[0], 'ue": 7}')
+    asking = gateway(model, budget=Budget(limit_tokens=1400), max_output_tokens=1000)
+
+    with pytest.raises(BudgetReached, match="asked for: intake-1-more1"):
+        ask(asking)
+
+    assert len(model.requests) == 1
 
 
 def test_every_paid_reply_is_handed_over_before_it_is_judged() -> None:

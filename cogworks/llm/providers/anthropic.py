@@ -65,9 +65,11 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
         "model": request.model,
         "max_tokens": request.max_output_tokens,
         "messages": _messages(request),
-        "output_config": {"format": {"type": "json_schema", "schema": request.output_schema}},
         "stream": True,
     }
+    if request.output_schema:
+        form = {"type": "json_schema", "schema": request.output_schema}
+        body["output_config"] = {"format": form}
     system = [_block(request.system, is_kept=True)] if request.goes_on else request.system
     return {**body, "system": system} if request.system else body
 

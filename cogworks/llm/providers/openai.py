@@ -128,7 +128,8 @@ def request_headers(api_key: str) -> dict[str, str]:
 def request_body(request: ModelRequest, dialect: Dialect = FULL) -> dict[str, Any]:
     """The JSON body: no tools and no sampling parameters, the reply bound to the request's schema where that is possible."""
     # Where nobody enforces the form, the model has to be told it.
-    parts = (request.system, "" if dialect.has_schema else _form_in_words(request.output_schema))
+    schema = request.output_schema
+    parts = (request.system, _form_in_words(schema) if schema and not dialect.has_schema else "")
     text = "\n\n".join(part for part in parts if part)
     system = [{"role": "system", "content": text}] if text else []
     turns = [{"role": message.role, "content": message.text} for message in request.messages]
@@ -138,8 +139,8 @@ def request_body(request: ModelRequest, dialect: Dialect = FULL) -> dict[str, An
         "messages": [*system, *turns],
         limit: request.max_output_tokens,
     }
-    if dialect.has_schema:
-        body["response_format"] = _form(request.output_schema)
+    if schema and dialect.has_schema:
+        body["response_format"] = _form(schema)
     if dialect.has_stream:
         body["stream"] = True
     if dialect.has_stream and dialect.has_stream_counts:

@@ -22,6 +22,7 @@ from cogworks.llm.provider import ModelReply, Usage
 from cogworks.llm.providers.anthropic import Refused, decipher, request_body, request_headers
 from cogworks.nodes.replies import REPLIES
 from tests.asked import corrected as request
+from tests.asked import question
 
 
 def message(*content: Mapping[str, Any], **changed: Any) -> bytes:
@@ -64,6 +65,7 @@ def test_the_body_is_exactly_what_was_asked_and_nothing_else() -> None:
         "stream": True,
     }
     assert "system" not in request_body(request(system=""))
+    assert "output_config" not in request_body(question(schema={}))
 
 
 @pytest.mark.parametrize("stem", sorted(REPLIES))

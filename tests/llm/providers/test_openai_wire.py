@@ -292,11 +292,14 @@ def test_tokens_are_counted_once_each_and_estimated_where_nobody_counts(
     assert asking.complete(request()).usage == usage
 
 
-def test_a_reply_that_reached_its_limit_names_the_setting(
+def test_a_reply_that_reached_its_limit_is_gone_on_with_unbound_or_names_the_setting(
     server: ModelServer, asking: OpenAIProvider
 ) -> None:
-    server.answers(completed('{"a":', stop_reason="max_tokens"))
+    cut = completed('{"a":', stop_reason="max_tokens")
+    server.answers(cut, completed("7}"), *[cut] * 4)
 
+    assert asks(asking) == Said(a=7)
+    assert ["response_format" in seen.body for seen in server.seen] == [True, False]
     with pytest.raises(InvalidReply, match=r"raise `\[llm\] max_output_tokens`"):
         asks(asking)
 
