@@ -129,10 +129,19 @@ class TryAgainLater(CogworksError):
     exit_code = 75
     outcome = "try_again_later"
 
-    def __init__(self, message: str, *, retry_after_s: float | None = None, is_timeout: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after_s: float | None = None,
+        is_timeout: bool = False,
+        is_overload: bool = False,
+    ) -> None:
         self.retry_after_s = retry_after_s
         self.is_timeout = is_timeout
         """No answer came in time; whether it was asked for with effect is not known."""
+        self.is_overload = is_overload
+        """The other side has too much to do; another that does the same may be free."""
         super().__init__(message)
 
 

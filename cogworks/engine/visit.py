@@ -137,6 +137,8 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
     visit_lease = claimed.visit_lease
     started_s = ports.monotonic()
     node = claimed.pipeline.node(place_of(claimed.move.instance).node)
+    llm = claimed.config.llm.visiting(node.id, claimed.pipeline.name)
+    claimed = replace(claimed, config=claimed.config.model_copy(update={"llm": llm}))
     deadline = Deadline(claimed.pipeline, node, monotonic=ports.monotonic)
     is_recorded = False
     unaffordable: NextCall | None = None

@@ -19,11 +19,32 @@ from cogworks.nodes.spawning import TEMPLATE_VARIABLES, is_own_label
 from cogworks.nodes.written_files import FILES_FIELD, writes_files
 from cogworks.pipeline.graph import Node, Pipeline, PipelineConfiguration
 from cogworks.pipeline.tables import meant
+from cogworks.settings.config import CONFIG_FILE, Config
 
 MODEL_NODES = tuple(node_id for node_id in NODES if node_id != "integration")
 BUILT_IN_CALLS = (*CALLS, "integration")
 SERVED = frozenset({"interface_design", "code_generation"})
 """Built-in nodes whose results a domain service judges."""
+
+
+def refuse_models_of_nobody(config: Config, pipelines: PipelineConfiguration) -> None:
+    """Stop where a model is named for a node or a pipeline that is not there.
+
+    Raises:
+        ConfigurationError: with each of them.
+    """
+    nodes = {node.id for pipeline in pipelines.pipelines.values() for node in pipeline.nodes}
+    problems = [
+        f"`llm.{table}.{name}` names no {what} of {pipelines.source}{meant(name, known)}"
+        for table, what, names, known in (
+            ("nodes", "node", config.llm.nodes, nodes),
+            ("lanes", "pipeline", config.llm.lanes, pipelines.pipelines),
+        )
+        for name in names
+        if name not in known
+    ]
+    if problems:
+        raise ConfigurationError(CONFIG_FILE, problems)
 
 
 def refuse_unworkable(

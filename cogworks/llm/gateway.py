@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, Field
 
 from cogworks.canonical import canonical_text, sha256
-from cogworks.errors import BudgetReached, InvalidReply
+from cogworks.errors import BudgetReached, InvalidReply, TryAgainLater
 from cogworks.llm.budget import Budget, Dollars, PriceList, Tokens, estimate
 from cogworks.llm.continuing import CUT, MAX_CONTINUATIONS, can_go_on, continuation, joined
 from cogworks.llm.conversation import Conversation, Looks, Wanted, opening_text, turn_schema
@@ -31,6 +31,8 @@ class ModelSettings(Value):
     """Which model answers, and how much it may say."""
 
     model: str
+    fallback_model: str = ""
+    """Who is asked from then on where the model is overloaded; empty: nobody."""
     max_output_tokens: int = Field(default=16_000, gt=0)
     """Thinking counts too."""
     repair_rounds: int = Field(default=2, ge=0, le=2)
@@ -121,12 +123,14 @@ class Gateway:
             on_reply: called after every paid reply and before it is judged, so that a crash pays it only once;
                 what it raises ends the question.
 
-        Raises: ConfigurationError when the model has no price.
+        Raises: ConfigurationError when a model has no price.
         """
         self._provider = provider
         self._prompts = prompts
         self._settings = settings
-        self._price = prices.price_of(settings.model)
+        models = (settings.model, settings.fallback_model)
+        self._prices = {model: prices.price_of(model) for model in models if model}
+        self._is_overloaded = False
         self._budget = budget
         self._memory = memory or {}
         self._on_reply = on_reply
@@ -261,11 +265,24 @@ class Gateway:
         return reply.model_copy(update={"text": text})
 
     def _answer(self, request: ModelRequest, question: Prompt, *, asked_for: str) -> ModelReply:
-        known = self._memory.get(request.key)
+        """The reply that is paid for already, or that of the model, or that of the fallback where it is overloaded."""
+        other = request.model_copy(update={"model": self._settings.fallback_model or request.model})
+        known = self._memory.get(request.key) or self._memory.get(other.key)
         if known is not None:
             self._count(asked_for, Meter(reused=1))
             self.input_read += known.usage.total_input
             return known
+        if self._is_overloaded:
+            return self._bought(other, question, asked_for=asked_for)
+        try:
+            return self._bought(request, question, asked_for=asked_for)
+        except TryAgainLater as error:
+            if not error.is_overload or other == request:
+                raise
+        self._is_overloaded = True
+        return self._bought(other, question, asked_for=asked_for)
+
+    def _bought(self, request: ModelRequest, question: Prompt, *, asked_for: str) -> ModelReply:
         tries = 0
         while True:
             tries += 1
@@ -293,7 +310,8 @@ class Gateway:
 
     def _pay(self, request: ModelRequest) -> tuple[ModelReply, Decimal, BrokenReply | None]:
         """The reply, or the part of it that came, and what that cost."""
-        need = estimate(request, self._price)
+        price = self._prices[request.model]
+        need = estimate(request, price)
         refusal = self._budget.refusal(need)
         if refusal is not None:
             raise BudgetReached(
@@ -310,7 +328,7 @@ class Gateway:
             reply, broken = error.partial, error
         finally:
             self._budget = before
-        cost_usd = self._price.cost_of(reply.usage)
+        cost_usd = price.cost_of(reply.usage)
         self._budget = before.spending(cost_usd, reply.usage.total_input + reply.usage.output_tokens)
         return reply, cost_usd, broken
 

@@ -80,7 +80,9 @@ def _gateway(
     return Gateway(
         provider,
         shipped_prompts(prompts_in(files)),
-        ModelSettings(model=llm.model, max_output_tokens=llm.max_output_tokens),
+        ModelSettings(
+            model=llm.model, fallback_model=llm.fallback_model, max_output_tokens=llm.max_output_tokens
+        ),
         prices=_prices(config),
         budget=budget,
         memory=memory,
@@ -92,22 +94,22 @@ def check_model(config: Config, files: Mapping[str, str], environment: Environme
     """Open what every model node opens, and close it again."""
     with open_provider(config, environment):
         shipped_prompts(prompts_in(files))
-        _prices(priced(config, environment)).price_of(config.llm.model)
+        prices = _prices(priced(config, environment))
+        for model in config.llm.named:
+            prices.price_of(model)
 
 
 def priced(config: Config, environment: Environment) -> Config:
-    """The same configuration, in which a model of this machine costs nothing unless it has a price.
+    """The same configuration, in which models of this machine cost nothing unless they have a price.
 
     Raises:
         ConfigurationError: the address of the provider cannot be used.
     """
     llm = config.llm
-    has_price = llm.model in _prices(config).models
-    if has_price or not is_local(environment.llm_provider or llm.provider, environment):
+    free = {model: _FREE for model in llm.named if model not in _prices(config).models}
+    if not free or not is_local(environment.llm_provider or llm.provider, environment):
         return config
-    return config.model_copy(
-        update={"llm": llm.model_copy(update={"prices": {**llm.prices, llm.model: _FREE}})}
-    )
+    return config.model_copy(update={"llm": llm.model_copy(update={"prices": {**llm.prices, **free}})})
 
 
 def is_local(provider: str, environment: Environment) -> bool:

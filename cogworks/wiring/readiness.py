@@ -10,7 +10,7 @@ from cogworks.codegen.governed import coding_policy
 from cogworks.domain_services.configuration import ServiceConfig
 from cogworks.domain_services.languages import patterns_of, programs_for
 from cogworks.domain_services.opening import BUNDLED_PATTERNS, is_bundled
-from cogworks.engine.workability import needs_services, refuse_unworkable
+from cogworks.engine.workability import needs_services, refuse_models_of_nobody, refuse_unworkable
 from cogworks.errors import ConfigurationError, MachineUnfit, UsageError
 from cogworks.forge import diagnosis
 from cogworks.forge.diagnosis import Check
@@ -79,6 +79,7 @@ def repository_trials(
     def nodes() -> Check:
         if declared is not None:
             refuse_unworkable(pipelines, files, own_labels=tuple(config.labels.model_dump().values()))
+        refuse_models_of_nobody(config, pipelines)
         coding_policy(files)
         return Check(name="nodes", status="ok", found="prompts, schemas and policies of every node fit")
 

@@ -320,6 +320,27 @@ def test_a_session_is_given_what_is_left_of_the_budget_and_the_repositorys_files
     assert (order.run_id, order.task.visit.node, order.memory) == ("run-1", "plan", {})
 
 
+@pytest.mark.parametrize(
+    ("tables", "asked"),
+    [
+        ("", "claude-sonnet-5-5"),
+        ('[llm.nodes.plan]\nmodel = "of-the-node"\n', "of-the-node"),
+        ('[llm.nodes.spec]\nmodel = "of-another"\n', "claude-sonnet-5-5"),
+        ('[llm.lanes.default]\nmodel = "of-the-lane"\n', "of-the-lane"),
+        ('[llm.lanes.other]\nmodel = "of-another"\n', "claude-sonnet-5-5"),
+        ('[llm.lanes.default]\nmodel = "l"\n[llm.nodes.plan]\nmodel = "of-the-node"\n', "of-the-node"),
+    ],
+    ids=["usual", "node", "other-node", "lane", "other-lane", "node-before-lane"],
+)
+def test_a_node_asks_the_model_that_is_named_for_it_or_its_lane(tables: str, asked: str) -> None:
+    world = planning()
+    world.config += tables
+
+    [order] = orders_of(world)
+
+    assert order.config.llm.model == asked
+
+
 def test_what_other_runners_reserved_is_not_theirs_to_spend() -> None:
     parallel = document(
         [

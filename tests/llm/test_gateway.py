@@ -302,6 +302,61 @@ def test_a_call_that_failed_gives_its_reservation_back() -> None:
     assert ask(asking) == Number(value=7)
 
 
+OTHER = "claude-opus-5-5"
+
+
+def overloaded() -> TryAgainLater:
+    return TryAgainLater("529", is_overload=True)
+
+
+def test_where_a_model_is_overloaded_the_fallback_is_asked_from_then_on_at_its_own_price() -> None:
+    model = ScriptedModel(overloaded(), '{"value": 7}', '{"value": 8}')
+    records: list[ReplyRecord] = []
+    asking = gateway(model, on_reply=records.append, fallback_model=OTHER)
+
+    assert [ask(asking, "one"), ask(asking, "two")] == [Number(value=7), Number(value=8)]
+
+    assert [request.model for request in model.requests] == [MODEL, OTHER, OTHER]
+    assert [record.reply.model for record in records] == [OTHER, OTHER]
+    assert asking.meter.cost_usd == 2 * Decimal("0.0014")
+
+
+@pytest.mark.parametrize(
+    ("error", "settings"),
+    [
+        (TryAgainLater("429"), {"fallback_model": OTHER}),
+        (overloaded(), {}),
+        (overloaded(), {"fallback_model": MODEL}),
+    ],
+    ids=["no-overload", "no-fallback", "the-same"],
+)
+def test_nobody_else_is_asked_without_need_or_leave(error: TryAgainLater, settings: dict[str, Any]) -> None:
+    model = ScriptedModel(error)
+
+    with pytest.raises(TryAgainLater):
+        ask(gateway(model, **settings))
+
+    assert len(model.requests) == 1
+
+
+def test_an_overloaded_fallback_is_the_end() -> None:
+    with pytest.raises(TryAgainLater):
+        ask(gateway(ScriptedModel(overloaded(), overloaded()), fallback_model=OTHER))
+
+
+def test_what_the_fallback_was_paid_for_is_not_asked_for_again() -> None:
+    records: list[ReplyRecord] = []
+    ask(gateway(ScriptedModel(overloaded(), '{"value": 7}'), on_reply=records.append, fallback_model=OTHER))
+    memory = {record.request_key: record.reply for record in records}
+
+    assert ask(gateway(ScriptedModel(), memory=memory, fallback_model=OTHER)) == Number(value=7)
+
+
+def test_a_fallback_without_a_price_is_refused_before_anything_is_asked() -> None:
+    with pytest.raises(ConfigurationError, match=r"llm\.prices"):
+        gateway(ScriptedModel(), fallback_model="unknown")
+
+
 def test_a_model_without_a_price_is_refused_before_anything_is_asked() -> None:
     with pytest.raises(ConfigurationError, match=r"llm\.prices"):
         Gateway(

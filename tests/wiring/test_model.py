@@ -29,7 +29,7 @@ from cogworks.wiring.model import (
 from tests.asked import question
 from tests.fakes import ScriptedModel, finished
 from tests.fixing import diffs
-from tests.model_server import Answer, ModelServer, completed, replied
+from tests.model_server import Answer, ModelServer, completed, failed, replied
 from tests.model_streams import completion_chunks, message_events, streamed
 from tests.repair.test_proposing import request
 
@@ -89,6 +89,20 @@ def test_an_answer_may_be_as_long_as_is_configured() -> None:
     ModelProposer(gateway_for(visit, model)).propose(request())
 
     assert [asked.max_output_tokens for asked in model.requests] == [900]
+
+
+@pytest.mark.parametrize("status", [503, 529])
+def test_the_fallback_is_asked_where_the_model_stays_overloaded(
+    monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    visit = order('fallback_model = "claude-opus-5-5"\n', {}, [], task=nullcontext())
+    with ModelServer() as server:
+        server.answers(*[failed(status)] * 5, replied(REPLY))
+        with open_provider(visit.config, keyed("k", server.url)) as provider:
+            ModelProposer(gateway_for(visit, provider)).propose(request())
+
+    assert [seen.body["model"] for seen in server.seen] == ["claude-sonnet-5-5"] * 5 + ["claude-opus-5-5"]
 
 
 @pytest.mark.parametrize("kind", ["input", "output", "cache_write", "cache_read"])

@@ -66,6 +66,36 @@ def test_a_model_without_a_price_is_found_before_anything_is_asked_of_it(environ
 
 
 @pytest.mark.parametrize(
+    "named",
+    [
+        'fallback_model = "other"\n',
+        '[llm.nodes.review]\nmodel = "other"\n',
+        '[llm.lanes.small]\nmodel = "other"\n',
+    ],
+    ids=["fallback", "node", "lane"],
+)
+def test_every_model_that_may_be_asked_needs_a_price_and_none_on_this_machine(
+    environment: Environment, named: str
+) -> None:
+    text = f'[llm]\nmodel = "claude-sonnet-5-5"\n{named}'
+    here = environment.model_copy(update={"llm_provider": "openai", "openai_base_url": "http://localhost:1"})
+
+    assert "model 'other' has no price" in of_repository(environment, text)["model"].found
+    assert of_repository(here, text)["model"].status == "ok"
+
+
+def test_a_model_for_a_node_or_a_lane_that_is_not_there_is_found(environment: Environment) -> None:
+    text = f'{PRICED}[llm.nodes.reviw]\nmodel = "my-model"\n[llm.lanes.tiny]\nmodel = "my-model"\n'
+
+    found = of_repository(environment, text)["nodes"]
+
+    assert found.status == "failed"
+    assert "`llm.nodes.reviw` names no node of" in found.found
+    assert "did you mean 'review'?" in found.found
+    assert "`llm.lanes.tiny` names no pipeline of" in found.found
+
+
+@pytest.mark.parametrize(
     ("command", "told"),
     [
         ("", "the provider `command` needs a program"),

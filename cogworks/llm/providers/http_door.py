@@ -272,4 +272,5 @@ def _given_up(error: CogworksError, end: End) -> CogworksError:
     if end.longest_s is None:
         return error
     message = f"{error} It asks for {end.wait_s:.0f} s, more than the {end.longest_s:.0f} s a step waits."
-    return TryAgainLater(message, retry_after_s=end.wait_s)
+    is_overload = isinstance(error, TryAgainLater) and error.is_overload
+    return TryAgainLater(message, retry_after_s=end.wait_s, is_overload=is_overload)

@@ -25,6 +25,7 @@ from cogworks.llm.provider import ModelReply
 
 RETRYABLE = frozenset({408, 409, 429})
 """Besides every status from 500 up."""
+OVERLOAD = frozenset({503, 529})
 
 _SPEND_LIMIT_CODES = frozenset(
     {"enforced_spend_limit_reached", "insufficient_quota", "billing_hard_limit_reached"}
@@ -86,7 +87,9 @@ def refused(status: int, headers: Mapping[str, str], complaint: Complaint, *, ma
     wait_s = _wait_s(headers)
     if is_retryable or status in RETRYABLE or status >= 500:
         later = TryAgainLater(
-            f"{what}. Nothing was answered; run the same step again later.", retry_after_s=wait_s
+            f"{what}. Nothing was answered; run the same step again later.",
+            retry_after_s=wait_s,
+            is_overload=status in OVERLOAD,
         )
         return Refused(later, is_retryable=is_retryable, wait_s=wait_s)
     return Refused(_final_error(status, mask(headers.get("location", "nowhere")), what), is_retryable=False)
