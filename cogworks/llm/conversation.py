@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from cogworks.errors import InvalidReply
 from cogworks.llm.prompts import Prompt, Prompts, as_json
 from cogworks.llm.provider import Message, ModelReply, ModelRequest
-from cogworks.llm.replies import Fits, Misfits, parse_json, read_reply, schema_problems
+from cogworks.llm.replies import Fits, Misfits, read_reply, reply_value, schema_problems
 from cogworks.llm.schemas import Schema, full_schema
 
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -107,7 +107,7 @@ def read_turn(text: str, wanted: Wanted[Reply], looks: Mapping[str, Any] | None)
     if looks is None:
         return _answered(read_reply(text, wanted.schema, wanted.reply_type))
     try:
-        value = parse_json(text)
+        value = reply_value(text)
     except ValueError as error:
         return Turn(problems=(f"the reply is not one JSON value: {error}",))
     if not isinstance(value, dict) or not value.keys() & {"looks", "answer"}:

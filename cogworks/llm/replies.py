@@ -1,6 +1,7 @@
 """Does a reply fit what was asked for, and what exactly is wrong with it?"""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NoReturn, TypeVar
@@ -13,6 +14,11 @@ from cogworks.canonical import canonical_text
 MAX_PROBLEMS = 20
 """So many are told to the model at once; a reply with more is wrong in kind, not in detail."""
 MAX_PROBLEM_CHARS = 300
+
+_BLANK = " \t\r\n\ufeff"
+_FENCED = re.compile(r"(?P<fence>```+|~~~+)[A-Za-z0-9]*[ \t]*\r?\n(?P<text>.*)\n[ \t]*(?P=fence)", re.DOTALL)
+_NUL, _BACKSLASH = "\\u0000", "\\\\"
+"""In JSON."""
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
@@ -32,18 +38,37 @@ class Misfits:
 
 
 def read_reply(text: str, schema: Mapping[str, Any], reply_type: type[Reply]) -> Fits[Reply] | Misfits:
-    """Check a reply against its JSON Schema first, then against the typed model. Never raises."""
+    """Check a reply against its JSON Schema first, then against the typed model. Never raises.
+
+    What `reply_value` leaves out does no harm; whatever else is wrong is a problem to tell.
+    """
     try:
-        value = parse_json(text)
+        value = reply_value(text)
     except ValueError as error:
         return Misfits((f"the reply is not one JSON value: {error}",))
     problems = schema_problems(value, schema)
     if problems:
         return Misfits(problems)
     try:
-        return Fits(reply_type.model_validate_json(text))
+        return Fits(reply_type.model_validate_json(canonical_text(value)))
     except ValidationError as error:
         return Misfits(_limited(_model_problems(error)))
+
+
+def reply_value(text: str) -> Any:
+    """The value of a reply, around which blanks, a byte order mark, and one fence around the whole may stand.
+
+    Prose around it is a problem: nobody could say which of its values was meant.
+
+    Raises: ValueError when it holds NUL, and as `parse_json`.
+    """
+    bare = text.strip(_BLANK)
+    fenced = _FENCED.fullmatch(bare)
+    value = parse_json(fenced["text"].strip(_BLANK) if fenced else bare)
+    # Behind a backslash that stands for itself, the same letters are what source code says of NUL.
+    if _NUL in canonical_text(value).replace(_BACKSLASH, ""):
+        raise ValueError("it holds NUL, which no text has")
+    return value
 
 
 def parse_json(text: str) -> Any:
