@@ -144,6 +144,12 @@ class Budget(Value):
         reserved_tokens = self.reserved_tokens + need.tokens
         return self.model_copy(update={"reserved_usd": reserved_usd, "reserved_tokens": reserved_tokens})
 
+    def releasing(self, need: Estimate) -> "Budget":
+        """The budget when that call is over."""
+        reserved_usd = self.reserved_usd - need.cost_usd
+        reserved_tokens = self.reserved_tokens - need.tokens
+        return self.model_copy(update={"reserved_usd": reserved_usd, "reserved_tokens": reserved_tokens})
+
     def spending(self, cost_usd: Decimal, tokens: int) -> "Budget":
         """The budget after a call, whose real cost may be above or below its estimate."""
         spent_usd = self.spent_usd + cost_usd

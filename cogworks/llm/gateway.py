@@ -1,5 +1,6 @@
 """How does one question become one typed reply, within its budget?"""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -8,7 +9,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, Field
 
 from cogworks.canonical import canonical_text, sha256
-from cogworks.errors import BudgetReached, InvalidReply, TryAgainLater
+from cogworks.errors import InvalidReply, TryAgainLater
+from cogworks.llm.account import Account
 from cogworks.llm.budget import Budget, Dollars, PriceList, Tokens, estimate
 from cogworks.llm.continuing import CUT, MAX_CONTINUATIONS, can_go_on, continuation, joined
 from cogworks.llm.conversation import Conversation, Looks, Wanted, opening_text, turn_schema
@@ -105,7 +107,7 @@ NO_LOOKS = LookLimits(0, 0)
 
 
 class Gateway:
-    """Asks the model, one question at a time; the node's `Asks`. Not for several threads at once."""
+    """Asks the model; the node's `Asks`. Several threads may ask at once, each in a conversation of its own."""
 
     def __init__(
         self,
@@ -131,7 +133,8 @@ class Gateway:
         models = (settings.model, settings.fallback_model)
         self._prices = {model: prices.price_of(model) for model in models if model}
         self._is_overloaded = False
-        self._budget = budget
+        self._account = Account(budget)
+        self._books = threading.RLock()
         self._memory = memory or {}
         self._on_reply = on_reply
         self._meters: dict[str, Meter] = {}
@@ -148,7 +151,7 @@ class Gateway:
     @property
     def budget(self) -> Budget:
         """What is left now."""
-        return self._budget
+        return self._account.budget
 
     @property
     def meter(self) -> Meter:
@@ -269,8 +272,9 @@ class Gateway:
         other = request.model_copy(update={"model": self._settings.fallback_model or request.model})
         known = self._memory.get(request.key) or self._memory.get(other.key)
         if known is not None:
-            self._count(asked_for, Meter(reused=1))
-            self.input_read += known.usage.total_input
+            with self._books:
+                self._count(asked_for, Meter(reused=1))
+                self.input_read += known.usage.total_input
             return known
         if self._is_overloaded:
             return self._bought(other, question, asked_for=asked_for)
@@ -296,40 +300,34 @@ class Gateway:
     def _book(
         self, reply: ModelReply, cost_usd: Decimal, request: ModelRequest, question: Prompt, *, asked_for: str
     ) -> None:
-        self.input_read += reply.usage.total_input
-        self._count(asked_for, Meter.of_call(reply.usage, cost_usd))
-        self._on_reply(
-            ReplyRecord(
-                request_key=request.key,
-                purpose=request.purpose,
-                reply=reply,
-                cost_usd=cost_usd,
-                manifest=_manifest(request, question),
-            )
+        record = ReplyRecord(
+            request_key=request.key,
+            purpose=request.purpose,
+            reply=reply,
+            cost_usd=cost_usd,
+            manifest=_manifest(request, question),
         )
+        # One after the other: whoever keeps the records numbers them.
+        with self._books:
+            self.input_read += reply.usage.total_input
+            self._count(asked_for, Meter.of_call(reply.usage, cost_usd))
+            self._on_reply(record)
 
     def _pay(self, request: ModelRequest) -> tuple[ModelReply, Decimal, BrokenReply | None]:
         """The reply, or the part of it that came, and what that cost."""
         price = self._prices[request.model]
         need = estimate(request, price)
-        refusal = self._budget.refusal(need)
-        if refusal is not None:
-            raise BudgetReached(
-                f"{refusal} (asked for: {request.purpose})",
-                needs_usd=float(need.cost_usd),
-                needs_tokens=need.tokens,
-            )
-        before = self._budget
-        self._budget = before.reserving(need)
+        self._account.reserve(need, purpose=request.purpose)
         broken: BrokenReply | None = None
         try:
             reply = self._provider.complete(request)
         except BrokenReply as error:
             reply, broken = error.partial, error
-        finally:
-            self._budget = before
+        except BaseException:
+            self._account.release(need)
+            raise
         cost_usd = price.cost_of(reply.usage)
-        self._budget = before.spending(cost_usd, reply.usage.total_input + reply.usage.output_tokens)
+        self._account.settle(need, cost_usd, reply.usage.total_input + reply.usage.output_tokens)
         return reply, cost_usd, broken
 
     def _count(self, purpose: str, cost: Meter) -> None:

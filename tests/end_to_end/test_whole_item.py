@@ -5,14 +5,20 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import cogworks.demo
 from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
 from cogworks.demo.verdict import Verdict, judge
 from cogworks.ledger.record import read_state
+from cogworks.llm.cassette import Cassette
+from cogworks.llm.gateway import ReplyRecord
+from cogworks.llm.package_data import shipped_prices
+from cogworks.llm.provider import Usage
 from cogworks.pipeline.parser import built_in_pipelines, parse_pipelines
 from tests.end_to_end.killing import Moment, killed_step
 from tests.end_to_end.scene import Ended, Scene, copy_of, open_scene
@@ -27,6 +33,7 @@ pytestmark = [
 MAX_STEPS = 40
 DEFAULT_EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "pipelines" / "default.toml"
 LEDGER = "cogworks/ledger/1"
+CASSETTES = Path(cogworks.demo.__file__).parent / "cassettes"
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,8 @@ class WholeItem:
     """Oldest first, without the root."""
     ledger_files: dict[str, str]
     """Every output in the newest tree: path -> text."""
+    replies: tuple[ReplyRecord, ...]
+    """Every paid reply that the newest tree keeps."""
     at_first: Path
     """A copy of the scene before the first step."""
     replayed: Ended
@@ -79,6 +88,11 @@ def item(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeItem]:
                 for path in scene.git("ls-tree", "-r", "--name-only", LEDGER).splitlines()
                 if path.endswith("/output.json")
             },
+            replies=tuple(
+                ReplyRecord.model_validate_json(scene.git("show", f"{LEDGER}:{path}"))
+                for path in scene.git("ls-tree", "-r", "--name-only", LEDGER).splitlines()
+                if "/reply-" in path
+            ),
             at_first=at_first,
             replayed=scene.cogworks("replay", "--json"),
             checked=scene.cogworks("fsck", "--json"),
@@ -123,6 +137,24 @@ def test_the_sample_issue_becomes_pull_requests_whose_last_head_does_what_was_as
 
     assert ends == [(0, "waiting", ["architecture"]), (0, "waiting", ["interface_design"]), (0, "done", [])]
     assert item.verdict.is_good
+
+
+def test_the_ledger_tells_the_provider_s_usage_to_the_token_cache_included(item: WholeItem) -> None:
+    recorded = {each.key: each.reply.usage for each in Cassette(CASSETTES).recordings()}
+    told = [record.reply.usage for record in item.replies]
+    spent = item.ledger[-1].state.spent
+
+    assert [recorded[record.request_key] for record in item.replies] == told
+    total = sum(told, Usage())
+    assert total.cache_creation_input_tokens > 0
+    assert total.cache_read_input_tokens > 0
+    assert (spent.input_tokens, spent.output_tokens, spent.model_calls) == (
+        total.total_input,
+        total.output_tokens,
+        len(told),
+    )
+    price = shipped_prices().price_of("claude-sonnet-5-5")
+    assert Decimal(str(spent.cost_usd)) == price.cost_of(total)
 
 
 def test_it_is_played_by_the_default_pipeline_of_the_examples(item: WholeItem) -> None:

@@ -1,5 +1,7 @@
 """The one way to a model over HTTP: one question, sent again as long as the server asks for patience."""
 
+import math
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -62,6 +64,25 @@ class Waits:
     """Seconds that only run forward."""
 
 
+class Permit:
+    """Whether a server may be asked: where it asked one caller to wait, all of them do."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._opens_s = -math.inf
+        self._lock = threading.Lock()
+
+    def close_for(self, wait_s: float) -> None:
+        """Nobody begins to ask for so many seconds."""
+        with self._lock:
+            self._opens_s = max(self._opens_s, self._now() + wait_s)
+
+    def left_s(self) -> float:
+        """How long whoever begins to ask has to wait."""
+        with self._lock:
+            return max(0.0, self._opens_s - self._now())
+
+
 class HttpDoor:
     """Posts JSON to one address, and reads the answer whole or as a stream of events."""
 
@@ -81,6 +102,7 @@ class HttpDoor:
         self._url = url
         self._secrets = [key] if key else []
         self._waits = waits
+        self._permit = Permit(waits.now)
         self._client = httpx.Client(headers=headers, transport=transport, follow_redirects=False)
 
     @property
@@ -100,6 +122,7 @@ class HttpDoor:
         policy = Policy(
             MAX_ATTEMPTS - 1, pause=self._backoff_s, longest_s=MAX_WAIT_S, left_s=self._waits.left_s
         )
+        self._await_permit()
 
         def once() -> ModelReply:
             answer = attempt()
@@ -109,9 +132,21 @@ class HttpDoor:
                 raise BrokenReply(answer.error, answer.partial, is_retryable=answer.is_retryable)
             if not answer.is_retryable:
                 raise answer.error
+            if answer.wait_s is not None:
+                self._permit.close_for(answer.wait_s)
             raise Again(policy, partial(_given_up, answer.error), wait_s=answer.wait_s) from answer.error
 
         return retried(once, sleep=self._waits.sleep)
+
+    def _await_permit(self) -> None:
+        wait_s, left_s = self._permit.left_s(), self._waits.left_s()
+        if wait_s > MAX_WAIT_S or (left_s is not None and 0 < left_s <= wait_s):
+            raise TryAgainLater(
+                f"the model provider at {self.shown} asked for {wait_s:.0f} s of patience. Run the same step again later.",
+                retry_after_s=wait_s,
+            )
+        if wait_s > 0:
+            self._waits.sleep(wait_s)
 
     def post(
         self, body: Mapping[str, Any], decipher: Decipher, assembly: Callable[[Mask], Assembly]

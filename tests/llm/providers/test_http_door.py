@@ -9,7 +9,7 @@ from cogworks.errors import InvalidReply, TryAgainLater
 from cogworks.llm.provider import ModelReply, Usage
 from cogworks.llm.providers.events import Event
 from cogworks.llm.providers.http_door import MAX_ANSWER_BYTES, MAX_EVENT_BYTES, HttpDoor, Waits
-from cogworks.llm.providers.refusals import Refused, broken_off
+from cogworks.llm.providers.refusals import Complaint, Mask, Refused, broken_off, refused
 
 URL = httpx.URL("https://api.test/v1/ask")
 
@@ -139,3 +139,50 @@ def test_lines_that_only_keep_a_stream_alive_are_no_part_of_a_reply() -> None:
     assert isinstance(found, Refused)
     assert "nothing of the reply came for 300 s" in str(found.error)
     assert (found.is_retryable, pieces) == (False, 6)
+
+
+def busy_once(waits: list[float], clock: Clock, wait_s: str, *, left_s: float | None = None) -> HttpDoor:
+    """A door to a server that asks its first caller for patience."""
+    answers = iter([httpx.Response(429, headers={"retry-after": wait_s})])
+    return HttpDoor(
+        URL,
+        key="",
+        headers={},
+        waits=Waits(waits.append, float, left_s=lambda: left_s, now=clock),
+        transport=httpx.MockTransport(lambda _: next(answers, httpx.Response(200, content=b"{}"))),
+    )
+
+
+def as_told(status: int, headers: Mapping[str, str], body: bytes, *, mask: Mask) -> ModelReply | Refused:
+    found = as_text(status, headers, body, mask=mask)
+    return found if status == 200 else refused(status, headers, Complaint("busy"), mask=mask)
+
+
+def told_once(asking: HttpDoor) -> ModelReply:
+    return asking.patiently(lambda: asking.post({}, as_told, lambda _: Nothing()))
+
+
+def test_where_a_server_asks_one_caller_for_patience_all_of_them_wait() -> None:
+    waits: list[float] = []
+    clock = Clock()
+    asking = busy_once(waits, clock, "12")
+
+    told_once(asking)
+    clock.now_s = 5.0
+    told_once(asking)
+    clock.now_s = 12.0
+    told_once(asking)
+
+    assert waits == [12.0, 7.0]
+
+
+def test_nobody_begins_a_wait_that_is_longer_than_the_time_there_is() -> None:
+    waits: list[float] = []
+    asking = busy_once(waits, Clock(), "1801")
+
+    for told in ("more than the 1800 s", "asked for 1801 s of patience"):
+        with pytest.raises(TryAgainLater, match=told) as later:
+            told_once(asking)
+        assert later.value.retry_after_s == 1801.0
+
+    assert waits == []

@@ -1,0 +1,49 @@
+"""What is left of a budget while several calls are under way."""
+
+import threading
+from decimal import Decimal
+
+from cogworks.errors import BudgetReached
+from cogworks.llm.budget import Budget, Estimate
+
+
+class Account:
+    """A budget from which calls reserve before they begin; for several threads at once.
+
+    What is reserved and what is spent never pass the limit together, but for a call that costs more than its estimate.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._lock = threading.Lock()
+
+    @property
+    def budget(self) -> Budget:
+        """As it is now."""
+        return self._budget
+
+    def reserve(self, need: Estimate, *, purpose: str) -> None:
+        """Set aside the most that a call can cost; `settle` or `release` has to follow.
+
+        Raises:
+            BudgetReached: so much is not left; nothing is set aside.
+        """
+        with self._lock:
+            refusal = self._budget.refusal(need)
+            if refusal is not None:
+                raise BudgetReached(
+                    f"{refusal} (asked for: {purpose})",
+                    needs_usd=float(need.cost_usd),
+                    needs_tokens=need.tokens,
+                )
+            self._budget = self._budget.reserving(need)
+
+    def release(self, need: Estimate) -> None:
+        """A call came to nothing."""
+        with self._lock:
+            self._budget = self._budget.releasing(need)
+
+    def settle(self, need: Estimate, cost_usd: Decimal, tokens: int) -> None:
+        """A call has cost so much."""
+        with self._lock:
+            self._budget = self._budget.releasing(need).spending(cost_usd, tokens)
