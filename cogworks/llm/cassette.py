@@ -3,6 +3,7 @@
 Which recorded replies may answer the prompts that changed since?
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -38,8 +39,12 @@ class CassetteMiss(UsageError):
 class Cassette:
     """A directory of recordings: `<purpose>.toml` the reply, `<purpose>.prompt.md` the prompt it answers."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, redact: Callable[[str], str] = lambda text: text) -> None:
+        """Args:
+        redact: takes secrets out of what is written and shown.
+        """
         self.directory = directory
+        self._redact = redact
 
     def recordings(self) -> tuple[Recording, ...]:
         """All of them, by file name.
@@ -73,12 +78,19 @@ class Cassette:
         return self.directory / f"{file_stem(purpose)}{RECORDING_SUFFIX}"
 
     def keep(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
-        """Record a reply in place of the one recorded for that purpose; returns it as it will be replayed."""
-        recording = recording_of(request, reply)
+        """Record a reply in place of the one recorded for that purpose; returns it as it will be replayed.
+
+        Nothing is taken out of what is returned: a secret in a reply is missing in the file alone.
+        """
+        safe = reply.model_copy(update={"text": self._redact(reply.text)})
         self.directory.mkdir(parents=True, exist_ok=True)
-        _write(self.directory / f"{file_stem(request.purpose)}{PROMPT_SUFFIX}", prompt_text(request))
-        _write(self.recording_path(request.purpose), recording_text(recording))
-        return recording.reply
+        _write(self.directory / f"{file_stem(request.purpose)}{PROMPT_SUFFIX}", self.page(request))
+        _write(self.recording_path(request.purpose), recording_text(recording_of(request, safe)))
+        return recording_of(request, reply).reply
+
+    def page(self, request: ModelRequest) -> str:
+        """The prompt of a request as it is written."""
+        return self._redact(prompt_text(request))
 
 
 class Misses:
@@ -115,8 +127,10 @@ class CassetteProvider:
     Raises: CassetteMiss, after keeping the request in `misses`.
     """
 
-    def __init__(self, directory: Path, *, misses: Path) -> None:
-        self._cassette = Cassette(directory)
+    def __init__(
+        self, directory: Path, *, misses: Path, redact: Callable[[str], str] = lambda text: text
+    ) -> None:
+        self._cassette = Cassette(directory, redact=redact)
         self._misses = Misses(misses)
 
     def complete(self, request: ModelRequest) -> ModelReply:
@@ -136,7 +150,7 @@ class CassetteProvider:
             return f"{head}; {self._neighbours(request.purpose)}. {kept} Record a reply for it."
         diff = prompt_diff(
             self._cassette.recorded_prompt(request.purpose),
-            prompt_text(request),
+            self._cassette.page(request),
             name=file_stem(request.purpose),
         )
         return (
@@ -156,11 +170,39 @@ class CassetteProvider:
 class RecordingProvider:
     """Asks another provider and records what it answers; the caller gets exactly what a replay will give."""
 
-    def __init__(self, inner: Provider, directory: Path) -> None:
+    def __init__(
+        self, inner: Provider, directory: Path, *, redact: Callable[[str], str] = lambda text: text
+    ) -> None:
         self._inner = inner
-        self._cassette = Cassette(directory)
+        self._cassette = Cassette(directory, redact=redact)
 
     def complete(self, request: ModelRequest) -> ModelReply:
+        return self._cassette.keep(request, self._inner.complete(request))
+
+
+class ReplayingProvider:
+    """Replays what is recorded, and asks another provider for the rest, which it records."""
+
+    def __init__(
+        self,
+        opened: Callable[[], Provider],
+        directory: Path,
+        *,
+        redact: Callable[[str], str] = lambda text: text,
+    ) -> None:
+        """Args:
+        opened: opens the other provider, when it is needed first.
+        """
+        self._opened = opened
+        self._inner: Provider | None = None
+        self._cassette = Cassette(directory, redact=redact)
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        recording = self._cassette.find(request) if self._cassette.directory.is_dir() else None
+        if recording is not None:
+            return recording.reply
+        if self._inner is None:
+            self._inner = self._opened()
         return self._cassette.keep(request, self._inner.complete(request))
 
 

@@ -193,6 +193,8 @@ class Environment(Value):
     github_graphql_url: str = ""
     github_server_url: str = ""
     cassette_dir: str = ""
+    cassette_mode: str = ""
+    """Whether replies are recorded into that directory while a model is asked; empty: they are not."""
     work_dir: str = ""
     services_config: str = ""
     """A `services.toml` of this machine, read instead of the repository's."""
@@ -223,6 +225,7 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
     model = first_credential(env, "COGWORKS_LLM_API_KEY", "ANTHROPIC_API_KEY")
     openai = first_credential(env, "COGWORKS_LLM_API_KEY", "OPENAI_API_KEY")
     app, installation = (first_credential(env, name) for name in APP_VARIABLES)
+    mode = env.get("COGWORKS_CASSETTE_MODE", "")
     command, command_problem = _words(env.get("COGWORKS_LLM_COMMAND", ""))
     run = "/".join(env[n] for n in ("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT") if env.get(n))
     return Environment(
@@ -238,7 +241,8 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         unusable=unusable_credentials(github, model, openai, app, installation)
         | unusable_proxies(env)
         | ({"COGWORKS_LLM_COMMAND": command_problem} if command_problem else {}),
-        llm_provider=env.get("COGWORKS_LLM_PROVIDER", ""),
+        # To replay is to ask a cassette, whoever is asked otherwise.
+        llm_provider="cassette" if mode == "replay" else env.get("COGWORKS_LLM_PROVIDER", ""),
         llm_model=env.get("COGWORKS_LLM_MODEL", ""),
         llm_base_url=env.get("COGWORKS_LLM_BASE_URL", ""),
         openai_base_url=env.get("COGWORKS_LLM_BASE_URL") or env.get("OPENAI_BASE_URL", ""),
@@ -252,6 +256,7 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         github_graphql_url=env.get("GITHUB_GRAPHQL_URL", ""),
         github_server_url=env.get("GITHUB_SERVER_URL", ""),
         cassette_dir=env.get("COGWORKS_CASSETTE_DIR", ""),
+        cassette_mode="" if mode == "replay" else mode,
         work_dir=env.get("COGWORKS_WORK_DIR") or str(_cache_home(env) / "cogworks"),
         services_config=env.get("COGWORKS_DOMAIN_SERVICES_CONFIG", ""),
         host=f"actions:{run}" if run else "",

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from decimal import Decimal
+from functools import partial
 from importlib.resources import as_file
 from importlib.resources import files as package_files
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 from cogworks.engine.visit import SessionOrder
 from cogworks.errors import PermissionRefused, UsageError
 from cogworks.llm.budget import Budget, Price, PriceList
-from cogworks.llm.cassette import CassetteProvider
+from cogworks.llm.cassette import CassetteProvider, RecordingProvider, ReplayingProvider
 from cogworks.llm.gateway import Gateway, ModelSettings, ReplyRecord
 from cogworks.llm.package_data import shipped_prices, shipped_prompts
 from cogworks.llm.promptlog import PromptLog, line_of
@@ -151,7 +152,7 @@ def open_provider(
     left_s: Callable[[], float | None] = lambda: None,
     heard: Callable[[int], None] = lambda _: None,
 ) -> Iterator[Provider]:
-    """The provider that environment and configuration name.
+    """The provider that environment and configuration name, recorded where `COGWORKS_CASSETTE_MODE` wants it.
 
     Args:
         left_s: how long its replies may take at this moment; None: as long as they take.
@@ -160,16 +161,62 @@ def open_provider(
     Raises:
         PermissionRefused: its key is missing.
         ConfigurationError: its key or its address cannot be used.
-        UsageError: there is no such provider.
+        UsageError: there is no such provider, or nothing can be recorded.
     """
-    match environment.llm_provider or config.llm.provider:
+    name = environment.llm_provider or config.llm.provider
+    ask = partial(_opened, name, config, environment, left_s=left_s, heard=heard)
+    match environment.cassette_mode:
+        case "":
+            with ask() as provider:
+                yield provider
+        case "record":
+            folder = _recorded_into(environment, name)
+            with ask() as provider:
+                yield RecordingProvider(provider, folder, redact=redactor_of(child_environment()).text)
+        case "replay-or-record":
+            folder = _recorded_into(environment, name)
+            with ExitStack() as stack:
+                redact = redactor_of(child_environment()).text
+                yield ReplayingProvider(lambda: stack.enter_context(ask()), folder, redact=redact)
+        case other:
+            raise UsageError(
+                f"`COGWORKS_CASSETTE_MODE` is {other!r}; set it to record, replay or replay-or-record."
+            )
+
+
+def _recorded_into(environment: Environment, provider: str) -> Path:
+    """Where replies are recorded. Raises: UsageError when nobody would be asked, or no place is named."""
+    mode = environment.cassette_mode
+    if provider == "cassette":
+        raise UsageError(
+            f"`COGWORKS_CASSETTE_MODE` is {mode!r}, and there is nobody to ask: the provider is `cassette`. Name the one "
+            "whose replies are to be recorded in `COGWORKS_LLM_PROVIDER`."
+        )
+    if not environment.cassette_dir:
+        raise UsageError(
+            f"`COGWORKS_CASSETTE_MODE` is {mode!r}; name the directory to record into in `COGWORKS_CASSETTE_DIR`."
+        )
+    return Path(environment.cassette_dir)
+
+
+@contextmanager
+def _opened(
+    name: str,
+    config: Config,
+    environment: Environment,
+    *,
+    left_s: Callable[[], float | None],
+    heard: Callable[[int], None],
+) -> Iterator[Provider]:
+    match name:
         case "cassette":
             with ExitStack() as stack:
                 directory = Path(environment.cassette_dir) if environment.cassette_dir else None
                 if directory is None:
                     shipped = as_file(package_files("cogworks") / "demo" / "cassettes")
                     directory = stack.enter_context(shipped)
-                yield CassetteProvider(directory, misses=_misses(directory, environment))
+                redact = redactor_of(child_environment()).text
+                yield CassetteProvider(directory, misses=_misses(directory, environment), redact=redact)
         case "anthropic":
             environment.refuse_unusable(environment.llm_api_key_source, *PROXY_VARIABLES)
             if not environment.llm_api_key:

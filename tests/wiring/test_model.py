@@ -1,6 +1,7 @@
 """What a visit keeps of the questions to its model."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from cogworks.engine.visit import SessionOrder
-from cogworks.errors import ConfigurationError, PermissionRefused, TryAgainLater
+from cogworks.errors import ConfigurationError, PermissionRefused, TryAgainLater, UsageError
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import Usage
 from cogworks.repair.proposing import ModelProposer
@@ -216,6 +217,86 @@ def test_any_other_server_needs_its_own_key_encryption_and_a_price(
 ) -> None:
     with pytest.raises(refusal, match=told):
         check_model(LOCAL, {}, read_environment(environ))
+
+
+SAID = "Use the key ghp_" + "b" * 30
+
+
+def recorded(folder: Path, mode: str, url: str, *texts: str, key: str = "k") -> list[str]:
+    """What comes of these questions in that mode."""
+    environment = read_environment(
+        {
+            "COGWORKS_CASSETTE_MODE": mode,
+            "COGWORKS_CASSETTE_DIR": str(folder),
+            "ANTHROPIC_API_KEY": key,
+            "COGWORKS_LLM_BASE_URL": url,
+        }
+    )
+    with open_provider(parse_config('[llm]\nmodel = "m"\n'), environment) as provider:
+        return [provider.complete(question(text, purpose=text.split()[0])).text for text in texts]
+
+
+def test_replies_are_recorded_replayed_or_both(tmp_path: Path) -> None:
+    folder = tmp_path / "cassettes"
+    with ModelServer() as server:
+        server.answers(*(replied(f'{{"n":{number}}}') for number in range(5)))
+
+        assert recorded(folder, "record", server.url, "one") == ['{"n":0}']
+        assert recorded(folder, "record", server.url, "one") == ['{"n":1}']
+        assert recorded(folder, "replay-or-record", server.url, "one", "two") == ['{"n":1}', '{"n":2}']
+        # Nobody is asked, so that no key is needed.
+        assert recorded(folder, "replay-or-record", server.url, "two", key="") == ['{"n":2}']
+        assert recorded(folder, "replay", server.url, "one", "two", key="") == ['{"n":1}', '{"n":2}']
+        assert len(server.seen) == 3
+
+
+def test_a_prompt_that_no_longer_matches_is_shown_with_what_changed(tmp_path: Path) -> None:
+    with ModelServer() as server:
+        server.answers(replied("{}"))
+        recorded(tmp_path, "record", server.url, "one")
+    for page in tmp_path.glob("one.toml"):
+        page.write_text(page.read_text().replace("key = ", "key = 'of another prompt' #"))
+    (tmp_path / "one.prompt.md").write_text(
+        (tmp_path / "one.prompt.md").read_text().replace("Be brief.", "Be long.")
+    )
+
+    with pytest.raises(UsageError, match="answers another prompt") as refused:
+        recorded(tmp_path, "replay", "http://127.0.0.1:1", "one")
+
+    assert "-Be long.\n+Be brief." in str(refused.value)
+
+
+def test_no_secret_is_recorded_and_whoever_asked_gets_the_whole_reply(tmp_path: Path) -> None:
+    with ModelServer() as server:
+        server.answers(replied(SAID))
+
+        assert recorded(tmp_path, "record", server.url, SAID) == [SAID]
+
+    written = "".join(path.read_text() for path in tmp_path.iterdir())
+    assert "Use the key ***" in written
+    assert "ghp_" not in written
+
+
+@pytest.mark.parametrize(
+    ("environ", "told"),
+    [
+        ({"COGWORKS_CASSETTE_MODE": "rewind"}, "is 'rewind'; set it to record, replay or replay-or-record"),
+        (
+            {"COGWORKS_CASSETTE_MODE": "record"},
+            "name the directory to record into in `COGWORKS_CASSETTE_DIR`",
+        ),
+        (
+            {"COGWORKS_CASSETTE_MODE": "replay-or-record", "COGWORKS_LLM_PROVIDER": "cassette"},
+            "there is nobody to ask: the provider is `cassette`",
+        ),
+    ],
+    ids=["unknown", "no-place", "nobody"],
+)
+def test_a_mode_that_cannot_be_obeyed_is_told(environ: dict[str, str], told: str) -> None:
+    environment = read_environment({"ANTHROPIC_API_KEY": "k", **environ})
+
+    with pytest.raises(UsageError, match=re.escape(told)), open_provider(LOCAL, environment):
+        pass
 
 
 @pytest.mark.parametrize("name", ["anthropic", "openai"])
