@@ -165,7 +165,9 @@ class Runner:
     def publish(
         self, effects: Sequence[Effect], snapshot: Snapshot, context: PublicationContext, push: Push
     ) -> Published:
-        known = replace(known_from(snapshot, context), issues=tuple(self.world.issues))
+        known = replace(
+            known_from(snapshot, context), issues=tuple(self.world.issues), written=self.world.written
+        )
         learned = [adopted(effect, known) or self._do(effect) for effect in effects]
         return Published(
             commits=tuple(fact for fact in learned if isinstance(fact, PublishedCommit)),

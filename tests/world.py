@@ -50,6 +50,8 @@ from cogworks.forge.publication import (
     PublishedPull,
     PublishedSubIssue,
     Repeatable,
+    WrittenCommit,
+    blob_name,
     commit_body,
 )
 from cogworks.forge.snapshot import RepositoryFacts, Snapshot
@@ -149,8 +151,16 @@ class World:
     head: CommitOid = field(default_factory=lambda: CommitOid("a" * 40))
     """Of the default branch."""
 
+    written: dict[CommitOid, WrittenCommit] = field(default_factory=dict)
+    """What the commits on work branches did."""
+
     def __post_init__(self) -> None:
         self.set_label("cogworks:run", "e1")
+
+    def _written(self, effect: CommitFiles) -> WrittenCommit:
+        tip = self.branches.get(effect.branch) or self.branches.get(effect.base)
+        files = {file.path: ("", blob_name(file.text)) for file in effect.files}
+        return WrittenCommit(parents=(tip.oid if tip else self.head,), changed=len(files), files=files)
 
     def number(self) -> int:
         self.count += 1
@@ -300,6 +310,7 @@ class World:
         match effect:
             case CommitFiles():
                 oid = self.oid()
+                self.written[oid] = self._written(effect)
                 self.branches[effect.branch] = Branch(
                     oid=oid, message=f"x\n\n{commit_body(effect.visit_key)}"
                 )

@@ -10,7 +10,6 @@ from cogworks.forge.inbox import hear, people_to_ask_about
 from cogworks.forge.lanes import first_lane
 from cogworks.forge.notices import refuse_foreign_ledger, refuse_missing_ledger, refuse_older_ledger
 from cogworks.forge.observe import facts_of
-from cogworks.forge.publication import commit_body
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.wordings import editors_to_ask_about, requests_in, seen_texts
 from cogworks.ledger.lease import lease_ages_s
@@ -178,14 +177,12 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
 def _foreign_heads(
     state: RunState, snapshot: Snapshot, facts: Facts, pipeline: Pipeline
 ) -> Mapping[SubItemKey, CommitOid]:
-    recorded = [commit_body(visit.visit_key) for visit in state.visits]
     found: dict[SubItemKey, CommitOid] = {}
     for item in state.sub_items or ():
         for node in pipeline.sub_item_exits:
             name = branch_of(state, pipeline, Instance(node, item.key))
             branch = snapshot.branches.get(name) if name else None
-            # A commit of a finished visit that is not where the visit left the branch: somebody set it back.
-            if branch and (name in facts.foreign_branches or any(b in branch.message for b in recorded)):
+            if branch and name in facts.foreign_branches:
                 found[item.key] = branch.oid
     return found
 

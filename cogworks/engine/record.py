@@ -25,7 +25,7 @@ from cogworks.pipeline.noticing import noticed
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.places import is_routing
 from cogworks.pipeline.position import Standing
-from cogworks.pipeline.revalidation import looked_at
+from cogworks.pipeline.revalidation import left_at, looked_at
 from cogworks.pipeline.state import KnownPull, RunState, VisitRecord
 from cogworks.pipeline.transitions import learn_classification, learn_plan, moved_up, settle, switched
 from cogworks.settings.config import Config
@@ -43,7 +43,8 @@ def known(state: RunState, published: Published) -> RunState:
     update: dict[str, Any] = {"pull_requests": tuple(pulls.values())}
     if comment is not None:
         update["status_comment"] = CommentRef(node_id=comment.node_id, database_id=comment.database_id)
-    return state.model_copy(update=update)
+    heads = {commit.branch: commit.oid for commit in published.commits}
+    return left_at(state.model_copy(update=update), heads)
 
 
 def with_head(

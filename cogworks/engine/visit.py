@@ -23,11 +23,11 @@ from cogworks.engine.route import answers_in, routing_procedure
 from cogworks.engine.time_limits import Deadline, outcome_within
 from cogworks.engine.trust import needs_walls
 from cogworks.errors import ApprovalNeeded, BudgetReached
-from cogworks.forge.effects import Effect, PostComment
+from cogworks.forge.effects import Effect, PostComment, PushBranch
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import project, status_comment
-from cogworks.ledger.lease import Heartbeat
+from cogworks.ledger.lease import Heartbeat, VisitLease
 from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import BROKEN_OFF, ModelReply
@@ -41,6 +41,7 @@ from cogworks.pipeline.people import AskedCall
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.resting import rest_line
+from cogworks.pipeline.revalidation import about_to_push
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.state import LEASE_TTL_S, NextCall, VisitRecord
 from cogworks.settings.config import Config
@@ -155,6 +156,7 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                 record = _record(claimed, outcome, ports.monotonic() - started_s)
                 effects = _effects(claimed, outcome, record)
                 if effects:
+                    _announce(visit_lease, effects)
                     _fence(ports, claimed, renew)
                 published = _publish(ports, claimed, snapshot, effects, session.push)
         outcome = with_created(outcome, published)
@@ -230,6 +232,13 @@ def _renewal(claimed: Claimed) -> Callable[[], None]:
         claimed.visit_lease.checkpoint(stop_labels=stop_labels)
 
     return renew
+
+
+def _announce(visit_lease: VisitLease, effects: Sequence[Effect]) -> None:
+    """Have the ledger say what is about to be pushed: a head that it does not name counts as somebody else's."""
+    heads = {effect.branch: effect.oid for effect in effects if isinstance(effect, PushBranch)}
+    if about_to_push(visit_lease.state, heads) != visit_lease.state:
+        visit_lease.learn(lambda state: about_to_push(state, heads))
 
 
 def _fence(ports: VisitPorts, claimed: Claimed, renew: Callable[[], None]) -> None:
@@ -367,6 +376,7 @@ def _publish(
     context = PublicationContext(
         identities=state.identities,
         sub_items={item.key: item.number for item in state.sub_items or () if item.number is not None},
+        pushed=state.pushed,
     )
     return ports.tracker.publish(effects, snapshot, context, push)
 

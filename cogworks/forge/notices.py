@@ -40,7 +40,7 @@ def notices(state: RunState, facts: Facts) -> list[str]:
         if left.stopped_because
     )
     lines.extend(
-        f"- Branch `{name}` has commits that are not ours. They are kept, judged anew and built on."
+        f"- Branch `{name}` stands at a commit that no visit of cogworks pushed. It is kept, judged anew and built on."
         for name in facts.foreign_branches
     )
     lines.extend(

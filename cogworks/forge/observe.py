@@ -7,7 +7,7 @@ from cogworks.forge.inbox import newest_event
 from cogworks.forge.labels import present_inputs
 from cogworks.forge.lanes import asked_lane, counting_labels
 from cogworks.forge.markers import work_prefix
-from cogworks.forge.publication import COMMIT_TRAILER
+from cogworks.forge.publication import commit_body
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import is_status_lost
 from cogworks.pipeline.facts import Facts, PullFacts
@@ -15,7 +15,7 @@ from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.people import IgnoredLabel
 from cogworks.pipeline.state import RunState, issue_digest
 from cogworks.settings.config import Config
-from cogworks.vocabulary import BranchName, VisitKey
+from cogworks.vocabulary import BranchName, CommitOid, VisitKey
 
 
 def facts_of(
@@ -51,7 +51,7 @@ def facts_of(
         ignored_labels=ignored,
         input_labels=present_inputs(snapshot.issue.labels, names),
         is_locked=snapshot.issue.locked,
-        foreign_branches=foreign_branches(snapshot),
+        foreign_branches=foreign_branches(snapshot, state),
         is_status_gone=state is not None and is_status_lost(snapshot, state),
         pulls={pull.number: _as_known_here(pull, snapshot, state) for pull in snapshot.pulls},
         lease_ages_s=lease_ages_s,
@@ -64,15 +64,20 @@ def facts_of(
     )
 
 
-def foreign_branches(snapshot: Snapshot) -> tuple[BranchName, ...]:
-    """The item's branches whose newest commit somebody else made, by name."""
-    # A branch that was only just made stands where it starts.
-    start = snapshot.repository.head_oid
+def foreign_branches(snapshot: Snapshot, state: RunState | None) -> tuple[BranchName, ...]:
+    """The item's branches whose head no visit of ours is known to have pushed, by name."""
+    ours: Mapping[BranchName, tuple[CommitOid, ...]] = {} if state is None else state.pushed
+    # A branch that was only just made stands where it starts: on the default branch or on another one of ours.
+    starts = {snapshot.repository.head_oid, *(oid for heads in ours.values() for oid in heads)}
+    unfinished = () if state is None else (*state.leases, *state.given_back)
+    on_the_way = [commit_body(lease.visit_key) for lease in unfinished]
     return tuple(
         sorted(
             name
             for name, branch in snapshot.branches.items()
-            if COMMIT_TRAILER not in branch.message and branch.oid != start
+            if branch.oid not in (ours[name] if ours.get(name) else starts)
+            # Made through the API, its name was known only afterwards: whoever goes on with the visit looks into it.
+            and not any(trailer in branch.message for trailer in on_the_way)
         )
     )
 

@@ -1,7 +1,8 @@
 """What is known to be on GitHub, and which effects are there already."""
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from cogworks.forge.effects import (
     AddReaction,
@@ -109,6 +110,18 @@ class PublicationContext(Value):
     """Database ids of everyone who has held a lease of this run; only their markers count."""
     sub_items: Mapping[SubItemKey, IssueNumber] = {}
     """Sub-items whose sub-issue exists, from earlier visits."""
+    pushed: Mapping[BranchName, tuple[CommitOid, ...]] = {}
+    """Heads of branches that are ours, from earlier visits."""
+
+
+class WrittenCommit(Value):
+    """What a commit did, as GitHub tells it."""
+
+    parents: tuple[CommitOid, ...]
+    changed: int
+    """How many files differ from those of its first parent."""
+    files: Mapping[str, tuple[str, str]]
+    """Path -> name of the content before it and in it; empty where there was none."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +144,10 @@ class Known:
     """Node ids of the sub-issues of the plan."""
     posted: frozenset[str] = frozenset()
     """Node ids of comments that this process posted or adopted since the read."""
+    pushed: Mapping[BranchName, tuple[CommitOid, ...]] = field(default_factory=dict)
+    """Heads of branches that are ours, from earlier visits."""
+    written: Mapping[CommitOid, WrittenCommit] = field(default_factory=dict)
+    """What those heads did that carry the key of a visit, which anybody can write."""
 
 
 def known_from(
@@ -153,6 +170,7 @@ def known_from(
         label_ids=snapshot.repository.label_ids,
         sub_items={key: subjects[number] for key, number in context.sub_items.items() if number in subjects},
         posted=posted,
+        pushed=context.pushed,
     )
 
 
@@ -174,8 +192,8 @@ def adopted(effect: Effect, known: Known) -> Learned | None:
     """What is there already of an effect; None when it still has to be done."""
     match effect:
         case CommitFiles():
-            branch = known.branches.get(effect.branch)
-            ours = branch is not None and commit_body(effect.visit_key) in branch.message
+            branch = claimed_tip(effect, known)
+            ours = branch is not None and _is_just(effect, branch.oid, known)
             return PublishedCommit(branch=effect.branch, oid=branch.oid) if branch and ours else None
         case PushBranch():
             branch = known.branches.get(effect.branch)
@@ -195,6 +213,36 @@ def adopted(effect: Effect, known: Known) -> Learned | None:
             return None
         case EditPullRequest() | CloseIssue():
             return None
+
+
+def claimed_tip(effect: CommitFiles, known: Known) -> Branch | None:
+    """The effect's branch where its newest commit says that it is this effect; whether that is true, `adopted` tells."""
+    branch = known.branches.get(effect.branch)
+    return branch if branch is not None and commit_body(effect.visit_key) in branch.message else None
+
+
+def _is_just(effect: CommitFiles, oid: CommitOid, known: Known) -> bool:
+    """Whether a commit did what the effect does and nothing else, on top of what the effect builds on."""
+    written = known.written.get(oid)
+    if written is None or len(written.parents) != 1 or written.parents[0] not in _starts(effect, known):
+        return False
+    if any(written.files.get(file.path, ("", ""))[1] != blob_name(file.text) for file in effect.files):
+        return False
+    return written.changed == sum(before != after for before, after in written.files.values())
+
+
+def _starts(effect: CommitFiles, known: Known) -> set[CommitOid]:
+    first, base = known.repository.branches.get(effect.branch), known.repository.branches.get(effect.base)
+    starts = {*known.pushed.get(effect.branch, ()), *([first.oid] if first else ())}
+    if effect.branch not in known.pushed:
+        starts.add(base.oid if base else known.repository.repository.head_oid)
+    return starts
+
+
+def blob_name(text: str) -> str:
+    """The name that git gives a file's content."""
+    content = text.encode()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def _adopted_pull(effect: OpenPullRequest, known: Known) -> PublishedPull | None:

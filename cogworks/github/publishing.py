@@ -46,7 +46,14 @@ from cogworks.github.answers import (
 )
 from cogworks.github.composing import describe, learned, missing_labels, operations
 from cogworks.github.documents import Operation, compose
-from cogworks.github.second_looks import is_not_visible_yet, may_pass, newest_issues, seen_again, with_thread
+from cogworks.github.second_looks import (
+    is_not_visible_yet,
+    may_pass,
+    newest_issues,
+    seen_again,
+    with_thread,
+    with_written,
+)
 from cogworks.unexpected import UnexpectedAnswer, expecting
 from cogworks.vocabulary import BranchName, CommitOid
 
@@ -137,6 +144,8 @@ class Publication:
             self._known = with_sub_item(self._known, fact)
 
     def _adopt(self) -> None:
+        left = [self._effects[index] for index in self._left(CommitFiles)]
+        self._known = with_written(self._client, self._known, left)
         for index in self._left(object):
             fact = adopted(self._effects[index], self._known)
             if fact is not None:

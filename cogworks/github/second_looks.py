@@ -5,7 +5,7 @@ Which effects that GitHub refused can end differently when they are sent once mo
 Which issues of the repository may an earlier attempt of a visit have created?
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol
@@ -13,14 +13,14 @@ from typing import Any, Protocol
 from cogworks.forge.effects import CommitFiles, Effect, OpenPullRequest
 from cogworks.forge.facts import SubIssue
 from cogworks.forge.markers import work_prefix
-from cogworks.forge.publication import Known
+from cogworks.forge.publication import Known, WrittenCommit, claimed_tip
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.answers import Answer, GraphQLProblem, as_error, is_internal, is_limited
 from cogworks.github.documents import document
 from cogworks.github.parsing import branches_of, comments_of, issue_facts, sub_issues_of
 from cogworks.github.pulls import pulls_of_branches, with_newer
 from cogworks.unexpected import each, expecting
-from cogworks.vocabulary import IssueNumber, VisitKey
+from cogworks.vocabulary import CommitOid, IssueNumber, VisitKey
 
 
 class Queries(Protocol):
@@ -73,6 +73,56 @@ def with_thread(client: Queries, known: Known, number: IssueNumber) -> Known:
         comments={**known.comments, number: comments_of(thread)},
         subjects={**known.subjects, number: thread["id"]},
     )
+
+
+def with_written(client: Queries, known: Known, effects: Sequence[Effect]) -> Known:
+    """The same with what those heads of branches did that say they are one of these effects; one request for each.
+
+    Raises:
+        CogworksError: it cannot be read.
+    """
+    for effect in effects:
+        tip = claimed_tip(effect, known) if isinstance(effect, CommitFiles) else None
+        if isinstance(effect, CommitFiles) and tip is not None and tip.oid not in known.written:
+            paths = [file.path for file in effect.files]
+            known = replace(
+                known, written={**known.written, tip.oid: _written(client, known, tip.oid, paths)}
+            )
+    return known
+
+
+def _written(client: Queries, known: Known, oid: CommitOid, paths: Sequence[str]) -> WrittenCommit:
+    declared = "".join(f", $p{place}: String!" for place in range(len(paths)))
+    files = " ".join(f"f{place}: file(path: $p{place}) {{ oid }}" for place in range(len(paths)))
+    text = (
+        f"query Written($owner: String!, $name: String!, $oid: GitObjectID!{declared}) {{\n"
+        "  repository(owner: $owner, name: $name) { object(oid: $oid) { ... on Commit {\n"
+        f"    changedFilesIfAvailable {files} parents(first: 2) {{ nodes {{ oid {files} }} }}\n"
+        "  } } }\n}\n"
+    )
+    named = {f"p{place}": path for place, path in enumerate(paths)}
+    answer = client.query(text, {**_repository(known), "oid": oid, **named})
+    commit = (answer.data.get("repository") or {}).get("object")
+    if answer.errors or not commit:
+        problem = next(iter(answer.errors), GraphQLProblem((), "NOT_FOUND", "there is no such commit"))
+        raise as_error(problem, doing=f"look into the commit {oid}")
+    with expecting("repository.object"):
+        parents = commit["parents"]["nodes"]
+        first = parents[0] if parents else {}
+        content = {
+            path: (_name_of(first.get(f"f{place}")), _name_of(commit.get(f"f{place}")))
+            for place, path in enumerate(paths)
+        }
+        return WrittenCommit(
+            parents=tuple(CommitOid(each["oid"]) for each in parents),
+            # GitHub does not count the files of a very large commit, which is none of ours.
+            changed=-1 if commit["changedFilesIfAvailable"] is None else commit["changedFilesIfAvailable"],
+            files=content,
+        )
+
+
+def _name_of(entry: Mapping[str, Any] | None) -> str:
+    return str(entry["oid"]) if entry else ""
 
 
 def _repository(known: Known) -> dict[str, str]:

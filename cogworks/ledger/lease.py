@@ -95,8 +95,8 @@ class VisitLease:
 
     @property
     def has_pending(self) -> bool:
-        """True when paid replies or other files of the visit are not in the ledger yet."""
-        return bool(self._pending)
+        """True when paid replies, other files of the visit or what it learned are not in the ledger yet."""
+        return bool(self._pending or self._learned)
 
     def check(self) -> None:
         """Raise LostRace when the visit is no longer ours, its VisitStopped when a person wants it to stop."""

@@ -41,7 +41,7 @@ class Facts(Value):
     input_labels: tuple[InputLabel, ...] = ()
     """On the issue, whether they count or not."""
     foreign_branches: tuple[BranchName, ...] = ()
-    """Branches of this item whose newest commit is not ours."""
+    """Branches of this item whose head no visit of ours is known to have pushed."""
     is_status_gone: bool = False
     """Somebody deleted the status comment."""
     is_safety_critical: bool = False

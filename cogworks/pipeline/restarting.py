@@ -24,6 +24,8 @@ def restarted(state: RunState, fresh: RunState) -> RunState:
             "inputs": state.inputs,
             "owed": state.owed,
             "identities": state.identities,
+            # The branches of the old run stay, and are not somebody else's.
+            "pushed": state.pushed,
             "asked_by": state.asked_by,
             "base": state.base,
             "earlier": EarlierRuns(

@@ -5,12 +5,27 @@ from collections.abc import Mapping
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.places import routing_of
 from cogworks.pipeline.state import RunState, edge_key
-from cogworks.vocabulary import CommitOid, SubItemKey
+from cogworks.vocabulary import BranchName, CommitOid, SubItemKey
 
 
 def looked_at(state: RunState, sub_item: SubItemKey, head: CommitOid) -> RunState:
     """The state that remembers which head of a sub-work-item's branch its newest visit made or judged."""
     return state.model_copy(update={"heads": {**state.heads, sub_item: head}})
+
+
+def about_to_push(state: RunState, heads: Mapping[BranchName, CommitOid]) -> RunState:
+    """The state that knows what a visit is about to push for ours, whatever becomes of its runner."""
+    told = {
+        name: known if oid in (known := state.pushed.get(name, ())) else (*known, oid)
+        for name, oid in heads.items()
+    }
+    return state.model_copy(update={"pushed": {**state.pushed, **told}})
+
+
+def left_at(state: RunState, heads: Mapping[BranchName, CommitOid]) -> RunState:
+    """The state that knows where a visit left its branches; no earlier head of one counts for ours any more."""
+    told = {name: (oid,) for name, oid in heads.items()}
+    return state.model_copy(update={"pushed": {**state.pushed, **told}})
 
 
 def revalidated(state: RunState, foreign: Mapping[SubItemKey, CommitOid], pipeline: Pipeline) -> RunState:

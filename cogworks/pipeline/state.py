@@ -225,6 +225,8 @@ class RunState(Value):
     """Why no node could be claimed yet; None once one was."""
     heads: Mapping[SubItemKey, CommitOid] = Field(default_factory=dict)
     """Head of each sub-work-item's branch that its newest visit made or judged."""
+    pushed: Mapping[BranchName, tuple[CommitOid, ...]] = Field(default_factory=dict)
+    """Heads of each branch that are ours: where the newest visit left it, then what a visit was about to push since."""
     base: KnownBase | None = None
     """What the first model call was made on; None: no base has passed, or the run began before bases were looked at."""
 

@@ -251,7 +251,10 @@ def test_commits_of_others_on_a_branch_of_ours_are_kept_and_named(item: Item) ->
     item.step()
 
     assert item.snapshot().branches[item.branch("swi-1")].oid == made["commit"]["sha"]
-    assert f"Branch `{item.branch('swi-1')}` has commits that are not ours." in item.comments()[0]
+    assert (
+        f"Branch `{item.branch('swi-1')}` stands at a commit that no visit of cogworks pushed."
+        in item.comments()[0]
+    )
 
 
 def test_a_deleted_status_comment_is_posted_anew(item: Item) -> None:

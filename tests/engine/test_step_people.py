@@ -17,7 +17,7 @@ from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.nodes.contract import NodePorts, NodeTask, Outcome, Succeeded
 from cogworks.pipeline.people import Held
-from cogworks.vocabulary import CommitOid, IssueNumber, Login, NodeId
+from cogworks.vocabulary import VISIT_TRAILER, CommitOid, IssueNumber, Login, NodeId
 from tests.pipeline.graphs import document
 from tests.step_fakes import NODES, Died, Fault, Runner, after, undisturbed, until_done
 from tests.world import ANN, BOT, PIPELINE, World
@@ -531,12 +531,16 @@ def test_commits_of_others_are_kept_and_named() -> None:
 
     Runner(world).step()
 
-    assert f"Branch `{name}` has commits that are not ours." in world.own_comments()[0]
+    assert f"Branch `{name}` stands at a commit that no visit of cogworks pushed." in world.own_comments()[0]
     assert world.branches[name].oid == "f" * 40
 
 
-@pytest.mark.parametrize("is_ours", [False, True], ids=["their-commit", "set-back-to-a-commit-of-ours"])
-def test_a_branch_that_others_moved_is_reviewed_before_its_pull_request_is_opened(is_ours: bool) -> None:
+@pytest.mark.parametrize(
+    "message",
+    ["Fix it by hand", "", f"Fix it\n\n{VISIT_TRAILER}{'a' * 64}"],
+    ids=["their-commit", "set-back-to-a-commit-of-ours", "trailer-of-no-visit"],
+)
+def test_a_branch_that_others_moved_is_reviewed_before_its_pull_request_is_opened(message: str) -> None:
     nodes = [*PIPELINE["pipelines"]["default"]["nodes"]]
     review = {"id": "review", "type": "llm", "scope": "sub-item", "inputs": ["code"], "outputs": ["review"]}
     world = World(
@@ -561,7 +565,7 @@ def test_a_branch_that_others_moved_is_reviewed_before_its_pull_request_is_opene
 
     assert [step() for _ in range(4)] == ["spec", "plan", "code@A", "review@A"]
     [name] = [name for name in world.branches if "swi-1" in name]
-    message = world.branches[name].message if is_ours else "Fix it by hand"
+    message = message or world.branches[name].message
     world.branches[name] = Branch(message=message, oid=CommitOid("f" * 40))
 
     assert [step() for _ in range(2)] == ["review@A", "ship@A"]

@@ -11,6 +11,7 @@ from cogworks.settings.config import Config, parse_config
 from cogworks.settings.labels import LabelConfig
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login, VisitKey
 from tests.pipeline.runs import at
+from tests.step_fakes import after
 from tests.world import ADDRESS, CONFIG, World
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -152,12 +153,18 @@ def test_a_branch_whose_newest_commit_is_not_ours_is_foreign_and_one_just_made_i
     world = World()
     for slug, oid, message in [
         ("swi-1", "b" * 40, "Fix it myself"),
-        ("swi-2", "c" * 40, "Done\n\nCogworks-Visit: abc"),
+        ("swi-2", "c" * 40, "Done"),
         ("spec", "a" * 40, "The newest commit of main"),
     ]:
         world.branches[BranchName(f"cogworks/7/{slug}")] = Branch(oid=CommitOid(oid), message=message)
 
-    assert facts_of(world.snapshot(), CONFIGURED, lease_ages_s={}).foreign_branches == ("cogworks/7/swi-1",)
+    known = after(1).state.model_copy(
+        update={"pushed": {BranchName("cogworks/7/swi-2"): (CommitOid("c" * 40),)}}
+    )
+
+    found = facts_of(world.snapshot(), CONFIGURED, lease_ages_s={}, state=known)
+
+    assert found.foreign_branches == ("cogworks/7/swi-1",)
 
 
 def test_limits_come_from_the_configuration_and_wishes_from_the_operator() -> None:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from typing import Any
 from graphql import FieldNode, OperationDefinitionNode, parse
 
 from cogworks.forge.addresses import IssueAddress
+from cogworks.forge.publication import blob_name
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.answers import Answer, GraphQLProblem, OutcomeUnknown
 from cogworks.github.parsing import parse_snapshot
@@ -42,6 +44,8 @@ class FakeGitHub:
     heads: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: {"main": [("0" * 40, "initial")]})
     """Branch -> (oid, message), newest last."""
     files: dict[str, dict[str, str]] = field(default_factory=lambda: {"main": {}})
+    trees: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Commit that was made here -> all files in it; any other has none."""
     pulls: list[dict[str, Any]] = field(default_factory=list)
     issues: dict[int, dict[str, Any]] = field(default_factory=dict)
     comments: dict[int, list[dict[str, Any]]] = field(default_factory=lambda: {4: []})
@@ -102,6 +106,8 @@ class FakeGitHub:
             comments = {"nodes": self.comments.setdefault(variables["number"], [])}
             thread = {"id": f"I{variables['number']}", "comments": comments}
             return Answer({"repository": {"thread": thread}}, (), NOW)
+        if "query Written(" in document:
+            return Answer({"repository": {"object": self._written(variables)}}, (), NOW)
         assert "query WhatIsThere" in document
         return Answer({"repository": self._repository(behind=behind)}, (), NOW)
 
@@ -178,9 +184,32 @@ class FakeGitHub:
     def add_commit(self, branch: str, message: str, files: Mapping[str, str] | None = None) -> str:
         line = self.heads[branch]
         oid = hashlib.sha1(f"{branch}{len(line)}{message}".encode(), usedforsecurity=False).hexdigest()
+        self.trees[oid] = {**self.trees.get(line[-1][0], {}), **(files or {})}
         line.append((oid, message))
         self.files[branch].update(files or {})
         return oid
+
+    def _written(self, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """A commit with its parent, and what lies at the paths `p0`, `p1`, … in both."""
+        oid = variables["oid"]
+        line = next(
+            line for line in ([each for each, _ in line] for line in self.heads.values()) if oid in line
+        )
+        parent = line[line.index(oid) - 1]
+
+        def files(oid: str) -> dict[str, Any]:
+            tree = self.trees.get(oid, {})
+            paths = {name[1:]: path for name, path in variables.items() if re.fullmatch(r"p\d+", name)}
+            found = {f"f{place}": tree.get(path) for place, path in paths.items()}
+            return {name: None if text is None else {"oid": blob_name(text)} for name, text in found.items()}
+
+        before, after = self.trees.get(parent, {}), self.trees.get(oid, {})
+        changed = [path for path in before | after if before.get(path) != after.get(path)]
+        return {
+            "changedFilesIfAvailable": len(changed),
+            "parents": {"nodes": [{"oid": parent, **files(parent)}]},
+            **files(oid),
+        }
 
     def _create_pull(self, given: Mapping[str, Any]) -> dict[str, Any]:
         head, base = given["headRefName"], given["baseRefName"]
