@@ -16,6 +16,9 @@ _VARIADIC = ("variadic", "rest", "spread", "splat")
 _BODY_TYPES = frozenset(
     {"class_body", "block", "body_statement", "declaration_list", "enum_body", "statement_block"}
 )
+_NAMED_BY_ASSIGNMENT = frozenset(
+    {"arrow_function", "function_expression", "generator_function", "class", "lambda"}
+)
 _BEFORE_BODY = re.compile(r"(?:=>|[{;=]|\s)+$")
 _MAX_HEADER = 2_000
 _MAX_SIGNATURE = 500
@@ -46,7 +49,7 @@ def _body(node: Node) -> Node | None:
     for field in _BODIES:
         if (found := node.child_by_field_name(field)) is not None:
             return found
-    value = node.child_by_field_name("value")
+    value = _value(node)
     if value is not None and (inner := value.child_by_field_name("body")) is not None:
         return inner
     # Grammars that give the body no name put it last.
@@ -54,11 +57,19 @@ def _body(node: Node) -> Node | None:
     return last if last is not None and last.type in _BODY_TYPES else None
 
 
+def _value(node: Node) -> Node | None:
+    """The function or class that a declaration or an assignment gives a name: `const f = () => …`, `a.f = () => …`."""
+    if (found := node.child_by_field_name("value")) is not None:
+        return found
+    right = node.child_by_field_name("right")
+    return right if right is not None and right.type in _NAMED_BY_ASSIGNMENT else None
+
+
 def parameters_of(node: Node) -> tuple[Parameter, ...]:
     """What a declaration takes; nothing for those that take nothing."""
     found = _parameter_list(node)
     if found is None:
-        single = node.child_by_field_name("value")
+        single = _value(node)
         alone = single.child_by_field_name("parameter") if single is not None else None
         return (Parameter(text_of(alone)),) if alone is not None else ()
     return tuple(each for child in found.named_children[:_MAX_PARAMETERS] for each in _parameters(child))
@@ -72,7 +83,7 @@ def _parameter_list(node: Node) -> Node | None:
             return None
         if (found := at.child_by_field_name("parameters")) is not None:
             return found
-        at = at.child_by_field_name("declarator") or at.child_by_field_name("value")
+        at = at.child_by_field_name("declarator") or _value(at)
     return None
 
 

@@ -116,10 +116,10 @@ class _Gatherer:
                 owner=(*names, *each.owner),
             )
             header = header_of(each.node, self._data)
+            # A member that is assigned from outside (`a.b = …`) can be used by whoever can use what it belongs to.
+            is_exported = exported.holds(start, end, each.name, *each.owner)
             word = access.last(self._start(parent), start)
-            self._definitions.append(
-                self._described(own, each.node, header, exported.holds(start, end, each.name), word)
-            )
+            self._definitions.append(self._described(own, each.node, header, is_exported, word))
             self._ends.append((start, end, place))
             around.append((end, place, ()))
         self._attach(bases, marks)
@@ -254,7 +254,7 @@ def _parts(name: str, spec: LanguageSpec) -> list[str]:
             break
         plain = _ARGUMENTS.sub("", plain)
     is_qualified = spec.separator in plain and " " not in plain
-    return [each for each in plain.split(spec.separator) if each] if is_qualified else [plain.strip("\"'")]
+    return [each for each in plain.split(spec.separator) if each] if is_qualified else [plain.strip("\"':")]
 
 
 def _mistake(node: Node) -> Mistake:

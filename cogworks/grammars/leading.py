@@ -10,6 +10,9 @@ from cogworks.grammars.declared import shortened, text_of
 _MAX_CHARS = 4_000
 _MAX_BLANK = 40
 _MOST_BESIDE = 10
+_LEAST_ROWS_ABOVE = 3
+_DOCUMENTS_NEXT = "/**"
+"""What such a comment says is said of the next declaration, however far below that is."""
 _COMMENTS = ("//", "/*", "#", "--")
 
 
@@ -49,6 +52,9 @@ class Leads:
                 continue  # It stands behind other code.
             start, text = self._by_last_row.get(row, (first.row, ""))
             self._by_last_row[row] = (min(start, first.row), f"{text} {text_of(node)}".strip())
+        self._empty_rows = frozenset(
+            row for row, line in enumerate(data.split(b"\n") if nodes else ()) if not line.strip()
+        )
 
     def above(self, node: Node) -> Lead:
         """What stands above a node without an empty line between, and on its own line before it."""
@@ -60,10 +66,17 @@ class Leads:
         if same is not None and same[0] < row:
             pieces.append(same[1])
             top = row = same[0]
-        while (found := self._by_last_row.get(row - 1)) is not None:
+        while (found := self._by_last_row.get(row - 1) or self._apart(row)) is not None:
             row = top = found[0]
             pieces.append(found[1])
         return Lead((*reversed(pieces), *beside), top)
+
+    def _apart(self, row: int) -> tuple[int, str] | None:
+        """A comment that documents what comes next, one empty line above it; what begins a file speaks of the file."""
+        if row < _LEAST_ROWS_ABOVE or row - 1 not in self._empty_rows:
+            return None
+        found = self._by_last_row.get(row - 2)
+        return found if found is not None and found[0] > 0 and found[1].startswith(_DOCUMENTS_NEXT) else None
 
     def _beside(self, node: Node) -> tuple[str, ...]:
         """What stands on the same line before it: `{ #[test] fn f() {} }`."""

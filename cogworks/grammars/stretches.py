@@ -19,9 +19,9 @@ class Exported(NamedTuple):
     stretches: list[tuple[int, int]]
     names: frozenset[str]
 
-    def holds(self, start: int, end: int, name: str) -> bool:
-        """Whether a stretch is in one that is exported, or its name is."""
-        if name in self.names:
+    def holds(self, start: int, end: int, *names: str) -> bool:
+        """Whether a stretch is in one that is exported, or one of its names is."""
+        if not self.names.isdisjoint(names):
             return True
         low = bisect_right(self.stretches, start, key=lambda each: each[0])
         return any(

@@ -121,6 +121,67 @@ def test_a_definition_has_what_stands_right_above_it(
     assert (found.lines, found.documentation) == (lines, documentation)
 
 
+MEMBERS = """\
+/** What this file is for. */
+
+const shop = glob => glob;
+
+/**
+ * Whether the last part of a path matches.
+ */
+
+shop.matchBase = (input, glob = '*') => {
+  return input === glob;
+};
+shop.parse = function (text) { return text; };
+shop.Rule = class { test() { return 1; } };
+Cart.prototype.total = function () { return 2; };
+hidden.thing = () => 3;
+module.exports = shop;
+exports.load = async () => 4;
+exports.LIMIT = 5;
+module.exports.save = function* (rows) { yield rows; };
+"""
+
+
+@pytest.mark.parametrize("path", ["lib/shop.js", "lib/shop.ts"])
+def test_what_is_assigned_to_members_is_defined_and_as_public_as_what_it_belongs_to(path: str) -> None:
+    facts = facts_of(path, MEMBERS)
+
+    assert names_of(facts) == [
+        *(
+            "shop",
+            "shop.matchBase",
+            "shop.parse",
+            "shop.Rule",
+            "shop.Rule.test",
+            "Cart.total",
+            "hidden.thing",
+        ),
+        *("load", "LIMIT", "save"),
+    ]
+    assert {each.name for each in facts.definitions if not each.is_public} == {"total", "thing"}
+    shop, found = facts.definitions[:2]
+    assert (found.lines, found.line, found.signature) == ((5, 11), 9, "shop.matchBase = (input, glob = '*')")
+    assert found.documentation == "Whether the last part of a path matches."
+    assert [each.name for each in found.parameters] == ["input", "glob"]
+    assert shop.documentation == ""
+
+
+def test_a_blank_line_parts_a_comment_that_documents_nothing_from_what_comes_next() -> None:
+    (found,) = facts_of("a.js", "// a\n\n// b\n\nfunction f() {}\n").definitions
+
+    assert (found.lines, found.documentation) == ((5, 5), "")
+
+
+def test_functions_in_objects_and_methods_that_ruby_is_told_to_define_are_known() -> None:
+    script = "module.exports = { load: function (x) { return x; }, other: 5 };\n"
+    ruby = "class Cart\n  define_method(:total) { 1 }\n  define_method('size') { 2 }\nend\n"
+
+    assert names_of(facts_of("a.js", script)) == ["load"]
+    assert names_of(facts_of("a.rb", ruby)) == ["Cart", "Cart.total", "Cart.size"]
+
+
 def test_a_comment_at_the_end_of_a_line_belongs_to_that_line() -> None:
     first, second = facts_of("a.go", "package p\nvar a = 1 // one\nvar b = 2\n").definitions
 

@@ -14,6 +14,7 @@ RUBY = LanguageSpec(
 (module name: (_) @name) @def.module
 (method name: (_) @name) @def.method
 (singleton_method name: (_) @name) @def.method
+(call method: (identifier) @_define arguments: (argument_list . [(simple_symbol) (string (string_content))] @name) (#eq? @_define "define_method")) @def.method
 (assignment left: (constant) @name) @def.constant
 (superclass (_) @base)
 (call method: (identifier) @_mixin arguments: (argument_list (constant) @base) (#any-of? @_mixin "include" "extend" "prepend"))

@@ -14,13 +14,24 @@ _COMMON = f"""
 (function_declaration name: (_) @name) @def.function
 (generator_function_declaration name: (_) @name) @def.function
 (method_definition name: (_) @name) @def.method
+(pair key: (property_identifier) @name value: {_FUNCTION}) @def.method
 (variable_declarator name: (identifier) @name value: {_FUNCTION}) @def.function
 (variable_declarator name: (identifier) @name value: (class)) @def.class
 (variable_declarator name: (identifier) @name value: (call_expression arguments: (arguments . {_FUNCTION}))) @def.function
 (program (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant))
 (program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant)))
 (export_statement "default" @name value: [(arrow_function) (function_expression) (class)]) @def.function
+(assignment_expression left: (member_expression object: (_) @_module property: (property_identifier) @name) right: {_FUNCTION}
+  (#any-of? @_module "module.exports" "exports" "this")) @def.function
+(assignment_expression left: (member_expression object: (_) @_module property: (property_identifier) @name) right: (class)
+  (#any-of? @_module "module.exports" "exports")) @def.class
+(assignment_expression left: (member_expression object: (member_expression object: (identifier) @owner property: (_) @_prototype)
+  property: (property_identifier) @name) right: {_FUNCTION} (#eq? @_prototype "prototype")) @def.method
+(assignment_expression left: (member_expression object: (identifier) @owner property: (property_identifier) @name) right: {_FUNCTION}) @def.function
+(assignment_expression left: (member_expression object: (identifier) @owner property: (property_identifier) @name) right: (class)) @def.class
 (assignment_expression left: (member_expression property: (property_identifier) @name) right: {_FUNCTION}) @def.function
+(program (expression_statement (assignment_expression left: (member_expression object: (_) @_module property: (property_identifier) @name)
+  (#any-of? @_module "module.exports" "exports")) @def.constant))
 (call_expression function: [(identifier) @_word (member_expression object: (identifier) @_word)]
   arguments: (arguments . [(string (string_fragment) @name) (template_string) @name])
   (#any-of? @_word "describe" "it" "test" "suite" "context" "specify")) @def.test

@@ -9,6 +9,8 @@ from cogworks.domain_services.exploring import CallGraph, Signatures, SymbolInde
 from cogworks.grammars.facts import FileFacts
 from cogworks.grammars.gathering import gather
 from cogworks.grammars.languages.registry import language_of
+from cogworks.nodes.interface_design import undeclared
+from cogworks.nodes.replies import InterfaceName
 from cogworks.services.command.grammars.knowledge import Shelf
 from cogworks.services.command.grammars.reported import reported_tests
 from tests.services.command.grammars.sources import FILES, ask, repository
@@ -119,6 +121,16 @@ def test_interfaces_are_public_names_with_signature_and_documentation(tmp_path: 
     assert [(each.name, each.kind, each.signature, each.documentation) for each in found.interfaces] == [
         ("tax.tax.Rate", "function", "func Rate(n int) int", "Rate is what is due.")
     ]
+
+
+def test_what_is_assigned_to_an_exported_function_is_an_interface(tmp_path: Path) -> None:
+    text = "const shop = a => a;\nshop.total = function (rows) { return rows; };\nmodule.exports = shop;\n"
+    answer = ask("extract_interfaces", repository(tmp_path, {"lib/shop.js": text}), artifacts=["lib/shop.js"])
+    found = InterfaceMap.model_validate(answer["result"])
+
+    claimed = [InterfaceName(name="shop.total", path="lib/shop.js", purpose="Adds up.")]
+    assert undeclared(claimed, found) == []
+    assert [each.name for each in found.interfaces] == ["lib.shop.shop", "lib.shop.shop.total"]
 
 
 def test_interfaces_that_may_be_more_are_incomplete(tmp_path: Path) -> None:
