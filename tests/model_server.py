@@ -94,6 +94,54 @@ def completed(
     return Answer(200, json.dumps(completion).encode(), {"content-type": "application/json"})
 
 
+def response(
+    text: str,
+    *,
+    usage: Usage | None = None,
+    stop_reason: str = "end_turn",
+    model: str = "claude-sonnet-5-5",
+    **more: Any,
+) -> dict[str, Any]:
+    """A finished response of the Responses API, reasoning first."""
+    counts = usage or Usage(input_tokens=3, output_tokens=5)
+    said = (
+        {"type": "refusal", "refusal": text}
+        if stop_reason == "refusal"
+        else {"type": "output_text", "text": text}
+    )
+    reason = {"max_tokens": "max_output_tokens"}.get(stop_reason, stop_reason)
+    is_whole = stop_reason in {"end_turn", "refusal"}
+    return {
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 1_790_000_000,
+        "status": "completed" if is_whole else "incomplete",
+        "incomplete_details": None if is_whole else {"reason": reason},
+        "error": None,
+        "model": model,
+        "output": [
+            {"id": "rs_1", "type": "reasoning", "summary": []},
+            {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [said]},
+        ],
+        "parallel_tool_calls": False,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {
+            "input_tokens": counts.total_input,
+            "input_tokens_details": {"cached_tokens": counts.cache_read_input_tokens},
+            "output_tokens": counts.output_tokens,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": counts.total_input + counts.output_tokens,
+        },
+        **more,
+    }  # fmt: skip
+
+
+def responded(text: str, **how: Any) -> Answer:
+    """The same as an answer."""
+    return Answer(200, json.dumps(response(text, **how)).encode(), {"content-type": "application/json"})
+
+
 def declined(status: int, text: str, *, code: str | None = None, param: str | None = None) -> Answer:
     """An error in the form of Chat Completions."""
     error = {"message": text, "type": "invalid_request_error", "param": param, "code": code}

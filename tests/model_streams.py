@@ -6,7 +6,7 @@ from typing import Any
 
 from cogworks.llm.provider import Usage
 from tests.asked import MODEL
-from tests.model_server import FINISH_REASONS, Answer, counted
+from tests.model_server import FINISH_REASONS, Answer, counted, response
 
 PIECE_CHARS = 3
 
@@ -63,6 +63,28 @@ def completion_chunks(
         delta(finish_reason=finished),
         chunk(usage=counted(usage or Usage(input_tokens=3, output_tokens=5))),
         b"data: [DONE]\n\n",
+    ]
+
+
+def told(kind: str, **fields: Any) -> bytes:
+    """One event of the Responses API."""
+    return event(f"response.{kind}", sequence_number=0, **fields)
+
+
+def response_events(
+    text: str, *, usage: Usage | None = None, stop_reason: str = "end_turn", thinking: str = "hm"
+) -> list[bytes]:
+    """A response in pieces, reasoning first; the last event holds it whole."""
+    whole = response(text, usage=usage, stop_reason=stop_reason)
+    begun = {**whole, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
+    place = {"item_id": "msg_1", "output_index": 1, "content_index": 0}
+    kind = "refusal" if stop_reason == "refusal" else "output_text"
+    return [
+        told("created", response=begun),
+        told("in_progress", response=begun),
+        told("reasoning_summary_text.delta", item_id="rs_1", output_index=0, summary_index=0, delta=thinking),
+        *(told(f"{kind}.delta", delta=each, **place) for each in pieces(text)),
+        told("completed" if whole["status"] == "completed" else "incomplete", response=whole),
     ]
 
 

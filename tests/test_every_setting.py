@@ -30,6 +30,7 @@ SEEN_BY = {
     "LlmConfig.model": "wiring/test_fix.py::test_the_environment_names_the_model_before_everything_else",
     "LlmConfig.provider": "wiring/test_fix.py::test_the_provider_of_the_options_is_opened_and_without_a_key_nobody_is_asked",
     "LlmConfig.max_output_tokens": "wiring/test_model.py::test_an_answer_may_be_as_long_as_is_configured",
+    "LlmConfig.api": "wiring/test_model.py::test_the_api_of_openai_is_the_newer_one_there_and_what_is_configured_anywhere",
     "LlmConfig.fallback_model": "wiring/test_model.py::test_the_fallback_is_asked_where_the_model_stays_overloaded",
     "ModelChoice.model": "engine/test_visit.py::test_a_node_asks_the_model_that_is_named_for_it_or_its_lane",
     "LlmConfig.stall_timeout_s": "wiring/test_model.py::test_a_reply_of_which_nothing_comes_for_as_long_as_is_configured_is_given_up",

@@ -7,13 +7,13 @@ from functools import partial
 
 from cogworks.llm.budget import upper_bound
 from cogworks.llm.provider import Provider, Usage
-from cogworks.llm.providers import anthropic, openai
+from cogworks.llm.providers import anthropic, openai, responses
 from cogworks.llm.providers.assembly import Assembly
 from cogworks.llm.providers.http_door import STALL_S
 from cogworks.llm.providers.refusals import Mask
 from tests.asked import question
-from tests.model_server import Answer, completed, declined, failed, replied
-from tests.model_streams import completion_chunks, delta, event, message_events
+from tests.model_server import Answer, completed, declined, failed, replied, responded, response
+from tests.model_streams import completion_chunks, delta, event, message_events, response_events, told
 
 USAGE = Usage(input_tokens=1, output_tokens=200, cache_creation_input_tokens=3, cache_read_input_tokens=4)
 _KINDS = {529: "overloaded_error", 400: "invalid_request_error", 401: "authentication_error"}
@@ -40,6 +40,12 @@ class Wire:
     read: Usage
     """What the question of a stream that broke off is taken to have read."""
     assembly: Callable[[Mask], Assembly]
+    usage: Usage
+    """What it tells of `USAGE`."""
+    busy: int = 529
+    """The status that a server which is overloaded has in a stream."""
+    asked_twice: frozenset[int] = frozenset()
+    """Statuses after which another API of the same server is tried."""
 
     def asking(
         self,
@@ -92,6 +98,20 @@ def _chat_tool_call() -> list[bytes]:
     return [head, delta(tool_calls=[call]), delta(finish_reason="tool_calls"), counts, end]
 
 
+def _response_error(status: int, text: str) -> bytes:
+    codes = {529: "server_is_overloaded", 400: "invalid_prompt", 401: "invalid_api_key"}
+    return event("error", code=codes[status], message=text, param=None, sequence_number=0)
+
+
+def _response_tool_call() -> list[bytes]:
+    call = {"type": "function_call", "id": "t1", "call_id": "c1", "name": "f", "arguments": '{"a": 1}'}
+    return [
+        told("created", response=response("")),
+        told("function_call_arguments.delta", item_id="t1", output_index=0, delta='{"a": 1}'),
+        told("completed", response=response("", output=[call])),
+    ]
+
+
 WIRES = {
     "anthropic": Wire(
         provider=anthropic.AnthropicProvider,
@@ -104,6 +124,7 @@ WIRES = {
         opening=0,
         read=USAGE.model_copy(update={"output_tokens": 0}),
         assembly=anthropic.assembly,
+        usage=USAGE,
     ),
     "openai": Wire(
         provider=openai.OpenAIProvider,
@@ -116,5 +137,21 @@ WIRES = {
         opening=1,
         read=upper_bound(question()).model_copy(update={"output_tokens": 0}),
         assembly=partial(openai.assembly, question()),
+        usage=USAGE,
+    ),
+    "responses": Wire(
+        provider=responses.ResponsesProvider,
+        events=response_events,
+        whole=responded,
+        failure=_chat_failure,
+        error=_response_error,
+        tool_call=_response_tool_call,
+        tool_reason="tool_calls",
+        opening=2,
+        read=upper_bound(question()).model_copy(update={"output_tokens": 0}),
+        assembly=lambda mask: responses.ResponseAssembly(question(), mask=mask),
+        usage=Usage(input_tokens=4, output_tokens=200, cache_read_input_tokens=4),
+        busy=503,
+        asked_twice=frozenset({404}),
     ),
 }

@@ -29,6 +29,8 @@ class LlmConfig(Value):
     model: str = Field(min_length=1)
     """An exact model id, e.g. `claude-sonnet-5-5`; no "latest" alias."""
     provider: Literal["anthropic", "openai", "command", "cassette"] = "anthropic"
+    api: Literal["auto", "responses", "chat"] = "auto"
+    """How the provider `openai` is spoken to; `auto`: the Responses API at OpenAI, Chat Completions anywhere else."""
     max_output_tokens: int = Field(default=16_000, ge=256, le=128_000)
     stall_timeout_s: float = Field(default=300.0, ge=1, le=3600)
     """How long one waits for the next part of a reply."""

@@ -23,6 +23,7 @@ from cogworks.llm.provider import ModelReply, Provider
 from cogworks.llm.providers import openai
 from cogworks.llm.providers.anthropic import AnthropicProvider
 from cogworks.llm.providers.command import PASSED_ON, CommandProvider
+from cogworks.llm.providers.responses import ResponsesProvider
 from cogworks.llm.repository_files import prompts_in
 from cogworks.llm.waiting import Heard, ToldProvider
 from cogworks.settings.config import Config, Environment, child_environment
@@ -242,7 +243,7 @@ def _opened(
                 raise PermissionRefused(
                     "there is no key for the model provider. Set `COGWORKS_LLM_API_KEY` or `OPENAI_API_KEY`."
                 )
-            with openai.OpenAIProvider(
+            with openai_of(config.llm.api, environment)(
                 environment.openai_api_key,
                 sleep=time.sleep,
                 jitter=random.random,
@@ -256,6 +257,13 @@ def _opened(
             raise UsageError(
                 f"`COGWORKS_LLM_PROVIDER` is {other!r}; known providers are anthropic, openai, command and cassette."
             )
+
+
+def openai_of(api: str, environment: Environment) -> type[openai.OpenAIProvider]:
+    """Who speaks the API that is wanted; `auto`: the newer one at OpenAI itself, which no other server has whole."""
+    is_theirs = (environment.openai_base_url or openai.BASE_URL).rstrip("/") == openai.BASE_URL
+    is_newer = api == "responses" or (api == "auto" and is_theirs)
+    return ResponsesProvider if is_newer else openai.OpenAIProvider
 
 
 def program_of(environment: Environment) -> tuple[str, ...]:

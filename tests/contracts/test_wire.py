@@ -51,9 +51,13 @@ def refused(
     def answers(wire: Wire) -> list[Says]:
         failure = wire.failure(status, text, code)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return [Answer(status, failure.body, {**failure.headers, **named})] * times
+        return [Answer(status, failure.body, {**failure.headers, **named})] * times * _apis(wire, status)
 
     return answers
+
+
+def _apis(wire: Wire, status: int) -> int:
+    return 2 if status in wire.asked_twice else 1
 
 
 def then_text(answers: Callable[[Wire], list[Says]]) -> Callable[[Wire], list[Says]]:
@@ -138,7 +142,7 @@ TABLE = (
     Row("stream without its end", lambda wire: [streamed(wire.events(TEXT, usage=USAGE)[:7])], TryAgainLater, "broke off", is_paid=True),
     Row("stream cut before the reply", lambda wire: [streamed([b": hi\n\n"], is_cut=True), whole(wire)], "end_turn", TEXT, (0.5,)),
     Row("empty stream", lambda wire: [streamed([]), whole(wire)], "end_turn", TEXT, (0.5,)),
-    Row("error in a stream", lambda wire: [streamed([*wire.events(TEXT, usage=USAGE)[:7], wire.error(529, "busy")])], TryAgainLater, "answered 529", is_paid=True),
+    Row("error in a stream", lambda wire: [streamed([*wire.events(TEXT, usage=USAGE)[:7], wire.error(529, "busy")])], TryAgainLater, "answered 5", is_paid=True),
     Row("error that opens a stream", lambda wire: [streamed([wire.error(529, "busy")]), whole(wire)], "end_turn", TEXT, (0.5,)),
     Row("final error in a stream", lambda wire: [streamed([*wire.events(TEXT, usage=USAGE)[:7], wire.error(400, "no")])], NodeFailed, "answered 400", is_paid=True),
     Row("invalid JSON", body(b'{"half'), InvalidReply, "Check `COGWORKS_LLM_BASE_URL`"),
@@ -191,7 +195,8 @@ def test_every_answer_of_a_server_comes_to_what_it_means(wire: Wire, row: Row) -
         assert found.partial.usage.output_tokens > 0
     assert tuple(waits) == row.waits
     assert len(server.seen) == len(answers)
-    assert len({json.dumps(seen.body, sort_keys=True) for seen in server.seen}) == 1
+    asked = {(seen.path, json.dumps(seen.body, sort_keys=True)) for seen in server.seen}
+    assert len(asked) == len({seen.path for seen in server.seen})
 
 
 def told(ask: Callable[[], ModelReply]) -> ModelReply | CogworksError:

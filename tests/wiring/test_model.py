@@ -14,6 +14,8 @@ from cogworks.engine.visit import SessionOrder
 from cogworks.errors import ConfigurationError, PermissionRefused, TryAgainLater, UsageError
 from cogworks.llm.gateway import ReplyRecord
 from cogworks.llm.provider import Usage
+from cogworks.llm.providers.openai import OpenAIProvider
+from cogworks.llm.providers.responses import ResponsesProvider
 from cogworks.repair.proposing import ModelProposer
 from cogworks.settings.config import Environment, parse_config, read_environment
 from cogworks.settings.llm import LlmConfig
@@ -297,6 +299,27 @@ def test_a_mode_that_cannot_be_obeyed_is_told(environ: dict[str, str], told: str
 
     with pytest.raises(UsageError, match=re.escape(told)), open_provider(LOCAL, environment):
         pass
+
+
+@pytest.mark.parametrize(
+    ("api", "base_url", "provider"),
+    [
+        ("", "", ResponsesProvider),
+        ("", "https://api.openai.com/v1/", ResponsesProvider),
+        ("", "https://llm.example/v1", OpenAIProvider),
+        ('api = "chat"\n', "", OpenAIProvider),
+        ('api = "responses"\n', "https://llm.example/v1", ResponsesProvider),
+    ],
+    ids=["theirs", "theirs-by-name", "another", "chat", "responses"],
+)
+def test_the_api_of_openai_is_the_newer_one_there_and_what_is_configured_anywhere(
+    api: str, base_url: str, provider: type[OpenAIProvider]
+) -> None:
+    config = parse_config(f'[llm]\nmodel = "m"\nprovider = "openai"\n{api}')
+    environment = read_environment({"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": base_url})
+
+    with open_provider(config, environment) as opened:
+        assert type(opened) is provider
 
 
 @pytest.mark.parametrize("name", ["anthropic", "openai"])

@@ -149,18 +149,24 @@ class HttpDoor:
             self._waits.sleep(wait_s)
 
     def post(
-        self, body: Mapping[str, Any], decipher: Decipher, assembly: Callable[[Mask], Assembly]
+        self,
+        body: Mapping[str, Any],
+        decipher: Decipher,
+        assembly: Callable[[Mask], Assembly],
+        *,
+        url: httpx.URL | None = None,
     ) -> ModelReply | Refused:
         """Send once.
 
         Args:
             assembly: begins a reply that comes as a stream; a server is free not to send one.
+            url: another address of the same server.
         """
         growing = assembly(self._masked)
         left_s = self._waits.left_s()
         timeout = self._timeout(left_s)
         try:
-            with self._client.stream("POST", self._url, json=body, timeout=timeout) as response:
+            with self._client.stream("POST", url or self._url, json=body, timeout=timeout) as response:
                 if response.status_code == 200 and _is_stream(response):
                     return _with_what_came(self._streamed(response, growing, left_s), growing)
                 content = self._content(response, timeout.read or self._waits.stall_s)

@@ -140,7 +140,7 @@ def request_body(request: ModelRequest, dialect: Dialect = FULL) -> dict[str, An
         limit: request.max_output_tokens,
     }
     if schema and dialect.has_schema:
-        body["response_format"] = _form(schema)
+        body["response_format"] = {"type": "json_schema", "json_schema": form(schema)}
     if dialect.has_stream:
         body["stream"] = True
     if dialect.has_stream and dialect.has_stream_counts:
@@ -155,9 +155,10 @@ def _form_in_words(schema: Mapping[str, Any]) -> str:
     )
 
 
-def _form(schema: Mapping[str, Any]) -> dict[str, Any]:
+def form(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What binds a reply to a schema, under a name that servers accept."""
     name = _NO_NAME.sub("_", str(schema.get("title", "")))[:64] or "reply"
-    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": True}}
+    return {"name": name, "schema": schema, "strict": True}
 
 
 def decipher(
@@ -179,7 +180,7 @@ def decipher(
     """
     if status == 200:
         return _reply(body, request)
-    found = refused(status, headers, _complaint(body, mask), mask=mask)
+    found = refused(status, headers, complaint(body, mask), mask=mask)
     plainer = dialect.after(status, body)
     return found if plainer == dialect else Misunderstood(found.error, is_retryable=False, dialect=plainer)
 
@@ -227,7 +228,8 @@ def _usage(counts: _Counts) -> Usage | None:
     )
 
 
-def _complaint(body: bytes, mask: Mask) -> Complaint:
+def complaint(body: bytes, mask: Mask) -> Complaint:
+    """What the body of an error says."""
     try:
         said = _ErrorAnswer.model_validate_json(body).error
     except ValidationError:
@@ -240,17 +242,17 @@ def _complaint(body: bytes, mask: Mask) -> Complaint:
 
 def assembly(request: ModelRequest, mask: Mask) -> ChatAssembly:
     """A reply that is about to come in events."""
-    return ChatAssembly(request, partial(_reply, request=request), _complaint, mask=mask)
+    return ChatAssembly(request, partial(_reply, request=request), complaint, mask=mask)
 
 
-def endpoint(base_url: str) -> httpx.URL:
-    """Where questions are sent: `/chat/completions` below the base URL, and `/v1` before it where that has no path.
+def endpoint(base_url: str, tail: str = "/chat/completions") -> httpx.URL:
+    """Where questions are sent: the tail below the base URL, and `/v1` before it where that has no path.
 
     Raises:
         ConfigurationError: the base URL is none, or would carry the key in the clear.
     """
-    tail = "/v1/chat/completions" if _has_no_path(base_url) else "/chat/completions"
-    return address(base_url, tail, example=BASE_URL, variable=ADDRESSES)
+    version = "/v1" if _has_no_path(base_url) else ""
+    return address(base_url, f"{version}{tail}", example=BASE_URL, variable=ADDRESSES)
 
 
 def is_of_this_machine(base_url: str) -> bool:

@@ -37,8 +37,9 @@ class HttpProvider(ABC):
         Raises: ConfigurationError for a key no header can carry or a base URL that is none; neither is repeated in it.
         """
         key = checked_key(api_key) if api_key or self.needs_key else ""
+        self._base_url = self.default_url if base_url is None else base_url
         self._door = HttpDoor(
-            self.endpoint(self.default_url if base_url is None else base_url),
+            self.endpoint(self._base_url),
             key=key,
             headers=self.headers(key),
             waits=Waits(sleep, jitter, left_s, stall_s, heard),

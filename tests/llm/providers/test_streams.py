@@ -28,13 +28,22 @@ from tests.asked import MODEL, question
 from tests.fakes import ScriptedModel
 from tests.llm.test_gateway import QUESTION, Number
 from tests.model_server import Answer, ModelServer
-from tests.model_streams import chunk, completion_chunks, delta, event, message_events, streamed
+from tests.model_streams import (
+    chunk,
+    completion_chunks,
+    delta,
+    event,
+    message_events,
+    response_events,
+    streamed,
+)
 from tests.wires import USAGE, WIRES, Wire
 
 TEXT = '{"value": 7, "größe": "weiß"}'
 NOISE = [
     *message_events('{"value": 7}'),
     *completion_chunks('{"value": 7}'),
+    *response_events('{"value": 7}'),
     delta(content=None, tool_calls=[{"id": 1}]),
     chunk(error="no"),
     b"data: [DONE]\n\n",
@@ -102,7 +111,7 @@ def test_a_stream_is_the_reply_that_would_have_come_without_one(
 
     assert in_events == at_once
     assert in_events.text == text
-    assert in_events.usage == USAGE
+    assert in_events.usage == wire.usage
     assert [seen.body["stream"] for seen in server.seen] == [True, True]
 
 
@@ -140,7 +149,9 @@ def test_wherever_a_stream_breaks_off_its_reply_is_never_taken_for_whole(
 ) -> None:
     events = wire.events(TEXT, usage=USAGE)
     ends = [
-        place for place, each in enumerate(events) if b'finish_reason": "' in each or b"message_stop" in each
+        place
+        for place, each in enumerate(events)
+        if b'finish_reason": "' in each or b"message_stop" in each or b"response.completed" in each
     ]
     for length in range(wire.opening + 1, ends[0] + 1, 3):
         assert broken(wire, server, streamed(events[:length])).partial.usage.total_input > 0
@@ -172,7 +183,7 @@ def test_an_error_inside_of_a_stream_is_the_one_it_would_be_as_an_answer(
         wire.asking(server.url, waits=[]).complete(question())
 
     assert (type(found.error), found.is_retryable) == (error, is_retryable)
-    assert f"answered {status}" in str(found.error)
+    assert f"answered {wire.busy if is_retryable else status}" in str(found.error)
     assert "what went wrong, Bearer ***" in str(found.error)
     assert str(at_once.value) == str(found.error)
     # Before a reply begins, the rule for answers holds.
@@ -223,9 +234,9 @@ def test_a_slow_first_part_is_waited_for_as_long_as_any_other(
         clock[0] += first_s
         # Whatever is no part of a reply does not begin the wait anew.
         yield b": keep-alive\n\n"
-        for each in wire.events(TEXT):
+        for place, each in enumerate(wire.events(TEXT)):
             yield each
-            clock[0] += 299.0
+            clock[0] += 299.0 * (place >= wire.opening)
 
     found = heard_by(wire, slow, clock)
 
@@ -284,7 +295,7 @@ def test_a_reply_that_broke_off_is_paid_for_and_asked_again_within_the_budget(
 
     first, second = (record.reply for record in records)
     assert (first.stop_reason, second.stop_reason) == (BROKEN_OFF, "end_turn")
-    assert second.usage == USAGE
+    assert second.usage == wire.usage
     assert asking.meter.calls == 2
     assert asking.budget.spent_tokens == sum(
         each.usage.total_input + each.usage.output_tokens for each in (first, second)
@@ -301,7 +312,9 @@ def test_a_reply_that_breaks_off_again_and_again_ends_with_its_error(
     server.answers(*[answer] * times)
     records: list[ReplyRecord] = []
 
-    with pytest.raises(TryAgainLater if times > 1 else NodeFailed, match=f"answered {status}"):
+    with pytest.raises(
+        TryAgainLater if times > 1 else NodeFailed, match=f"answered {wire.busy if times > 1 else status}"
+    ):
         gateway(wire.asking(server.url, waits=[]), records).ask("number", {"most": 1}, Number, purpose="p")
 
     assert len(server.seen) == len(records) == times
