@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cogworks.cycle.events import Event
     from cogworks.cycle.outcome import RunResult
     from cogworks.repair.instance import Instance
+    from cogworks.repair.options import Options
     from cogworks.wiring.fix import Repair
 
 FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
@@ -43,6 +44,12 @@ FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
     "--test-cmd", default="", help="What runs the tests [default: the task's, or python -m pytest -q]."
 )
 @click.option(
+    "--test-timeout",
+    type=click.FloatRange(0, 3600, min_open=True),
+    metavar="SECONDS",
+    help="When a test hangs [default: 10 times the slowest that passes, 10 to 300].",
+)
+@click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the patch here [default: print it]."
 )
 @click.option("--config", type=FILE, help="TOML or YAML with the options of the patch loop.")
@@ -62,6 +69,7 @@ def fix(
     task: Path | None,
     tests: tuple[str, ...],
     test_cmd: str,
+    test_timeout: float | None,
     out: Path | None,
     config: Path | None,
     artifacts: Path | None,
@@ -95,7 +103,7 @@ def fix(
     from cogworks.wiring.fix import Order, open_repair
     from cogworks.wiring.fix_targets import NothingFails
 
-    instance, options = _wanted(task, tests), options_in(config)
+    instance, options = _wanted(task, tests), _paced(options_in(config), test_timeout)
     command = test_cmd or instance.test_cmd or USUAL
     asked = read_command(command)
     order = Order(
@@ -157,6 +165,14 @@ def _wanted(task: Path | None, tests: tuple[str, ...]) -> "Instance":
     if task is not None:
         return parse_instance(text_of(task), source=str(task))
     return Instance(instance_id="fix", failing_tests=tuple(dict.fromkeys(tests)))
+
+
+def _paced(options: "Options", test_timeout_s: float | None) -> "Options":
+    """The options with the limit of one test that the command names."""
+    if test_timeout_s is None:
+        return options
+    gates = options.gates.model_copy(update={"test_timeout_s": test_timeout_s})
+    return options.model_copy(update={"gates": gates})
 
 
 def _folder(artifacts: Path | None, instance: "Instance") -> Path | None:

@@ -45,6 +45,9 @@ class Inquiry:
         sandbox_pool, options = self._tools.sandbox_pool, self._job.options.search
         if sandbox_pool is None or not options.investigations_enabled or not localised.suspects:
             return localised
+        if failing.hung:
+            # A probe would wait for the end of a test that has none; where it was ended says more.
+            return localised
         self._times += 1
         patches = self._proposed(localised, failing)
         before = sandbox_pool.digest()

@@ -44,7 +44,8 @@ def failing_targets(report: TestReport, instance: Instance) -> TestReport | None
     errors = [error for error in report.collection_errors if hides_any(error, instance.failing_tests)]
     if not cases and not errors:
         return None
-    return TestReport(cases=tuple(cases), collection_errors=tuple(errors))
+    hung = tuple(test for test in report.hung if of_targets(test, instance))
+    return TestReport(cases=tuple(cases), collection_errors=tuple(errors), hung=hung)
 
 
 def limited_to(report: TestReport, tests: Sequence[str]) -> TestReport:
@@ -64,7 +65,8 @@ def limited_to(report: TestReport, tests: Sequence[str]) -> TestReport:
 def unfit(report: TestReport, instance: Instance) -> str:
     """Why there is nothing to repair, from the first run of the suite; empty when there is."""
     if report.timed_out:
-        return "the tests did not come to an end; nothing can be proven"
+        hung = f" ({', '.join(report.hung)})" if report.hung else ""
+        return f"the tests did not come to an end{hung}; nothing can be proven"
     problems = [problem for target in instance.failing_tests if (problem := _unfit(target, report))]
     return "; ".join(problems)
 

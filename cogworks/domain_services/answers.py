@@ -1,6 +1,7 @@
-"""Whether a service's answer may be believed, and what it says."""
+"""What a service is asked, whether its answer may be believed, and what it says."""
 
 import json
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar, get_args
@@ -11,6 +12,7 @@ from cogworks.domain_services.checking import Normalised
 from cogworks.domain_services.exploring import Coverage
 from cogworks.domain_services.messages import (
     API_VERSION,
+    Caller,
     Category,
     ConstraintResult,
     Diagnostic,
@@ -18,6 +20,7 @@ from cogworks.domain_services.messages import (
     Message,
     Metadata,
     ReportedDiagnostic,
+    Repository,
     Request,
     Response,
     TestReport,
@@ -116,6 +119,19 @@ def read_answer(
         diagnostics=tuple(_diagnostic(found) for found in response.diagnostics),
         constraint_results=response.constraint_results,
         metadata=response.metadata,
+    )
+
+
+def request_of(
+    method: str, caller: Caller, repository: Repository | None = None, params: Message | None = None
+) -> Request:
+    """A question with an id of its own, by which its answer is told from others."""
+    return Request(
+        request_id=str(uuid.uuid4()),
+        method=method,
+        caller=caller,
+        repository=repository,
+        params={} if params is None else fields_of(params),
     )
 
 

@@ -102,6 +102,14 @@ class SimulateParams(Message):
     """The words of the user's own test command, for services that announce `test_commands`: the tests are its last words, or
     stand where `{tests}` does. None: the service's own way."""
 
+    @classmethod
+    def paced(cls, test_timeout_s: float | None, **params: Any) -> Self:
+        """With a limit of one test, and how long tests took in the report; None: the usual limit, and nothing told."""
+        paced: dict[str, Any] = (
+            {} if test_timeout_s is None else {"test_timeout_s": test_timeout_s, "timings": True}
+        )
+        return cls(**params, **paced)
+
 
 class Declaration(Message):
     """A dependency the code may use."""

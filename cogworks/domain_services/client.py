@@ -2,7 +2,6 @@
 
 import shlex
 import time
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import NamedTuple, Self, TypeVar
@@ -12,10 +11,10 @@ from cogworks.domain_services.answers import (
     Answer,
     NotOffered,
     Unusable,
-    fields_of,
     read_answer,
     read_handshake,
     read_response,
+    request_of,
 )
 from cogworks.domain_services.checking import Artifacts, InterfaceMap, Parts, SimulateParams, ValidateParams
 from cogworks.domain_services.limits import Breaker, Limits, within
@@ -120,7 +119,7 @@ class ServiceClient:
     def handshake(self) -> Handshake:
         """Who the service is and what it can do; asked once, and again after the connection was lost."""
         if self._handshake is None:
-            self._handshake = self._asked(_request("handshake", self._caller), read_handshake)
+            self._handshake = self._asked(request_of("handshake", self._caller), read_handshake)
         return self._handshake
 
     @property
@@ -150,7 +149,7 @@ class ServiceClient:
             self._refuse_unless_kept(operation.method)
             params = params.model_copy(update={"command": tuple(words)})
         repository = self._repository(workspace, operation.method)
-        request = _request(operation.method, self._caller, repository, params).model_copy(
+        request = request_of(operation.method, self._caller, repository, params).model_copy(
             update={"interface_contracts": tuple(contracts) if operation.takes_contracts else ()}
         )
         return self._asked(
@@ -162,41 +161,57 @@ class ServiceClient:
         return self._required(VALIDATE, workspace, ValidateParams(artifacts=tuple(paths))).diagnostics
 
     def simulate(
-        self, workspace: HasPath, tests: Sequence[str] = (), *, timeout_s: float | None = None
+        self,
+        workspace: HasPath,
+        tests: Sequence[str] = (),
+        *,
+        timeout_s: float | None = None,
+        test_timeout_s: float | None = None,
     ) -> TestReport:
-        """Run the given test files or ids (none: the whole suite), in as many requests as it takes, in `timeout_s` at most."""
+        """Run the given test files or ids (none: the whole suite), in as many requests as it takes, in `timeout_s` at most.
+
+        Args:
+            test_timeout_s: of one test, with how long the slowest took in the report; None: the usual limit, and nothing told.
+        """
         limit_s = self._limits.of("simulate")
         is_cut = timeout_s is None or timeout_s > limit_s
         ends_s = time.monotonic() + (timeout_s or 0.0)
 
         def part(wanted: Sequence[str], parts: Parts) -> TestReport:
             within_s = within(limit_s, None if timeout_s is None else ends_s - time.monotonic())
-            return self._ran(workspace, wanted, parts if is_cut else "never", within_s)
+            how = parts if is_cut else "never"
+            params = SimulateParams.paced(test_timeout_s, tests=wanted, parts=how, timeout_s=within_s)
+            return self._ran(workspace, params)
 
         return joined(tuple(in_parts(part, tests)))
 
     def simulate_part(self, workspace: HasPath, tests: Sequence[str], parts: Parts) -> TestReport:
         """As `simulate`, in one request: what there was no time for is named in `left`, and each file has its time."""
-        return self._ran(workspace, tests, parts, self._limits.of("simulate"), timings=True)
+        limit_s = self._limits.of("simulate")
+        params = SimulateParams(tests=tuple(tests), parts=parts, timeout_s=limit_s, timings=True)
+        return self._ran(workspace, params)
 
-    def _ran(
-        self, workspace: HasPath, tests: Sequence[str], parts: Parts, limit_s: float, *, timings: bool = False
-    ) -> TestReport:
-        params = SimulateParams(tests=tuple(tests), parts=parts, timeout_s=limit_s, timings=timings)
+    def _ran(self, workspace: HasPath, params: SimulateParams) -> TestReport:
         return self._required(SIMULATE, workspace, params).result
 
     def simulate_groups(
-        self, workspace: HasPath, groups: Sequence[Sequence[str]], *, timeout_s: float
+        self,
+        workspace: HasPath,
+        groups: Sequence[Sequence[str]],
+        *,
+        timeout_s: float,
+        test_timeout_s: float | None = None,
     ) -> TestReport | None:
         """As `simulate`, one group after another until a test fails; None when the service does not do that."""
         if not (self.offers(SIMULATE.method) and self.handshake().test_groups):
             return None
-        params = SimulateParams(
+        params = SimulateParams.paced(
+            test_timeout_s,
             tests=tuple(test for group in groups for test in group),
-            groups=tuple(tuple(group) for group in groups),
+            groups=groups,
             timeout_s=within(self._limits.of("simulate"), timeout_s),
         )
-        return self._required(SIMULATE, workspace, params).result
+        return self._ran(workspace, params)
 
     def interfaces(self, workspace: HasPath, paths: Sequence[str]) -> InterfaceMap | NotOffered:
         """The names, types and signatures that files offer."""
@@ -311,7 +326,7 @@ class ServiceClient:
             transport = self._transport = self._transport or self._open_transport()
             if self._handshake is None and request.method != "handshake":
                 # The connection was lost since: whoever answers now may be another version.
-                greeting = self._exchange(transport, _request("handshake", self._caller))
+                greeting = self._exchange(transport, request_of("handshake", self._caller))
                 handshake = read_handshake(greeting) if isinstance(greeting, Response) else greeting
                 if isinstance(handshake, Unusable):
                     return handshake
@@ -382,15 +397,3 @@ class ProcessService(ServiceClient):
             sleep=sleep,
             left_s=left_s,
         )
-
-
-def _request(
-    method: str, caller: Caller, repository: Repository | None = None, params: Message | None = None
-) -> Request:
-    return Request(
-        request_id=str(uuid.uuid4()),
-        method=method,
-        caller=caller,
-        repository=repository,
-        params={} if params is None else fields_of(params),
-    )

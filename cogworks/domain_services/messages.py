@@ -71,6 +71,10 @@ class TestReport(Message):
     would. None of their tests is among the cases."""
     seconds: dict[str, float] = {}
     """File -> how long loading it and its tests took, where that was asked for."""
+    slowest_s: float = 0.0
+    """How long the slowest test took that passed, where timings were asked for; 0: nobody says."""
+    hung: tuple[str, ...] = ()
+    """Tests that were ended at their own time limit, or that still ran at that of the whole run; each is a case as well."""
 
     @property
     def passed(self) -> bool:

@@ -111,12 +111,19 @@ class ServicePanel:
         return tuple(found)
 
     def simulate(
-        self, workspace: HasPath, tests: Sequence[str] = (), *, timeout_s: float | None = None
+        self,
+        workspace: HasPath,
+        tests: Sequence[str] = (),
+        *,
+        timeout_s: float | None = None,
+        test_timeout_s: float | None = None,
     ) -> TestReport:
         """Run the given test files or ids (none: the whole suite) in every service that runs tests, each for `timeout_s`."""
-        return self._simulated(
-            tests, lambda each, own: each.client.simulate(workspace, own, timeout_s=timeout_s), workspace
-        )
+
+        def run(member: Member, own: Sequence[str]) -> TestReport:
+            return member.client.simulate(workspace, own, timeout_s=timeout_s, test_timeout_s=test_timeout_s)
+
+        return self._simulated(tests, run, workspace)
 
     def simulate_part(self, workspace: HasPath, tests: Sequence[str], parts: Parts) -> TestReport:
         """As `simulate`, in one request to each service: what there was no time for is named in `left`."""
@@ -135,7 +142,12 @@ class ServicePanel:
         return beside(reports)
 
     def simulate_groups(
-        self, workspace: HasPath, groups: Sequence[Sequence[str]], *, timeout_s: float
+        self,
+        workspace: HasPath,
+        groups: Sequence[Sequence[str]],
+        *,
+        timeout_s: float,
+        test_timeout_s: float | None = None,
     ) -> TestReport | None:
         """As `simulate`, one group after another until a test fails; None where not just one service can do that for all."""
         asked = self._asked("simulate")
@@ -147,7 +159,9 @@ class ServicePanel:
         return self._of(
             member,
             "simulate",
-            lambda each: each.client.simulate_groups(workspace, groups, timeout_s=timeout_s),
+            lambda each: each.client.simulate_groups(
+                workspace, groups, timeout_s=timeout_s, test_timeout_s=test_timeout_s
+            ),
         )
 
     def interfaces(self, workspace: HasPath, paths: Sequence[str]) -> InterfaceMap | NotOffered:

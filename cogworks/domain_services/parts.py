@@ -57,6 +57,8 @@ def _with(one: TestReport, more: TestReport) -> TestReport:
         remedies=_once(one.remedies, more.remedies),
         left=more.left,
         seconds={**one.seconds, **more.seconds},
+        slowest_s=max(one.slowest_s, more.slowest_s),
+        hung=_once(one.hung, more.hung),
     )
 
 
@@ -73,6 +75,8 @@ def beside(reports: Sequence[TestReport]) -> TestReport:
         remedies=_once(*(report.remedies for report in reports)),
         left=tuple(test for report in reports for test in report.left),
         seconds={file: took for report in reports for file, took in report.seconds.items()},
+        slowest_s=max((report.slowest_s for report in reports), default=0.0),
+        hung=tuple(test for report in reports for test in report.hung),
     )
 
 

@@ -19,6 +19,7 @@ from cogworks.domain_services.exploring import (
 from cogworks.domain_services.messages import Diagnostic, Message, TestReport
 from cogworks.domain_services.operations import CALL_GRAPH, COVERAGE, INDEX, PREPARE, SIGNATURES, Operation
 from cogworks.domain_services.transport import ServiceFailed
+from cogworks.repair.hanging import TestPace
 from cogworks.repair.localise.symbols import mistakes_of
 from cogworks.repair.violations import Reading
 from cogworks.sight.index import Index
@@ -52,10 +53,20 @@ class Services(Explores, Protocol):
 
     def validate(self, workspace: HasPath, paths: Sequence[str]) -> Sequence[Diagnostic]: ...
     def simulate(
-        self, workspace: HasPath, tests: Sequence[str] = (), *, timeout_s: float | None = None
+        self,
+        workspace: HasPath,
+        tests: Sequence[str] = (),
+        *,
+        timeout_s: float | None = None,
+        test_timeout_s: float | None = None,
     ) -> TestReport: ...
     def simulate_groups(
-        self, workspace: HasPath, groups: Sequence[Sequence[str]], *, timeout_s: float
+        self,
+        workspace: HasPath,
+        groups: Sequence[Sequence[str]],
+        *,
+        timeout_s: float,
+        test_timeout_s: float | None = None,
     ) -> TestReport | None: ...
 
 
@@ -71,13 +82,16 @@ class Exploration:
         warn: Callable[[str], None] = lambda _: None,
         words: Callable[[], Index] | None = None,
         during: During = in_silence,
+        pace: TestPace | None = None,
     ) -> None:
         """Args:
         suite: files and folders whose tests are the whole suite; none: what the runner finds.
         warn: is told of each signal that is left out because a service failed at it.
         words: reads what all files of the worktree say; None: nobody does.
         during: is told of everything that runs tests.
+        pace: how long one test may take; None: derived from those that pass.
         """
+        self._pace = pace or TestPace(warn=warn)
         self._words = words
         self._during = during
         self._tree = tree
@@ -92,7 +106,8 @@ class Exploration:
     def coverage(self, *, timeout_s: float) -> Coverage | None:
         """Which lines each test of the suite executes."""
         with self._during("running the suite with coverage", timeout_s):
-            found = self._explored(COVERAGE, CoverageParams(tests=self._suite, timeout_s=timeout_s))
+            params = CoverageParams(tests=self._suite, timeout_s=timeout_s, test_timeout_s=self._pace.limit_s)
+            found = self._explored(COVERAGE, params)
         if not found:
             return None
         report = TestReport(cases=tuple(case for each in found for case in each.report.cases))
@@ -139,9 +154,10 @@ class Consulted(Exploration):
         warn: Callable[[str], None] = lambda _: None,
         words: Callable[[], Index] | None = None,
         during: During = in_silence,
+        pace: TestPace | None = None,
     ) -> None:
         """As `Exploration`."""
-        super().__init__(tree, services, suite=suite, warn=warn, words=words, during=during)
+        super().__init__(tree, services, suite=suite, warn=warn, words=words, during=during, pace=pace)
         self._has_run = False
         self._services = services
         self._known: dict[frozenset[tuple[str, str]], tuple[Diagnostic, ...]] = {}
@@ -159,13 +175,24 @@ class Consulted(Exploration):
             # Services make the environment when they first need it, and that has a limit of its own.
             what, limit_s = f"making the environment, then {what}", PREPARE.limit_s + timeout_s
         with self._during(what, limit_s):
-            report = self._services.simulate(self._tree, tuple(tests) or self._suite, timeout_s=timeout_s)
+            report = self._services.simulate(
+                self._tree,
+                tuple(tests) or self._suite,
+                timeout_s=timeout_s,
+                test_timeout_s=self._pace.limit_s,
+            )
         self._has_run = True
+        self._pace.learn(report, is_whole=not tests)
         return report
 
     def run_groups(self, groups: Sequence[Sequence[str]], *, timeout_s: float) -> TestReport | None:
         with self._during(f"running {sum(map(len, groups))} test(s)", timeout_s):
-            return self._services.simulate_groups(self._tree, groups, timeout_s=timeout_s)
+            report = self._services.simulate_groups(
+                self._tree, groups, timeout_s=timeout_s, test_timeout_s=self._pace.limit_s
+            )
+        if report is not None:
+            self._pace.learn(report, is_whole=False)
+        return report
 
     def read(self, images: Mapping[str, str | None]) -> Reading:
         """What the language says of these files as they lie there and with these texts (None: deleted)."""

@@ -62,6 +62,8 @@ class Gates(Value):
     """Ids of tests that always run as well."""
     regression: bool = True
     """Whether the tests that reach what is touched run in each transaction, not only at the end."""
+    test_timeout_s: float = Field(default=0.0, ge=0, le=3600)
+    """Of one test; 0: derived from the slowest that passes before any change."""
     full_before_finalize: bool = True
     """Whether the whole suite runs before the end, rather than the tests that reach what was touched."""
 

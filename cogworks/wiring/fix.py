@@ -31,6 +31,7 @@ from cogworks.llm.promptlog import PromptLog
 from cogworks.llm.provider import Provider
 from cogworks.llm.waiting import Heard, ToldProvider
 from cogworks.repair.consulting import Consulted
+from cogworks.repair.hanging import TestPace
 from cogworks.repair.instance import Instance
 from cogworks.repair.interview import Interview
 from cogworks.repair.offline import Nobody
@@ -233,6 +234,7 @@ def open_repair(
                     warn=say,
                     words=lambda: Index(checkout, store),
                     during=during,
+                    pace=TestPace(order.options.gates.test_timeout_s, warn=say),
                 )
             )
             instance = order.instance

@@ -26,8 +26,10 @@ def with_failing(instance: Instance, checks: Checks, say: Callable[[str], None])
     limit_s = Limits().baseline_s
     report = asked_once(checks, (), limit_s)
     if report.timed_out:
+        hung = f" ({', '.join(report.hung)})" if report.hung else ""
         raise UsageError(
-            f"the tests did not end within {limit_s:.0f} s, so that nobody knows which of them fail; name these with `--test ID`."
+            f"the tests did not end within {limit_s:.0f} s{hung}, so that nobody knows which of them fail; name these with "
+            "`--test ID`, or end those that hang earlier with `--test-timeout SECONDS`."
         )
     failing = failing_in(report)
     if not report.cases and (not failing or EVERYTHING in failing):

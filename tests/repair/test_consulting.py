@@ -123,9 +123,7 @@ class OtherLanguages:
             if "moved" in (workspace.path / path).read_text()
         ]
 
-    def simulate(
-        self, workspace: HasPath, tests: Sequence[str] = (), *, timeout_s: float | None = None
-    ) -> TestReport:
+    def simulate(self, workspace: HasPath, tests: Sequence[str] = (), **times: float | None) -> TestReport:
         return TestReport(cases=(TestCase(id="cart::adds", outcome="failed"),))
 
     def call(self, operation: object, workspace: HasPath, params: object) -> NotOffered:
@@ -199,10 +197,10 @@ class Quiet:
     def validate(self, *_: object) -> Sequence[Diagnostic]:
         return ()
 
-    def simulate(self, *_: object, timeout_s: float | None = None) -> TestReport:
+    def simulate(self, *_: object, **times: float | None) -> TestReport:
         return TestReport(cases=())
 
-    def simulate_groups(self, *_: object, timeout_s: float) -> None:
+    def simulate_groups(self, *_: object, **times: float | None) -> None:
         return None
 
 

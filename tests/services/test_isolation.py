@@ -181,7 +181,42 @@ def test_one_test_over_its_time_limit_fails_and_the_others_run(tmp_path: Path) -
 
     assert [case.outcome for case in report.cases] == ["failed", "passed", "failed"]
     assert report.cases[0].message.endswith("over the time limit of one test, 0.3 seconds")
+    assert report.hung == ("test_a.py::test_a", "test_a.py::test_c")
     assert not report.timed_out
+
+
+@pytest.mark.slow
+def test_a_thread_that_never_ends_does_not_keep_the_run_from_its_end(tmp_path: Path) -> None:
+    text = (
+        "import threading, queue\ndef test_a():\n  q = queue.Queue()\n  threading.Thread(target=q.get).start()\n"
+        "  q.put(1)\n  threading.Thread(target=q.get).start()\n  q.join()\ndef test_b(): pass\n"
+    )
+
+    report = suite(tmp_path / "r", text, Wanted(test_timeout_s=0.5, timeout_s=300))
+
+    assert [case.outcome for case in report.cases] == ["failed", "passed"]
+    assert report.hung == ("test_a.py::test_a",)
+    assert (report.timed_out, report.collection_errors) == (False, ())
+    assert report.blocked == (
+        "still running after the last test, and ended: a thread that a test began does not end",
+    )
+
+
+@pytest.mark.slow
+def test_a_test_that_catches_everything_hangs_all_the_same(tmp_path: Path) -> None:
+    text = "import time\ndef test_a():\n  while True:\n    try: time.sleep(9)\n    except: pass\ndef test_b(): pass\n"
+
+    report = suite(tmp_path / "r", text, Wanted(test_timeout_s=0.3))
+
+    assert [case.outcome for case in report.cases] == ["error", "passed"]
+    assert report.hung == ("test_a.py::test_a",)
+
+
+def test_how_long_the_slowest_passing_test_took_is_told_where_it_is_asked_for(tmp_path: Path) -> None:
+    text = "import time\ndef test_a(): pass\ndef test_b(): time.sleep(0.3)\ndef test_c(): time.sleep(1); assert 0\n"
+
+    assert suite(tmp_path / "r", text, Wanted(timings=True)).slowest_s >= 0.3
+    assert suite(tmp_path / "s", "def test_a(): pass\n", Wanted()).slowest_s == 0
 
 
 LOADING = pytest.mark.parametrize(

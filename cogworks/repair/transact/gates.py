@@ -124,7 +124,8 @@ def parted(report: TestReport, gates: Sequence[Gate]) -> dict[GateName, TestRepo
     doubted = {name for names in blamed for name in names}
     found = {
         name: TestReport(
-            cases=tuple(case for case, owner in zip(report.cases, owners, strict=True) if owner == name)
+            cases=tuple(case for case, owner in zip(report.cases, owners, strict=True) if owner == name),
+            hung=tuple(test for test in report.hung if _owner(gates, test) == name),
         )
         for name in (first, *(name for name in whole if name != first and name not in doubted))
     }
@@ -169,12 +170,14 @@ def static_refusal(before: Measurement, after: Measurement) -> str | None:
 
 
 def doubtful(gate: Gate, report: TestReport, *, before: Measurement, after: Measurement) -> tuple[str, ...]:
-    """The new failures to try again before they count; none where the change is refused whatever comes of them.
+    """The new failures to try again before they count; none where the change is refused whatever comes of them, or one hangs.
 
     Args:
         after: of this gate's tests, in their only run so far.
     """
     new = newly_failing(before, after)
+    if new & after.hung:
+        return ()
     spared = after.model_copy(update={"failing": after.failing - new, "flaky": after.flaky | new})
     if gate_refusal(gate, report, before=before, after=spared) is not None:
         return ()

@@ -39,6 +39,8 @@ class Measurement(Value):
     passing: frozenset[str] = frozenset()
     flaky: frozenset[str] = frozenset()
     """Tests that failed in some runs and passed in others; they decide nothing and are reported."""
+    hung: frozenset[str] = frozenset()
+    """Those of the failing ones that had not come to their end at the time limit; another run would take as long again."""
     churn: float = 0.0
     """From the commit the run started from."""
 
@@ -70,6 +72,7 @@ def measured(
         passing=ids(report, {"passed"}),
         uncollected=frozenset(file_of(error) for error in report.collection_errors),
         static=static_errors(diagnostics),
+        hung=frozenset(report.hung),
         churn=churn,
     )
 
@@ -228,6 +231,7 @@ def joined(parts: Sequence[Measurement]) -> Measurement:
         uncollected=frozenset[str]().union(*(part.uncollected for part in parts)),
         static=frozenset[StaticError]().union(*(part.static for part in parts)),
         flaky=flaky,
+        hung=frozenset[str]().union(*(part.hung for part in parts)),
         churn=max((part.churn for part in parts), default=0.0),
     )
 

@@ -235,7 +235,7 @@ class _Attempt:
             if report.timed_out:
                 return None
             found = measured(report, churn=self._churn())
-            self.ports.baselines[key] = self._steady(found, sorted(found.failing))
+            self.ports.baselines[key] = self._steady(found, sorted(found.failing - found.hung))
         return self.ports.baselines[key]
 
     def _applied(self, diff: Diff, ground: Ground) -> Result | None:

@@ -43,19 +43,34 @@ def parted(
 def seconds_of(records: Sequence[Mapping[str, Any]], report: TestReport) -> dict[str, float]:
     """File -> how long loading it and its tests took, as far as they ended."""
     known = {case.id.split("::", 1)[0] for case in report.cases}
-    since: dict[tuple[str, str], float] = {}
     found: dict[str, float] = {}
+    for _, name, took_s in _durations(records):
+        file = name.split("::", 1)[0]
+        if file in known:
+            found[file] = found.get(file, 0.0) + took_s
+    return {file: round(took_s, 2) for file, took_s in found.items()}
+
+
+def slowest_of(records: Sequence[Mapping[str, Any]], report: TestReport) -> float:
+    """How long the slowest test that passed took, or the loading of a file, if that took longer; 0: none was timed."""
+    passed = {case.id for case in report.cases if case.outcome == "passed"}
+    took = [took_s for kind, name, took_s in _durations(records) if kind == "load" or name in passed]
+    return round(max(took, default=0.0), 3)
+
+
+def _durations(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, float]]:
+    """Of each file that was loaded and each test that ended, as they ended: `load` or `start`, its name, its seconds."""
+    since: dict[tuple[str, str], float] = {}
     for record in records:
-        at_s = record.get("at")
-        kind, file = record["kind"], str(record.get("id", "")).split("::", 1)[0]
-        if not isinstance(at_s, int | float) or file not in known:
+        at_s, kind = record.get("at"), record["kind"]
+        if not isinstance(at_s, int | float):
             continue
         if kind in ("start", "load"):
             since[(kind, record["id"])] = at_s
-        else:
-            began_s = since.pop(("start" if kind == "finish" else "load", record["id"]), at_s)
-            found[file] = found.get(file, 0.0) + min(max(0.0, at_s - began_s), _LONGEST_S)
-    return {file: round(took_s, 2) for file, took_s in found.items()}
+        elif "id" in record:
+            began = "start" if kind == "finish" else "load"
+            began_s = since.pop((began, record["id"]), at_s)
+            yield began, record["id"], min(max(0.0, at_s - began_s), _LONGEST_S)
 
 
 def undivided(command: str) -> str:

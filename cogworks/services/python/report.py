@@ -35,6 +35,11 @@ _CRASH_FRAME = re.compile(
 )
 _WORKER = re.compile(r"\[gw\d+\] \S+ -- Python .*")
 """Which process of pytest-xdist ran a test: another one each time."""
+_HUNG = re.compile(
+    r"(?m)(?:^|: |\()over the time limit of one test, (?:[\d.e+]+ seconds|and it could not be stopped otherwise\))$|\Astill running at the time limit"
+)
+"""How it is said that a test did not come to its end by itself."""
+_LEFT_RUNNING = "still running after the last test, and ended: a thread that a test began does not end"
 _CARETS = re.compile(r"\s*[~^]+\s*")
 
 NEXT = {"kind": "next"}
@@ -81,6 +86,8 @@ def read_run(
         roots: absolute directory -> what to print instead.
         hidden: number of a process that was shut out, from 0 -> what it could not load anything of.
     """
+    said = [_as_it_said(process, told) for process, told in zip(ended, _by_process(records), strict=False)]
+    ended = [*said, *ended[len(said) :]]
     errors = [
         f"{place}: no test could be loaded:\n{stable(ended[number].output, roots)}"
         for number, place in hidden.items()
@@ -99,13 +106,17 @@ def read_run(
     complaint = None if is_known else _complaint(records, ended[-1], collected=bool(errors))
     if complaint is not None:
         errors.append(stable(complaint, roots))
+    cases = (*_cases(records, ended, roots), *_passed_over(records, roots))
     return TestReport(
-        cases=(*_cases(records, ended, roots), *_passed_over(records, roots)),
+        cases=cases,
         # Each process of a run meets them again.
         collection_errors=tuple(dict.fromkeys(errors)),
         timed_out=ended[-1].timed_out,
         blocked=(*_attempts(records, roots), *(text for each in ended for text in each.blocked)),
         versions=_versions(records),
+        hung=tuple(
+            case.id for case in cases if case.outcome in ("failed", "error") and _HUNG.search(case.message)
+        ),
     )
 
 
@@ -157,6 +168,14 @@ def shut_out(records: Sequence[Mapping[str, Any]], ended: Ended, copy: Path) -> 
     if folder is None:
         return ""
     return folder.relative_to(copy).as_posix() if folder.is_relative_to(copy) else EVERYTHING
+
+
+def _as_it_said(ended: Ended, records: Sequence[Mapping[str, Any]]) -> Ended:
+    """A process that was ended after its last test, with the end that it had told."""
+    last = records[-1] if records else {}
+    if ended.code != _OVER_ITS_TIME or last.get("kind") != "end":
+        return ended
+    return ended._replace(code=last["code"], blocked=(*ended.blocked, _LEFT_RUNNING))
 
 
 def _by_process(records: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:

@@ -17,7 +17,7 @@ from cogworks.removal import temporary_folder
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.made_environment import SOURCES
 from cogworks.services.python.ordering import FILE, VARIABLE, lay_out_order
-from cogworks.services.python.parting import parted, seconds_of
+from cogworks.services.python.parting import parted, seconds_of, slowest_of
 from cogworks.services.python.report import NEXT, may_go_on, read_records, read_run, shut_out
 from cogworks.services.python.roots import whole_of
 from cogworks.services.python.runners import (
@@ -140,6 +140,7 @@ def observe_tests(repository: Path, wanted: Wanted, *, isolation: Isolation, sea
         report = parted(report, records, kept, runner=runner_of(wanted.command), limit_s=wanted.timeout_s)
     changes = {
         "seconds": seconds_of(records, report) if wanted.timings else {},
+        "slowest_s": slowest_of(records, report) if wanted.timings else 0.0,
         "collection_errors": (*missing, *report.collection_errors),
         "unprotected": (*isolation.unprotected, *wanted.interpreter.unprotected),
         "commands": (_told(wanted, kept),),

@@ -41,6 +41,20 @@ def limited(limit_s: float, failure: BaseException) -> Iterator[None]:
 @contextmanager
 def _timer(number: int, seconds: float) -> Iterator[None]:
     """The signal reaches this process after so many seconds, unless the block is over by then."""
+    library, timer = _started(number, seconds)
+    try:
+        yield
+    finally:
+        library.timer_delete(timer)
+
+
+def exit_within(limit_s: float) -> None:
+    """Ends this process where a thread that a test left behind keeps it from ending by itself."""
+    if limit_s and IS_THERE:
+        _started(_LAST_NUMBER, min(limit_s, _LONGEST_GRACE_S))
+
+
+def _started(number: int, seconds: float) -> tuple[ctypes.CDLL, ctypes.c_void_p]:
     library = ctypes.CDLL(None)
     timer = ctypes.c_void_p()
     # struct sigevent: value, signal, SIGEV_SIGNAL, and room for what this kind does not use.
@@ -49,7 +63,4 @@ def _timer(number: int, seconds: float) -> Iterator[None]:
     whole, rest = divmod(seconds, 1)
     spec = ctypes.create_string_buffer(struct.pack("llll", 0, 0, int(whole), int(rest * 1e9)))
     library.timer_settime(timer, 0, spec, None)
-    try:
-        yield
-    finally:
-        library.timer_delete(timer)
+    return library, timer

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import AbstractContextManager
 
 import pytest
-from cogworks_limit import IS_THERE, limited
+from cogworks_limit import IS_THERE, exit_within, limited
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,6 +34,12 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, N
         return
     with _failing(limit_s, f"not loaded within the time limit of one test, {limit_s:g} seconds"):
         yield
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        exit_within(config.getoption("--cogworks-test-timeout"))
 
 
 def _failing(limit_s: float, reason: str) -> AbstractContextManager[None]:

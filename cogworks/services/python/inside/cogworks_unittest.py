@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from cogworks_clock import Clock
-from cogworks_limit import IS_THERE, limited
+from cogworks_limit import IS_THERE, exit_within, limited
 from cogworks_linekeeping import line_keeper
 from cogworks_loading import FAILED, Loader, NotInTime, each_test, kept
 from cogworks_records import Records, written
@@ -85,6 +85,7 @@ class Session:
         if self.not_found:
             code = _NOT_FOUND
         self.records.write(kind="end", code=code)
+        exit_within(self._limit_s)
         return code
 
     def _is_run(self, test: Any) -> bool:
