@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cogworks.repair.options import Options
     from cogworks.wiring.fix import Repair
 
+_MOST_NAMED = 5
 FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 
 
@@ -196,9 +197,11 @@ def _told(repair: "Repair", result: "RunResult", patch: str) -> dict[str, Any]:
     proof = notes.proof if result.success else None
     repaired = list(proof.having("fail_to_pass")) if proof else []
     first = f"{caution(summarised(proof))} " if proof else ""
+    left = _left_failing(proof.having("still_fails")) if proof else ""
+    said = f"{first.lstrip()}{len(repaired)} test(s) repaired{left}"
     return {
         "outcome": "fixed" if result.success else "not_fixed",
-        "message": f"{first.lstrip()}{len(repaired)} test(s) repaired" if result.success else repair.reason,
+        "message": said if result.success else repair.reason,
         "repaired": repaired,
         "patch": patch or None,
         "transactions": [
@@ -211,6 +214,14 @@ def _told(repair: "Repair", result: "RunResult", patch: str) -> dict[str, Any]:
         "tokens": {"input": meter.input_tokens, "output": meter.output_tokens},
         "cost_usd": float(meter.cost_usd),
     }
+
+
+def _left_failing(tests: Sequence[str]) -> str:
+    """What else fails and is no part of the task."""
+    if not tests:
+        return ""
+    more = f" and {len(tests) - _MOST_NAMED} more" if len(tests) > _MOST_NAMED else ""
+    return f"; {len(tests)} other test(s) still fail: {', '.join(tests[:_MOST_NAMED])}{more}"
 
 
 def _suspects(repair: "Repair") -> list[dict[str, Any]]:

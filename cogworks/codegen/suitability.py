@@ -91,6 +91,7 @@ def repair_proof(
     command: str,
     unstable: tuple[str, ...],
     targets: Sequence[str] = (),
+    warnings: tuple[str, ...] = (),
 ) -> Proof:
     """The proof of what lies between two trees.
 
@@ -99,6 +100,7 @@ def repair_proof(
         command: of the task; empty: as the runs themselves tell.
         unstable: tests whose names change from run to run.
         targets: the tests to repair; that they could not be loaded before is what was to be repaired.
+        warnings: what makes the change doubtful.
     """
     base, head = trees
     ran = (runs.base, runs.head, *runs.reruns)
@@ -114,6 +116,7 @@ def repair_proof(
         unloaded=_never_loaded(runs, targets),
         guard="suite" if any(case.outcome == "passed" for case in runs.base.cases) else "empty",
         unstable=unstable,
+        warnings=warnings,
     )
 
 

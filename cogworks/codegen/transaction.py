@@ -220,6 +220,7 @@ class Transactions:
             counts_new_files=False,
             handed_over=wanted.handed_over or (),
             own_tests=tuple(sorted(wanted.own)),
+            may_watch=True,
             tests=_WITH_TESTS if wanted.handed_over is None else TestRules(),
         )
         return Terms(

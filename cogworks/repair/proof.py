@@ -43,6 +43,7 @@ _CARRIED_ON = {
     "unloaded",
     "guard",
     "restated",
+    "warnings",
 }
 _TOLD: tuple[Verdict, ...] = (
     "fail_to_pass",
@@ -105,6 +106,8 @@ class Proof(Value):
     """Cases of parametrized tests that passed or failed before and have other inputs or expectations now, by their old ids."""
     unstable: tuple[str, ...] = ()
     """Tests whose names change from run to run on the same files, as they were called first; `tests` has them by number."""
+    warnings: tuple[str, ...] = ()
+    """What makes the change doubtful although every test speaks for it, a sentence each."""
 
     def having(self, *verdicts: Verdict) -> tuple[str, ...]:
         """The tests with one of these verdicts, in their order."""
@@ -134,6 +137,7 @@ class Summary(Value):
     unloaded: tuple[Unloaded, ...] = ()
     guard: Guard = "suite"
     restated: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     is_proven: bool
 
 
@@ -226,6 +230,7 @@ def caution(summary: Summary) -> str:
         said.append(found)
     if summary.guard == "empty":
         said.append("No test guarded this change: none passed before it.")
+    said += summary.warnings
     return " ".join(said)
 
 
@@ -300,7 +305,8 @@ def _sentence(summary: Summary) -> str:
     is_worse = against or summary.weakened or summary.uncollected
     is_partial = summary.guard == "off" or summary.unloaded
     nothing = "Nothing that was run is worse" if is_partial else "Nothing is worse"
-    said = "Proven" if summary.is_proven else "Not proven" if is_worse else nothing
+    proven = "Proven, with a warning" if summary.warnings else "Proven"
+    said = proven if summary.is_proven else "Not proven" if is_worse else nothing
     old = counts.get("still_fails", 0)
     return (
         f"**{said}**: {counts.get('fail_to_pass', 0)} test(s) failed before and pass now, "

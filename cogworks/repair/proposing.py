@@ -16,11 +16,13 @@ from cogworks.codebase.diffplacing import (
 from cogworks.repair.landmarks import FailurePattern, RepairTarget
 from cogworks.repair.localise.slices import Slice
 from cogworks.repair.localise.sources import lines_of
+from cogworks.repair.overfitting import known_data
 from cogworks.repair.planning import Model, Situation
 from cogworks.repair.replies import DiffReply, DiffsReply, Edit
 from cogworks.repair.reranking import Traits, in_order, score, similarity
 from cogworks.repair.transact.diffrules import fingerprint
 from cogworks.repair.transact.transaction import Ruled, TransactionPorts, ruled
+from cogworks.repair.transact.validators import images
 from cogworks.repair.violations import Span as StepSpan
 from cogworks.repair.violations import Step, TestRules
 from cogworks.sight.seen import Seen
@@ -251,6 +253,8 @@ def _traits(verdict: Ruled, text: str, request: Request, rejected: Sequence[str]
         if file.path == primary.artifact
         for hunk in file.hunks
     ]
+    written = images(diff, verdict.ground)
+    tests = [each.text for each in request.situation.tests]
     return Traits(
         id=fingerprint(diff),
         place=place,
@@ -259,6 +263,7 @@ def _traits(verdict: Ruled, text: str, request: Request, rejected: Sequence[str]
         files=len(diff.files),
         is_lint_clean=verdict.is_lint_clean,
         similarity=max((similarity(text, each) for each in rejected), default=0.0),
+        knows_tests=bool(known_data(diff, tests, written.get, request.step.tests)),
     )
 
 

@@ -24,6 +24,8 @@ class Traits(Value):
     is_lint_clean: bool
     similarity: float = Field(default=0.0, ge=0, le=1)
     """To the most similar diff that tests refused before."""
+    knows_tests: bool = False
+    """Whether it holds data of the tests that it is to repair."""
 
 
 def score(traits: Traits, *, most_lines: int, most_files: int) -> float:
@@ -39,11 +41,12 @@ def score(traits: Traits, *, most_lines: int, most_files: int) -> float:
 
 
 def in_order(candidates: Sequence[Traits], *, most_lines: int, most_files: int) -> tuple[Traits, ...]:
-    """Most promising first; equal ones as they were proposed."""
+    """Most promising first; equal ones as they were proposed, and what knows the tests after all that does not."""
     return tuple(
         sorted(
             candidates,
             key=lambda each: (
+                each.knows_tests,
                 -score(each, most_lines=most_lines, most_files=most_files),
                 each.place,
                 each.id,

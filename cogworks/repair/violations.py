@@ -26,8 +26,9 @@ Code = Literal[
     "secrets",
     "repeat",
     "size",
+    "runner",
 ]
-"""V1 to V16, in this order."""
+"""V1 to V17, in this order."""
 
 
 class Violation(NamedTuple):
@@ -105,6 +106,8 @@ class Step(Value):
     protected: tuple[str, ...] = ()
     """Patterns beyond those that are always protected."""
     tests: TestRules = TestRules()
+    may_watch: bool = False
+    """Whether code may look at the test runner and at frames: a feature may be about them, a repair is not."""
 
 
 class Ground(Value):

@@ -120,7 +120,7 @@ class Ruled(NamedTuple):
 
 
 def ruled(text: str, step: Step, ports: TransactionPorts, *, tried: frozenset[str] = frozenset()) -> Ruled:
-    """Judge a diff by all rules V1 to V16 against the tree as it is; nothing is written.
+    """Judge a diff by all rules V1 to V17 against the tree as it is; nothing is written.
 
     Args:
         tried: fingerprints of diffs that failed on this tree before.

@@ -1,4 +1,4 @@
-"""Judges a diff by all rules V1 to V16 at once, before any file is touched.
+"""Judges a diff by all rules V1 to V17 at once, before any file is touched.
 
 V12: a repair does not touch the tests that judge it, nor what decides which tests run and how.
 """
@@ -23,6 +23,7 @@ from cogworks.repair.transact.diffrules import (
     secret_violations,
     size_violations,
 )
+from cogworks.repair.transact.runnerrule import runner_violations
 from cogworks.repair.violations import Ground, Reading, Step, TestRules, Violation
 from cogworks.vocabulary import Severity
 
@@ -92,6 +93,7 @@ def diff_violations(text: str, parsed: Parsed, step: Step, ground: Ground) -> tu
         *judging_violations(diff, step, ground),
         *secret_violations(diff),
         *repeat_violations(diff, ground),
+        *runner_violations(diff, step, ground),
     )
 
 

@@ -1,0 +1,74 @@
+"""Whether a change knows the data of the tests it repairs: a table of their inputs passes and repairs nothing."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from cogworks.codebase.changes import matching
+from cogworks.codebase.diffmodel import Diff, FileDiff
+from cogworks.repair.violations import TestRules
+
+_TEXT = re.compile(r"""(?<![\w"'])[rbuRBU]{0,2}("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')""")
+_NUMBER = re.compile(r"(?<![\w.])\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
+_COMMON = frozenset({"0", "1", "2", "10", "100", "0.0", "1.0", "0.5", "utf-8", "utf8"})
+_TELLING_DIGITS, _TELLING_CHARS = 3, 4
+"""So much of one literal is no chance any more; of shorter ones it takes several."""
+_SEVERAL = 2
+_SHOWN = 4
+_SHOWN_CHARS = 40
+
+
+def literals(text: str) -> frozenset[str]:
+    """The texts and numbers that stand in code, each as it is read: `'ab'` and `"ab"` are one."""
+    found = {each[1:-1] for each in _TEXT.findall(text)}
+    found |= {each.replace("_", "") for each in _NUMBER.findall(_TEXT.sub('""', text))}
+    return frozenset(each for each in found if each.strip() and each not in _COMMON)
+
+
+def warnings_of(
+    diff: Diff, tests: Iterable[str], text: Callable[[str], str | None], rules: TestRules
+) -> tuple[str, ...]:
+    """What speaks for a change that knows its tests, a sentence each.
+
+    Args:
+        tests: what stands in the failing tests and their fixtures.
+        text: a file as the change leaves it.
+    """
+    shared = known_data(diff, tests, text, rules)
+    return (_in_words(shared),) if shared else ()
+
+
+def known_data(
+    diff: Diff, tests: Iterable[str], text: Callable[[str], str | None], rules: TestRules
+) -> tuple[str, ...]:
+    """The literals that a change brings and that stand in the failing tests; nothing where that may be chance.
+
+    Args:
+        tests, text: as `warnings_of`.
+    """
+    given = frozenset[str]().union(*map(literals, tests))
+    files = [file for file in diff.files if matching(file.path, rules.files) is None]
+    brought = frozenset[str]().union(*(_brought(file, text(file.path) or "") for file in files))
+    shared = sorted(brought & given)
+    telling = [each for each in shared if _is_telling(each)]
+    return tuple(shared) if telling or len(shared) >= _SEVERAL else ()
+
+
+def _in_words(shared: Sequence[str]) -> str:
+    shown = ", ".join(repr(each[:_SHOWN_CHARS]) for each in shared[:_SHOWN])
+    more = f" and {len(shared) - _SHOWN} more" if len(shared) > _SHOWN else ""
+    return f"The change holds data of the tests it repairs ({shown}{more}): it may know their inputs instead of repairing the cause."
+
+
+def _brought(file: FileDiff, after: str) -> frozenset[str]:
+    """The literals of the added lines that stand nowhere else in the file, and did not stand in the removed ones."""
+    lines = [line for hunk in file.hunks for line in hunk.lines]
+    added = {line.text.rstrip("\r\n") for line in lines if line.sign == "+"}
+    rest = [line for line in after.splitlines() if line not in added]
+    removed = [line.text for line in lines if line.sign == "-"]
+    return literals("\n".join(added)) - literals("\n".join((*rest, *removed)))
+
+
+def _is_telling(literal: str) -> bool:
+    if _NUMBER.fullmatch(literal):
+        return len(literal.replace(".", "").strip("0")) >= _TELLING_DIGITS
+    return len(literal) >= _TELLING_CHARS
