@@ -53,7 +53,9 @@ class Inquiry:
         before = sandbox_pool.digest()
         known = self._notes.findings if before == self._tree else None
         self._tree = before
-        limits = ProbeLimits(most=options.max_probes, pool=options.probe_pool, probe_s=options.probe_seconds)
+        # Until a plan has failed every suspect is asked one thing: what further answers are worth nobody has seen yet.
+        most = min(options.max_probes, len(localised.suspects)) if self._times == 1 else options.max_probes
+        limits = ProbeLimits(most=most, pool=options.probe_pool, probe_s=options.probe_seconds)
         scene = Scene(
             failing=failing,
             suspects=localised.suspects,

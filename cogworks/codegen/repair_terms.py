@@ -8,24 +8,38 @@ from cogworks.codegen.repair_job import Job
 from cogworks.repair.landmarks import RepairTarget
 from cogworks.repair.transact.gates import Selection
 from cogworks.repair.transact.outcomes import Terms
+from cogworks.repair.transact.steady import SteadyTests
 from cogworks.vocabulary import CommitOid
 
 
 class RepairTerms:
     """The terms of every change of one repair."""
 
-    def __init__(self, job: Job, diagnosis: Diagnosis, branching: Branching, *, base: CommitOid) -> None:
+    def __init__(
+        self,
+        job: Job,
+        diagnosis: Diagnosis,
+        branching: Branching,
+        *,
+        base: CommitOid,
+        steady: SteadyTests | None = None,
+    ) -> None:
         """Args:
         base: where the repair started.
+        steady: knows how the tests fared there; None: they are run for it.
         """
+        self._steady = steady
         self._job = job
         self._diagnosis = diagnosis
         self._branching = branching
         self._base = base
 
-    def of(self, landmark: RepairTarget, touched: Sequence[str] = ()) -> Terms:
+    def of(
+        self, landmark: RepairTarget, touched: Sequence[str] = (), *, at: CommitOid | None = None
+    ) -> Terms:
         """Args:
         touched: the files of the change; none: those where it is expected.
+        at: the commit that is changed; None: it is of no matter.
         """
         gates = self._job.options.gates
         files = touched or tuple(dict.fromkeys(span.artifact for span in landmark.target_spans))
@@ -39,7 +53,10 @@ class RepairTerms:
             is_last=self._branching.is_last and gates.targeted_tests,
             is_part=self._branching.is_part,
         )
+        # Two runs of the suite are behind us there, and a third would find the same.
+        before = self._steady.found(selection.tests) if self._steady and at == self._base else None
         return Terms(
+            before=before,
             run=self._job.run,
             sub_item=self._job.instance.instance_id,
             step=self._diagnosis.step(landmark),

@@ -12,7 +12,6 @@ from cogworks.codegen.repair_job import Job, Notes, Tools, Tried, budgets_of
 from cogworks.codegen.repair_terms import RepairTerms
 from cogworks.codegen.suitability import (
     known_before,
-    limited_to,
     misnamed,
     of_targets,
     repair_proof,
@@ -39,7 +38,7 @@ from cogworks.repair.probe.investigating import TreeChanged
 from cogworks.repair.proof import Runs, weakened_lines
 from cogworks.repair.proof import Tree as ProvenTree
 from cogworks.repair.proposing import Proposals, Request, judged
-from cogworks.repair.transact.measure import RERUNS, as_found
+from cogworks.repair.transact.measure import RERUNS, as_found, limited_to
 from cogworks.repair.transact.outcomes import Result, TransactionEvent
 from cogworks.repair.transact.transaction import TransactionPorts, Tree, transact
 from cogworks.vocabulary import CommitOid
@@ -79,7 +78,9 @@ class PatchRun:
         self.notes = Notes()
         self._diagnosis = Diagnosis(job, tools, self.notes, self._note)
         self._branching = Branching(tools.tree, self.notes, self._note)
-        self._terms = RepairTerms(job, self._diagnosis, self._branching, base=self._base.head)
+        self._terms = RepairTerms(
+            job, self._diagnosis, self._branching, base=self._base.head, steady=tools.steady
+        )
 
     @property
     def base(self) -> CommitOid:
@@ -112,7 +113,9 @@ class PatchRun:
         del payload, context
         limit_s = min(self._job.limits.baseline_s, deadline_ms / 1000)
         self._suite = self._wanted()
-        report = self._report = self._run(self._suite, limit_s)
+        # Whoever looked for what fails ran the suite on these files.
+        known = self._tools.steady.first if self._tools.steady and self._before is None else None
+        report = self._report = known or self._run(self._suite, limit_s)
         halt = ""
         if self._before is None:
             self._before = report
@@ -229,7 +232,7 @@ class PatchRun:
         if self._undone:
             self._note("txn.retry", landmark=landmark.id, candidate=name, after=self._undone)
         self._note("txn.start", landmark=landmark.id, candidate=name)
-        terms = self._terms.of(landmark, parse_diff(change["diff"]).diff.paths)
+        terms = self._terms.of(landmark, parse_diff(change["diff"]).diff.paths, at=self._head.head)
         result = transact(change["diff"], terms, self._ports, tried=frozenset(self._failed_here()))
         self._note("txn.result", code=result.code, reasons=list(result.reasons))
         self.notes.tried.append(Tried(landmark=landmark.id, candidate=result.proposal, result=result))
@@ -278,7 +281,8 @@ class PatchRun:
         del payload, context
         targets = self._job.instance.failing_tests
         limit_s = min(self._job.limits.targeted_s, deadline_ms / 1000)
-        reruns = [self._run(targets, limit_s) for _ in range(RERUNS)]
+        # The transaction that was kept ran them as well, on the same files.
+        reruns = [self._run(targets, limit_s) for _ in range(RERUNS - 1)]
         before = limited_to(self._before or self._report, self._suite)
         proof = self.notes.proof = repair_proof(
             (_proven(self._base), _proven(self._head)),

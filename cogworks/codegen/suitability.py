@@ -48,20 +48,6 @@ def failing_targets(report: TestReport, instance: Instance) -> TestReport | None
     return TestReport(cases=tuple(cases), collection_errors=tuple(errors), hung=hung)
 
 
-def limited_to(report: TestReport, tests: Sequence[str]) -> TestReport:
-    """What a report says of these tests and the files and folders they are in; none: all of it."""
-    if not tests:
-        return report
-    return report.model_copy(
-        update={
-            "cases": tuple(case for case in report.cases if any(is_of(case.id, test) for test in tests)),
-            "collection_errors": tuple(
-                error for error in report.collection_errors if hides_any(error, tests)
-            ),
-        }
-    )
-
-
 def unfit(report: TestReport, instance: Instance) -> str:
     """Why there is nothing to repair, from the first run of the suite; empty when there is."""
     if report.timed_out:

@@ -240,7 +240,7 @@ def open_repair(
             instance = order.instance
             if not instance.failing_tests:
                 instance = with_failing(instance, consulted, say)
-            if order.words:
+            elif order.words:
                 asked_once(consulted, instance.failing_tests, RepairLimits().targeted_s)
             clock = _steady_clock()
             job = Job(

@@ -165,6 +165,20 @@ def as_found(before: TestReport, now: TestReport) -> TestReport:
     )
 
 
+def limited_to(report: TestReport, tests: Sequence[str]) -> TestReport:
+    """What a report says of these tests and the files and folders they are in; none: all of it."""
+    if not tests:
+        return report
+    return report.model_copy(
+        update={
+            "cases": tuple(case for case in report.cases if any(is_of(case.id, test) for test in tests)),
+            "collection_errors": tuple(
+                error for error in report.collection_errors if hides_any(error, tests)
+            ),
+        }
+    )
+
+
 def improved(before: Measurement, after: Measurement) -> bool:
     """Whether something bad is gone and nothing bad has come."""
     # What fails in a file that can be loaded now was bad before, as a part of that file.

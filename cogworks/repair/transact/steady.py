@@ -10,7 +10,7 @@ from typing import Protocol
 from cogworks.domain_services.exploring import CallGraph, Coverage, SymbolIndex
 from cogworks.domain_services.messages import Diagnostic, TestReport, is_hidden
 from cogworks.repair.localise.localising import Explorer
-from cogworks.repair.transact.measure import file_of
+from cogworks.repair.transact.measure import Measurement, file_of, limited_to, measured
 from cogworks.repair.transact.transaction import Checks, RunsGroups
 from cogworks.repair.violations import Reading
 from cogworks.sight.index import Index
@@ -112,8 +112,27 @@ class SteadyTests:
     def __init__(self, consulted: Consults) -> None:
         self._consulted = consulted
         self._first: TestReport | None = None
+        self._second: TestReport | None = None
         self._is_compared = False
         self.unstable = Unstable()
+
+    @property
+    def first(self) -> TestReport | None:
+        """The first run of the whole suite; None until there was one."""
+        return self._first and self.numbered(self._first)
+
+    def found(self, tests: Sequence[str]) -> Measurement | None:
+        """How these tests (none: all) fared in both runs before any change; None where they do not agree or one is missing."""
+        if self._first is None or self._second is None or self.unstable.groups:
+            return None
+        one, other = (measured(limited_to(each, tests)) for each in (self._first, self._second))
+        is_the_same = (one.failing, one.passing, one.uncollected) == (
+            other.failing,
+            other.passing,
+            other.uncollected,
+        )
+        is_whole = not (self._first.timed_out or self._second.timed_out)
+        return one if is_the_same and is_whole else None
 
     def numbered(self, report: TestReport) -> TestReport:
         """A report from before the names were compared, as it would be told now."""
@@ -134,7 +153,7 @@ class SteadyTests:
         found = self._consulted.coverage(timeout_s=timeout_s)
         if self._first is not None and not self._is_compared:
             self._is_compared = True
-            again = found.report if found else self._consulted.run((), timeout_s=timeout_s)
+            again = self._second = found.report if found else self._consulted.run((), timeout_s=timeout_s)
             self.unstable = unstable_between(self._first, again)
         return runnable(found, self.unstable) if found else None
 
