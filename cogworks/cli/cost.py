@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cogworks.cli.cost_calls import as_object, calls_of, show
 from cogworks.cli.looking import AT_HELP, Look, look_at, moment_of
 from cogworks.cli.tables import Column, show_table
+from cogworks.errors import UsageError
 
 if TYPE_CHECKING:
     from cogworks.engine.consider import Considered
@@ -27,21 +29,31 @@ COLUMNS = [
 @click.command("cost")
 @click.argument("issue_url")
 @click.option("--at", default="", metavar="TIME|OID", help=AT_HELP)
+@click.option("--calls", "with_calls", is_flag=True, help="Show every call as well; two more requests.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def cost(issue_url: str, at: str, as_json: bool) -> int:
+def cost(issue_url: str, at: str, with_calls: bool, as_json: bool) -> int:
     """Show what the work item at ISSUE_URL has cost so far: tokens and dollars by node and by sub-work-item, and what
-    is left of the budget. Visits that were repeated or given back count, for they were paid.
+    is left of the budget. Visits that were repeated or given back count, for they were paid. With --calls every call is
+    shown below its question, visit and sub-work-item, with what came from a cache and what it would have cost without.
 
     \b
-    Example:
+    Examples:
       cogworks cost https://github.com/octo-org/hello/issues/42
+      cogworks cost https://github.com/octo-org/hello/issues/42 --calls
     """
+    if with_calls and at:
+        raise UsageError("`--calls` shows the calls as they are now; leave `--at` out.")
     look = Look()
     seen = look_at(issue_url, look.meter, at=at)
+    calls = calls_of(issue_url, seen, look.meter) if with_calls else None
     if as_json:
-        click.echo(json.dumps({**_as_object(seen, at), **look.used()}))
-    else:
-        _print(seen, at)
+        tree = {"calls": as_object(calls)} if calls else {}
+        click.echo(json.dumps({**_as_object(seen, at), **tree, **look.used()}))
+        return 0
+    _print(seen, at)
+    if calls:
+        click.echo()
+        show(calls)
     return 0
 
 

@@ -11,6 +11,7 @@ from cogworks.errors import UsageError
 from cogworks.forge.addresses import IssueAddress, parse_issue_url
 from cogworks.github.meter import Requests
 from cogworks.ledger.record import ledger_branch, read_state
+from cogworks.pipeline.graph import Instance
 from cogworks.settings.config import read_environment
 from cogworks.wiring.upkeep import open_ledger
 
@@ -76,6 +77,16 @@ def _below(directory: Path) -> dict[str, str]:
 
 
 def _on_github(url: str, meter: Requests) -> Mapping[str, str]:
+    return visit_files(url, meter)[1]
+
+
+def visit_files(url: str, meter: Requests) -> tuple[Mapping[str, Instance], Mapping[str, str]]:
+    """The folder of each visit of a work item, in their order, and the files in all of them: path -> text; two requests.
+
+    Raises:
+        UsageError: the item has no ledger.
+        CogworksError: GitHub or the ledger cannot be read.
+    """
     address = parse_issue_url(url)
     with open_ledger(read_environment(), address, meter=meter) as ledger:
         tip = ledger.tip()
@@ -85,8 +96,8 @@ def _on_github(url: str, meter: Requests) -> Mapping[str, str]:
         instances = [(visit.index, visit.instance) for visit in state.visits]
         instances += [(lease.index, lease.instance) for lease in (*state.leases, *state.given_back)]
         known = {None, *(item.key for item in state.sub_items or ())}
-        folders = {state.folder(*each) for each in instances if each[1].sub_item in known}
-        return ledger.files(sorted(folders)) if folders else {}
+        folders = {state.folder(*each): each[1] for each in sorted(instances) if each[1].sub_item in known}
+        return folders, ledger.files(sorted(folders)) if folders else {}
 
 
 def _where_it_may_be(address: IssueAddress) -> str:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 
 from cogworks.codegen.governed import coding_policy
 from cogworks.engine.consider import Considered, work_item
+from cogworks.engine.paid_replies import replies_in
 from cogworks.engine.record import Claimed
 from cogworks.engine.remember import told_before
 from cogworks.engine.tasks import task_for, with_edits
-from cogworks.engine.visit import replies_in
 from cogworks.forge.wordings import edited_texts
 from cogworks.ledger.lease import VisitLease
 from cogworks.nodes.contract import MAX_ANSWERS, Conventions, NodeTask

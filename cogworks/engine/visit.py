@@ -5,8 +5,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from pydantic import ValidationError
-
 from cogworks.engine.record import (
     Claimed,
     evaluations_after,
@@ -28,9 +26,9 @@ from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.surface import project, status_comment
 from cogworks.ledger.lease import Heartbeat, VisitLease
-from cogworks.ledger.record import LedgerUnreadable, output_sha256, reply_files
+from cogworks.ledger.record import output_sha256, reply_files
 from cogworks.llm.gateway import ReplyRecord
-from cogworks.llm.provider import BROKEN_OFF, ModelReply
+from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.spawning import with_created
@@ -199,28 +197,6 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                     else ""
                 ),
             )
-
-
-def replies_in(folder: str, files: Mapping[str, str]) -> dict[str, ModelReply]:
-    """The paid replies that a visit's folder holds, by request key.
-
-    Raises:
-        LedgerUnreadable: one of them is not a reply.
-    """
-    found: dict[str, ModelReply] = {}
-    for path, text in files.items():
-        if path.startswith(f"{folder}/reply-"):
-            try:
-                record = ReplyRecord.model_validate_json(text)
-            except ValidationError as error:
-                raise LedgerUnreadable(
-                    f"`{path}` of the item's ledger is not a recorded reply ({error.error_count()} problem(s)). "
-                    "Restore it with `git revert` on that branch; nothing was published."
-                ) from None
-            # What came of a reply that broke off is paid for and answers nothing.
-            if record.reply.stop_reason != BROKEN_OFF:
-                found[record.request_key] = record.reply
-    return found
 
 
 def _renewal(claimed: Claimed) -> Callable[[], None]:

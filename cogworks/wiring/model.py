@@ -85,7 +85,7 @@ def _gateway(
         ModelSettings(
             model=llm.model, fallback_model=llm.fallback_model, max_output_tokens=llm.max_output_tokens
         ),
-        prices=_prices(config),
+        prices=prices_of(config),
         budget=budget,
         memory=memory,
         on_reply=on_reply,
@@ -96,7 +96,7 @@ def check_model(config: Config, files: Mapping[str, str], environment: Environme
     """Open what every model node opens, and close it again."""
     with open_provider(config, environment):
         shipped_prompts(prompts_in(files))
-        prices = _prices(priced(config, environment))
+        prices = prices_of(priced(config, environment))
         for model in config.llm.named:
             prices.price_of(model)
 
@@ -108,7 +108,7 @@ def priced(config: Config, environment: Environment) -> Config:
         ConfigurationError: the address of the provider cannot be used.
     """
     llm = config.llm
-    free = {model: _FREE for model in llm.named if model not in _prices(config).models}
+    free = {model: _FREE for model in llm.named if model not in prices_of(config).models}
     if not free or not is_local(environment.llm_provider or llm.provider, environment):
         return config
     return config.model_copy(update={"llm": llm.model_copy(update={"prices": {**llm.prices, **free}})})
@@ -123,7 +123,8 @@ def is_local(provider: str, environment: Environment) -> bool:
     return provider == "openai" and openai.is_of_this_machine(environment.openai_base_url or openai.BASE_URL)
 
 
-def _prices(config: Config) -> PriceList:
+def prices_of(config: Config) -> PriceList:
+    """The built-in prices with the configured ones before them."""
     configured = {
         model: Price.model_validate({name: _exact(usd) for name, usd in price.model_dump().items()})
         for model, price in config.llm.prices.items()

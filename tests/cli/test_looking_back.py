@@ -105,6 +105,34 @@ def test_the_log_tells_every_commit_from_the_root_on(looked_at: Scene) -> None:
     assert call(looked_at, log, "--json", "--limit", "2").told["commits"] == told["commits"][:2]
 
 
+def test_every_call_is_shown_on_request_and_their_sum_is_that_of_the_state(looked_at: Scene) -> None:
+    told = call(looked_at, cost, "--calls", "--json").told
+    plain = call(looked_at, cost, "--json").told
+    shown = call(looked_at, cost, "--calls").out
+    calls = told["calls"]
+
+    assert "calls" not in plain
+    assert calls["calls"] == told["total"]["model_calls"] > 0
+    assert round(calls["cost_usd"], 9) == told["total"]["cost_usd"]
+    inputs = [
+        calls[name] for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    ]
+    assert (sum(inputs), calls["output_tokens"]) == (
+        told["total"]["input_tokens"],
+        told["total"]["output_tokens"],
+    )
+    assert calls["without_cache_usd"] > 0
+    [whole] = calls["below"]
+    assert [visit["name"][5:] for visit in whole["below"]] == [row["node"] for row in told["nodes"]]
+    assert "· · · intake-1" in shown
+    assert "without cache" in shown
+
+
+def test_calls_of_an_earlier_moment_are_not_shown(looked_at: Scene) -> None:
+    with pytest.raises(UsageError, match="leave `--at` out"):
+        call(looked_at, cost, "--calls", "--at", "2026-01-31T12:00:00Z")
+
+
 def test_costs_add_up_to_what_the_state_says(looked_at: Scene) -> None:
     told = call(looked_at, cost, "--json").told
     by_status = call(looked_at, status, "--json").told
