@@ -149,7 +149,7 @@ def check(file: Path | None, as_object: bool) -> None:
 
     found = read_pipelines(file)
     if found.source != BUILT_IN_SOURCE:
-        _refuse_unworkable(found, (PIPELINE_FILE if file is None else file).parent)
+        refuse_unworkable_in(found, (PIPELINE_FILE if file is None else file).parent)
     for warning in found.warnings:
         click.echo(f"warning: {warning}", err=True)
     hashes = {name: pipeline.graph_hash for name, pipeline in found.pipelines.items()}
@@ -165,7 +165,7 @@ def check(file: Path | None, as_object: bool) -> None:
         click.echo(f"{found.source}: pipeline {name!r} can run ({size}, graph {hashes[name][:12]})")
 
 
-def _refuse_unworkable(pipelines: "PipelineConfiguration", folder: Path) -> None:
+def refuse_unworkable_in(pipelines: "PipelineConfiguration", folder: Path) -> None:
     """Check the nodes against the prompts, schemas and labels beside the pipeline file."""
     # Prompts and JSON Schema take a while to import, and drawing needs neither.
     from cogworks.engine.workability import refuse_unworkable

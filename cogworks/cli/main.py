@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, str] = {
     "health": "Shake hands with every configured domain service, or with one.",
     "demo": "Turn the issue of a sample repository into reviewed pull requests, on a GitHub that runs on this machine.",
     "hub": "An embedded GitHub on a loopback port: REST, GraphQL, git and pages to look at.",
+    "prompts": "Prompts: what a model is told, and where each comes from.",
     "cassette": "Recorded model replies: list them, or re-key them after a prompt changed.",
     "service": "Domain services: the processes that know a programming language.",
     "action": "Do one step for the event of a workflow run, or list the jobs of a sweep.",

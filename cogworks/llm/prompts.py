@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import Any
 
 import jinja2
+from jinja2 import meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from cogworks.canonical import sha256
@@ -132,6 +133,33 @@ class Prompts:
     def stems(self) -> tuple[str, ...]:
         """Every question that can be rendered, sorted; parts and texts of issues are none."""
         return tuple(sorted(stem for stem, text in self._texts.items() if _borders(text) == 1))
+
+    def source(self, stem: str) -> str:
+        """The file of a template, e.g. `prompts/intake.md.j2`, or `.cogworks/prompts/intake.md.j2` where the repository has one.
+
+        Raises: ConfigurationError when there is no such template.
+        """
+        if stem not in self._sources:
+            raise ConfigurationError("prompts", [_unknown(stem, self._sources)])
+        return self._sources[stem]
+
+    def text(self, stem: str) -> str:
+        """A template as it stands in its file; raises as `source`."""
+        self.source(stem)
+        return self._texts[stem]
+
+    def variables(self, stem: str) -> tuple[str, ...]:
+        """Every variable that a template and the parts it includes are filled with, sorted; raises as `source`."""
+        found: set[str] = set()
+        seen: set[str] = set()
+        waiting = [self.text(stem)]
+        while waiting:
+            tree = self._environment.parse(waiting.pop())
+            found |= meta.find_undeclared_variables(tree)
+            parts = {str(name).removesuffix(SUFFIX) for name in meta.find_referenced_templates(tree) if name}
+            waiting += [self._texts[part] for part in parts - seen if part in self._texts]
+            seen |= parts
+        return tuple(sorted(found))
 
     def digest(self, stem: str) -> str:
         """The sha256 of a question's template together with the rules and every part it may include; empty when there is
