@@ -15,9 +15,10 @@ from cogworks.llm.prompts import SUFFIX, Prompts
 def shipped_prompts(overrides: Mapping[str, str] | None = None) -> Prompts:
     """The built-in templates, with the repository's own (stem -> text) before them.
 
-    Raises: ConfigurationError with every template that does not parse.
+    Raises: ConfigurationError with every template of the repository that does not parse.
     """
-    return Prompts(_texts("prompts", SUFFIX), overrides)
+    # Parsing them takes longer than all else here, and whoever ships them has tested that they parse.
+    return Prompts(_texts("prompts", SUFFIX), overrides, are_known_to_parse=True)
 
 
 def shipped_schemas() -> dict[str, str]:

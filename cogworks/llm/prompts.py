@@ -107,10 +107,17 @@ class Prompts:
     starts with `_` is a part that others include. The rules stand above each system section, see `rules`.
     """
 
-    def __init__(self, texts: Mapping[str, str], overrides: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        texts: Mapping[str, str],
+        overrides: Mapping[str, str] | None = None,
+        *,
+        are_known_to_parse: bool = False,
+    ) -> None:
         """Args:
             texts: stem -> template, as shipped.
             overrides: stem -> template of the repository's `.cogworks/prompts/`; they win.
+            are_known_to_parse: `texts` need not be parsed before they are used.
 
         Raises: ConfigurationError with every template that does not parse, or for one in place of the rules.
         """
@@ -127,6 +134,7 @@ class Prompts:
         # Prompts of repositories include both from the time when each had to: the rules stand above it already, and what is
         # wrong with an answer is said in the conversation.
         self._environment = prompt_environment({**parts, f"{_RULES}{SUFFIX}": "", _AGAIN: ""})
+        self._known = frozenset(texts) - frozenset(own) if are_known_to_parse else frozenset[str]()
         self._refuse_malformed()
 
     @property
@@ -220,6 +228,8 @@ class Prompts:
         # A template of the repository without the line is the text of an issue; the pipeline says which is which.
         if borders != wanted and not (stem in self._added and borders == 0):
             yield f"has {borders} lines {SEPARATOR!r}, wanted {wanted} (between the system and the user section)"
+        if stem in self._known:
+            return
         try:
             self._environment.parse(text)
         except jinja2.TemplateSyntaxError as error:

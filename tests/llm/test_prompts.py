@@ -1,12 +1,15 @@
 import hashlib
+from pathlib import Path
 from typing import Any
 
+import jinja2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from cogworks.errors import ConfigurationError
+from cogworks.llm.package_data import shipped_prompts
 from cogworks.llm.prompts import SEPARATOR, Prompt, Prompts, SystemText, as_json, delimited
 
 TEMPLATE = "You classify issues.\n{{ output_schema }}\n--- user ---\n{{ body | untrusted('the issue') }}\n"
@@ -207,3 +210,26 @@ def test_a_digest_changes_with_the_template_and_with_every_part(
 
     assert (Prompts({**texts, **other}).digest("intake") == Prompts(texts).digest("intake")) is is_same
     assert Prompts(texts).digest("lost") == ""
+
+
+def test_what_is_shipped_parses_as_a_whole() -> None:
+    texts = {stem: shipped_prompts().text(stem) for stem in shipped_prompts().stems}
+    folder = Path(__file__).parents[2] / "prompts"
+    texts |= {path.name.removesuffix(".md.j2"): path.read_text("utf-8") for path in folder.glob("*.md.j2")}
+
+    assert Prompts(texts).stems == shipped_prompts().stems
+
+
+def test_starting_parses_the_templates_of_the_repository_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    parse = jinja2.Environment.parse
+
+    def counting(self: jinja2.Environment, source: str, *rest: Any) -> Any:
+        parsed.append(source)
+        return parse(self, source, *rest)
+
+    monkeypatch.setattr(jinja2.Environment, "parse", counting)
+
+    shipped_prompts({"intake": "S\n--- user ---\nU\n"})
+
+    assert parsed == ["S\n--- user ---\nU\n"]
