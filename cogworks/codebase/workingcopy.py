@@ -18,6 +18,7 @@ from cogworks.codebase.git import Git, Identity
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.plumbing import authorship, zsplit
 from cogworks.codebase.remotes import Remote, text_at
+from cogworks.codebase.sameness import refuse_other_bytes
 from cogworks.codebase.unwritable import SUBMODULE, in_words, sets_rules, unwritable
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
@@ -268,11 +269,13 @@ class WorkingCopy:
         """Move a branch of the remote to the head if it stands at `expected` (None: if it does not exist).
 
         Raises:
+            CodebaseError: a file that the head changed has other bytes on the disk, where it was tested.
             TryAgainLater: the remote cannot be reached.
             PermissionRefused: the remote refused the credential.
             GitFailed: anything else but a rejection.
         """
         ref, head = f"refs/heads/{branch}", self.head
+        refuse_other_bytes(self._run, self._path, since=self._found(expected) if expected else self.base())
         lease = f"--force-with-lease={ref}:{expected or ''}"
         arguments = ("push", "--porcelain", "--no-verify", lease, self._remote.url, f"{head}:{ref}")
         try:

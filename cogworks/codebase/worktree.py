@@ -13,6 +13,7 @@ from cogworks.codebase.failures import CodebaseError, GitFailed, understood
 from cogworks.codebase.git import Git, Identity, Token
 from cogworks.codebase.places import Places, beside
 from cogworks.codebase.remotes import Remote
+from cogworks.codebase.sameness import neutralise
 from cogworks.codebase.workingcopy import Rules, WorkingCopy
 from cogworks.own_folders import closed_folder, own_folder
 from cogworks.removal import remove_tree
@@ -330,11 +331,12 @@ class WorkingCopies:
             self._git.run("config", f"remote.{_PROMISOR}.{key}", value, cwd=repository)
 
     def _made(self, repository: Path) -> None:
-        """Make an empty object cache where there is none."""
+        """Make an empty object cache where there is none; nothing that comes out of it is converted."""
         closed_folder(repository.parent)
         if not (repository / "HEAD").is_file():
             own_folder(repository)
             self._git.run("init", "--quiet", "--bare", "--template=", str(repository), cwd=self._cache)
+        neutralise(repository)
 
     def _start(
         self, repository: Path, branch: str, base: str, merge: Sequence[str], *, base_oid: CommitOid | None

@@ -11,7 +11,7 @@ from cogworks.forge.observe import facts_of
 from cogworks.forge.publication import PublicationContext, commit_body
 from cogworks.forge.surface import project
 from cogworks.pipeline.revalidation import about_to_push, left_at
-from cogworks.vocabulary import BranchName, CommitOid, RunId
+from cogworks.vocabulary import BranchName, CommitOid, RunId, VisitKey
 from tests.forge.test_observe import CONFIGURED
 from tests.github.fake_github import FakeGitHub
 from tests.github.visit import COMMIT, SPEC, VISIT, publish
@@ -43,7 +43,7 @@ def test_a_commit_with_the_trailer_of_any_visit_is_named_as_foreign() -> None:
     visit = world.state.visits[0]
     spec = next(name for name in world.branches if name.endswith("/spec"))
     for key in (visit.visit_key, "abc", "a" * 64):
-        pushed_by_eve(world, f"Fix\n\n{commit_body(key)}", branch=spec)
+        pushed_by_eve(world, f"Fix\n\n{commit_body(VisitKey(key))}", branch=spec)
 
         found = seen(world)
 
