@@ -10,7 +10,8 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202
 _INERT = "\u200b"
 _MENTION = re.compile(r"(?<![\w/])@(?=[A-Za-z0-9])")
 _CLOSING = re.compile(
-    r"\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=\s*:?\s+(?:[\w./-]*#\d|gh-\d|https?://))", re.IGNORECASE
+    r"\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=(?:\s*+:)?\s++(?:[\w./-]*#\d|gh-\d|https?://))",
+    re.IGNORECASE,
 )
 _SKIP = re.compile(r"\[(?=(?:skip ci|ci skip|no ci|skip actions|actions skip)\])", re.IGNORECASE)
 _TRAILER = re.compile(r"^([ \t]*[A-Za-z0-9]+(?:-[A-Za-z0-9]+)+)(?=[ \t]*:)", re.MULTILINE)

@@ -18,6 +18,7 @@ from cogworks.domain_services.operations import OPERATIONS
 from cogworks.errors import ConfigurationError
 from cogworks.loopback import is_loopback
 from cogworks.settings.environment import EnvironmentConfig
+from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Value
 
 SERVICES_FILE = ".cogworks/services.toml"
@@ -126,7 +127,7 @@ def parse_services(text: str, *, source: str = SERVICES_FILE) -> tuple[ServiceCo
         ConfigurationError: every problem at once.
     """
     try:
-        data = tomllib.loads(text)
+        data = tables_in(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(source, [f"not TOML: {error}"]) from None
     problems = [_unknown("", key, ("services",)) for key in data if key != "services"]

@@ -23,7 +23,7 @@ _MAX_CAUSE_CHARS = 300
 _BAD = frozenset({"failed", "error"})
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
 _SECONDS = re.compile(r"\b\d+\.\d+ ?s(econds)?\b")
-_MARKERS = re.compile(r"^[ ^~]*[\^~][ ^~]*(?:\n|\Z)", re.MULTILINE)
+_MARKERS = re.compile(r"^ *+[\^~][ ^~]*+(?:\n|\Z)", re.MULTILINE)
 """Lines of `^^^` under an expression differ between versions of the interpreter and say nothing new."""
 _FRAME = re.compile(r"(?P<file>[^\s:][^:\n]{0,400}):\d+: in ")
 _OUTSIDE = re.compile(r"[</]|\.\.[/\\]|[A-Za-z]:\\")

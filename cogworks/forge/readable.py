@@ -9,6 +9,7 @@ from cogworks.errors import CogworksError
 from cogworks.settings.config import Config, require_config
 from cogworks.settings.labels import LabelConfig, label_clashes
 from cogworks.settings.llm import LlmConfig
+from cogworks.toml_text import tables_in
 
 _NO_MODEL = LlmConfig(model="unknown")
 
@@ -29,7 +30,7 @@ def legible_config(files: Mapping[str, str]) -> Config:
 
 def _labels(text: str) -> LabelConfig:
     try:
-        labels = LabelConfig.model_validate(tomllib.loads(text).get("labels", {}))
+        labels = LabelConfig.model_validate(tables_in(text).get("labels", {}))
     except (tomllib.TOMLDecodeError, ValidationError):
         return LabelConfig()
     return LabelConfig() if label_clashes(labels) else labels

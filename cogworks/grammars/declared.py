@@ -1,6 +1,5 @@
 """What a declaration says of itself: its header, its parameters, what it extends."""
 
-import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -19,7 +18,6 @@ _BODY_TYPES = frozenset(
 _NAMED_BY_ASSIGNMENT = frozenset(
     {"arrow_function", "function_expression", "generator_function", "class", "lambda"}
 )
-_BEFORE_BODY = re.compile(r"(?:=>|[{;=]|\s)+$")
 _MAX_HEADER = 2_000
 _MAX_SIGNATURE = 500
 _MAX_PARAMETERS = 100
@@ -42,7 +40,16 @@ def header_of(node: Node, data: bytes) -> str:
     body = _body(node)
     end = node.end_byte if body is None else body.start_byte
     text = data[node.start_byte : min(end, node.start_byte + _MAX_HEADER)].decode(errors="replace")
-    return _BEFORE_BODY.sub("", text).strip()
+    return _without_end(text).strip()
+
+
+def _without_end(text: str) -> str:
+    """A header without the blanks and signs that only lead to its body."""
+    before = ""
+    while before != text:
+        before = text
+        text = text.rstrip().rstrip("{;=").removesuffix("=>")
+    return text
 
 
 def _body(node: Node) -> Node | None:

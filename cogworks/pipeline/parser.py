@@ -26,6 +26,7 @@ from cogworks.pipeline.elements import Settings, WorkClass
 from cogworks.pipeline.gates import WORK_CLASSES
 from cogworks.pipeline.graph import Pipeline, PipelineConfiguration
 from cogworks.pipeline.tables import Shape, Table, meant, shown
+from cogworks.toml_text import strangeness
 from cogworks.vocabulary import NodeId
 
 MAX_FILE_CHARS = 1_000_000
@@ -74,6 +75,8 @@ def _toml(text: str, source: str) -> dict[str, Any]:
         raise ConfigurationError(
             source, [f"has {len(text)} characters, at most {MAX_FILE_CHARS} are allowed"]
         )
+    if problem := strangeness(text):
+        raise ConfigurationError(source, [f"is not TOML: {problem}"])
     try:
         return tomllib.loads(text)
     except RecursionError:

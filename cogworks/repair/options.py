@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError
 from cogworks.errors import ConfigurationError
 from cogworks.settings.codegen import ProbeConfig
 from cogworks.settings.config import unknown_key
+from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Value
 
 _SUFFIXES = (".toml", ".yaml", ".yml")
@@ -119,7 +120,7 @@ def _read(text: str, source: str) -> Any:
     if not source.endswith(_SUFFIXES):
         raise ConfigurationError(source, [f"ends with none of {', '.join(_SUFFIXES)}"])
     try:
-        return tomllib.loads(text) if source.endswith(".toml") else (yaml.safe_load(text) or {})
+        return tables_in(text) if source.endswith(".toml") else (yaml.safe_load(text) or {})
     except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
         form = "TOML" if source.endswith(".toml") else "YAML"
         raise ConfigurationError(source, [f"is not {form}: {' '.join(str(error).split())}"]) from None

@@ -18,6 +18,7 @@ from cogworks.settings.environment import EnvironmentConfig
 from cogworks.settings.labels import LabelConfig, label_clashes
 from cogworks.settings.llm import LlmConfig, Price
 from cogworks.settings.sight import SightConfig
+from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Value
 
 CONFIG_FILE = ".cogworks/config.toml"
@@ -315,7 +316,7 @@ def parse_config(text: str, *, source: str = CONFIG_FILE) -> Config:
         ConfigurationError: every problem at once, each with its table and key.
     """
     try:
-        data = tomllib.loads(text)
+        data = tables_in(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(source, [f"not TOML: {error}"]) from None
     try:
@@ -334,7 +335,7 @@ def parse_surroundings(text: str, *, source: str = CONFIG_FILE) -> tuple[Environ
         ConfigurationError: every problem of these tables.
     """
     try:
-        data = tomllib.loads(text)
+        data = tables_in(text)
         environment = EnvironmentConfig.model_validate(data.get("environment", {}))
         tests = TestsConfig.model_validate(data.get("tests", {}))
     except tomllib.TOMLDecodeError as error:

@@ -15,11 +15,13 @@ _CODE_WEIGHT = 1.5
 _FRAME = re.compile(
     r'File "(?P<python>[^"\n]{1,300})", line \d+'
     r"|\bat (?:[^\s()]{1,200} )?\(?(?P<script>[^\s():]{1,300}):\d+:\d+\)?"
-    r"|^\s*(?P<plain>[\w./\\-]{1,300}\.\w{1,6}):\d+",
+    r"|^[ \t]*(?P<plain>[\w./\\-]{1,300}\.\w{1,6}):\d+",
     re.MULTILINE,
 )
 _QUOTED = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
-_PATH = re.compile(r"(?<![\w/])(?:[\w.+-]+/)*[\w+-]+\.[A-Za-z]\w{0,7}\b|(?:[\w.+-]+/)+[\w.+-]+")
+_PATH = re.compile(
+    r"(?<![\w/])(?:[\w.+-]{1,200}/)*[\w+-]{1,200}\.[A-Za-z]\w{0,7}\b|(?:[\w.+-]{1,200}/)+[\w.+-]{1,200}"
+)
 _SYMBOL = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)*")
 _IS_CODE = re.compile(r"_|[a-z][A-Z]|^[A-Z][a-z]+[A-Z]|\.|::|#")
 

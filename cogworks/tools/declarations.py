@@ -8,6 +8,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from cogworks.errors import ConfigurationError
+from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Value
 
 Declared = TypeVar("Declared", bound=Value)
@@ -20,7 +21,7 @@ def read_declaration(text: str, kind: type[Declared], *, source: str) -> Declare
         ConfigurationError: every problem at once.
     """
     try:
-        data = tomllib.loads(text)
+        data = tables_in(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(source, [f"not TOML: {error}"]) from None
     try:

@@ -38,6 +38,7 @@ from cogworks.settings.config import (
 )
 from cogworks.settings.llm import LlmConfig
 from cogworks.telling import During
+from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Severity
 from cogworks.wiring.clone import own_files
 from cogworks.wiring.readiness import served
@@ -144,7 +145,7 @@ def _configuration(text: str | None) -> _Configuration:
     if text is None:
         return _Configuration(stand_in, notes=(unnamed,))
     try:
-        has_model = "llm" in tomllib.loads(text)
+        has_model = "llm" in tables_in(text)
     except tomllib.TOMLDecodeError:
         has_model = True
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from cogworks.grammars.spec import LanguageSpec, Names, Visible
 
 _FROM = re.compile(r"from\s+(?P<module>[.\w]+)\s+import\s+(?P<names>.+)", re.DOTALL)
-_AS = re.compile(r"\s+as\s+")
+_AS = re.compile(r"(?<!\s)\s+as\s+")
 
 
 def imported(statement: str) -> Iterator[Names]:

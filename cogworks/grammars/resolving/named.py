@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from cogworks.grammars.facts import Imported
 from cogworks.grammars.resolving.tree import Resolve, Tree, beside, by_folder, nearest
 
-_GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
+_GO_MODULE = re.compile(r"^[ \t]*module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
 _MOST = 200
 """No import is taken to mean more files than these."""
 

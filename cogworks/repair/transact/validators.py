@@ -28,7 +28,7 @@ from cogworks.repair.violations import Ground, Reading, Step, TestRules, Violati
 from cogworks.vocabulary import Severity
 
 HANDED_OVER = "was handed over with the tests and may not be changed; leave it out, and make its tests pass"
-_TABLE = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
+_TABLE = re.compile(r"\s*+\[++\s*+([^\]]*[^\]\s])\s*+\]++")
 
 
 def judging_violations(diff: Diff, step: Step, ground: Ground) -> Iterator[Violation]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from cogworks.toml_text import tables_in
+
 _LOCKED = re.compile(r'(?m)^source = "(?:registry|sparse)\+')
 _TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
 _GO_PROXY = "https://proxy.golang.org"
@@ -41,7 +43,7 @@ def own_cache(variables: Mapping[str, str], proxies: str) -> Mapping[str, str]:
 def names_crates(manifest: str) -> bool:
     """Whether a `Cargo.toml` names a crate of a registry."""
     try:
-        told = tomllib.loads(manifest)
+        told = tables_in(manifest)
     except (tomllib.TOMLDecodeError, RecursionError):
         return False
     return any(_is_of_registry(each) for table in _tables(told) for each in table.values())

@@ -3,7 +3,6 @@
 import ast
 import configparser
 import posixpath
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from packaging.utils import canonicalize_name
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.confined import read_file
 from cogworks.domain_services.checking import Unread
+from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Value
 
 MAX_INCLUDES = 20
@@ -91,7 +91,7 @@ def declared(written: str, place: str, group: str = "") -> Found:
 
 
 def _pyproject(text: str, place: str) -> Iterator[Found]:
-    tables = tomllib.loads(text)
+    tables = tables_in(text)
     project = _table(tables, "project")
     yield from _each(project.get("dependencies"), place)
     for extra, requirements in _table(project, "optional-dependencies").items():

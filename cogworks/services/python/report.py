@@ -23,7 +23,7 @@ _DURATION = re.compile(
 )
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}")
 _TEMPORARY = re.compile(r"/tmp/[^\s'\",:;()\[\]]+")  # noqa: S108  # text to recognise, not a place to write
-_LIBRARY = re.compile(r"(?:/[^\s'\":]+)?/(?:site|dist)-packages/")
+_LIBRARY = re.compile(r"(?:/[^\s'\":]{1,400})?/(?:site|dist)-packages/")
 _FRAME = re.compile(r"(?P<place>\S+):\d+: in ")
 _FOREIGN = ("<python>/", "<library>/")
 _NO_CONFTEST = re.compile(r"(?m)^ImportError while loading conftest '(?P<path>[^'\n]+)'")

@@ -1,13 +1,13 @@
 """Which settings file of a repository a tool would obey for a file, read as data: nothing outside is ever opened."""
 
 import posixpath
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from cogworks.codebase.changes import path_problem
 from cogworks.codebase.confined import read_file
+from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Value
 
 PYPROJECT = "pyproject.toml"
@@ -33,7 +33,7 @@ def read_toml(root: Path, path: str) -> Mapping[str, Any] | str:
     if file is None:
         return "it is no regular file of the repository"
     try:
-        return tomllib.loads(file.data.decode())
+        return tables_in(file.data.decode())
     except (ValueError, RecursionError) as error:
         return f"it cannot be read: {error}"
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cogworks.services.python.package_index import without_credentials
+from cogworks.toml_text import tables_in
 
-_NPM = re.compile(r"(?m)^\s*((?:@[\w.~-]{1,100}:)?registry)\s*=\s*[\"']?([^\s\"']{1,500})")
+_NPM = re.compile(r"(?m)^[ \t]*((?:@[\w.~-]{1,100}:)?registry)[ \t]*=[ \t]*[\"']?([^\s\"']{1,500})")
 _GO = re.compile(r"(?m)^GOPROXY=(\S{1,2000})$")
 _MOST_BYTES = 1024**2
 
@@ -48,7 +49,7 @@ def _of_npm(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 def _of_cargo(folder: Path) -> Iterator[str]:
     try:
-        told = tomllib.loads(_text(folder / "config.toml") or _text(folder / "config"))
+        told = tables_in(_text(folder / "config.toml") or _text(folder / "config"))
     except (tomllib.TOMLDecodeError, RecursionError):
         return
     for table, key in (("source", "registry"), ("registries", "index")):

@@ -37,7 +37,7 @@ _KINDS = (Kind.SOURCE, Kind.TEST, Kind.CONFIGURATION, Kind.DOCUMENT)
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _HEADING = re.compile(r"(?P<path>.+), lines [1-9]\d* to [1-9]\d* of [1-9]\d*:")
 _ROW = re.compile(r" *(?P<line>[1-9]\d*)\| ")
-_NAME = re.compile(r"[A-Za-z_$][\w$]*$")
+_NAME = re.compile(r"[A-Za-z_$][\w$]{0,200}$")
 
 
 class Past(Protocol):

@@ -29,7 +29,7 @@ _COMPILED = (".so", ".pyd", ".dylib")
 _SCRIPT = b"#!"
 _PYTHON = "#!/usr/bin/env python3"
 """The environment's own: its folder of programs comes first on PATH."""
-_ENTRY = re.compile(r"(?P<module>[\w.]+)\s*(:\s*(?P<name>[\w.]+))?\s*(\[.*\])?")
+_ENTRY = re.compile(r"(?P<module>[\w.]++)\s*+(:\s*+(?P<name>[\w.]++))?\s*+(\[.*\])?")
 _PROGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _MODE = 0o755
 _PRETENDED = "0.1.dev0"

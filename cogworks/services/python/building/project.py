@@ -11,6 +11,7 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
+from cogworks.toml_text import tables_in
 from cogworks.vocabulary import Value
 
 _SETUPTOOLS = "setuptools.build_meta"
@@ -103,7 +104,7 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 def _table(text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
+        return tables_in(text)
     except (tomllib.TOMLDecodeError, RecursionError):
         return {}
 

@@ -9,7 +9,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from cogworks.services.python.recipe.declared import Declared, Option
 from cogworks.services.python.recipe.texts import canonical, logical_lines
 
-_HASH = re.compile(r"\s+--hash[ =](\S+)")
+_HASH = re.compile(r"(?<!\s)\s+--hash[ =](\S+)")
 _FILE_OPTION = re.compile(r"(?:(?P<included>-r|--requirement)|-c|--constraint)[ =]?\s*(?P<path>\S+)")
 _OWN_PROJECT = re.compile(
     r"(?:(?:-e|--editable)[ =]?\s*)?(?:file:)?(?P<path>\.{1,2}(?:/\.\.)*/?)(?:\[(?P<extras>[^\]]*)\])?"

@@ -17,7 +17,7 @@ from cogworks.services.python.recipe.workflows import workflows_asked
 BY_NAME = "its name"
 _FOUND = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
 _NAMED = re.compile(r"(?:.*/)?tests?\.py")
-_TEST = re.compile(r"^\s*(?:async\s+)?def test|^class \w+\([^)]*TestCase\b", re.MULTILINE)
+_TEST = re.compile(r"^[ \t]*(?:async[ \t]+)?def test|^class \w+\([^)]{0,500}TestCase\b", re.MULTILINE)
 _DOCTEST = ("pytest", "--doctest-modules")
 
 

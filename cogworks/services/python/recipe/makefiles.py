@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 _RULE = re.compile(
-    r"(?P<targets>[^\s:=#][^:=#]*?)\s*::?(?!=)\s*(?P<needs>[^=#;]*)(?:;(?P<first>.*))?(?:#.*)?"
+    r"(?P<targets>[^\s:=#](?:[^\s:=#]|\s++(?!:))*+)\s*+::?(?!=)\s*+(?P<needs>[^=#;]*)(?:;(?P<first>.*))?(?:#.*)?"
 )
 _VARIABLE = re.compile(r"(?:export\s+)?(?P<name>[\w.]+)\s*(?P<how>[:?+]?:?=)\s*(?P<value>.*)")
 _USED = re.compile(r"\$(?:\((?P<round>[^()]*)\)|\{(?P<curly>[^{}]*)\})")

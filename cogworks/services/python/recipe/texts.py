@@ -2,11 +2,12 @@
 
 import configparser
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from packaging.utils import canonicalize_name
+
+from cogworks.toml_text import tables_in
 
 _COMMENT = re.compile(r"(^|\s)#.*$")
 _MOST_LOCK_CHARS = 8 * 1024**2
@@ -15,7 +16,7 @@ _MOST_LOCK_CHARS = 8 * 1024**2
 def toml(text: str) -> tuple[dict[str, Any], str]:
     """A document, and why there is none."""
     try:
-        return tomllib.loads(text[:_MOST_LOCK_CHARS]), ""
+        return tables_in(text), ""
     except (ValueError, RecursionError) as error:
         return {}, str(error).splitlines()[0][:200] or type(error).__name__
 

@@ -1,0 +1,215 @@
+"""Texts that were written to keep a parser busy: each is refused or read, in time that grows with its length alone."""
+
+import importlib
+import inspect
+import pkgutil
+import random
+import re
+import signal
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+import cogworks
+from cogworks.codebase.diffparsing import parse_diff
+from cogworks.domain_services.configuration import parse_services
+from cogworks.domain_services.failing import excerpt
+from cogworks.errors import ConfigurationError
+from cogworks.forge.commands import parse_command
+from cogworks.forge.markers import parse_marker
+from cogworks.grammars import languages
+from cogworks.grammars.gathering import gather as gather_any
+from cogworks.grammars.spec import LanguageSpec
+from cogworks.leaving import in_log_of_actions, in_title, on_terminal
+from cogworks.pipeline.parser import parse_pipelines
+from cogworks.services.command.reports.reading import READERS, read_all
+from cogworks.services.python.code.gathering import gather
+from cogworks.services.python.declarations import read_declarations
+from cogworks.services.python.recipe.reading import read_recipe
+from cogworks.settings.config import parse_config
+from cogworks.sight.words import count_terms
+from cogworks.toml_text import tables_in
+from tests.exhaustive import IS_EXHAUSTIVE
+
+Parser = Callable[[str], object]
+RECIPES = (
+    "pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py", "Makefile", "requirements.txt",
+    ".github/workflows/ci.yml", "poetry.lock", "tests/test_it.py",
+)  # fmt: skip
+MANY = 100_000 if IS_EXHAUSTIVE else 2_000
+MOST_S = 1.0
+"""Processor time of this process for one input."""
+
+
+def specs() -> Iterator[LanguageSpec]:
+    for found in pkgutil.iter_modules(languages.__path__):
+        module = importlib.import_module(f"{languages.__name__}.{found.name}")
+        yield from (each for each in vars(module).values() if isinstance(each, LanguageSpec))
+
+
+def of_recipe(path: str) -> Parser:
+    return lambda text: read_recipe({path: text}, None, paths=(path,))
+
+
+def of_report(kind: str) -> Parser:
+    return lambda text: read_all(kind, [text.encode(errors="surrogatepass")])
+
+
+def of_language(spec: LanguageSpec) -> Parser:
+    return lambda text: gather_any(spec, text.encode(errors="surrogatepass"))
+
+
+PARSERS: Mapping[str, Parser] = {
+    "diff": parse_diff,
+    "command": parse_command,
+    "marker": parse_marker,
+    "config": parse_config,
+    "services": parse_services,
+    "pipelines": lambda text: parse_pipelines(text, source="pipeline.toml"),
+    "toml": tables_in,
+    "python": lambda text: gather(text.encode(errors="surrogatepass")),
+    "failure": excerpt,
+    "words": count_terms,
+    "title": in_title,
+    "terminal": on_terminal,
+    "log": in_log_of_actions,
+    **{f"recipe of {path}": of_recipe(path) for path in RECIPES},
+    **{f"report in {kind}": of_report(kind) for kind in READERS},
+    **{f"source in {spec.name}": of_language(spec) for spec in specs()},
+}
+"""Everything that reads text of others; what it raises of its own is in `EXPECTED`."""
+EXPECTED = (ConfigurationError, tomllib.TOMLDecodeError)
+PIECES = (
+    "x=1", "x = 1\n", "a.", "[", "]", "{", "}", "(", ")", "<", ">", "=", ":", ",", ";", "\n", "\r\n", " ", "\t", "\\\n", '"', "'", "'''", "#",
+    "def f(): pass\n", "class A:\n", "import a\n", "from a import b\n", "[a]\n", "[[a]]\n", "@@ -1 +1 @@\n", "diff --git a/x b/x\n", "--- a/x\n",
+    "+++ b/x\n", "+a\n", "- a: b\n", "ok 1\n", "not ok 1 - a\n", "<a>", "</a>", "<!--", "-->", '{"a":', "{}", "\0", "\x1b[", "\ufeff", "\u202e", "é",
+    "/cogworks run\n", "1" * 5_000, "%(a)s", "${{ a }}", "{posargs}", "-r x\n", "::set-output", "fixes #1 ", "*" * 50,
+)  # fmt: skip
+
+
+@contextmanager
+def measured(limit_s: float) -> Iterator[None]:
+    """Fail, at once, what takes more processor time than this; a busy machine makes no difference."""
+
+    def late(*_: object) -> None:
+        pytest.fail(f"took more than {limit_s} s of the processor")
+
+    before = signal.signal(signal.SIGVTALRM, late)
+    signal.setitimer(signal.ITIMER_VIRTUAL, limit_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def survived(parse: Parser, text: str) -> None:
+    with measured(MOST_S), suppress(*EXPECTED):
+        parse(text)
+
+
+@pytest.mark.parametrize("inputs", [40, pytest.param(MANY, marks=pytest.mark.slow, id="many")])
+@pytest.mark.parametrize("name", PARSERS)
+def test_whatever_is_read_no_parser_breaks_or_takes_long(name: str, inputs: int) -> None:
+    chance = random.Random(f"{name} 1")
+    for _ in range(inputs):
+        survived(PARSERS[name], "".join(chance.choices(PIECES, k=chance.randint(1, 40))))
+
+
+@pytest.mark.parametrize(
+    "text", ["a." * 16_000, "x = " + "[" * 16_000, "x = " + "1" * 16_000, "x=1" * 10_000]
+)
+def test_a_configuration_that_keeps_its_reader_busy_is_refused(text: str) -> None:
+    for read in (parse_config, parse_services, PARSERS["pipelines"]):
+        with measured(MOST_S), pytest.raises(ConfigurationError, match=r"TOML|thousands of digits"):
+            read(text)
+
+
+def test_a_repository_whose_manifest_is_such_a_text_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("a." * 16_000)
+
+    with measured(MOST_S):
+        found = read_declarations(tmp_path)
+
+    assert [each.reason for each in found.unread] == ["it cannot be read: a key has more than 50 parts"]
+
+
+def patterns() -> Mapping[str, tuple[re.Pattern[str], frozenset[str]]]:
+    """Every compiled pattern of the package with what is done with it; the hub reads no text of others outside of tests."""
+    found = {}
+    for each in pkgutil.walk_packages(cogworks.__path__, "cogworks."):
+        if (
+            each.name.startswith(("cogworks.hub", "cogworks.demo", "cogworks.__main__"))
+            or ".inside" in each.name
+        ):
+            continue
+        module = importlib.import_module(each.name)
+        source = inspect.getsource(module)
+        for name, value in vars(module).items():
+            if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+                uses = re.findall(
+                    rf"\b{name}\.(search|finditer|findall|subn?|split|match|fullmatch)\b", source
+                )
+                if uses:
+                    found[f"{each.name}.{name}"] = (value, frozenset(uses))
+    return found
+
+
+REPEATED = (
+    "a",
+    "A",
+    "0",
+    " ",
+    "\n",
+    "-",
+    "_",
+    ".",
+    "/",
+    "(",
+    "[",
+    "{",
+    "<",
+    "`",
+    "#",
+    "*",
+    "'",
+    '"',
+    ":",
+    ",",
+    "=",
+    "^",
+    "|",
+    "a.",
+    "a/",
+    "a ",
+    "a\n",
+)
+WHOLE = frozenset({"match", "fullmatch"})
+
+
+def spent_s(pattern: re.Pattern[str], uses: frozenset[str], text: str) -> float:
+    begun = time.thread_time()
+    if uses - WHOLE:
+        for _ in pattern.finditer(text):
+            pass
+    if uses & WHOLE:
+        pattern.match(text)
+        pattern.fullmatch(text)
+    return time.thread_time() - begun
+
+
+@pytest.mark.slow
+def test_no_pattern_takes_the_square_of_what_it_is_applied_to() -> None:
+    too_slow = []
+    for name, (pattern, uses) in patterns().items():
+        begins = ["", *re.findall(r"[A-Za-z]{3,}", pattern.pattern)[:1]]
+        for text in (f"{begin}{piece * (8_000 // len(piece))}\0" for begin in begins for piece in REPEATED):
+            # The machine may have paused: what is slow once and not again was not the pattern.
+            if min(spent_s(pattern, uses, text) for _ in range(2)) > 0.15:
+                too_slow.append((name, text[:12]))
+                break
+    assert too_slow == []
