@@ -15,6 +15,7 @@ from cogworks.repair.unloaded import unloaded_of
 
 _LABEL = 14
 _MOST_NAMED = 10
+_TABLE_OF_SERVICES = "[[services]]"
 Row = tuple[str, Sequence[str]]
 
 
@@ -24,7 +25,8 @@ def show(found: Checkup) -> None:
         for number, line in enumerate(lines):
             click.echo(f"{label if number == 0 else '':<{_LABEL}} {line}".rstrip())
     if block := configuration_of(found.services):
-        click.echo(f"\nWhat was guessed, for .cogworks/config.toml:\n\n{block}", nl=False)
+        file = "services.toml" if _TABLE_OF_SERVICES in block else "config.toml"
+        click.echo(f"\nWhat was guessed, for .cogworks/{file}:\n\n{block}", nl=False)
     if found.proposal:
         click.echo(
             f"\nSeveral projects and none at the top; for .cogworks/services.toml:\n\n{found.proposal}",

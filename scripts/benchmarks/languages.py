@@ -63,7 +63,7 @@ VOICES: Mapping[str, Voice] = {
     "node:test": Voice("NODE_OPTIONS='--test-reporter=junit --test-reporter-destination=stdout' {test}", _XML),
     "jest": Voice("{test} --verbose", r"(?m)^\s+(?P<how>[✓✕○✎]) (?:skipped |todo )?(?P<name>.+?)(?: \(\d+ m?s\))?$"),
     "vitest": Voice("{test} --reporter=tap-flat", r"(?m)^(?P<how>ok|not ok) \d+ - .* > (?P<name>.+?) # (?:time=\S+|(?P<left>SKIP|TODO).*)$"),
-    "mocha": Voice("{test} --reporter spec", r"(?m)^\s{4,}(?P<how>✓|-|\d+\)) (?P<name>.+?)(?: \(\d+m?s\))?$"),
+    "mocha": Voice("{test} --reporter spec", r"(?m)^\s{4,}(?P<how>[✓✔-]|\d+\)) (?P<name>.+?)(?: \(\d+m?s\))?$"),
     "jasmine": Voice(f"{{test}} --reporter={_JASMINE}", r"(?m)^spec (?P<how>passed|failed|pending|excluded): (?P<name>.*)$"),
     "ava": Voice("{test}", r"(?m)^\s+(?P<how>[✔✘-]) (?:\[\w+\]:? )?(?P<name>.+?)(?: \(\d+(?:\.\d+)?m?s\))?$"),
     "maven": Voice("{test}", _XML, "**/surefire-reports/TEST-*.xml"),

@@ -273,6 +273,24 @@ def test_a_checkout_in_another_language_is_asked_of_the_service_of_commands(
     assert (found["tests"]["passed"], found["tests"]["failed"]) == (1, 0)
 
 
+@pytest.mark.slow
+@needs("node")
+def test_commands_that_were_guessed_are_told_with_the_file_that_they_belong_into(
+    tmp_path: Path, environment: dict[str, str | None]
+) -> None:
+    folder = checkout(tmp_path / "repo", SCRIPTS)
+    result = doctor(environment, folder)
+
+    assert "What was guessed, for .cogworks/services.toml:\n\n[[services]]\n" in result.stdout
+    block = result.stdout.partition("services.toml:\n\n")[2]
+    (folder / ".cogworks").mkdir(exist_ok=True)
+    (folder / ".cogworks" / "services.toml").write_text(block)
+    again = doctor(environment, folder)
+    assert again.return_value == 0, again.stderr
+    assert "runner: node:test" in again.stdout
+    assert "What was guessed" not in again.stdout
+
+
 def test_a_folder_inside_a_checkout_stands_for_the_checkout(
     tmp_path: Path, environment: dict[str, str | None]
 ) -> None:

@@ -15,6 +15,8 @@ from cogworks.services.command.recipes import recipe_of, wanted_texts
 from cogworks.services.command.toolchains import Toolchain, how_to_get, toolchain_of
 
 MAX_FILES = 200_000
+CONFIGURED = ".cogworks/services.toml"
+"""Where commands are configured."""
 _MAX_TEXT_BYTES = 4 * 1024**2
 _LEFT_OUT = frozenset({".git", "node_modules", "target", "vendor", ".cogworks-build"})
 
@@ -93,7 +95,10 @@ def with_commands(recipe: Recipe, commands: Commands) -> Recipe:
         for name in ("setup", "test", "test_one", "lint", "format", "report", "report_file")
         if (value := getattr(commands, name))
     }
-    if commands.test:
+    if commands.test and commands.test == recipe.test:
+        # Written down as it was found: all that is known of its runner still holds.
+        own["source"] = CONFIGURED
+    elif commands.test:
         # Another command writes another report, and is started by other programs.
         own = {
             "report": "exit-code",
@@ -103,7 +108,7 @@ def with_commands(recipe: Recipe, commands: Commands) -> Recipe:
             "notes": (),
             **own,
         }
-        own["source"] = ".cogworks/services.toml"
+        own["source"] = CONFIGURED
         own["programs"] = _programs(recipe, commands)
     return recipe._replace(**own)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from cogworks.domain_services.messages import Request, Response
 from cogworks.domain_services.preparing import Choice, Prepared, PrepareParams
 from cogworks.services.answers import answered
-from cogworks.services.command.ground import Ground, NotReady, ground_of, refuse_missing, text_at
+from cogworks.services.command.ground import CONFIGURED, Ground, NotReady, ground_of, refuse_missing, text_at
 from cogworks.services.command.machine import Machine
 from cogworks.services.command.provision import Provision, provided
 from cogworks.services.command.rooms import open_room
@@ -48,7 +48,7 @@ def _prepared(ground: Ground, provision: Provision, versions: dict[str, str]) ->
         choices=tuple(_choices(ground, provision)),
         command=("/bin/sh", "-c", recipe.test) if recipe.test else (),
         runner=recipe.runner,
-        configuration=_configuration(ground),
+        configuration=_configuration(ground, provision),
         notes=(*recipe.notes, *provision.notes),
         # Without setup everything was on this machine before.
         is_reused=provision.is_reused,
@@ -67,16 +67,16 @@ def _choices(ground: Ground, provision: Provision) -> Iterator[Choice]:
         yield Choice(what="setup", source=SCRIPT)
     for name in ("test", "lint", "format"):
         if line := getattr(recipe, name):
-            yield Choice(what=f"{name} `{line}`", source=ground.source)
+            told_by = ground.source if name == "test" else ground.source.partition(",")[0]
+            yield Choice(what=f"{name} `{line}`", source=told_by)
     yield Choice(what=f"report `{recipe.report}`", source=ground.source)
 
 
-def _configuration(ground: Ground) -> str:
+def _configuration(ground: Ground, provision: Provision) -> str:
     recipe = ground.recipe
-    if not recipe.test or recipe.runner == "command":
+    if not recipe.test or recipe.source == CONFIGURED:
         return ""
     lines = [
-        "# .cogworks/services.toml",
         "[[services]]",
         f'name = "{recipe.language or "tests"}"',
         'kind = "command"',
@@ -84,7 +84,8 @@ def _configuration(ground: Ground) -> str:
     lines += [f"language = {json.dumps(recipe.language)}"] if recipe.language else []
     if ground.root:
         lines.append(f"root = {json.dumps(ground.root)}")
-    if recipe.setup:
+    # One that does not run here (packages are there, or no registry has them) is not to be written down.
+    if recipe.setup and provision.setup.lines == recipe.setup:
         lines.append(f"setup = {json.dumps(list(recipe.setup))}")
     for name in ("test", "lint", "format", "report", "report_file"):
         if value := getattr(recipe, name):

@@ -13,7 +13,7 @@ from cogworks.codebase.failures import GitFailed
 from cogworks.domain_services.messages import ErrorCode, Repository, RepositorySettings, Request
 from cogworks.removal import temporary_folder
 from cogworks.services.command.fetching import lacks_modules, locks_crates, names_crates, own_cache
-from cogworks.services.command.ground import Ground, NotReady
+from cogworks.services.command.ground import CONFIGURED, Ground, NotReady
 from cogworks.services.command.machine import Machine
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.recipes import recipe_of, wanted_texts
@@ -25,7 +25,6 @@ from cogworks.services.setup.layers import FILES, HOME
 from cogworks.services.setup.own_registries import own_registries
 from cogworks.services.setup.setups import Setup, setup_key
 
-_CONFIGURED = ".cogworks/services.toml"
 _MOST_MANIFESTS = 50
 
 
@@ -159,7 +158,7 @@ def _setup_of(
     if settings.setup or settings.setup_script.strip():
         return Setup(settings.setup, settings.setup_script)
     if machine.commands.setup:
-        return Setup(machine.commands.setup, source=_CONFIGURED)
+        return Setup(machine.commands.setup, source=CONFIGURED)
     if recipe.language == "typescript" and (ground.place / "node_modules").is_dir():
         return Setup()
 

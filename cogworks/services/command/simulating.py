@@ -24,6 +24,7 @@ from cogworks.services.command.ground import (
     text_at,
 )
 from cogworks.services.command.machine import Machine
+from cogworks.services.command.offline import not_fetched
 from cogworks.services.command.parting import Pace, files_of_tests, too_long, units_of
 from cogworks.services.command.placing import Placer, placer_of
 from cogworks.services.command.provision import provided
@@ -121,7 +122,8 @@ def _at_once(
     report = _told(room, ran, asked, selected, machine, notes=notes)
     errors = tuple(_errors(room, ran, machine))
     manifests = {name: text_at(room.place, name) for name in ("go.mod", "package.json")} if errors else {}
-    remedies = (*too_old(manifests, report.versions), *report.remedies)
+    lacking = not_fetched(room.ground.recipe.runner, errors)
+    remedies = (*too_old(manifests, report.versions), *lacking, *report.remedies)
     return report.model_copy(update={"collection_errors": errors, "remedies": remedies})
 
 

@@ -1,5 +1,6 @@
 """`validate`, `normalise` and `prepare` of the service of commands."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,24 @@ def test_what_was_chosen_is_told_with_the_configuration_that_says_the_same(tmp_p
     assert Prepared.model_validate(ask("prepare", tmp_path).result).key == first.key
     laid_out(tmp_path, {"package-lock.json": "{}"})
     assert Prepared.model_validate(ask("prepare", tmp_path).result).key != first.key
+
+
+@needs("node")
+def test_what_was_chosen_stays_what_it_is_when_it_is_written_down(tmp_path: Path) -> None:
+    manifest = '{"scripts": {"test": "jest"}, "devDependencies": {"jest": "1", "eslint": "9"}}'
+    laid_out(tmp_path, {"package.json": manifest, "node_modules/.keep": ""})
+    found = Prepared.model_validate(ask("prepare", tmp_path).result)
+    [table] = tomllib.loads(found.configuration)["services"]
+    written = {name: value for name, value in table.items() if name in Commands._fields}
+    again = Prepared.model_validate(ask("prepare", tmp_path, commands=Commands(**written)).result)
+
+    # Its packages are there, so nothing installs them.
+    assert "setup" not in table
+    assert again.runner == found.runner == "jest"
+    assert again.configuration == ""
+    assert ("lint `eslint --format json {files}`", "package.json") in [
+        (each.what, each.source) for each in found.choices
+    ]
 
 
 @pytest.mark.slow
