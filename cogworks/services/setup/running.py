@@ -148,6 +148,9 @@ def _run_all(
     script.chmod(0o755)
     indexes = _indexes(means)
     own = own_registries(means.settings, means.user_home, indexes.urls)
+    if own.cargo:
+        (room.home / ".cargo").mkdir()
+        (room.home / ".cargo/config.toml").write_text(own.cargo, encoding="utf-8")
     traffic = Traffic(Way(registries_of(means.settings, own), resolved, proxies_of(means.settings)))
     notes: list[str] = []
     with ExitStack() as stack:

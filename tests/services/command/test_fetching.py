@@ -8,7 +8,7 @@ import pytest
 
 from cogworks.domain_services.messages import ErrorCode
 from cogworks.services.command.fetching import lacks_modules, locks_crates, names_crates, own_cache
-from tests.services.asking import HERE
+from tests.services.asking import HERE, laid_out
 from tests.services.command.commanding import ask, needs, outcomes, report_of
 from tests.services.command.package_registries import (
     CARGO_CONFIG,
@@ -160,6 +160,22 @@ def test_crates_are_fetched_once_and_are_there_without_a_network(is_locked: bool
     assert outcomes(report) == {"src/lib.rs::price": "passed"}
     assert any(each.endswith("/download") for each in served.asked)
     assert ("setup `cargo fetch`", "Cargo.toml") in kept_choices(repository, **asked)
+    assert outcomes(report_of(repository, **asked)) == outcomes(report)
+
+
+@pytest.mark.slow
+@isolated
+@needs("cargo", "rustc")
+def test_crates_come_from_the_mirror_that_the_user_of_this_machine_configured(tmp_path: Path) -> None:
+    home = laid_out(tmp_path / "home", {".cargo/config.toml": CARGO_CONFIG})
+    repository = tmp_path / "repository"
+    files = {name: text for name, text in RUST.items() if not name.startswith(".cargo/")}
+    asked: dict[str, Any] = {"kept": tmp_path / "kept", "base": committed(repository, files), "home": home}
+    with registries_up() as served:
+        report = report_of(repository, **asked, environment_of_service=served.settings)
+
+    assert outcomes(report) == {"src/lib.rs::price": "passed"}
+    # Without a network cargo has to know of it as well.
     assert outcomes(report_of(repository, **asked)) == outcomes(report)
 
 

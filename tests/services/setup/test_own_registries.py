@@ -1,5 +1,6 @@
 """What this machine's own configuration says of registries; never a credential, and nothing of a repository."""
 
+import tomllib
 from pathlib import Path
 
 from cogworks.services.setup.own_registries import own_registries
@@ -26,6 +27,17 @@ def test_every_tool_s_own_configuration_is_read_without_credentials(tmp_path: Pa
         "npm_config_registry": "https://npm.example.com/",
         "GOPROXY": "https://go.example.com",
     }
+    assert tomllib.loads(own.cargo) == tomllib.loads(FILES[".cargo/config.toml"])
+
+
+def test_cargo_s_own_configuration_is_handed_on_without_what_grants_anything(tmp_path: Path) -> None:
+    config = (
+        '[registries.team]\nindex = "sparse+https://me:secret@team.example.com/"\ntoken = "secret"\n'
+        '[net]\noffline = true\n[source.local]\ndirectory = "/x"\n[source.crates-io]\nreplace-with = "local"\n'
+    )
+    own = own_registries({}, laid_out(tmp_path, {".cargo/config.toml": config}))
+
+    assert tomllib.loads(own.cargo) == {"registries": {"team": {"index": "sparse+https://team.example.com/"}}}
 
 
 def test_variables_come_before_files(tmp_path: Path) -> None:
@@ -36,6 +48,6 @@ def test_variables_come_before_files(tmp_path: Path) -> None:
 
 
 def test_without_configuration_and_with_broken_files_there_is_nothing(tmp_path: Path) -> None:
-    assert own_registries({}, tmp_path) == ((), ())
+    assert own_registries({}, tmp_path) == ((), (), "")
     broken = {".cargo/config.toml": "[[[", ".npmrc": "\0\xff registry", ".config/go/env": "GOPROXY="}
-    assert own_registries({}, laid_out(tmp_path, broken)) == ((), ())
+    assert own_registries({}, laid_out(tmp_path, broken)) == ((), (), "")
