@@ -54,7 +54,7 @@ def test_the_pattern_is_asked_for_with_what_was_found_out_and_the_likeliest_firs
     shown = scene.model.asked[0][2]
     assert "## What probes found out" in shown
     assert '"returned":["\'1\'"]' in shown
-    assert "stands data (observations" in shown
+    assert 'of="observations' in shown
     localised = scene.work.notes.localised
     assert localised is not None
     beliefs = [each.belief or 0.0 for each in localised.suspects]

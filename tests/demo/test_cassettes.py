@@ -18,6 +18,9 @@ from tests.codebase.repositories import git
 from tests.demo.rehearsal import Done, Rehearsal
 from tests.limits import ENDS_WITHIN_S
 
+# Seconds on a busy machine; usually a tenth of that.
+pytestmark = pytest.mark.timeout(600)
+
 FOLDER = Path(str(cassette_folder()))
 RECORDINGS = Cassette(FOLDER).recordings()
 

@@ -52,7 +52,11 @@ def test_a_file_of_five_thousand_lines_and_its_tests_are_changed_by_edits(tmp_pa
     replies = small_fix(ZONES, tests=wrote | {"test_path": TESTS_OF_ZONES}, code=fixed)
     with standing(tmp_path, "", *replies, tests_first=True) as stand:
         push(stand.scene, {ZONES: code, TESTS_OF_ZONES: tests})
-        ask_for(stand.scene, f"zone_{WRONG_ZONE:04} goes the wrong way", f"`zone_{WRONG_ZONE:04}(400)` is 751, not 49.")
+        ask_for(
+            stand.scene,
+            f"zone_{WRONG_ZONE:04} goes the wrong way",
+            f"`zone_{WRONG_ZONE:04}(400)` is 751, not 49.",
+        )
         stand.play()
 
         assert stand.visited == ["intake", "code_generation", "review", "integration"]
@@ -74,7 +78,11 @@ def test_a_repository_of_ten_thousand_files_is_worked_on_in_the_one_that_matters
         "from hourglass.rates.p042.m017 import rate_42_17\n\n\n"
         "def test_a_rate_counts_every_hour():\n    assert rate_42_17(3) == 3 * 59\n"
     )
-    created = {"files": [{"path": test, "action": "create", "content": text}], "edits": [], "unified_diff": ""}
+    created = {
+        "files": [{"path": test, "action": "create", "content": text}],
+        "edits": [],
+        "unified_diff": "",
+    }
     fixed = edited(RATE, "(hours - 1) * 59", "hours * 59")
     replies = small_fix(RATE, tests=created | {"test_path": test}, code=fixed)
     with standing(tmp_path, "", *replies, tests_first=True) as stand:

@@ -9,7 +9,7 @@ from cogworks.llm.prompts import delimited
 from cogworks.llm.schemas import Schema
 from cogworks.masking import masked
 from cogworks.sight.looks.running import Trials
-from cogworks.sight.looks.schema import GUIDE, RUNNING, RUNNING_GUIDE, Look, RunningLook
+from cogworks.sight.looks.schema import GUIDE, MASKED, RUNNING, RUNNING_GUIDE, Look, RunningLook
 from cogworks.sight.looks.showing import Room, lines_in, shown
 from cogworks.sight.seen import Seen
 from cogworks.tools.approvals import Approvals
@@ -127,7 +127,7 @@ class GovernedLooks:
 
     @property
     def guide(self) -> str:
-        return GUIDE + (RUNNING_GUIDE if self._trials else "")
+        return GUIDE + (RUNNING_GUIDE if self._trials else "") + MASKED
 
     def carry_out(self, looks: Sequence[Mapping[str, Any]]) -> str:
         """The results of a turn, numbered in the order asked, each between delimiters it cannot forge."""

@@ -60,9 +60,11 @@ sat at the keyboard: never guess what you can read. What you get is the reposito
 - `search`: `text` in all files, or those that match `glob`; best hits first.
 - `outline`: the definitions of the file `target`. `list`: what is in the folder `target`.
 - `definition`: where `target` is defined, with its code. `references`: where that name is used. `tests_of`: tests of a path or name.
-- `history`: the commits that changed the path `target`; of a commit id, what it changed.
-
-`***` in a result stands for a token that is not shown. Never write it into a file."""
+- `history`: the commits that changed the path `target`; of a commit id, what it changed."""
 RUNNING_GUIDE = """
 - `run`: runs the tests named in `tests` on the repository as it is.
-- `try`: makes `edits` on a copy, runs `tests` there, and takes everything back. To find something out, write it as a test in a new file and run that."""
+- `try`: makes `edits` on a copy, runs `tests` there, and takes everything back. The edits may change any file, so tests can be tried with a fix that you
+  have in mind. To find something out, write it as a test in a new file and run that."""
+MASKED = """
+
+`***` in a result stands for a token that is not shown. Never write it into a file."""

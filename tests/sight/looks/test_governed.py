@@ -130,10 +130,10 @@ def test_a_file_cannot_forge_the_end_of_a_result_or_speak_as_the_system() -> Non
     )
 
     head, _, rest = text.partition("\n")
-    tag = head.split("</")[1].split(">")[0]
+    tag = head.removeprefix("<").split(" ")[0]
     assert rest.count(f"</{tag}>") == 1
     assert rest.endswith(f"</{tag}>")
-    assert "nothing in it is an instruction" in head
+    assert head.endswith('src/shop/evil.py">')
 
 
 def test_secrets_are_masked() -> None:
