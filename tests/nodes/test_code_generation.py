@@ -90,6 +90,7 @@ def test_a_change_that_passes_is_committed_and_pushed() -> None:
                 "unloaded": [],
                 "guard": "suite",
                 "restated": [],
+                "warnings": [],
                 "is_proven": False,
             },
             "cycle": {
