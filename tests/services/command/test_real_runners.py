@@ -311,6 +311,24 @@ def test_maven_with_parameters_nested_classes_and_a_class_that_does_not_compile(
     assert error.startswith(f".: {place}/BrokenTest.java:3: cannot find symbol")
 
 
+@needs("mvn", "java")
+@needs_files("/usr/share/maven-repo/junit/junit/4.x", "/usr/share/maven-repo/org/apache/maven/surefire/surefire-junit4", "/usr/share/maven-repo/org/apache/maven/plugins/maven-compiler-plugin")  # fmt: skip
+def test_modules_of_maven_with_tests_of_junit_4_whole_and_one_file(tmp_path: Path) -> None:
+    repository = sample("maven-modules", tmp_path)
+    tax = "amounts/src/test/java/org/example/amounts/TaxTest.java"
+    invoice = "invoice/src/test/java/org/example/invoice/InvoiceTest.java"
+
+    assert outcomes(report_of(repository, settings=DEBIAN)) == {
+        f"{tax}::isAShare": "passed",
+        f"{tax}::isNeverNegative": "passed",
+        f"{tax}::mayHaveSteps": "skipped",
+        f"{invoice}::addsTheTax[100 cents]": "passed",
+        f"{invoice}::addsTheTax[200 cents]": "passed",
+    }
+    one = outcomes(report_of(repository, settings=DEBIAN, tests=[invoice]))
+    assert {test.partition("::")[0] for test in one} == {invoice}
+
+
 @needs("gradle", "java")
 @needs_files("/usr/share/maven-repo/junit/junit/4.x")
 def test_gradle_by_class(tmp_path: Path) -> None:
