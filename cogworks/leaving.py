@@ -15,7 +15,7 @@ _CLOSING = re.compile(
 )
 _SKIP = re.compile(r"\[(?=(?:skip ci|ci skip|no ci|skip actions|actions skip)\])", re.IGNORECASE)
 _TRAILER = re.compile(r"^([ \t]*[A-Za-z0-9]+(?:-[A-Za-z0-9]+)+)(?=[ \t]*:)", re.MULTILINE)
-_IMAGE = re.compile(r"!(?=\[)|<(?=img\b|image\b|picture\b|source\b|video\b|svg\b)", re.IGNORECASE)
+_IMAGE = re.compile(r"!(?=\[)|<(?=img\b|image\b|picture\b|source\b|video\b|svg\b|!--)", re.IGNORECASE)
 
 
 def on_terminal(text: str) -> str:
@@ -29,7 +29,7 @@ def in_log_of_actions(text: str) -> str:
 
 
 def in_markdown(text: str) -> str:
-    """A part of a body: it calls nobody, closes nothing and loads nothing from elsewhere."""
+    """A part of a body: it calls nobody, closes nothing, hides nothing and loads nothing from elsewhere."""
     return _IMAGE.sub(lambda found: "" if found[0] == "!" else "&lt;", _calm(text))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cogworks.errors import CogworksError
+from cogworks.leaving import on_terminal
 
 MAX_MESSAGE = 20_000
 _FENCE = re.compile(r"`{3,}")
@@ -66,6 +67,7 @@ def _cell(text: str) -> str:
 
 
 def _fenced(text: str) -> str:
+    text = on_terminal(text)
     shown = text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}…"
     longest = max((len(found) for found in _FENCE.findall(shown)), default=2)
     fence = "`" * (longest + 1)

@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import click
-
 from cogworks.checkup.findings import Checkup, ServiceCheckup, SuiteRun, counted, failing
 from cogworks.checkup.outlook import outlook
 from cogworks.checkup.proposing import configuration_of
 from cogworks.checkup.verdict import things_to_do
+from cogworks.cli.tables import show_line
 from cogworks.domain_services.messages import TestReport
 from cogworks.domain_services.parts import slowest
 from cogworks.repair.unloaded import unloaded_of
@@ -23,12 +22,12 @@ def show(found: Checkup) -> None:
     """Print it for people."""
     for label, lines in rows(found):
         for number, line in enumerate(lines):
-            click.echo(f"{label if number == 0 else '':<{_LABEL}} {line}".rstrip())
+            show_line(f"{label if number == 0 else '':<{_LABEL}} {line}".rstrip())
     if block := configuration_of(found.services):
         file = "services.toml" if _TABLE_OF_SERVICES in block else "config.toml"
-        click.echo(f"\nWhat was guessed, for .cogworks/{file}:\n\n{block}", nl=False)
+        show_line(f"\nWhat was guessed, for .cogworks/{file}:\n\n{block}", nl=False)
     if found.proposal:
-        click.echo(
+        show_line(
             f"\nSeveral projects and none at the top; for .cogworks/services.toml:\n\n{found.proposal}",
             nl=False,
         )

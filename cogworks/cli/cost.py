@@ -8,7 +8,7 @@ import click
 
 from cogworks.cli.cost_calls import as_object, calls_of, show
 from cogworks.cli.looking import AT_HELP, Look, look_at, moment_of
-from cogworks.cli.tables import Column, show_table
+from cogworks.cli.tables import Column, show_line, show_table
 from cogworks.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def cost(issue_url: str, at: str, with_calls: bool, as_json: bool) -> int:
         return 0
     _print(seen, at)
     if calls:
-        click.echo()
+        show_line()
         show(calls)
     return 0
 
@@ -110,18 +110,18 @@ def _sub_item(state: "RunState", row: "SpendRow") -> dict[str, Any]:
 
 def _print(seen: "Considered", at: str) -> None:
     told = _as_object(seen, at)
-    click.echo(told["issue"] + (f"  (as of {told['at']['time']})" if told["at"] else "") + "\n")
+    show_line(told["issue"] + (f"  (as of {told['at']['time']})" if told["at"] else "") + "\n")
     total = ("total", *_cells({**told["total"], "visits": len(seen.state.visits)}))
     nodes = [(row["node"], *_cells(row)) for row in told["nodes"]]
     show_table([Column("node"), *COLUMNS], [*nodes, total])
     if seen.state.sub_items:
-        click.echo()
+        show_line()
         show_table(
             [Column("sub-work-item"), *COLUMNS],
             [(_title(row), *_cells(row)) for row in told["sub_items"]],
         )
     for line in closing_lines(seen.state, told):
-        click.echo(f"\n{line}")
+        show_line(f"\n{line}")
 
 
 def closing_lines(state: "RunState", told: Mapping[str, Any]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cogworks.cli.tables import show_line
 from cogworks.errors import CogworksError, Interrupted
 from cogworks.forge.addresses import parse_repository_url
 from cogworks.github.meter import Requests
@@ -176,8 +177,8 @@ def _print(checks: "Sequence[Check]") -> None:
     words = {"ok": "ok", "warning": "warning", "failed": "FAILED", "skipped": "skipped"}
     for check in checks:
         lines = check.found.splitlines() or [""]
-        click.echo(f"{words[check.status]:<8} {check.name:<14} {lines[0]}")
+        show_line(f"{words[check.status]:<8} {check.name:<14} {lines[0]}")
         for line in lines[1:]:
-            click.echo(f"{'':<23} {line}")
+            show_line(f"{'':<23} {line}")
         if check.remedy and check.status != "ok":
-            click.echo(f"{'':<23} -> {check.remedy}")
+            show_line(f"{'':<23} -> {check.remedy}")

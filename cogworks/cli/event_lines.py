@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from cogworks.cli.looking import Look
-from cogworks.cli.tables import Column, show_table
+from cogworks.cli.tables import Column, show_line, show_table
 from cogworks.cli.visit_logs import VisitLog, visit_logs
 from cogworks.cycle.eventlog import told
 
@@ -27,11 +27,11 @@ def show_events(source: str, visit: int | None, look: Look, *, as_json: bool) ->
         click.echo(json.dumps({"issue": source, "visits": [_as_object(log) for log in logs], **look.used()}))
         return 1 if damaged else 0
     for log in logs:
-        click.echo(f"{log.folder}:")
+        show_line(f"{log.folder}:")
         if log.damage is None:
             show_table(COLUMNS, [_cells(told(event)) for event in log.events])
         else:
-            click.echo(f"    {log.damage}")
+            show_line(f"    {log.damage}")
     return 1 if damaged else 0
 
 

@@ -7,7 +7,7 @@ import click
 
 from cogworks.cli.looking import AT_HELP, Look, look_at, moment_of
 from cogworks.cli.status import next_move, outcome_word
-from cogworks.cli.tables import Column, show_table
+from cogworks.cli.tables import Column, show_line, show_table
 
 if TYPE_CHECKING:
     from cogworks.engine.consider import Considered
@@ -60,16 +60,16 @@ def _as_object(seen: "Considered", found: "Explanation", at: str) -> dict[str, A
 def _print(seen: "Considered", found: "Explanation", at: str) -> None:
     moment = moment_of(seen, at)
     then = f"  (as of {moment['time']}, ledger {moment['oid'][:10]})" if moment else ""
-    click.echo(f"{seen.snapshot.issue.url}{then}\n")
-    click.echo(f"next: {next_move(seen)}")
-    click.echo(f"because: {found.because}\n")
+    show_line(f"{seen.snapshot.issue.url}{then}\n")
+    show_line(f"next: {next_move(seen)}")
+    show_line(f"because: {found.because}\n")
     show_table([Column("fact"), Column("value")], [(fact.name, fact.value) for fact in found.facts])
-    click.echo()
+    show_line()
     show_table(
         [Column("not now"), Column("status"), Column("why")],
         [(other.node, other.status, other.reason) for other in found.not_now],
     )
     for act in found.unblocked_by:
-        click.echo(f"\nto unblock: {act.act} ({act.who}){f'  {act.url}' if act.url else ''}")
+        show_line(f"\nto unblock: {act.act} ({act.who}){f'  {act.url}' if act.url else ''}")
         if act.paste:
-            click.echo(f"or comment: {act.paste}")
+            show_line(f"or comment: {act.paste}")

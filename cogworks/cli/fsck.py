@@ -8,6 +8,7 @@ import click
 
 from cogworks.cli.admission import admitted
 from cogworks.cli.looking import Look
+from cogworks.cli.tables import show_line
 from cogworks.forge.addresses import parse_issue_url
 
 if TYPE_CHECKING:
@@ -64,13 +65,13 @@ def _as_objects(findings: "Sequence[Finding]") -> list[dict[str, object]]:
 
 def _print(url: str, checked: "Checked", *, repair: bool) -> None:
     for found in checked.repaired:
-        click.echo(f"repaired: {found.object} {found.problem}")
+        show_line(f"repaired: {found.object} {found.problem}")
     for found in checked.findings:
-        click.echo(f"{found.kind} ({found.rule}): {found.object} {found.problem}\n    {found.remedy}")
+        show_line(f"{found.kind} ({found.rule}): {found.object} {found.problem}\n    {found.remedy}")
     for note in checked.notes:
-        click.echo(f"note: {note}", err=True)
+        show_line(f"note: {note}", err=True)
     count = len(checked.findings)
     size = f"{checked.commits} commits, {checked.visits} visits" if checked.commits else "no ledger"
-    click.echo(f"{url}: {f'{count} finding(s)' if count else 'clean'} ({size})")
+    show_line(f"{url}: {f'{count} finding(s)' if count else 'clean'} ({size})")
     if not repair and any(found.can_be_repaired for found in checked.findings):
-        click.echo(f"put views and links right with: cogworks fsck --repair {url}")
+        show_line(f"put views and links right with: cogworks fsck --repair {url}")

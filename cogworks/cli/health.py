@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cogworks.cli.tables import show_line
 from cogworks.errors import TryAgainLater, UsageError
 
 if TYPE_CHECKING:
@@ -117,10 +118,10 @@ def _show(told: Sequence[Mapping[str, Any]]) -> None:
     show_table([*columns, Column("ms", is_number=True)], rows)
     for each in told:
         if each.get("environments"):
-            click.echo(f"\n{each['name']}: the environments of repositories are {each['environments']}")
+            show_line(f"\n{each['name']}: the environments of repositories are {each['environments']}")
         if each["status"] == "failed":
-            click.echo(f"\n{each['message']}", err=True)
+            show_line(f"\n{each['message']}", err=True)
         elif each["isolation"]:
-            click.echo(f"\n{each['name']} runs tests apart by: {', '.join(each['isolation'])}")
+            show_line(f"\n{each['name']} runs tests apart by: {', '.join(each['isolation'])}")
         elif "simulate" in each["capabilities"]:
-            click.echo(f"\n{each['name']} does not say how it keeps the tests it runs apart", err=True)
+            show_line(f"\n{each['name']} does not say how it keeps the tests it runs apart", err=True)

@@ -7,7 +7,7 @@ import click
 
 from cogworks.cli.admission import admitted
 from cogworks.cli.looking import AT_HELP, Look, refuse_lost
-from cogworks.cli.tables import Column, show_table
+from cogworks.cli.tables import Column, show_line, show_table
 from cogworks.errors import CogworksError, UsageError
 from cogworks.forge.addresses import parse_issue_url
 
@@ -86,7 +86,7 @@ def log(issue_url: str, limit: int, at: str, events: bool, visit: int | None, as
         click.echo(json.dumps({**told_all, **look.used()}))
         return 0
     if warning:
-        click.echo(f"warning: {warning}", err=True)
+        show_line(f"warning: {warning}", err=True)
     _print(address.url, rows, found.total)
     return 0
 
@@ -127,11 +127,11 @@ def _as_object(row: "Told") -> dict[str, Any]:
 
 def _print(url: str, rows: "tuple[Told, ...]", total: int) -> None:
     if not rows:
-        click.echo(f"{url}: nothing has happened yet; `cogworks process {url}` takes the first step.")
+        show_line(f"{url}: nothing has happened yet; `cogworks process {url}` takes the first step.")
         return
     show_table(COLUMNS, [_cells(row) for row in rows])
     if total > len(rows):
-        click.echo(f"{total - len(rows)} older commits; `--limit 0` shows all", err=True)
+        show_line(f"{total - len(rows)} older commits; `--limit 0` shows all", err=True)
 
 
 def _cells(row: "Told") -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cogworks.cli.looking import AT_HELP, Look, look_at, moment_of
+from cogworks.cli.tables import show_line
 
 if TYPE_CHECKING:
     from cogworks.engine.consider import Considered
@@ -31,7 +32,7 @@ def status(issue_url: str, at: str, as_json: bool) -> int:
         click.echo(json.dumps({**_as_object(seen), "at": moment_of(seen, at), **look.used()}))
         return 0
     if moment := moment_of(seen, at):
-        click.echo(f"as of {moment['time']}, ledger {moment['oid'][:10]}")
+        show_line(f"as of {moment['time']}, ledger {moment['oid'][:10]}")
     _print(seen)
     return 0
 
@@ -151,23 +152,23 @@ def _print(seen: "Considered") -> None:
     from cogworks.pipeline.spending import earlier_line, unconfirmed
 
     told = _as_object(seen)
-    click.echo(f"{told['issue']}  {told['status']}  pipeline {told['pipeline']}")
+    show_line(f"{told['issue']}  {told['status']}  pipeline {told['pipeline']}")
     for row in told["nodes"]:
         cost = f"${row.get('cost_usd', 0.0):.4f}"
-        click.echo(
+        show_line(
             f"  {row['node']:<28} {row['status']:<13} {row['visits']:>2}×  {cost:>9}  {row.get('summary', '')}"
         )
     for pull in told["pull_requests"]:
-        click.echo(
+        show_line(
             f"  pull request #{pull['number']} ({pull['slug']}): {pull['state']}  {pull['url']}".rstrip()
         )
     if told["baseline"]:
-        click.echo(f"  baseline: {told['baseline']['told']} ({told['baseline']['oid'][:12]})")
+        show_line(f"  baseline: {told['baseline']['told']} ({told['baseline']['oid'][:12]})")
     tokens = told["tokens"]
     lost = unconfirmed(seen.state.spent)
-    click.echo(
+    show_line(
         f"  cost ${told['cost_usd']:.4f}{f' ({lost})' if lost else ''} of ${told['budget_usd']:.2f}, {tokens['input']} + {tokens['output']} tokens"
     )
     if told["earlier_usd"]:
-        click.echo(f"  {earlier_line(seen.state)}")
-    click.echo(f"next: {told['next']}")
+        show_line(f"  {earlier_line(seen.state)}")
+    show_line(f"next: {told['next']}")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from cogworks.leaving import on_terminal
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -31,6 +33,11 @@ def console_for_people(*, stderr: bool = False) -> "Console":
     return Console(stderr=stderr, highlight=False, width=width)
 
 
+def show_line(text: str = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print a line of a page; the words of others in it do nothing to the terminal."""
+    click.echo(on_terminal(text), err=err, nl=nl)
+
+
 def show_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
     """Print rows below their column names on stdout; what does not fit goes on in the next line of its column."""
     from rich.table import Table
@@ -41,7 +48,7 @@ def show_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None
     for column in columns:
         table.add_column(column.name, justify="right" if column.is_number else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(" ".join(str(cell).split())) for cell in row))
+        table.add_row(*(Text(" ".join(on_terminal(str(cell)).split())) for cell in row))
     if console.is_terminal:
         console.print(table)
         return

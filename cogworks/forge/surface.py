@@ -12,6 +12,7 @@ from cogworks.forge.markers import STATUS_TOPIC, marked
 from cogworks.forge.notices import insisted_on, notices
 from cogworks.forge.recorded import recorded_in
 from cogworks.forge.snapshot import Snapshot
+from cogworks.leaving import in_markdown
 from cogworks.pipeline.closing import closing_pull, end_of, is_all_merged
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.frontier import InstanceStatus
@@ -226,7 +227,10 @@ def _cautions(state: RunState) -> list[str]:
     """What the results that count leave open, each once for all visits of a sub-work-item."""
     standing = [visit for visit in state.visits if visit.caution and not visit.is_discarded]
     latest = {(visit.sub_item, visit.caution): visit.instance for visit in standing}
-    lines = [f"> **{instance_name(instance)}:** {caution}" for (_, caution), instance in latest.items()]
+    lines = [
+        f"> **{instance_name(instance)}:** {in_markdown(caution)}"
+        for (_, caution), instance in latest.items()
+    ]
     return ["\n".join(lines)] if lines else []
 
 
@@ -239,7 +243,8 @@ def _end(state: RunState, position: Position, facts: Facts) -> str:
 
 
 def _failures(state: RunState, position: Position, facts: Facts) -> list[str]:
-    lines = [f"- **{instance_name(instance)}:** {reason}" for instance, reason in failures(state, position)]
+    told = failures(state, position)
+    lines = [f"- **{instance_name(instance)}:** {in_markdown(reason)}" for instance, reason in told]
     if retry := how_to_retry(state, facts):
         lines.append(f"- {retry}")
     return ["\n".join(lines)] if lines else []
@@ -306,7 +311,7 @@ def _link(state: RunState, pipeline: Pipeline, instance: Instance) -> str:
 
 
 def _cell(text: str) -> str:
-    line = " ".join(text.split()).replace("|", "\\|")
+    line = " ".join(in_markdown(text).split()).replace("|", "\\|")
     return line if len(line) <= 200 else f"{line[:199]}…"
 
 

@@ -6,6 +6,7 @@ from typing import Protocol
 from cogworks.errors import CogworksError
 from cogworks.forge.effects import ReportCheck
 from cogworks.github.credentials import TokenSource
+from cogworks.leaving import in_markdown, in_title
 
 
 class CheckSource(Protocol):
@@ -35,7 +36,8 @@ def reported(checks: Sequence[ReportCheck], source: CheckSource | None) -> tuple
         return ()
     for check in checks:
         try:
-            source.report_check(check)
+            told = {"title": in_title(check.title), "summary": in_markdown(check.summary)}
+            source.report_check(check.model_copy(update=told))
         except CogworksError as error:
             warnings.append(f"no check run: {error}")
     return tuple(warnings)

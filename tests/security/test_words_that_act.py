@@ -1,18 +1,29 @@
 """A model's or a stranger's words are read where they are shown, and do nothing there."""
 
+import importlib
+import inspect
+import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest
+from cogworks.cli.action_outputs import summary
+from cogworks.cli.tables import Column, show_line, show_table
+from cogworks.engine.consider import Wanted, consider
+from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest, ReportCheck
 from cogworks.forge.publication import PublicationContext, known_from
+from cogworks.forge.surface import project
+from cogworks.github.checks import reported
 from cogworks.github.composing import operations
 from cogworks.hub.actions.mentions import closing_numbers
 from cogworks.leaving import in_commit_message, in_log_of_actions, in_markdown, in_title, on_terminal
-from cogworks.vocabulary import BranchName, VisitKey
+from cogworks.nodes.contract import Failed
+from cogworks.vocabulary import BranchName, CommitOid, NodeId, RunId, VisitKey
+from tests.step_fakes import Runner
 from tests.world import MAIN, World
 
 CLOSING = ["Closes #3", "fixes: #3", "Resolved octo-org/adder#3", "FIX\t#3", "a\nclosed\n#3"]
@@ -101,3 +112,87 @@ def test_a_terminal_gets_no_control_characters_but_line_ends_and_tabs(text: str)
 def test_no_line_of_the_actions_log_is_a_command(text: str) -> None:
     for line in in_log_of_actions(text).splitlines():
         assert not line.lstrip().startswith(("::", "##["))
+
+
+def test_a_node_s_words_in_the_status_comment_call_nobody_and_hide_nothing() -> None:
+    world = World()
+    Runner(world).step()
+    spoken = "Fixes #1 for @octo-org/team ![](https://evil.example/x.png) <!-- <img src=//evil.example>"
+    visit = world.state.visits[0].model_copy(update={"summary": spoken, "caution": spoken})
+    state = world.state.model_copy(update={"visits": (visit,)})
+    found = consider(world.snapshot(), Wanted(), new_run_id=lambda: RunId("r"))
+
+    shown = project(replace(found.standing, state=state), found.config).comment
+
+    assert shown.count("Fixes") == 2
+    for acting in ("Fixes #1", "@octo-org", "![", "<!--", "<img"):
+        assert acting not in shown
+
+
+def test_a_failed_node_s_reason_in_the_status_comment_hides_nothing() -> None:
+    world = World()
+    fails = Runner(world, nodes={NodeId("spec"): lambda *_: Failed(reason="<!-- @ann", category="escalated")})
+    fails.step()
+
+    [comment] = world.own_comments()
+
+    assert "&lt;!-- @" in comment
+    assert "@ann" not in comment
+
+
+class Checks:
+    """What would be made as check runs."""
+
+    def __init__(self) -> None:
+        self.made: list[ReportCheck] = []
+
+    def report_check(self, check: ReportCheck) -> None:
+        self.made.append(check)
+
+
+def test_a_check_run_calls_nobody_and_loads_nothing() -> None:
+    checks = Checks()
+    check = ReportCheck(
+        name="cogworks",
+        head=CommitOid("a" * 40),
+        conclusion="success",
+        title="Passed\x1b[2J @ann",
+        summary="![](https://evil.example/x.png) @ann <!--",
+        visit_key=VisitKey("k"),
+    )
+
+    assert reported([check], checks) == ()
+
+    [made] = checks.made
+    assert "\x1b" not in made.title
+    assert "@ann" not in made.title + made.summary
+    assert "![" not in made.summary
+    assert "<!--" not in made.summary
+
+
+def test_a_step_summary_keeps_no_sign_that_nobody_sees() -> None:
+    told = summary("https://github.com/o/r/issues/1", {"message": "fine\x1b[2J \u202eevil\u2066"})
+
+    assert "fine evil" in told
+    assert not {"\x1b", "\u202e", "\u2066"} & {*told}
+
+
+def test_a_page_and_its_tables_do_nothing_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    show_table([Column("Node"), Column("What")], [["code", "fine\x1b]0;owned\x07\x1b[2J\u202e"]])
+    show_line("next: \x1b[1A\x1b[2Kdone\u202e")
+
+    shown = capsys.readouterr().out
+
+    assert "fine" in shown
+    assert "next: done\n" in shown
+    assert not {"\x1b", "\x07", "\u202e"} & {*shown}
+
+
+PAGES = ("status", "explain", "log", "doctor", "checkup_pages", "cost", "event_lines", "health", "fsck")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_prints_words_but_by_the_function_for_terminals(page: str) -> None:
+    source = inspect.getsource(importlib.import_module(f"cogworks.cli.{page}"))
+
+    assert re.findall(r"click\.echo\((?!\s*json\.dumps)", source) == []
