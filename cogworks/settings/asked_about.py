@@ -5,6 +5,11 @@ MANIFESTS = (
     "**/requirements/*.txt", "**/constraints*.txt", "**/Pipfile", "**/Pipfile.lock", "**/poetry.lock", "**/pdm.lock",
     "**/uv.lock", "**/pylock.toml", "**/Cargo.toml", "**/Cargo.lock", "**/package.json", "**/package-lock.json",
     "**/go.mod", "**/go.sum",
+    "**/npm-shrinkwrap.json", "**/yarn.lock", "**/pnpm-lock.yaml", "**/pnpm-workspace.yaml", "**/.npmrc", "**/.yarnrc*",
+    "**/pip.conf", "**/Gemfile", "**/Gemfile.lock", "**/*.gemspec", "**/composer.json", "**/composer.lock", "**/pom.xml",
+    "**/build.gradle", "**/build.gradle.kts", "**/settings.gradle", "**/settings.gradle.kts", "**/libs.versions.toml",
+    "**/gradle.lockfile", "**/gradle-wrapper.properties", "**/*.csproj", "**/packages.config", "**/packages.lock.json",
+    "**/Directory.Packages.props",
 )  # fmt: skip
 """What says what is installed, in whatever folder."""
 

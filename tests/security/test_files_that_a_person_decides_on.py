@@ -28,6 +28,22 @@ ATTACKS = (
     ),
     *("src/conftest.py", "tools/setup.py", "services/api/requirements-dev.txt", "Setup.PY", "set\u00adup.py"),
     *("tests/requirements.txt", "tests/pytest.ini", "data/tests.d/setup.cfg"),
+    *(
+        "Gemfile",
+        "shop.gemspec",
+        "composer.json",
+        "api/pom.xml",
+        "build.gradle.kts",
+        "gradle/libs.versions.toml",
+        "Shop.csproj",
+    ),
+    *(
+        "yarn.lock",
+        "web/pnpm-lock.yaml",
+        ".npmrc",
+        "web/.yarnrc.yml",
+        "gradle/wrapper/gradle-wrapper.properties",
+    ),
 )
 ORDINARY = (
     *(
