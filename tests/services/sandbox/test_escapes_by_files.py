@@ -251,3 +251,25 @@ def test_places_in_memory_are_small(isolation: Isolation, place: str, tmp_path: 
 
     assert ended.code == 1
     assert "No space left on device" in ended.output
+
+
+DEVICES = """
+import os, sys
+for path in sys.argv[1:]:
+    try:
+        # To what it is already: nothing of the machine changes where this succeeds.
+        os.chmod(path, os.stat(path).st_mode & 0o7777)
+        print("changed")
+    except OSError:
+        print("held")
+with open("/dev/null", "w") as null:
+    null.write("x")
+print(len(open("/dev/zero", "rb").read(3)))
+"""
+
+
+@COMPLETE
+def test_devices_of_the_machine_are_used_and_never_changed(isolation: Isolation, tmp_path: Path) -> None:
+    said = attack(DEVICES, tmp_path, isolation, "/dev/null", "/dev/zero", "/dev/urandom").output.split()
+
+    assert said == ["held", "held", "held", "3"]

@@ -1,5 +1,6 @@
 """Hostile programs that open connections; each is shown to succeed where there are no isolation."""
 
+import errno
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -142,3 +143,31 @@ def test_without_namespaces_only_connected_pairs_of_streams_remain(
 
     assert ended.output.startswith("b'x'\n")
     assert "PermissionError" in ended.output
+
+
+FAMILIES = """
+import socket, sys
+for family in map(int, sys.argv[1:]):
+    try:
+        socket.socket(family, socket.SOCK_STREAM).close()
+        print("open")
+    except OSError as error:
+        print(error.errno)
+"""
+AF_UNIX, AF_INET = 1, 2
+AF_ALG, AF_VSOCK, AF_UNHEARD_OF = 38, 40, 99
+
+
+FILTERED = pytest.mark.parametrize(
+    "isolation", [each for each in variants() if each.is_filtered and each.is_complete], ids=name
+)
+
+
+@FILTERED
+def test_no_socket_is_of_a_family_that_no_wall_keeps_in(isolation: Isolation, tmp_path: Path) -> None:
+    asked = (AF_VSOCK, AF_ALG, AF_UNHEARD_OF, AF_UNIX, AF_INET)
+
+    said = attack(FAMILIES, tmp_path, isolation, *asked).output.split()
+
+    # By the filter, whether or not this kernel has the family.
+    assert said == [str(errno.EAFNOSUPPORT)] * 3 + ["open"] * 2

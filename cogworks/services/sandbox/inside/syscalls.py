@@ -37,6 +37,8 @@ _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _KILL, _ALLOW, _FAIL = 0x80000000, 0x7FFF0000, 0x00050000
 _STREAM = 1
+_FAMILIES = (1, 2, 10, 16)
+"""Of a socket: on this machine, IPv4, IPv6, and the one by which the C library asks for the addresses of the machine."""
 _TYPE_BITS = 0xF
 
 Instruction = tuple[int, int, int, int]
@@ -69,7 +71,9 @@ def program(machine: str, *, may_have_sockets: bool) -> list[Instruction]:
     built += _when(
         numbers["clone"], [_argument(0), (_ANY_BIT, 0, 1, calls.CLONE_NEWUSER), _failing(errno.EPERM)]
     )
-    if not may_have_sockets:
+    if may_have_sockets:
+        built += _known_families(numbers)
+    else:
         built += _no_sockets(numbers)
     return [*built, (_RETURN, 0, 0, _ALLOW)]
 
@@ -86,6 +90,14 @@ def install(*, may_have_sockets: bool) -> None:
     code = ctypes.create_string_buffer(packed, len(packed))
     header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(packed) // 8, ctypes.addressof(code)))
     calls.prctl(calls.PR_SET_SECCOMP, calls.SECCOMP_MODE_FILTER, ctypes.cast(header, ctypes.c_void_p))
+
+
+def _known_families(numbers: dict[str, int]) -> list[Instruction]:
+    """No network namespace keeps the others in: one of them leads out of a virtual machine."""
+    last = len(_FAMILIES)
+    known = [(_EQUAL, last - place, 0, family) for place, family in enumerate(_FAMILIES)]
+    rule = [_argument(0), *known, _failing(errno.EAFNOSUPPORT)]
+    return [*_when(numbers["socket"], rule), *_when(numbers["socketpair"], rule)]
 
 
 def _no_sockets(numbers: dict[str, int]) -> list[Instruction]:

@@ -90,6 +90,8 @@ def _devices(place: Path, size: int) -> None:
     for name in _DEVICES:
         (place / name).touch()
         calls.mount(f"/dev/{name}", str(place / name), flags=calls.MS_BIND)
+        # It is the machine's own: written to as a device, but never given other rights, owners or times.
+        calls.set_mount_attributes(str(place / name), calls.ATTR_RDONLY | calls.ATTR_NOSUID)
     for name, target in _DEVICE_LINKS.items():
         (place / name).symlink_to(target)
     (place / "pts").mkdir()
