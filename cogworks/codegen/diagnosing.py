@@ -193,6 +193,7 @@ class Diagnosis:
             step=self.step(landmark),
             most=self._job.options.search.diffs_per_step,
             purpose=f"fix-diffs-{self._requests}",
+            doubted=frozenset(self._notes.doubted),
         )
 
     def step(self, landmark: RepairTarget) -> Step:

@@ -96,6 +96,8 @@ class Notes:
         self.proposals: list[Proposal] = []
         self.refused: list[str] = []
         self.refused_diffs = 0
+        self.doubted = set[str]()
+        """Fingerprints of the diffs that were sent back for the data of the tests in them."""
         self.unread = 0
         """Diffs of answers that were not even judged."""
         self.tried: list[Tried] = []

@@ -202,6 +202,7 @@ class PatchRun:
         self.notes.refused += found.refused
         self.notes.refused_diffs += found.refused_diffs
         self.notes.unread += found.unread
+        self.notes.doubted |= found.doubted
         if not found.kept:
             return self._ended(
                 Outcome.NONE_VALID, summary="no diff keeps the rules", reasons=found.refused[:_MAX_REASONS]

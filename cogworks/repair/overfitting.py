@@ -9,7 +9,29 @@ from cogworks.repair.violations import TestRules
 
 _TEXT = re.compile(r"""(?<![\w"'])[rbuRBU]{0,2}("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')""")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
-_COMMON = frozenset({"0", "1", "2", "10", "100", "0.0", "1.0", "0.5", "utf-8", "utf8"})
+_COMMON = frozenset(
+    [
+        "0",
+        "1",
+        "2",
+        "10",
+        "24",
+        "60",
+        "100",
+        "255",
+        "256",
+        "365",
+        "400",
+        "1000",
+        "1024",
+        "3600",
+        "0.0",
+        "1.0",
+        "0.5",
+        "utf-8",
+        "utf8",
+    ]
+)
 _TELLING_DIGITS, _TELLING_CHARS = 3, 4
 """So much of one literal is no chance any more; of shorter ones it takes several."""
 _SEVERAL = 2
@@ -70,5 +92,5 @@ def _brought(file: FileDiff, after: str) -> frozenset[str]:
 
 def _is_telling(literal: str) -> bool:
     if _NUMBER.fullmatch(literal):
-        return len(literal.replace(".", "").strip("0")) >= _TELLING_DIGITS
+        return len(literal.replace(".", "").lstrip("0")) >= _TELLING_DIGITS
     return len(literal) >= _TELLING_CHARS

@@ -33,6 +33,10 @@ MAX_REASONS = 12
 MAX_REASON_CHARS = 2_000
 MAX_RATIONALE_WORDS = 40
 _API = "allow_api:"
+_DOUBT = (
+    "holds values of the failing tests; repair the cause for every input. Give the same diff again if the cause is that these "
+    "values are missing"
+)
 _MOST_READ = 3
 """So many times K diffs of one answer are judged to find K that break no rule."""
 
@@ -56,6 +60,8 @@ class Request(Value):
     most: int = DIFFS
     purpose: str
     """Unique within the run."""
+    doubted: frozenset[str] = frozenset()
+    """Fingerprints of the diffs that were sent back for the data of the tests in them; once is enough."""
 
 
 class Proposer(Protocol):
@@ -88,6 +94,8 @@ class Proposals(Value):
     """How many diffs these words are about."""
     unread: int = 0
     """How many diffs of the answer were not judged, since enough before them broke no rule."""
+    doubted: frozenset[str] = frozenset()
+    """Those that hold data of the tests and are sent back for the first time."""
 
 
 class ModelProposer:
@@ -177,7 +185,7 @@ def judged(
             and the same without the fault may be the repair.
     """
     kept: dict[str, tuple[Proposal, Traits]] = {}
-    refused = list[str]()
+    refused, doubted = list[str](), set[str]()
     read = 0
     most_bytes = request.step.max_diff_bytes
     small = [reply for reply in replies if _bytes_of(reply) <= most_bytes]
@@ -203,6 +211,10 @@ def judged(
             refused += [f"diff {number}: {each.code}: {each.text}" for each in verdict.violations]
             continue
         traits = _traits(verdict, text, request, rejected, place=number)
+        if traits.knows_tests and name not in request.doubted:
+            doubted.add(name)
+            refused.append(f"diff {number}: {_DOUBT}")
+            continue
         points = score(traits, most_lines=request.step.max_changed_lines, most_files=request.step.max_files)
         rationale = " ".join(reply.rationale.split()[:MAX_RATIONALE_WORDS])
         kept[name] = (Proposal(id=name, diff=text, rationale=rationale, score=points), traits)
@@ -216,6 +228,7 @@ def judged(
         refused=tuple(refused),
         refused_diffs=read - len(kept),
         unread=len(replies) - read,
+        doubted=frozenset(doubted),
     )
 
 

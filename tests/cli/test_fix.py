@@ -110,6 +110,26 @@ def test_a_repair_beside_tests_that_never_ran_says_so_first(
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+def test_what_else_still_fails_is_named_in_the_last_line(
+    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shop / "tests" / "test_other.py").write_text("def test_later():\n    assert False\n")
+    git(shop, "add", "--all")
+    git(shop, "commit", "--quiet", "--message", "a test that fails")
+    task = make_task(tmp_path)
+    recorded(shop, task, tmp_path / "cassette", [pattern(), plan(landmark()), diffs(GOOD)])
+    capsys.readouterr()
+
+    code = ended("--repo", shop, "--task", task, "--out", tmp_path / "patch.diff")
+
+    assert code == 0
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "fixed: 1 test(s) repaired; 1 other test(s) still fail: tests/test_other.py::test_later"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_what_is_not_repaired_ends_with_1_and_its_reason(
     shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -59,7 +59,7 @@ def test_a_literal_that_was_there_before_says_nothing() -> None:
 
 
 def test_texts_and_numbers_are_read_as_they_are() -> None:
-    assert literals("f(b'abcd', \"it's\", 0x1f, x1, 3.25, 1_000)  ") == {"abcd", "it's", "3.25", "1000"}
+    assert literals("f(b'abcd', \"it's\", 0x1f, x1, 3.25, 9_000)  ") == {"abcd", "it's", "3.25", "9000"}
 
 
 def test_the_proof_says_so_first_and_is_no_proof_without_it() -> None:

@@ -7,6 +7,7 @@ from cogworks.codebase.diffmodel import Diff, render
 from cogworks.codebase.diffplacing import between
 from cogworks.domain_services.messages import Diagnostic, TestReport
 from cogworks.repair.landmarks import FailurePattern, RepairTarget, Span
+from cogworks.repair.localise.slices import Slice
 from cogworks.repair.planning import Situation
 from cogworks.repair.proposing import Caps, ModelProposer, Request, judged, step_of, windows_of
 from cogworks.repair.replies import DiffReply, DiffsReply
@@ -216,3 +217,21 @@ def test_equally_promising_diffs_keep_the_order_of_the_answer(ports: Transaction
         assert [each.diff.split("+a = ")[1].split()[0] for each in found.kept] == [
             each["a.txt"][1].removeprefix("a = ") for each in order
         ]
+
+
+def test_a_diff_that_holds_the_data_of_the_tests_is_sent_back_once_and_then_tried_last(
+    ports: TransactionPorts,
+) -> None:
+    test = Slice(artifact="t.py", lines=(1, 1), text="assert slug('Hello') == 'hello-hello'\n")
+    asked = request()
+    asked = asked.model_copy(update={"situation": asked.situation.model_copy(update={"tests": (test,)})})
+    table, plain = {"a.txt": ("a = bad", "a = 'hello-hello'")}, {"a.txt": ("c = good", "c = fine")}
+
+    first = judged(replies(diffs(table, plain)), asked, ports)
+    again = judged(replies(diffs(table, plain)), asked.model_copy(update={"doubted": first.doubted}), ports)
+
+    assert ["c = fine" in each.diff for each in first.kept] == [True]
+    assert len(first.doubted) == 1
+    assert first.refused[0].startswith("diff 1: holds values of the failing tests; repair the cause")
+    assert ["c = fine" in each.diff for each in again.kept] == [True, False]
+    assert again.refused == ()

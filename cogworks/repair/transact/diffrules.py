@@ -137,7 +137,7 @@ def minimal_violations(diff: Diff) -> Iterator[Violation]:
                 yield Violation("minimal", f"{place} removes a line and adds the same one")
             elif file.kind == "modify" and _only_blanks(hunk):
                 yield Violation("minimal", f"{place} changes nothing but blanks")
-            elif any(_reorders_imports(edit) for edit in edits):
+            elif _moves_imports(hunk) or any(_reorders_imports(edit) for edit in edits):
                 yield Violation("minimal", f"{place} only puts imports into another order")
 
 
@@ -175,15 +175,27 @@ def _has_pair_of_equals(edit: Edit) -> bool:
 
 
 def _only_blanks(hunk: Hunk) -> bool:
-    removed, added = (
-        [_shape(line.text) for line in hunk.lines if line.sign == sign and line.text.strip()] for sign in "-+"
+    # With what stands around them: a line that only moved past another one is a change.
+    before, after = (
+        [_shape(line.text) for line in hunk.lines if line.sign in signs and line.text.strip()]
+        for signs in (" -", " +")
     )
-    return removed == added
+    return before == after
 
 
 def _shape(line: str) -> tuple[str, str]:
     bare = line.strip()
     return line[: len(line) - len(line.lstrip())], " ".join(bare.split())
+
+
+def _moves_imports(hunk: Hunk) -> bool:
+    """Whether imports move past imports, and nothing else is changed."""
+    changed = [number for number, line in enumerate(hunk.lines) if line.sign in "-+"]
+    stretch = hunk.lines[changed[0] : changed[-1] + 1] if changed else ()
+    if not all(_IMPORT.match(line.text) for line in stretch if line.text.strip()):
+        return False
+    removed, added = ([line.text for line in stretch if line.sign == sign] for sign in "-+")
+    return sorted(removed) == sorted(added) != []
 
 
 def _reorders_imports(edit: Edit) -> bool:

@@ -347,3 +347,11 @@ def test_what_does_not_parse_is_refused(severity: Severity) -> None:
 )
 def test_only_a_diff_that_fits_is_shown_to_the_language(text: str, wanted: bool) -> None:
     assert has_images(judged(text)) is wanted
+
+
+def test_a_line_that_moved_past_another_is_a_change() -> None:
+    down = SHOP.replace(
+        "    result = 0\n    for price in prices:\n", "    for price in prices:\n    result = 0\n"
+    )
+
+    assert "minimal" not in codes(judged(between_texts("src/shop.py", SHOP, down)))

@@ -1,0 +1,64 @@
+"""`scripts/bench smallbugs`: small programs with one bug each, repaired by `cogworks fix` from true and wrong diffs."""
+
+from collections.abc import Sequence
+from statistics import median
+
+import click
+
+from scripts.benchmarks.smallbugs.playing import Played, played
+from scripts.benchmarks.smallbugs.programs import in_order, programs
+
+
+def play(only: str = "", numbers: Sequence[int] | None = None) -> list[Played]:
+    """What became of the programs, or of those with these numbers."""
+    found = []
+    for number, program in enumerate(programs(only)):
+        if numbers is None or number in numbers:
+            result = played(program, in_order(program, number))
+            click.echo(
+                f"{result.name}: {result.end}, {result.tried} tried, {result.ratio:.1f}; {result.said}",
+                err=True,
+            )
+            found.append(result)
+    return found
+
+
+def report(found: Sequence[Played]) -> str:
+    """The sums, and one row for each program."""
+    fixed, wrong = (sum(each.end == end for each in found) for end in ("fixed", "wrong"))
+    untouched = sum(each.is_untouched for each in found)
+    rows = [f"| {each.name} | {each.kind} | {each.end} | {each.tried} | {each.ratio:.1f} |" for each in found]
+    ratio = median(each.ratio for each in found)
+    return "\n".join(
+        (
+            "| what | count |",
+            "|---|---|",
+            f"| fixed by the true diff | {fixed} of {len(found)} |",
+            f"| wrong diffs kept | {wrong} |",
+            f"| checkout untouched | {untouched} of {len(found)} |",
+            f"| time, as a multiple of the loop by hand (median) | {ratio:.1f} |",
+            "",
+            "| program | kind | end | tried | time |",
+            "|---|---|---|---|---|",
+            *rows,
+        )
+    )
+
+
+def is_met(found: Sequence[Played]) -> bool:
+    """Whether every program ended fixed and its checkout as it was."""
+    return all(each.end == "fixed" and each.is_untouched for each in found)
+
+
+@click.command()
+@click.option("--only", default="", help="Programs whose name begins so; all of them otherwise.")
+def main(only: str) -> None:
+    """Print what became of each program; exit with 1 unless all are fixed and nothing wrong was kept."""
+    found = play(only)
+    click.echo(report(found))
+    if not is_met(found):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
