@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from cogworks.codegen.handoff import is_test_path
 from cogworks.cycle.feedback import MAX_PROBLEMS, Trial
-from cogworks.nodes.artifacts import WHOLE, interface_files, planned_items, spec_path, wanted_text
+from cogworks.nodes.artifacts import interface_files, key_of, planned_items, spec_path, wanted_text
 from cogworks.nodes.asking import purpose_of
 from cogworks.nodes.contract import NodePorts, NodeTask, Workspace
 from cogworks.nodes.intake import issue
@@ -146,7 +146,7 @@ def findings_to_resolve(task: NodeTask) -> list[dict[str, Any]]:
     """The findings of the review that sent this sub-work-item back, blocking ones first; none on a first visit."""
     review = task.inputs.get("review")
     # The latest review may be another sub-work-item's; only our own can have sent us back.
-    if task.visit.ordinal == 1 or review is None or review.get("sub_item") != (task.visit.sub_item or WHOLE):
+    if task.visit.ordinal == 1 or review is None or review.get("sub_item") != key_of(task):
         return []
     found: list[dict[str, Any]] = list(review["findings"])
     return sorted(found, key=lambda finding: finding["severity"] != Severity.BLOCKING)

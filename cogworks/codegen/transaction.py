@@ -209,7 +209,7 @@ class Transactions:
     def _terms(self, reply: CodeChange, diff: Diff, wanted: Wanted, *, number: int) -> Terms:
         limits = self._task.conventions.change_limits
         step = Step(
-            id=f"{self._item.key}-{number}",
+            id=f"{self._item.key.removeprefix('#')}-{number}",
             # Whether a file belongs to the sub-work-item, review judges.
             files=diff.paths,
             create=tuple(file.path for file in diff.files if file.kind == "create"),

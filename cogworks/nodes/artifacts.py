@@ -16,7 +16,7 @@ from cogworks.errors import NodeFailed
 from cogworks.forge.effects import CommitFiles, Effect, FileText, OpenPullRequest
 from cogworks.forge.wordings import EditedText
 from cogworks.nodes.contract import NodeTask, PullRequestRef, Workspace
-from cogworks.nodes.replies import InterfaceName, PlannedItem
+from cogworks.nodes.replies import InterfaceName, PlannedItem, WholeItem
 from cogworks.sight.cards import card_of
 from cogworks.sight.stretches import merged, numbered_slices
 from cogworks.vocabulary import SubItemKey, Value
@@ -247,8 +247,9 @@ def interface_names(task: NodeTask) -> tuple[InterfaceName, ...]:
     return tuple(InterfaceName.model_validate(name) for name in _interfaces(task)["interfaces"])
 
 
-WHOLE = "ALL"
-"""Key of the one part of a work item that no plan divides."""
+def key_of(task: NodeTask) -> str:
+    """What the part is called that a visit works on: its key in the plan, or the issue where no plan divides it."""
+    return task.visit.sub_item or f"#{task.item.number}"
 
 
 def planned_items(task: NodeTask) -> tuple[PlannedItem, ...]:
@@ -267,7 +268,7 @@ def planned_item(task: NodeTask) -> PlannedItem:
 
     Raises: NodeFailed when the plan does not know it, or there is neither a plan nor a classification.
     """
-    key = task.visit.sub_item or WHOLE
+    key = key_of(task)
     for item in planned_items(task):
         if item.key == key:
             return item
@@ -275,10 +276,10 @@ def planned_item(task: NodeTask) -> PlannedItem:
     raise NodeFailed(message)
 
 
-def _whole_item(task: NodeTask) -> PlannedItem:
+def _whole_item(task: NodeTask) -> WholeItem:
     title = " ".join(task.item.title.split())
-    return PlannedItem(
-        key=WHOLE,
+    return WholeItem(
+        key=key_of(task),
         title=shorten(title, MAX_TITLE_CHARS, placeholder=" …"),
         description=task.item.body.strip() or title,
         files=tuple(output_of(task, "classification")["affected_modules"]),

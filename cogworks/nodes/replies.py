@@ -137,6 +137,13 @@ class PlannedItem(Part):
     depends_on: tuple[str, ...] = ()
 
 
+class WholeItem(PlannedItem):
+    """A work item that no plan divides, as its one part."""
+
+    key: str = Field(pattern=r"^#[0-9]+$")
+    """The issue as people write it."""
+
+
 class Plan(Part):
     """The sub-work-items of a work item."""
 

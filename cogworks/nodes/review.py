@@ -43,7 +43,7 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     if len(diff) > MAX_DIFF_CHARS:
         return Failed(
             reason=f"review: the change of {item.key} has {len(diff)} characters and the limit is {MAX_DIFF_CHARS}. "
-            "Split the sub-work-item.",
+            f"Split the {'sub-work-item' if task.visit.sub_item else 'issue'}.",
             category="escalated",
         )
     files = tuple(file_actions(diff))

@@ -64,6 +64,16 @@ def test_a_change_within_the_bounds_goes_its_way() -> None:
     assert (outcome.moves_up, len(outcome.effects)) == ("", 1)
 
 
+def test_what_people_read_names_the_issue_where_no_plan_divides_it() -> None:
+    world = offers(ports(change()))
+
+    outcome = succeeded(run(the_task(), world))
+
+    assert outcome.output["sub_item"] == "#7"
+    assert "#7: writing code and tests (attempt 1)" in world.said
+    assert not [line for line in world.said if "ALL" in line]
+
+
 def test_a_change_of_a_signature_moves_up_with_the_change_and_publishes_nothing() -> None:
     world = offers(ports(change("def add(a, b, c=0):\n    return a + b\n")))
 
