@@ -331,6 +331,7 @@ def _record(claimed: Claimed, outcome: Outcome, duration_s: float) -> VisitRecor
         spend=claimed.visit_lease.spent,
         duration_s=round(duration_s, 3),
         has_output=succeeded,
+        is_empty=isinstance(outcome, Succeeded) and outcome.is_empty,
         answers=answers_in(outcome.output) if succeeded and is_routing(move.instance) else (),
         output_sha256=output_sha256(kept_output(outcome)),
     )

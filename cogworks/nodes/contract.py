@@ -378,6 +378,8 @@ class Succeeded(Value):
     """One line for the status table."""
     caution: str = ""
     """What people have to know before they read anything else about it; empty: nothing."""
+    is_empty: bool = False
+    """Nothing had to be done, so nobody has to look at a result, unless safety is at stake."""
     moves_up: str = ""
     """Why the item needs a longer way than the short one that it is on, as the end of a sentence; its output is what was
     learnt. Empty: it does not. Given only where the task's `conventions.lane_files` is."""

@@ -1,6 +1,7 @@
 """Which names, types and signatures will the work have: complete interface files, put to people as a pull request."""
 
 from collections.abc import Sequence
+from textwrap import shorten
 
 from cogworks.codebase.changes import normalised
 from cogworks.codegen.answer_forms import as_whole_files, in_one_form, paths_of
@@ -41,6 +42,7 @@ def _why(claimed: InterfaceName) -> str:
 
 
 SLUG = "interfaces"
+MAX_REASON_CHARS = 200
 
 
 def run(task: NodeTask, ports: NodePorts) -> Outcome:
@@ -69,6 +71,8 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         return reply
     if refused := _reason_for_a_person(reply, task):
         return refused
+    if not reply.interfaces:
+        return _nothing_to_design(reply, ports)
     workspace.roll_back()
     reply = as_whole_files(reply, in_one_form(reply, workspace).files)
     names = [interface.name for interface in reply.interfaces]
@@ -87,6 +91,16 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     )
 
 
+def _nothing_to_design(reply: Interfaces, ports: NodePorts) -> Succeeded:
+    """No pull request, and nobody to wait for: there is nothing that people could approve."""
+    ports.say("no public interface changes; nothing is put to people")
+    return Succeeded(
+        output={**reply.model_dump(mode="json", exclude={"edits", "unified_diff"}), **left_out(ports)},
+        summary=f"no public interface changes: {shorten(reply.notes, MAX_REASON_CHARS, placeholder=' …')}",
+        is_empty=True,
+    )
+
+
 def problems_of(reply: Interfaces, task: NodeTask, workspace: Workspace, ports: NodePorts) -> list[str]:
     """What the model has to correct; the working copy is left as it was found.
 
@@ -94,6 +108,8 @@ def problems_of(reply: Interfaces, task: NodeTask, workspace: Workspace, ports: 
     """
     if _reason_for_a_person(reply, task):
         return []
+    if not reply.interfaces:
+        return _problems_of_nothing(reply)
     workspace.roll_back()
     files, unplaced = in_one_form(reply, workspace)
     if unplaced:
@@ -111,6 +127,16 @@ def problems_of(reply: Interfaces, task: NodeTask, workspace: Workspace, ports: 
         f"interface {name!r} is listed twice" for name in sorted(set(names)) if names.count(name) > 1
     ]
     return problems or _checked_in_place(reply, workspace, ports)
+
+
+def _problems_of_nothing(reply: Interfaces) -> list[str]:
+    problems = [
+        f"{path} is changed, and `interfaces` names nothing; name what it declares, or leave the file alone"
+        for path in paths_of(reply)
+    ]
+    if not reply.notes.strip():
+        problems.append("`interfaces` names nothing; say in `notes` why no public name or signature changes")
+    return problems
 
 
 def left_out(ports: NodePorts) -> dict[str, list[str]]:

@@ -117,7 +117,8 @@ class InterfaceName(Part):
 class Interfaces(ChangedFiles):
     """The declarations of the interfaces, valid in the target language."""
 
-    interfaces: tuple[InterfaceName, ...] = Field(min_length=1)
+    interfaces: tuple[InterfaceName, ...]
+    """Empty when the work adds and changes no public name; then there are no files either, and `notes` says why."""
     notes: str = ""
     missing_capability: str = ""
     """What the work needs that the specification does not allow; empty when nothing is missing."""

@@ -286,6 +286,8 @@ def _gate(
         return "waiting" if pull.is_base_gone else pull.number
     if not is_gated(state, facts, pipeline, node):
         return "open"
+    if known is None and visit.is_empty and class_of(state, facts) != "safety-critical":
+        return "open"
     if known is None and node.slug and _opens_later(pipeline, node):
         # There is nothing to look at yet: the gate closes when the pull request is there.
         return "open"

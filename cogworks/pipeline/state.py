@@ -68,6 +68,8 @@ class VisitRecord(Value):
     spend: Spend = Spend()
     duration_s: float = 0.0
     has_output: bool = False
+    is_empty: bool = False
+    """It found that there was nothing to do: nobody has to pass its result, unless safety is at stake."""
     output_sha256: str = ""
     """Of `output.json` as it stands in the ledger; what people approve where there is no pull request."""
     awaits_routing: bool = False

@@ -377,6 +377,30 @@ def test_work_that_changes_a_signature_moves_up_and_goes_the_whole_way_with_what
         assert f"**Lane:** `default`, moved up from `small`: {why}." in comments(stand.scene)
 
 
+NO_INTERFACES = {"files": [], "interfaces": [], "notes": "Only what `parse` reads changes."}
+
+
+@pytest.mark.slow
+def test_where_no_interface_changes_people_pass_the_specification_alone(tmp_path: Path) -> None:
+    replies = (classified(), SPECIFIED, NO_INTERFACES, PLAN, written(HOURS), IMPLEMENTED)
+    with standing(tmp_path, "", *replies, PASSED, PASSED, PASSED, tests_first=True) as stand:
+        stand.play()
+
+        assert stand.passed_by_a_person == ["merge architecture"]
+        assert [branch for branch, *_ in stand.pulls] == ["cogworks/1/spec", "cogworks/1/swi-1"]
+        assert stand.visited == [
+            "intake",
+            "architecture",
+            "interface_design",
+            "planning",
+            "code_generation@A",
+            "review@A",
+            "integration@A",
+        ]
+        assert "no public interface changes: Only what `parse` reads changes." in comments(stand.scene)
+        assert CONTRACTS not in stand.scene.git("ls-tree", "-r", "--name-only", "main")
+
+
 @pytest.mark.slow
 def test_findings_of_a_review_of_the_whole_issue_reach_whoever_wrote_it(tmp_path: Path) -> None:
     first = (classified(), written(HOURS), IMPLEMENTED, BLOCKED, PASSED, PASSED)

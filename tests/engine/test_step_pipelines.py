@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from cogworks.engine.consider import Wanted, consider, read_item
 from cogworks.nodes.contract import Conventions, NodePorts, NodeTask, Outcome, Succeeded
+from cogworks.pipeline.decision import Run, Wait
 from cogworks.settings.asked_about import ASKED_ABOUT
 from cogworks.settings.codegen import ProbeConfig
-from cogworks.vocabulary import NodeId
+from cogworks.vocabulary import NodeId, RunId
 from tests.pipeline.graphs import document
 from tests.step_fakes import Runner
 from tests.world import World
@@ -196,3 +198,41 @@ def test_a_node_is_not_told_of_a_single_pipeline() -> None:
     runner(world, {"pipeline": "default"}, seen).step()
 
     assert (seen, world.state.pipeline) == ([{}], "feature")
+
+
+GATED = document(
+    [
+        {
+            "id": "design",
+            "type": "llm",
+            "outputs": ["interfaces"],
+            "gate": "human-gated",
+            "slug": "interfaces",
+            "produces_code": True,
+        },
+        {"id": "plan", "type": "llm", "inputs": ["interfaces"], "outputs": ["plan"]},
+    ],
+    "design>plan",
+)
+
+
+@pytest.mark.parametrize(
+    ("is_empty", "labels", "next_move"),
+    [(True, (), Run), (False, (), Wait), (True, ("cogworks:safety-critical",), Wait)],
+    ids=["nothing-to-pass", "something-to-pass", "safety-critical"],
+)
+def test_a_gate_is_not_opened_where_there_was_nothing_to_do(
+    is_empty: bool, labels: tuple[str, ...], next_move: type[Run | Wait]
+) -> None:
+    world = World(pipeline=GATED)
+    for number, label in enumerate(labels, 2):
+        world.set_label(label, f"e{number}")
+
+    def design(task: NodeTask, ports: NodePorts) -> Outcome:
+        return Succeeded(output={"interfaces": []}, summary="nothing changes", is_empty=is_empty)
+
+    Runner(world, nodes={NodeId("design"): design}).step()
+
+    seen = consider(read_item(Runner(world)), Wanted(), new_run_id=lambda: RunId("run-9"))
+    assert isinstance(seen.decision, next_move)
+    assert world.pulls == []

@@ -215,3 +215,32 @@ def test_a_missing_capability_is_put_to_people() -> None:
     assert isinstance(outcome, Failed)
     assert outcome.category == "escalated"
     assert "It needs the network." in outcome.reason
+
+
+NOTHING = Interfaces(files=(), interfaces=(), notes="Only the result of add() changes.")
+
+
+def test_where_no_public_interface_changes_nothing_is_put_to_people() -> None:
+    world = ports(NOTHING)
+
+    outcome = run(task("interface_design", branch="cogworks/7/interfaces"), world)
+
+    assert outcome == Succeeded(
+        output=as_put_out(NOTHING),
+        summary="no public interface changes: Only the result of add() changes.",
+        is_empty=True,
+    )
+    assert world.copy.tree == FILES
+
+
+def test_nothing_to_design_needs_a_reason_and_leaves_the_files_alone() -> None:
+    silent = NOTHING.model_copy(update={"notes": " "})
+    busy = INTERFACES.model_copy(update={"interfaces": (), "notes": "Nothing."})
+    world = ports(silent, busy, NOTHING)
+
+    outcome = run(task("interface_design", branch="cogworks/7/interfaces"), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.is_empty
+    assert "say in `notes` why no public name or signature changes" in world.model.asked[1]
+    assert "src/adder/contracts.py is changed, and `interfaces` names nothing" in world.model.asked[2]
