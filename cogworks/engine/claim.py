@@ -125,7 +125,8 @@ def _approvals(lease: Lease, seen: Considered) -> dict[str, object]:
 
 def _conventions(seen: Considered, run: Run) -> Conventions:
     choices = seen.pipelines.pipelines
-    own = seen.pipeline.max_retries(place_of(run.instance).node)
+    node = place_of(run.instance).node
+    own = seen.pipeline.max_retries(node)
     return Conventions(
         specs=seen.config.paths.specs,
         sub_item_label=seen.config.labels.sub_work_item,
@@ -140,6 +141,7 @@ def _conventions(seen: Considered, run: Run) -> Conventions:
         pipelines={name: each.description for name, each in choices.items()}
         if len(choices) > 1 and not seen.pipelines.are_lanes
         else {},
+        combined_review=seen.pipeline.node(node).combined,
         lane_files=MOST_FILES if seen.pipelines.are_lanes and seen.pipeline.name == "small" else 0,
         change_limits=seen.config.codegen.limits,
         probes=seen.config.codegen.search,

@@ -126,6 +126,8 @@ class _Check:
 
     def _model_node(self) -> Iterable[str]:
         node = self._node
+        if node.combined and (node.prompt is not None or node.id != "review"):
+            yield "`combined` is for the built-in node `review`, whose questions it puts together; remove it"
         if node.prompt is None:
             if node.id not in MODEL_NODES:
                 yield (

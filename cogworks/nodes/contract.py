@@ -114,6 +114,8 @@ class Conventions(Value):
     """Patterns of files that say what is installed or how tests run, and that only a person changes."""
     pipelines: Mapping[str, str] = {}
     """The pipelines that a classification may choose: name -> description; empty where there is no choice."""
+    combined_review: bool = False
+    """One question about all sides of a change instead of one about each."""
     lane_files: int = 0
     """Files that the work may change on the short way that the item is on, and no public interface with them; what needs more
     moves up. 0: it is on no such way."""

@@ -1,6 +1,6 @@
-"""Is a change good enough to show to people? Three model passes over the diff, aggregated by a rule.
+"""Is a change good enough to show to people? Three model passes over the diff, or one, aggregated by a rule.
 
-They begin with the same words, so that a provider reads those once.
+Several begin with the same words, so that a provider reads those once.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,9 @@ from cogworks.sight.view import FirstView
 from cogworks.vocabulary import Severity
 
 PASSES = ("quality", "architecture", "security")
-"""In this order, each with a prompt of its own, never merged."""
+"""In this order, each with a prompt of its own; none hears of the others."""
+COMBINED = ("combined",)
+"""All of them in one question, where the pipeline asks for that."""
 MAX_DIFF_CHARS = 200_000
 MAX_RULE_FINDINGS = 50
 """So many findings of rules the security pass is shown."""
@@ -57,7 +59,7 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
     rules = [rule_line(each) for each in found[:MAX_RULE_FINDINGS]]
     findings = [*scope_findings(task, item, files), *blocking_findings(found)]
     passes = [scope_pass()]
-    for name in PASSES:
+    for name in COMBINED if task.conventions.combined_review else PASSES:
         ports.say(f"{item.key}: review of {name}")
         question = Question(
             prompt=f"review_{name}",
@@ -77,7 +79,7 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
 
 
 def review_variables(task: NodeTask, workspace: Workspace, item: PlannedItem, diff: str) -> dict[str, Any]:
-    """What every pass is told: the same for all three."""
+    """What every pass is told: the same for all."""
     return {
         "item": issue(task.item),
         "sub_item": item.model_dump(mode="json"),

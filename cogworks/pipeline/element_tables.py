@@ -81,6 +81,7 @@ _LABEL = Shape(re.compile(r"[^\s,][^,\r\n]{0,49}"), "a label of at most 50 chara
 
 
 _ONLY_FOR: Mapping[str, tuple[str, ...]] = {
+    "combined": ("llm",),
     "max_retries": ("llm", "spawning"),
     "prompt": ("llm", "spawning"),
     "schema": ("llm", "spawning"),
@@ -113,6 +114,7 @@ def read_node(table: Table, *, built_in: bool) -> Node:
         timeout_seconds=table.integer("timeout_seconds", minimum=1, maximum=MAX_SECONDS),
         cost_budget_usd=table.number("cost_budget_usd", minimum=0, maximum=MAX_USD),
         max_retries=table.integer("max_retries", minimum=0, maximum=MAX_RETRIES),
+        combined=table.boolean("combined") or False,
         validation=table.choice("validation", get_args(Validation)) or "none",
         evaluation=table.choice("evaluation", get_args(Evaluation)),
         next_edges=tuple(EdgeId(each) for each in table.texts("next_edges")),

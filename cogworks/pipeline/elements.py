@@ -127,6 +127,8 @@ class Node(Value):
     cost_budget_usd: float | None = None
     max_retries: int | None = None
     """Answers of the model beyond the first: those refused before this many are used up are asked for again."""
+    combined: bool = False
+    """The built-in review: one question about all its sides instead of one about each."""
     validation: Validation = "none"
     """Of the files that a node with a prompt writes."""
     evaluation: Evaluation | None = None

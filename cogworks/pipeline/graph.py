@@ -206,8 +206,8 @@ class Pipeline:
     def graph_hash(self) -> str:
         """64 hex digits: the same for graphs that behave alike, however the file was written.
 
-        Titles, descriptions, the pipeline's name, budgets and time limits, which may be raised while it runs, do not count; the order of nodes and edges does, because it
-        breaks ties.
+        Titles, descriptions, the pipeline's name, budgets and time limits, which may be raised while it runs, and how a review is asked for do not count; the order of
+        nodes and edges does, because it breaks ties.
         """
         document = self.as_json()
         for ignored in ("name", "description"):
@@ -215,7 +215,7 @@ class Pipeline:
         for limit in ("cost_budget_usd", "default_cost_budget_usd", "default_timeout_seconds"):
             del document["settings"][limit]
         for node in document["nodes"]:
-            del node["title"], node["cost_budget_usd"], node["timeout_seconds"]
+            del node["title"], node["cost_budget_usd"], node["timeout_seconds"], node["combined"]
         if not self.shift_work:
             # Where nothing else decides, an undeclared gate is an open one.
             del document["shift_work"]

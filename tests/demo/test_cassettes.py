@@ -23,6 +23,7 @@ pytestmark = pytest.mark.timeout(600)
 
 FOLDER = Path(str(cassette_folder()))
 RECORDINGS = Cassette(FOLDER).recordings()
+PAGE = Path(__file__).parents[2] / "docs" / "pipelines.md"
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +45,25 @@ def test_every_reply_fits_its_type(recording: Recording) -> None:
     stem = "review" if stem.startswith("review_") else stem
 
     REPLIES[stem].model_validate(json.loads(recording.reply.text)["answer"])
+
+
+def test_the_whole_way_costs_what_the_page_of_pipelines_says() -> None:
+    usages = [recording.reply.usage for recording in RECORDINGS]
+    uncached = sum(each.input_tokens + each.cache_creation_input_tokens for each in usages)
+    cached = sum(each.cache_read_input_tokens for each in usages)
+    row = re.search(
+        r"^\| `default` \| a feature .*? \| (\d+) \| ([\d ]+) \| ([\d ]+) \|",
+        PAGE.read_text("utf-8"),
+        re.MULTILINE,
+    )
+    assert row is not None
+    turns, *told = (int(cell.replace(" ", "")) for cell in row.groups())
+
+    assert turns == len(usages)
+    # A word more in a prompt makes no other page.
+    assert told == [pytest.approx(uncached, rel=0.05), pytest.approx(cached, rel=0.05)]
+    # A hundred thousand is what is aimed at.
+    assert uncached <= 110_000
 
 
 def test_every_reply_can_be_read_in_its_file() -> None:

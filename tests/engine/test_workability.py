@@ -56,6 +56,8 @@ def test_a_sound_node_has_no_problem(node: dict[str, object]) -> None:
         ({"id": "note", "type": "llm", "prompt": "note", "inputs": ["plan"]}, ["`schema` is missing"]),
         ({**LLM, "inputs": []}, ["uses `inputs.plan`, which is not among the node's `inputs`"]),
         ({**LLM, "validation": "domain-service"}, ["but the node writes no files"]),
+        ({"id": "intake", "type": "llm", "combined": True}, ["`combined` is for the built-in node `review`"]),
+        ({**LLM, "combined": True}, ["`combined` is for the built-in node `review`"]),
         (
             {"id": "review", "type": "llm", "validation": "domain-service"},
             ["`validation` is for nodes with a `prompt`"],

@@ -3,7 +3,7 @@
 import pytest
 
 from cogworks.domain_services.messages import Diagnostic
-from cogworks.nodes.contract import Failed, Succeeded
+from cogworks.nodes.contract import Conventions, Failed, Succeeded
 from cogworks.nodes.review import MAX_RULE_FINDINGS, run
 from cogworks.vocabulary import CommitOid, Severity
 from tests.cycle.test_handoff import handoff
@@ -35,6 +35,21 @@ def test_a_change_without_findings_passes_after_three_passes_in_their_order() ->
     )
     assert world.model.purposes == ["review_quality-A-1", "review_architecture-A-1", "review_security-A-1"]
     assert world.copy.tree == CHANGED
+
+
+def test_a_combined_review_asks_one_question_about_all_sides() -> None:
+    world = ports(verdict(finding(Severity.WARNING)), files=CHANGED, base=FILES)
+
+    outcome = run(task("review", sub_item="A", conventions=Conventions(combined_review=True)), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert [each["name"] for each in outcome.output["passes"]] == ["scope", "combined"]
+    assert [found["pass"] for found in outcome.output["findings"]] == ["combined"]
+    assert world.model.purposes == ["review_combined-A-1"]
+    [asked] = world.model.asked
+    for criterion in ("correctness", "tests", "compatibility", "design", "security", "dependencies"):
+        assert f"- `{criterion}`: " in asked
+    assert "You are the only reader before people see the change, so you judge all of it." in asked
 
 
 def test_each_pass_sees_the_diff_and_the_numbered_files() -> None:
