@@ -32,7 +32,7 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         },
         view=view,
         reply_type=Classification,
-        check=lambda reply: problems_of(reply, files),
+        check=lambda reply: [*problems_of(reply, files), *misquoted(reply, task.item)],
     )
     reply = ask_until_sound(ports, task, question)
     if isinstance(reply, Failed):
@@ -74,6 +74,16 @@ def problems_of(reply: Classification, files: Sequence[str]) -> list[str]:
             "no affected module is named; name those that will change, or ask what you need to know"
         )
     return problems
+
+
+def misquoted(reply: Classification, item: WorkItem) -> list[str]:
+    """What the model has to correct: a sentence that is not in the issue, however its blanks and lines are set."""
+    words = " ".join(reply.says_what_is_right.split())
+    if words in " ".join(f"{item.title}\n{item.body}".split()):
+        return []
+    return [
+        f"`says_what_is_right` is {words!r}, which is not in the issue; copy a sentence of it word for word, or leave it empty"
+    ]
 
 
 def reason_to_escalate(reply: Classification, item: WorkItem) -> str | None:

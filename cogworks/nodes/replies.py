@@ -43,6 +43,8 @@ class Classification(Part):
     """Why it was classified so, in two to four sentences for the people who watch the issue."""
     questions: tuple[str, ...] = ()
     """What the author must answer before anyone could start; empty when the issue can be worked on."""
+    says_what_is_right: str = ""
+    """The sentence of the issue that says what is right, word for word; empty when the issue says only what is wrong."""
 
 
 class AffectedModule(Part):

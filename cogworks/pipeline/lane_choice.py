@@ -10,7 +10,7 @@ MOST_FILES = 6
 """Those, their tests, a change log, a page of documentation."""
 SMALL_IS_FOR = (
     f"`small` is for bug fixes of low complexity in at most {MOST_MODULES} modules and {MOST_FILES} files, tests included, "
-    "that change no public interface"
+    "that change no public interface and whose issue itself says what is right"
 )
 
 
@@ -38,6 +38,8 @@ def suits_small(classification: object) -> bool:
         classification.get("type") == "bug_fix"
         and classification.get("safety_affecting") is False
         and not classification.get("questions")
+        # Intake made sure that the words are in the issue.
+        and bool(classification.get("says_what_is_right"))
         and isinstance(scope, Mapping)
         and scope.get("complexity") == "low"
         and scope.get("interfaces") == 0

@@ -99,6 +99,7 @@ def classified(*, complexity: str = "low", pipeline: str = "default") -> dict[st
         "safety_affecting": False,
         "pipeline": pipeline,
         "rationale": "A wrong result.",
+        "says_what_is_right": "I'd expect `1.5h` to be an hour and a half.",
         "questions": [],
     }
 

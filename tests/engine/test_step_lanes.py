@@ -25,6 +25,7 @@ SIMPLE: Mapping[str, Any] = {
     **BUG,
     "affected_modules": ["src/adder.py"],
     "questions": [],
+    "says_what_is_right": "It should add.",
     "estimated_scope": {"files": 2, "interfaces": 0, "complexity": "low"},
 }
 WIDE: Mapping[str, Any] = {

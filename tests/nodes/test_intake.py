@@ -95,3 +95,26 @@ def test_too_large_an_issue_is_escalated_with_the_limits() -> None:
     assert isinstance(outcome, Failed)
     assert outcome.category == "escalated"
     assert "about 400 files (limit 40)" in outcome.reason
+
+
+@pytest.mark.parametrize(
+    "quote",
+    ["", "I get 0 and I expect 4", "add() subtracts", "I  expect\n4"],
+    ids=["none", "body", "title", "other-blanks"],
+)
+def test_words_of_the_issue_may_say_what_is_right(quote: str) -> None:
+    said = CLASSIFICATION.model_copy(update={"says_what_is_right": quote})
+    world = ports(said)
+
+    assert isinstance(run(task("intake"), world), Succeeded)
+    assert len(world.model.asked) == 1
+
+
+def test_words_that_are_not_in_the_issue_go_back() -> None:
+    invented = CLASSIFICATION.model_copy(update={"says_what_is_right": "add(2, 2) has to be 4."})
+    world = ports(invented, CLASSIFICATION)
+
+    assert isinstance(run(task("intake"), world), Succeeded)
+    assert (
+        "`says_what_is_right` is 'add(2, 2) has to be 4.', which is not in the issue" in world.model.asked[1]
+    )

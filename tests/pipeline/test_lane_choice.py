@@ -16,6 +16,7 @@ BUG: Mapping[str, Any] = Classification.model_validate(
         "estimated_scope": {"files": MOST_FILES, "interfaces": 0, "complexity": "low"},
         "safety_affecting": False,
         "rationale": "A wrong bound.",
+        "says_what_is_right": "the last line has to be read as well",
     }
 ).model_dump(mode="json")
 
@@ -39,6 +40,7 @@ def test_a_bug_with_tests_for_two_entries_and_a_change_log_suits() -> None:
         {"type": "documentation"},
         {"safety_affecting": True},
         {"questions": ["Which bound?"]},
+        {"says_what_is_right": ""},
         {"affected_modules": ["a.py", "b.py", "c.py"]},
         {"affected_modules": []},
         {"affected_modules": "a.py"},
@@ -54,7 +56,9 @@ def test_anything_else_takes_the_whole_way(changed: Mapping[str, Any]) -> None:
     assert not suits_small({**BUG, **changed})
 
 
-@pytest.mark.parametrize("missing", ["type", "affected_modules", "estimated_scope", "safety_affecting"])
+@pytest.mark.parametrize(
+    "missing", ["type", "affected_modules", "estimated_scope", "safety_affecting", "says_what_is_right"]
+)
 def test_what_is_not_said_takes_the_whole_way(missing: str) -> None:
     assert not suits_small({key: value for key, value in BUG.items() if key != missing})
 
