@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.chaos.short_way import short_way
 from tests.chaos.timeline import Theatre, theatre
 
 
@@ -20,6 +21,20 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
 def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
     """Played to its end."""
     with _played(tmp_path_factory.mktemp("done"), last="") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
+    """An item of the lane `small`, played to its end."""
+    with short_way(tmp_path_factory.mktemp("short"), moves_up=False) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def moving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theatre]:
+    """An item that moves up from `small`, played to the specification."""
+    with short_way(tmp_path_factory.mktemp("moving"), moves_up=True) as opened:
         yield opened
 
 

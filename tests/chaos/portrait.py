@@ -24,6 +24,8 @@ Portrait = dict[str, Any]
 _VARYING = (
     (re.compile(r"<details><summary>State</summary>.*?</details>", re.DOTALL), "<state>"),
     (re.compile(r"\*\*Cost so far:\*\*.*"), "<cost>"),
+    # What a dead runner had reserved counts as spent.
+    (re.compile(r"\*\*Budget\*\* .*\n\n"), ""),
     (re.compile(r"\$\d+\.\d+"), "$"),
     (re.compile(r"(/cogworks approve \S+) [0-9a-f]{12}\b"), r"\1 <artifact>"),
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<uuid>"),

@@ -9,9 +9,12 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+from github.ContentFile import ContentFile
+
 from cogworks.demo import stage
+from cogworks.demo.facts import ISSUE_NUMBER
 from cogworks.demo.person import Person
-from cogworks.settings.config import child_environment
+from cogworks.settings.config import CONFIG_FILE, child_environment
 from tests.chaos.forked import Forked
 from tests.chaos.portrait import Portrait, portrait
 from tests.chaos.remembering import Memory, remembering_service
@@ -66,6 +69,8 @@ class Theatre:
     memory: Memory = field(default_factory=dict)
     """Of the Python service; always empty where it has none."""
     issue_url: str = ""
+    lane: str = ""
+    """The label of the lane that the item takes; empty: none is asked for."""
     steps: list[Step] = field(default_factory=list)
     _started: int = 0
 
@@ -79,7 +84,18 @@ class Theatre:
     def begin(self) -> None:
         """The issue is written and triggered."""
         self.issue_url = self.person.write_issue()
+        if self.lane:
+            self._take_lane()
         self.person.set_trigger()
+
+    def _take_lane(self) -> None:
+        """Ask for the lane, with money for more deaths than its budget has."""
+        repository = self.person.repository
+        there = repository.get_contents(CONFIG_FILE)
+        assert isinstance(there, ContentFile)
+        text = there.decoded_content.decode().replace("[budgets]", "[budgets]\nsmall_max_cost_dollars = 5.00")
+        repository.update_file(CONFIG_FILE, "Let small items cost more", text, there.sha)
+        repository.get_issue(ISSUE_NUMBER).add_to_labels(self.lane)
 
     def play(self, *, last: str = "") -> None:
         """Take every step of the undisturbed run, up to the first of a node if one is named."""
