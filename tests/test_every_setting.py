@@ -40,6 +40,7 @@ SEEN_BY = {
     "Price.cache_write": "wiring/test_model.py::test_a_call_costs_what_is_configured_for_its_kinds_of_tokens",
     "Price.cache_read": "wiring/test_model.py::test_a_call_costs_what_is_configured_for_its_kinds_of_tokens",
     "BudgetConfig.pipeline_max_cost_dollars": "engine/test_step_budget.py::test_the_next_steps_read_once_and_write_nothing",
+    "BudgetConfig.small_max_cost_dollars": "engine/test_step_lanes.py::test_the_small_lane_has_a_budget_that_the_repository_configures",
     "BudgetConfig.pipeline_max_tokens": "engine/test_step_budget.py::test_tokens_have_a_limit_of_their_own",
     "BudgetConfig.sub_work_item_max_retries": "engine/test_step_pipelines.py::test_how_often_a_model_is_asked_again_is_said_by_the_node_else_the_pipeline_else_the_configuration",
     "LabelConfig.trigger": "forge/test_observe.py::test_an_input_label_that_the_team_renamed_is_the_one_that_counts",

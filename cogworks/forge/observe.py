@@ -56,6 +56,7 @@ def facts_of(
         pulls={pull.number: _as_known_here(pull, snapshot, state) for pull in snapshot.pulls},
         lease_ages_s=lease_ages_s,
         max_cost_usd=config.budgets.pipeline_max_cost_dollars,
+        small_max_cost_usd=config.budgets.small_max_cost_dollars,
         max_tokens=config.budgets.pipeline_max_tokens,
         take_over=take_over,
         wanted=wanted,

@@ -18,7 +18,7 @@ from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.frontier import InstanceStatus
 from cogworks.pipeline.gates import boundary_line, gated_nodes
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.limits import max_cost_usd, shortages
+from cogworks.pipeline.limits import budget_key, max_cost_usd, share_spent, short_of_a_round, shortages
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import (
     Position,
@@ -179,7 +179,7 @@ def _comment(
     parts += [_waiting_line(wait) for wait in waits]
     parts += _failures(state, position, facts)
     parts += _shortages(state, facts, pipeline, position)
-    parts += notices(state, facts)
+    parts += [*notices(state, facts), *_budget(state, facts, pipeline)]
     if boundary := boundary_line(pipeline, class_of(state, facts)):
         parts.append(f"**Shift-work boundary:** {boundary}.")
     parts.append(_picture(state, facts, pipeline, position))
@@ -324,6 +324,20 @@ def _cost(state: RunState, facts: Facts, pipeline: Pipeline) -> str:
         f"**Cost so far:** ${spent.cost_usd:.4f}{_lost(spent)} of ${max_cost_usd(facts, pipeline):.2f} · {tokens:,} of {facts.max_tokens:,} tokens "
         f"· {spent.model_calls} model calls{earlier}"
     )
+
+
+def _budget(state: RunState, facts: Facts, pipeline: Pipeline) -> list[str]:
+    """How far the budget is used up, and whether it has no room for another round; said while the run goes on."""
+    share, short = share_spent(state, facts, pipeline), short_of_a_round(state, facts, pipeline)
+    if state.status != "running" or not (share or short):
+        return []
+    said = [f"at least {share} % of it is spent"] if share else []
+    if short:
+        said.append(
+            f"another round may cost as much as the last, ${short[0]:.2f}, and ${short[1]:.2f} is left; raise "
+            f"{budget_key(facts, pipeline)}, or a rework may stop half-way"
+        )
+    return [f"**Budget** (${max_cost_usd(facts, pipeline):.2f}): {'; '.join(said)}."]
 
 
 def _lost(spend: Spend) -> str:

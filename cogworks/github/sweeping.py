@@ -137,7 +137,9 @@ class _Reading:
         is_known = config.labels.trigger == self.labels.trigger
         self.config_oid, self.labels = oid, config.labels
         budgets = config.budgets
-        known = limits_mark(budgets.pipeline_max_cost_dollars, budgets.pipeline_max_tokens)
+        known = limits_mark(
+            budgets.pipeline_max_cost_dollars, budgets.small_max_cost_dollars, budgets.pipeline_max_tokens
+        )
         self.limits = "" if self.problem else known
         return is_known
 

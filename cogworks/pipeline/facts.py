@@ -51,6 +51,8 @@ class Facts(Value):
     lease_ages_s: Mapping[VisitKey, float]
     """Seconds since the newest ledger commit of each visit, by GitHub's clocks; absent = too old to be seen."""
     max_cost_usd: float
+    small_max_cost_usd: float
+    """On the built-in pipeline `small`, where it is less."""
     max_tokens: int
     take_over: bool = False
     """The operator says that the other runner is dead."""

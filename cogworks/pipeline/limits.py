@@ -26,9 +26,52 @@ class Grant(Value):
 
 
 def max_cost_usd(facts: Facts, pipeline: Pipeline) -> float:
-    """What the run may cost: the pipeline's own budget, else what `config.toml` says."""
+    """What the run may cost: the pipeline's own budget, else what `config.toml` says, for the lane or for every item."""
     own = pipeline.settings.cost_budget_usd
-    return facts.max_cost_usd if own is None else own
+    if own is not None:
+        return own
+    return facts.small_max_cost_usd if _is_small(facts, pipeline) else facts.max_cost_usd
+
+
+def _is_small(facts: Facts, pipeline: Pipeline) -> bool:
+    """Whether the limit of the lane `small` is the one that counts; a repository may call a pipeline of its own so."""
+    is_lane = bool(facts.lane) and pipeline.name == "small"
+    return is_lane and facts.small_max_cost_usd < facts.max_cost_usd
+
+
+SHARES = (90, 75, 50)
+"""Percent of the budget at which people are told."""
+
+
+def share_spent(state: RunState, facts: Facts, pipeline: Pipeline) -> int:
+    """The highest of `SHARES` that is spent, of the money or of the tokens; 0: none of them."""
+    spent = state.spent
+    share = max(spent.cost_usd / max_cost_usd(facts, pipeline), tokens_of(spent) / facts.max_tokens)
+    return next((percent for percent in SHARES if share * 100 >= percent), 0)
+
+
+def short_of_a_round(state: RunState, facts: Facts, pipeline: Pipeline) -> tuple[float, float] | None:
+    """What the next round of a rework may cost and what is left, in dollars, where it is more; None: there is room.
+
+    A round is expected to cost what the dearest one so far did, of whichever part.
+    """
+    left_usd = max_cost_usd(facts, pipeline) - state.spent.cost_usd - state.reserved_usd
+    keys = [None, *(item.key for item in state.sub_items or ())]
+    round_usd = max(
+        (
+            sum(_latest_usd(state, Instance(node, key)) for node in pipeline.span_of(edge))
+            for edge in pipeline.edges
+            if edge.rework is not None
+            for key in keys
+        ),
+        default=0.0,
+    )
+    return (round_usd, max(0.0, left_usd)) if round_usd > left_usd else None
+
+
+def _latest_usd(state: RunState, at: Instance) -> float:
+    visit = next((each for each in reversed(state.visits) if each.instance == at), None)
+    return visit.spend.cost_usd if visit is not None else 0.0
 
 
 def grant(
@@ -80,7 +123,7 @@ def overdrawn(state: RunState, facts: Facts, pipeline: Pipeline, *, unsaid: Spen
         return ""
     return (
         f"budget: the runners of this item have spent {spent.cost_usd:.2f} of {limit_usd:.2f} USD and {tokens_of(spent)} of "
-        f"{facts.max_tokens} tokens; raise {budget_key(pipeline)} or `budgets.pipeline_max_tokens`, or split the issue."
+        f"{facts.max_tokens} tokens; raise {budget_key(facts, pipeline)} or `budgets.pipeline_max_tokens`, or split the issue."
     )
 
 
@@ -122,11 +165,12 @@ def has_own_budgets(pipeline: Pipeline) -> bool:
     return any(limit is not None for limit in (*limits, *(node.cost_budget_usd for node in pipeline.nodes)))
 
 
-def budget_key(pipeline: Pipeline) -> str:
+def budget_key(facts: Facts, pipeline: Pipeline) -> str:
     """What to raise for the run to cost more."""
     if pipeline.settings.cost_budget_usd is not None:
         return f"`cost_budget_usd` of pipeline {pipeline.name!r} in `.cogworks/pipeline.toml`"
-    return "`budgets.pipeline_max_cost_dollars` in `.cogworks/config.toml`"
+    key = "small_max_cost_dollars" if _is_small(facts, pipeline) else "pipeline_max_cost_dollars"
+    return f"`budgets.{key}` in `.cogworks/config.toml`"
 
 
 def tokens_of(spend: Spend) -> int:
@@ -142,14 +186,14 @@ def shortage(state: RunState, facts: Facts, pipeline: Pipeline, instance: Instan
     if committed_usd >= limit_usd:
         return (
             f"budget: {committed_usd:.2f} of {limit_usd:.2f} USD is spent or reserved; raise "
-            f"{budget_key(pipeline)} or split the issue."
+            f"{budget_key(facts, pipeline)} or split the issue."
         )
     if tokens >= facts.max_tokens:
         return (
             f"budget: {tokens} of {facts.max_tokens} tokens are spent or reserved; raise `budgets.pipeline_max_tokens` "
             "in `.cogworks/config.toml` or split the issue."
         )
-    short = _short_of_its_own(state, pipeline, instance, limit_usd=limit_usd)
+    short = _short_of_its_own(state, facts, pipeline, instance)
     return short or _short_of_next_call(state, facts, pipeline, instance)
 
 
@@ -161,13 +205,16 @@ def shortages(
     return tuple(dict.fromkeys(found)) if all(found) else ()
 
 
-def limits_mark(max_cost_usd: float, max_tokens: int) -> str:
+def limits_mark(max_cost_usd: float, small_max_cost_usd: float, max_tokens: int) -> str:
     """12 hex digits that change with the limits, so that a sweep sees that somebody raised them."""
-    return hashlib.sha256(f"{max_cost_usd!r}\x1f{max_tokens}".encode()).hexdigest()[:12]
+    return hashlib.sha256(f"{max_cost_usd!r}\x1f{small_max_cost_usd!r}\x1f{max_tokens}".encode()).hexdigest()[
+        :12
+    ]
 
 
-def _short_of_its_own(state: RunState, pipeline: Pipeline, instance: Instance, *, limit_usd: float) -> str:
+def _short_of_its_own(state: RunState, facts: Facts, pipeline: Pipeline, instance: Instance) -> str:
     """Short of the node's own budget, or of what that needs beside the reservations of other runners."""
+    limit_usd = max_cost_usd(facts, pipeline)
     own_usd = rest_of_node(state, pipeline, instance)
     if own_usd is None:
         return ""
@@ -188,7 +235,7 @@ def _short_of_its_own(state: RunState, pipeline: Pipeline, instance: Instance, *
         return ""
     return (
         f"budget: {name} may need {need_usd:.2f} USD and {left_usd:.2f} are left while other runners hold "
-        f"{state.reserved_usd:.2f}; it goes on when they say what they spent, or raise {budget_key(pipeline)}."
+        f"{state.reserved_usd:.2f}; it goes on when they say what they spent, or raise {budget_key(facts, pipeline)}."
     )
 
 
@@ -205,7 +252,7 @@ def _short_of_next_call(state: RunState, facts: Facts, pipeline: Pipeline, insta
     if round(committed_usd + needs.cost_usd, 9) > round(limit_usd, 9):
         return (
             f"budget: {committed_usd:.2f} of {limit_usd:.2f} USD is spent or reserved, and the next call of "
-            f"{instance_name(instance)} needs up to {needs.cost_usd:.4f}; raise {budget_key(pipeline)}, {again}"
+            f"{instance_name(instance)} needs up to {needs.cost_usd:.4f}; raise {budget_key(facts, pipeline)}, {again}"
         )
     if tokens + needs.tokens > facts.max_tokens:
         return (

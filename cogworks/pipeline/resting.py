@@ -40,7 +40,9 @@ def rest_line(standing: Standing) -> str:
     asked += [("reopen", number) for number in dict.fromkeys(position.rejected.values())]
     parts = [kind if number is None else _of_pull(kind, number, standing.facts) for kind, number in asked]
     if is_short:
-        parts.insert(0, f"budget @{limits_mark(standing.facts.max_cost_usd, standing.facts.max_tokens)}")
+        facts = standing.facts
+        mark = limits_mark(facts.max_cost_usd, facts.small_max_cost_usd, facts.max_tokens)
+        parts.insert(0, f"budget @{mark}")
     if parts:
         return "; ".join(parts) if all(parts) else ""
     return "retry" if failures(standing.state, position) else ""

@@ -31,6 +31,8 @@ class BudgetConfig(Value):
     """`[budgets]`: what one work item may cost, and how often it may try."""
 
     pipeline_max_cost_dollars: float = Field(default=10.0, gt=0, allow_inf_nan=False)
+    small_max_cost_dollars: float = Field(default=3.0, gt=0, allow_inf_nan=False)
+    """Of an item on the built-in pipeline `small`; never more than `pipeline_max_cost_dollars`."""
     pipeline_max_tokens: int = Field(default=500_000, gt=0)
     sub_work_item_max_retries: int = Field(default=5, ge=0, le=20)
 

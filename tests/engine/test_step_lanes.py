@@ -12,6 +12,7 @@ from cogworks.nodes.contract import Failed, Learnt, NodePorts, NodeProcedure, No
 from cogworks.pipeline.decision import Run, Stop
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.lane_choice import MovedUp
+from cogworks.pipeline.limits import max_cost_usd
 from cogworks.pipeline.parser import built_in_pipelines
 from cogworks.pipeline.state import SubItem
 from cogworks.pipeline.transitions import CRITICAL
@@ -268,6 +269,15 @@ def test_a_node_that_somebody_works_on_ends_on_the_way_that_it_began_on() -> Non
 
     assert seen == ["small"]
     assert (world.state.pipeline, next_node(world)) == ("small", "architecture")
+
+
+def test_the_small_lane_has_a_budget_that_the_repository_configures() -> None:
+    world, stepping = in_the_midst()
+
+    assert "of $3.00" in world.own_comments()[0]
+    world.config += "[budgets]\nsmall_max_cost_dollars = 0.05\n"
+    seen = consider(read_item(stepping), Wanted(), new_run_id=lambda: RunId("run-9"))
+    assert max_cost_usd(seen.facts, seen.pipeline) == 0.05
 
 
 def test_what_another_pipeline_asks_for_is_not_obeyed() -> None:

@@ -17,6 +17,7 @@ from cogworks.forge.surface import (
 )
 from cogworks.ledger.record import state_text
 from cogworks.pipeline.facts import Facts
+from cogworks.pipeline.parser import built_in_pipelines
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.spend import Spend
@@ -379,3 +380,23 @@ def test_the_shift_work_boundary_of_the_items_class_is_shown() -> None:
     assert "**Shift-work boundary:** standard: people look at results up to Plan; after it" in shown
     assert "Plan (human gate)" in shown.replace("#40;", "(").replace("#41;", ")")
     assert "Shift-work" not in surface(new_run(), facts()).comment
+
+
+def test_a_budget_that_is_nearly_used_up_and_has_no_room_for_a_round_is_told() -> None:
+    small = built_in_pipelines().pipelines["small"]
+    state = new_run(small)
+    for name, cost_usd in (("intake", 0.5), ("code_generation", 1.0)):
+        state = state.recorded(visit(state, name, spend=Spend(cost_usd=cost_usd)))
+    known = facts(lane="small")
+
+    told = project(Standing(state, known, small), parse_config(CONFIG, source="config.toml")).comment
+    ended = project(
+        Standing(state.model_copy(update={"status": "cancelled"}), known, small),
+        parse_config(CONFIG, source="config.toml"),
+    ).comment
+
+    assert (
+        "**Budget** ($2.00): at least 75 % of it is spent; another round may cost as much as the last, $1.00, and $0.50 is left; "
+        "raise `budgets.small_max_cost_dollars` in `.cogworks/config.toml`, or a rework may stop half-way."
+    ) in told
+    assert "**Budget**" not in ended

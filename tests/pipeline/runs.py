@@ -172,6 +172,7 @@ def facts(*pulls: PullFacts, **changes: Any) -> Facts:
         "pulls": {pull.number: pull for pull in pulls},
         "lease_ages_s": {},
         "max_cost_usd": 10.0,
+        "small_max_cost_usd": 2.0,
         "max_tokens": 500_000,
     }
     return Facts(**{**fields, **changes})

@@ -43,6 +43,7 @@ def any_facts(draw: st.DrawFn) -> Facts:
     return facts(
         *pulls,
         max_cost_usd=draw(st.sampled_from([0.3, 10.0])),
+        small_max_cost_usd=2.0,
         max_tokens=draw(st.sampled_from([20, 500_000])),
         issue_digest=draw(st.sampled_from(["", "d" * 64, "e" * 64])),
         is_status_gone=draw(st.booleans()),

@@ -1,12 +1,23 @@
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cogworks.pipeline.decision import BackOff, Run, Stop, decide
 from cogworks.pipeline.elements import MAX_TRAVERSALS, MAX_VISITS_PER_RUN, EdgeId, EdgeRef
 from cogworks.pipeline.graph import Instance, Pipeline
-from cogworks.pipeline.limits import Grant, grant, max_cost_usd, session_budget, shortage
+from cogworks.pipeline.limits import (
+    Grant,
+    budget_key,
+    grant,
+    max_cost_usd,
+    session_budget,
+    share_spent,
+    short_of_a_round,
+    shortage,
+)
+from cogworks.pipeline.parser import built_in_pipelines
 from cogworks.pipeline.places import routing_of
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.routing import out_edges_after
@@ -38,6 +49,64 @@ def alive(state: RunState) -> dict[str, Any]:
 def test_the_budget_of_the_pipeline_wins_over_that_of_the_repository() -> None:
     assert max_cost_usd(facts(max_cost_usd=10), fan({"id": "a"})) == 10
     assert max_cost_usd(facts(max_cost_usd=10), fan({"id": "a"}, cost_budget_usd=40)) == 40
+
+
+SMALL = built_in_pipelines().pipelines["small"]
+
+
+@pytest.mark.parametrize(
+    ("lane", "max_usd", "limit_usd", "key"),
+    [
+        ("small", 10.0, 2.0, "small_max_cost_dollars"),
+        ("auto", 10.0, 2.0, "small_max_cost_dollars"),
+        ("small", 1.5, 1.5, "pipeline_max_cost_dollars"),
+        ("", 10.0, 10.0, "pipeline_max_cost_dollars"),
+    ],
+    ids=["small", "by-the-rule", "less-for-every-item", "no-lane"],
+)
+def test_the_lane_small_has_a_limit_of_its_own_where_that_is_less(
+    lane: str, max_usd: float, limit_usd: float, key: str
+) -> None:
+    known = facts(lane=lane, max_cost_usd=max_usd)
+
+    assert max_cost_usd(known, SMALL) == limit_usd
+    assert budget_key(known, SMALL) == f"`budgets.{key}` in `.cogworks/config.toml`"
+
+
+def spending(graph: Pipeline, **usd: float) -> RunState:
+    """A run whose nodes have cost so much."""
+    state = new_run(graph)
+    for name, cost_usd in usd.items():
+        state = state.recorded(visit(state, name, spend=Spend(cost_usd=cost_usd)))
+    return state
+
+
+@pytest.mark.parametrize(
+    ("cost_usd", "share"), [(0.99, 0), (1.0, 50), (1.49, 50), (1.5, 75), (1.8, 90), (2.5, 90)]
+)
+def test_people_are_told_at_a_half_three_quarters_and_nine_tenths(cost_usd: float, share: int) -> None:
+    assert share_spent(spending(SMALL, intake=cost_usd), facts(lane="small"), SMALL) == share
+
+
+def test_tokens_count_as_well_as_money() -> None:
+    state = new_run(SMALL)
+    state = state.recorded(visit(state, "intake", spend=Spend(input_tokens=300_000, output_tokens=75_000)))
+
+    assert share_spent(state, facts(max_tokens=500_000), SMALL) == 75
+
+
+def test_another_round_is_expected_to_cost_what_the_last_one_did() -> None:
+    roomy = spending(SMALL, intake=0.1, code_generation=0.5, review=0.25)
+    tight = spending(SMALL, intake=0.5, code_generation=0.75, review=0.25)
+
+    assert short_of_a_round(roomy, facts(lane="small"), SMALL) is None
+    assert short_of_a_round(tight, facts(lane="small"), SMALL) == (1.0, 0.5)
+
+
+def test_a_pipeline_without_rework_needs_no_room_for_a_round() -> None:
+    graph = fan({"id": "a"})
+
+    assert short_of_a_round(spending(graph, start=9.0), facts(max_cost_usd=10), graph) is None
 
 
 def test_a_node_reserves_its_own_budget_else_what_it_may_spend_unsaid() -> None:

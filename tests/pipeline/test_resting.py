@@ -76,5 +76,5 @@ def test_a_run_that_stopped_at_its_budget_names_the_limits_it_stopped_at() -> No
 
     short = rest_line(Standing(state, facts(MERGED_SPEC, max_cost_usd=0.5), GRAPH))
 
-    assert short == f"budget @{limits_mark(0.5, facts().max_tokens)}"
+    assert short == f"budget @{limits_mark(0.5, facts().small_max_cost_usd, facts().max_tokens)}"
     assert rest_line(Standing(state, facts(MERGED_SPEC, max_cost_usd=5.0), GRAPH)) == ""
