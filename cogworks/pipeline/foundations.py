@@ -42,8 +42,10 @@ def foundations(
         for known in _passed_before(state, pipeline, pulls, place)
     ]
     bases = {known.head: known.base for known in state.pull_requests}
-    below = {base for known, _ in found for base in stands_on(known.head, bases)}
-    kept = {each.branch: each for _, each in reversed(found) if each.branch not in (own, *below)}
+    # What is done again has a pull request already; what that stands on is not in it for whoever makes it.
+    others = [(known, each) for known, each in found if each.branch != own]
+    below = {base for known, _ in others for base in stands_on(known.head, bases)}
+    kept = {each.branch: each for _, each in reversed(others) if each.branch not in below}
     return tuple(reversed(kept.values()))
 
 

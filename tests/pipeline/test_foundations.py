@@ -115,3 +115,18 @@ def test_a_pull_request_that_github_does_not_show_counts_only_as_a_dependency() 
 
     assert built_on(state, "plan") == ()
     assert built_on(state, "sketch@B") == (SWI,)
+
+
+def test_work_that_is_done_again_stands_on_what_it_stood_on_before() -> None:
+    """Its own pull request, which is open already, must not hide the one below it."""
+    state = known(swi_1="main")
+    own = KnownPull(
+        slug="swi-2",
+        number=IssueNumber(51),
+        node_id="P_swi-2",
+        head=BranchName("cogworks/7/swi-2"),
+        base=BranchName("cogworks/7/swi-1"),
+    )
+    state = state.model_copy(update={"pull_requests": (*state.pull_requests, own)})
+
+    assert built_on(state, "review@B", pull(41), pull(51), own="cogworks/7/swi-2") == (SWI,)
