@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cogworks.cli.tables import console_for_people
-from cogworks.demo.facts import DEFAULT_BRANCH, FULL_NAME
+from cogworks.demo.facts import FULL_NAME
+from cogworks.demo.scenarios import FEATURE, SCENARIOS, Scenario, keep_to, recorded_replies, scenario_named
 from cogworks.errors import CogworksError, Interrupted, PermissionRefused
 from cogworks.removal import remove_tree
 from cogworks.stopping import ended_by_signal
 from cogworks.unfit import writing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
+    from cogworks.demo.person import PullSeen
     from cogworks.demo.play import Cue
     from cogworks.demo.stage import Stage
     from cogworks.demo.verdict import Verdict
@@ -45,23 +49,37 @@ LIVE = "The model is asked for real (provider `anthropic`): this costs money and
     show_default=True,
     help="Who answers for the model.",
 )
+@click.option(
+    "--scenario", "name", default=FEATURE, show_default=True, metavar="NAME", help="What is played."
+)
+@click.option(
+    "--list", "is_listing", is_flag=True, help="Name every scenario with what it shows, and do nothing."
+)
 @click.option("--keep", is_flag=True, help="Leave the hub running and print its address.")
 @click.option(
     "--json", "as_json", is_flag=True, help="One JSON object on stdout at the end; everything else on stderr."
 )
-def demo(directory: Path | None, provider: str, keep: bool, as_json: bool) -> int:
+def demo(
+    directory: Path | None, provider: str, name: str, is_listing: bool, keep: bool, as_json: bool
+) -> int:
     """Turn the issue of a sample repository into reviewed pull requests, on a GitHub that runs on this machine.
 
-    Ends with 0 only if the issue's acceptance test fails on the base branch and passes on the last pull request.
+    Ends with 0 only if the issue's acceptance test fails before the work and passes on the last pull request.
 
     \b
     Examples:
       cogworks demo
+      cogworks demo --list
+      cogworks demo --scenario small-bug
       cogworks demo --dir ~/cogworks-demo --keep
       cogworks demo --provider anthropic
     """
     from cogworks.settings.config import read_environment
 
+    if is_listing:
+        click.echo(listed(as_json=as_json))
+        return 0
+    scenario = scenario_named(name)
     console = console_for_people(stderr=as_json)
     environment = read_environment()
     if provider == "anthropic":
@@ -73,13 +91,15 @@ def demo(directory: Path | None, provider: str, keep: bool, as_json: bool) -> in
     _say(console, RECORDED if provider == "cassette" else LIVE)
     started_s = time.monotonic()
     home = _home(directory)
+    keep_to(scenario, home)
+    again = f"cogworks demo {'' if name == FEATURE else f'--scenario {name} '}--dir {home}"
     try:
         with ended_by_signal():
-            told = _shown(console, home, provider, keep=keep)
+            told = _shown(console, home, scenario, provider, keep=keep)
     except KeyboardInterrupt:
-        raise Interrupted(f"interrupted; nothing is lost. Go on with: cogworks demo --dir {home}") from None
+        raise Interrupted(f"interrupted; nothing is lost. Go on with: {again}") from None
     except CogworksError:
-        _say(console, f"Everything is in {home}; go on with: cogworks demo --dir {home}")
+        _say(console, f"Everything is in {home}; go on with: {again}")
         raise
     if directory is None and not keep:
         remove_tree(home, ignore_errors=True)
@@ -87,6 +107,14 @@ def demo(directory: Path | None, provider: str, keep: bool, as_json: bool) -> in
     if as_json:
         click.echo(json.dumps(told))
     return 0 if told["outcome"] == "done" else 1
+
+
+def listed(*, as_json: bool) -> str:
+    """Every scenario with what it shows."""
+    if as_json:
+        return json.dumps([{"name": each.name, "shows": each.shows} for each in SCENARIOS.values()])
+    width = max(map(len, SCENARIOS))
+    return "\n".join(f"{each.name:<{width}}  {each.shows}" for each in SCENARIOS.values())
 
 
 def _home(directory: Path | None) -> Path:
@@ -97,7 +125,9 @@ def _home(directory: Path | None) -> Path:
     return directory.resolve()
 
 
-def _shown(console: "Console", home: Path, provider: str, *, keep: bool) -> dict[str, Any]:
+def _shown(
+    console: "Console", home: Path, scenario: Scenario, provider: str, *, keep: bool
+) -> dict[str, Any]:
     from cogworks.demo.play import Cue
     from cogworks.demo.stage import open_stage, sole_runner
     from cogworks.settings.config import child_environment
@@ -105,8 +135,10 @@ def _shown(console: "Console", home: Path, provider: str, *, keep: bool) -> dict
     with (
         sole_runner(home, lambda line: _say(console, line)) as held,
         open_stage(home, environment=child_environment(), keep=keep) as stage,
+        recorded_replies(scenario) as replies,
     ):
-        told = _run(console, stage, Cue(_step_environment(stage, provider), inherited=(held,)))
+        cue = Cue(child_environment(step_environment(stage, provider, replies)), inherited=(held,))
+        told = _run(console, stage, scenario, cue)
         if keep:
             _say(
                 console,
@@ -120,15 +152,17 @@ def _shown(console: "Console", home: Path, provider: str, *, keep: bool) -> dict
         }
 
 
-def _run(console: "Console", stage: "Stage", cue: "Cue") -> dict[str, Any]:
+def _run(console: "Console", stage: "Stage", scenario: Scenario, cue: "Cue") -> dict[str, Any]:
     from cogworks.demo.person import Person
-    from cogworks.demo.play import play
+    from cogworks.demo.play import play, process
     from cogworks.demo.showing import Programme, show_pull, show_text, steps_table
 
     _say(console, f"hub: {stage.repository_url}")
     with closing(Person(stage)) as person:
         with Programme(console) as programme:
-            issue_url, last = play(person, programme, cue)
+            issue_url, last = play(
+                person, programme, scenario, lambda arguments: process(arguments, cue, programme.line)
+            )
         if not console.is_terminal:
             console.print(steps_table(programme.reports))
         found = person.pull_requests()
@@ -138,15 +172,19 @@ def _run(console: "Console", stage: "Stage", cue: "Cue") -> dict[str, Any]:
             console, "sub-issues", "\n".join(f"#{number} {title}" for number, title in person.sub_issues())
         )
         show_text(console, "the pipeline (from the status comment)", person.mermaid())
-    verdict = _verdict(stage, head=found[-1].head, search_path=cue.environment.get("PATH", ""))
-    show_text(console, "acceptance test", _told(verdict))
+    verdict = _verdict(stage, scenario, found, search_path=cue.environment.get("PATH", ""))
+    if verdict:
+        show_text(console, "acceptance test", _told(verdict))
+    else:
+        show_text(console, "how it ended", last["message"])
     _say(console, f"issue: {issue_url}")
     return {
-        "outcome": "done" if verdict.is_good and last["outcome"] == "done" else "failed",
+        "outcome": "done" if verdict is None or verdict.is_good else "failed",
+        "scenario": scenario.name,
         "issue": issue_url,
         "pull_requests": [pull.url for pull in found],
         "steps": [dict(report) for report in programme.reports],
-        "acceptance": {"fails_on_base": verdict.fails_on_base, "passes_on_head": verdict.passes_on_head},
+        "acceptance": verdict.model_dump(include={"fails_on_base", "passes_on_head"}) if verdict else None,
     }
 
 
@@ -154,36 +192,43 @@ def _say(console: "Console", line: str) -> None:
     console.print(line, markup=False, soft_wrap=True)
 
 
-def _step_environment(stage: "Stage", provider: str) -> dict[str, str]:
-    from cogworks.settings.config import child_environment
+def step_environment(stage: "Stage", provider: str, replies: str) -> dict[str, str]:
+    """The variables by which a step finds the stage and whoever answers for the model.
 
-    return child_environment(
-        {
-            "COGWORKS_GITHUB_TOKEN": stage.runner_token,
-            "COGWORKS_LLM_PROVIDER": provider,
-            "COGWORKS_WORK_DIR": str(stage.directory / "work"),
-            "GITHUB_SERVER_URL": stage.url,
-            "GITHUB_API_URL": stage.api_url,
-            "GITHUB_GRAPHQL_URL": f"{stage.url}/api/graphql",
-        }
-    )
+    Args:
+        replies: the folders with the recorded replies, as `COGWORKS_CASSETTE_DIR` has them.
+    """
+    return {
+        "COGWORKS_GITHUB_TOKEN": stage.runner_token,
+        "COGWORKS_LLM_PROVIDER": provider,
+        **({"COGWORKS_CASSETTE_DIR": replies} if provider == "cassette" else {}),
+        "COGWORKS_WORK_DIR": str(stage.directory / "work"),
+        "GITHUB_SERVER_URL": stage.url,
+        "GITHUB_API_URL": stage.api_url,
+        "GITHUB_GRAPHQL_URL": f"{stage.url}/api/graphql",
+    }
 
 
-def _verdict(stage: "Stage", *, head: str, search_path: str) -> "Verdict":
+def _verdict(
+    stage: "Stage", scenario: Scenario, pulls: "Sequence[PullSeen]", *, search_path: str
+) -> "Verdict | None":
+    """None: the scenario changes nothing, so there is nothing to try."""
     from cogworks.demo.verdict import judge
 
+    if not scenario.acceptance:
+        return None
     with tempfile.TemporaryDirectory(prefix="cogworks-verdict-") as directory:
         return judge(
             f"{stage.url}/{FULL_NAME}.git",
             stage.person_token,
-            base=DEFAULT_BRANCH,
-            head=head,
+            head=[pull for pull in pulls if pull.state != "closed"][-1].head,
             directory=Path(directory),
             search_path=search_path,
+            test=scenario.acceptance,
         )
 
 
 def _told(verdict: "Verdict") -> str:
     base = "fails" if verdict.fails_on_base else "DOES NOT FAIL"
     head = "passes" if verdict.passes_on_head else "DOES NOT PASS"
-    return f"{base} on {verdict.base}, {head} on {verdict.head} (checked out afresh)\n{verdict.tail}"
+    return f"{base} before the work, {head} on {verdict.head} (checked out afresh)\n{verdict.tail}"

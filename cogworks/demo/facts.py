@@ -11,6 +11,8 @@ FULL_NAME = f"{OWNER}/{REPOSITORY}"
 AUTHOR = "octo-dev"
 DEFAULT_BRANCH = "main"
 ISSUE_NUMBER = 1
+TRIGGER = "cogworks:run"
+ISSUE = "issue.md"
 ACCEPTANCE_TEST = "acceptance_test.py"
 
 
@@ -31,9 +33,9 @@ def cassette_folder() -> Traversable:
     return files("cogworks.demo") / "cassettes"
 
 
-def sample_issue() -> SampleIssue:
-    """Title and body of the sample issue; the body ends without a line feed."""
-    title, _, body = (sample_folder() / "issue.md").read_text(encoding="utf-8").partition("\n")
+def sample_issue(name: str = ISSUE) -> SampleIssue:
+    """Title and body of the issue in that file of the sample; the body ends without a line feed."""
+    title, _, body = (sample_folder() / name).read_text(encoding="utf-8").partition("\n")
     return SampleIssue(title=title.strip(), body=body.strip())
 
 
@@ -42,9 +44,9 @@ def sample_files() -> Mapping[str, str]:
     return dict(sorted(_texts(sample_folder() / "repository", "")))
 
 
-def acceptance_test() -> str:
+def acceptance_test(name: str = ACCEPTANCE_TEST) -> str:
     """The test that fails before the work and passes after it; it is no part of the repository."""
-    return (sample_folder() / ACCEPTANCE_TEST).read_text(encoding="utf-8")
+    return (sample_folder() / name).read_text(encoding="utf-8")
 
 
 def _texts(folder: Traversable, prefix: str) -> list[tuple[str, str]]:

@@ -3,11 +3,9 @@
 import github as pygithub
 from github.Repository import Repository
 
-from cogworks.demo.facts import FULL_NAME, ISSUE_NUMBER, sample_issue
+from cogworks.demo.facts import AUTHOR, FULL_NAME, ISSUE, ISSUE_NUMBER, TRIGGER, sample_issue
 from cogworks.demo.stage import Stage
 from cogworks.vocabulary import Value
-
-TRIGGER = "cogworks:run"
 
 
 class PullSeen(Value):
@@ -39,21 +37,30 @@ class Person:
     def close(self) -> None:
         self._api.close()
 
-    def write_issue(self) -> str:
-        """Open the sample issue unless it is there; its URL."""
+    def write_issue(self, name: str = ISSUE) -> str:
+        """Open the issue in that file of the sample unless it is there; its URL."""
         for issue in self.repository.get_issues(state="all"):
             if issue.number == ISSUE_NUMBER:
                 return issue.html_url
-        told = sample_issue()
+        told = sample_issue(name)
         return self.repository.create_issue(title=told.title, body=told.body).html_url
 
-    def set_trigger(self) -> bool:
-        """Set the trigger label; False when it is there already."""
+    def set_trigger(self, *further: str) -> bool:
+        """Set the trigger label, after the further ones; False when it is there already."""
         issue = self.repository.get_issue(ISSUE_NUMBER)
         if any(label.name == TRIGGER for label in issue.get_labels()):
             return False
-        issue.add_to_labels(TRIGGER)
+        issue.add_to_labels(*further, TRIGGER)
         return True
+
+    def say(self, text: str) -> None:
+        """A comment on the issue."""
+        self.repository.get_issue(ISSUE_NUMBER).create_comment(text)
+
+    def said(self) -> tuple[str, ...]:
+        """This person's comments on the issue, oldest first."""
+        comments = self.repository.get_issue(ISSUE_NUMBER).get_comments()
+        return tuple(comment.body for comment in comments if comment.user.login == AUTHOR)
 
     def merge(self, number: int) -> str:
         """Merge a pull request as it is now; its title. One that is merged already stays so."""

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from cogworks.demo.facts import TRIGGER
+from cogworks.demo.scenarios import Act, Scenario
 from cogworks.errors import CogworksError
 
 MAX_STEPS = 60
@@ -19,9 +21,11 @@ FAREWELL_S = 30.0
 class PersonOnStage(Protocol):
     """The person of the demonstration."""
 
-    def write_issue(self) -> str: ...
-    def set_trigger(self) -> bool: ...
+    def write_issue(self, name: str) -> str: ...
+    def set_trigger(self, *further: str) -> bool: ...
     def merge(self, number: int) -> str: ...
+    def say(self, text: str) -> None: ...
+    def said(self) -> Sequence[str]: ...
 
 
 class Audience(Protocol):
@@ -46,26 +50,38 @@ class Cue:
     """File descriptors that every step holds open as long as it lives."""
 
 
-def play(person: PersonOnStage, audience: Audience, cue: Cue) -> tuple[str, Mapping[str, Any]]:
-    """Work on the sample issue until it is done; its URL and the last report.
+TakesStep = Callable[[Sequence[str]], Mapping[str, Any]]
+"""Takes one step with these arguments of `cogworks process`; returns its object."""
+
+
+def play(
+    person: PersonOnStage, audience: Audience, scenario: Scenario, step: TakesStep
+) -> tuple[str, Mapping[str, Any]]:
+    """Work on the scenario's issue until it ends as the scenario says; its URL and the last report.
 
     No other runner may be at work on it: the lease of one that was killed is taken over without waiting.
 
     Raises:
-        CogworksError: a step failed, or waits for something that this person does not do.
+        CogworksError: a step failed that should not, or waits for something that this person does not do.
     """
-    issue_url = person.write_issue()
+    issue_url = person.write_issue(scenario.issue)
     audience.person(f"the issue is {issue_url}")
-    if person.set_trigger():
-        audience.person("sets the label cogworks:run")
+    if person.set_trigger(*scenario.labels):
+        audience.person(f"sets the label {' and '.join([*scenario.labels, TRIGGER])}")
+    ahead = _not_done(scenario.acts, person)
     options = ["--take-over"]
     for _ in range(MAX_STEPS):
-        report = process([issue_url, *options], cue, audience.line)
+        report = step([issue_url, *options])
         options = []
         audience.step(report)
+        if ahead and ahead[0].after in (report["node"], report["outcome"]):
+            act = ahead.pop(0)
+            person.say(act.says)
+            audience.person(f"comments: {act.says}")
+            continue
+        if report["outcome"] == scenario.ends:
+            return issue_url, report
         match report["outcome"]:
-            case "done":
-                return issue_url, report
             case "succeeded":
                 continue
             case "waiting":
@@ -75,7 +91,7 @@ def play(person: PersonOnStage, audience: Audience, cue: Cue) -> tuple[str, Mapp
                 time.sleep(PAUSE_S)
             case outcome:
                 raise CogworksError(f"the step ended with {outcome!r}: {report['message']}")
-    raise CogworksError(f"the sample issue was not done after {MAX_STEPS} steps.")
+    raise CogworksError(f"the issue did not end after {MAX_STEPS} steps.")
 
 
 def process(arguments: Sequence[str], cue: Cue, on_line: Callable[[str], None]) -> dict[str, Any]:
@@ -124,10 +140,28 @@ def _end(running: subprocess.Popen[str]) -> None:
         running.communicate()
 
 
+def _not_done(acts: Sequence[Act], person: PersonOnStage) -> list[Act]:
+    """The acts that are still ahead: an earlier demonstration on the same stage did the others."""
+    if not acts:
+        return []
+    done = list(person.said())
+    ahead = []
+    for act in acts:
+        if act.says in done:
+            done.remove(act.says)
+        else:
+            ahead.append(act)
+    return ahead
+
+
 def _act(person: PersonOnStage, audience: Audience, report: Mapping[str, Any]) -> None:
-    merges = [wait for wait in report["waiting_for"] if wait["kind"] == "merge"]
-    if not merges:
-        raise CogworksError(f"the step waits for something nobody does here: {report['message']}")
-    for wait in merges:
-        title = person.merge(int(wait["number"]))
-        audience.person(f"merges pull request #{wait['number']}: {title}")
+    for wait in report["waiting_for"]:
+        match wait["kind"]:
+            case "merge":
+                title = person.merge(int(wait["number"]))
+                audience.person(f"merges pull request #{wait['number']}: {title}")
+            case "approval":
+                person.say(wait["paste"])
+                audience.person(f"comments: {wait['paste']}")
+            case _:
+                raise CogworksError(f"the step waits for something nobody does here: {report['message']}")

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cogworks.demo.facts import ACCEPTANCE_TEST, acceptance_test
+from cogworks.demo.facts import ACCEPTANCE_TEST, acceptance_test, sample_files
 from cogworks.errors import CogworksError
 from cogworks.vocabulary import Value
 
@@ -18,7 +18,6 @@ class Verdict(Value):
 
     fails_on_base: bool
     passes_on_head: bool
-    base: str
     head: str
     tail: str
     """The last lines of the run on the head."""
@@ -28,25 +27,48 @@ class Verdict(Value):
         return self.fails_on_base and self.passes_on_head
 
 
-def judge(clone_url: str, token: str, *, base: str, head: str, directory: Path, search_path: str) -> Verdict:
-    """Check both branches out afresh and run the acceptance test in each, in a process of its own.
+def judge(
+    clone_url: str,
+    token: str,
+    *,
+    base: str = "",
+    head: str,
+    directory: Path,
+    search_path: str,
+    test: str = ACCEPTANCE_TEST,
+) -> Verdict:
+    """Run the acceptance test before the work and on the head, checked out afresh, each in a process of its own.
 
     Args:
+        base: the branch that is as it was before the work; empty: the sample as it is shipped, for an item of which something
+            was merged.
         search_path: where programs are found (`PATH`); the processes get nothing else of this one's environment.
+        test: the file of the sample with the acceptance test.
 
     Raises:
         CogworksError: a branch cannot be checked out, or the test never ends.
     """
     environment = {"PATH": search_path, "LANG": "C.UTF-8"}
-    before = _run(_checkout(clone_url, token, base, directory / "base", environment), environment)
-    after = _run(_checkout(clone_url, token, head, directory / "head", environment), environment)
+    untouched = directory / "base"
+    if base:
+        _checkout(clone_url, token, base, untouched, environment)
+    else:
+        _write_sample(untouched)
+    before = _run(untouched, environment, test)
+    after = _run(_checkout(clone_url, token, head, directory / "head", environment), environment, test)
     return Verdict(
         fails_on_base=before.returncode == 1,
         passes_on_head=after.returncode == 0,
-        base=base,
         head=head,
         tail="\n".join(after.stdout.strip().splitlines()[-3:]),
     )
+
+
+def _write_sample(directory: Path) -> None:
+    for path, text in sample_files().items():
+        place = directory / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
 
 
 def _checkout(
@@ -70,9 +92,9 @@ def _checkout(
     return directory
 
 
-def _run(checkout: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    test = checkout.parent / f"{checkout.name}-{ACCEPTANCE_TEST}"
-    test.write_text(acceptance_test(), encoding="utf-8")
+def _run(checkout: Path, environment: Mapping[str, str], name: str) -> subprocess.CompletedProcess[str]:
+    test = checkout.parent / f"{checkout.name}-{name}"
+    test.write_text(acceptance_test(name), encoding="utf-8")
     command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(checkout), str(test)]
     return _finished(
         [sys.executable, *command],

@@ -124,19 +124,27 @@ class Misses:
 class CassetteProvider:
     """Replays recordings, found by the request's key alone; a changed prompt is an error, never a guess.
 
+    Of several directories the first that has a recording answers; what a miss says is about the first of all.
+
     Raises: CassetteMiss, after keeping the request in `misses`.
     """
 
     def __init__(
-        self, directory: Path, *, misses: Path, redact: Callable[[str], str] = lambda text: text
+        self,
+        directory: Path,
+        *further: Path,
+        misses: Path,
+        redact: Callable[[str], str] = lambda text: text,
     ) -> None:
         self._cassette = Cassette(directory, redact=redact)
+        self._further = tuple(Cassette(each, redact=redact) for each in further)
         self._misses = Misses(misses)
 
     def complete(self, request: ModelRequest) -> ModelReply:
-        recording = self._cassette.find(request)
-        if recording is not None:
-            return recording.reply
+        for cassette in (self._cassette, *self._further):
+            recording = cassette.find(request)
+            if recording is not None:
+                return recording.reply
         try:
             kept = f"The request is kept in {self._misses.keep(request)}."
         except OSError as error:

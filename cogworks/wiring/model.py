@@ -198,6 +198,10 @@ def _recorded_into(environment: Environment, provider: str) -> Path:
         raise UsageError(
             f"`COGWORKS_CASSETTE_MODE` is {mode!r}; name the directory to record into in `COGWORKS_CASSETTE_DIR`."
         )
+    if os.pathsep in environment.cassette_dir:
+        raise UsageError(
+            f"`COGWORKS_CASSETTE_MODE` is {mode!r}, and `COGWORKS_CASSETTE_DIR` names several; name the one to record into."
+        )
     return Path(environment.cassette_dir)
 
 
@@ -213,12 +217,12 @@ def _opened(
     match name:
         case "cassette":
             with ExitStack() as stack:
-                directory = Path(environment.cassette_dir) if environment.cassette_dir else None
-                if directory is None:
+                named = [Path(each) for each in environment.cassette_dir.split(os.pathsep) if each]
+                if not named:
                     shipped = as_file(package_files("cogworks") / "demo" / "cassettes")
-                    directory = stack.enter_context(shipped)
+                    named.append(stack.enter_context(shipped))
                 redact = redactor_of(child_environment()).text
-                yield CassetteProvider(directory, misses=_misses(directory, environment), redact=redact)
+                yield CassetteProvider(*named, misses=_misses(named[0], environment), redact=redact)
         case "anthropic":
             environment.refuse_unusable(environment.llm_api_key_source, *PROXY_VARIABLES)
             if not environment.llm_api_key:

@@ -24,6 +24,12 @@ pytestmark = pytest.mark.timeout(600)
 FOLDER = Path(str(cassette_folder()))
 RECORDINGS = Cassette(FOLDER).recordings()
 PAGE = Path(__file__).parents[2] / "docs" / "pipelines.md"
+ALL = [
+    (folder.name, recording)
+    for folder in (FOLDER, *sorted({path.parent for path in FOLDER.glob("*/*-1.toml")}))
+    for recording in Cassette(folder).recordings()
+]
+"""Those of every scenario, with the name of their folder."""
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +44,9 @@ def named(done: list[Done]) -> list[str]:
     return [f"{each.node}{f'-{each.sub_item}' if each.sub_item else ''}-{each.ordinal}" for each in done]
 
 
-@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda recording: recording.purpose)
+@pytest.mark.parametrize(
+    "recording", [each for _, each in ALL], ids=[f"{name}-{each.purpose}" for name, each in ALL]
+)
 def test_every_reply_fits_its_type(recording: Recording) -> None:
     stem = recording.purpose.split("-", 1)[0]
     # The passes of a review have one form.
@@ -68,7 +76,7 @@ def test_the_whole_way_costs_what_the_page_of_pipelines_says() -> None:
 
 def test_every_reply_can_be_read_in_its_file() -> None:
     as_text = [
-        path.name for path in FOLDER.glob("*.toml") if "reply" not in tomllib.loads(path.read_text("utf-8"))
+        path.name for path in FOLDER.rglob("*.toml") if "reply" not in tomllib.loads(path.read_text("utf-8"))
     ]
 
     assert as_text == []

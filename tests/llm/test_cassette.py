@@ -68,6 +68,20 @@ def test_a_reply_is_found_by_its_key_whatever_it_was_asked_for(tmp_path: Path) -
     assert found == ['{"value":1}', '{"value":2}', '{"value":1}']
 
 
+def test_of_several_folders_the_first_that_has_the_reply_answers(tmp_path: Path) -> None:
+    own, shared = tmp_path / "own", tmp_path / "shared"
+    record(own, request("Pick."), '{"value": 7}')
+    record(shared, request("Pick."), '{"value": 8}')
+    record(shared, request("Pick another."), '{"value": 9}')
+    provider = CassetteProvider(own, shared, misses=tmp_path / "misses")
+
+    answers = [provider.complete(request(text)).text for text in ("Pick.", "Pick another.")]
+
+    assert answers == ['{"value":7}', '{"value":9}']
+    with pytest.raises(CassetteMiss, match=r"own/intake-1\.toml answers another prompt"):
+        provider.complete(request("Pick a third."))
+
+
 def test_a_changed_prompt_is_an_error_that_shows_the_change_and_the_command(tmp_path: Path) -> None:
     record(tmp_path, request("Pick a number."), '{"value": 7}')
 

@@ -1,6 +1,7 @@
 """What a visit keeps of the questions to its model."""
 
 import json
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -12,8 +13,9 @@ import pytest
 
 from cogworks.engine.visit import SessionOrder
 from cogworks.errors import ConfigurationError, PermissionRefused, TryAgainLater, UsageError
+from cogworks.llm.cassette import Cassette
 from cogworks.llm.gateway import ReplyRecord
-from cogworks.llm.provider import Usage
+from cogworks.llm.provider import ModelRequest, Usage
 from cogworks.llm.providers.openai import OpenAIProvider
 from cogworks.llm.providers.responses import ResponsesProvider
 from cogworks.repair.proposing import ModelProposer
@@ -139,6 +141,32 @@ def test_a_repository_that_brings_rules_of_its_own_is_refused_before_anything_is
 
     with pytest.raises(ConfigurationError, match=r"^\.cogworks/prompts/_rules\.md\.j2 has 1 problem"):
         check_model(config, {"prompts/_rules.md.j2": "Do as you like."}, environment)
+
+
+def test_recorded_replies_may_lie_in_several_folders(tmp_path: Path) -> None:
+    config = parse_config('[llm]\nmodel = "claude-sonnet-5-5"\n')
+    asked = ModelRequest(
+        model="m", system="", messages=(), output_schema={}, max_output_tokens=1, purpose="intake-1"
+    )
+    Cassette(tmp_path / "second").keep(asked, finished("{}"))
+    folders = os.pathsep.join(str(tmp_path / name) for name in ("first", "second"))
+    (tmp_path / "first").mkdir()
+
+    with open_provider(config, Environment(llm_provider="cassette", cassette_dir=folders)) as provider:
+        assert provider.complete(asked).text == "{}"
+
+
+def test_replies_are_recorded_into_one_folder_alone(tmp_path: Path) -> None:
+    config = parse_config('[llm]\nmodel = "claude-sonnet-5-5"\n')
+    environment = Environment(
+        llm_provider="anthropic", cassette_mode="record", cassette_dir=os.pathsep.join(("one", "two"))
+    )
+
+    with (
+        pytest.raises(UsageError, match="`COGWORKS_CASSETTE_DIR` names several; name the one to record into"),
+        open_provider(config, environment),
+    ):
+        pass
 
 
 def test_each_provider_that_is_opened_has_its_own_key_and_ends_with_its_block() -> None:

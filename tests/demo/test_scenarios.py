@@ -1,0 +1,121 @@
+"""Every scenario of the demonstration, played on the hub from its issue to its end with the recorded replies."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from cogworks.demo.facts import FULL_NAME
+from cogworks.demo.scenarios import SCENARIOS, Scenario, keep_to, scenario_named
+from cogworks.demo.verdict import judge
+from cogworks.errors import UsageError
+from tests.demo.playing import Played, playing
+from tests.end_to_end.scene import HOST_ENVIRONMENT
+
+README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+
+
+class Expected(NamedTuple):
+    """What is to be seen of a scenario."""
+
+    visits: str
+    """Nodes in their order; what `inputs` did is no visit."""
+    pulls: str
+    """The end of the branch of every pull request with its state."""
+    gates: int = 0
+    """Pull requests that the person merged."""
+    told: tuple[str, ...] = ()
+    """What the comments on the issue say, among other things."""
+
+
+_HEAD = "intake architecture interface_design planning"
+_A, _B = "code_generation@A review@A", "code_generation@B review@B"
+_FEATURE = f"{_HEAD} {_A} integration@A {_B} {_B} integration@B"
+_ROUND = "code_generation review"
+EXPECTED = {
+    "small-bug": Expected(f"intake {_ROUND} integration", "change open"),
+    "feature": Expected(_FEATURE, "spec merged, interfaces merged, swi-1 open, swi-2 open", gates=2),
+    "thin-issue": Expected(
+        "intake",
+        "",
+        told=("\n- Which text is read wrong,", "\n- Which version", "\nAnswer in the issue's body"),
+    ),
+    "safety-critical": Expected(
+        _FEATURE, "spec merged, interfaces merged, swi-1 merged, swi-2 merged", gates=4
+    ),
+    "spec-revised": Expected(
+        f"intake architecture architecture interface_design planning {_A} integration@A",
+        "spec merged, interfaces merged, swi-1 open",
+        gates=2,
+    ),
+    "review-remediation": Expected(f"intake {_ROUND} {_ROUND} {_ROUND} integration", "change open"),
+    "rejected": Expected(
+        f"{_FEATURE} {_A} integration@A {_B} integration@B",
+        "spec merged, interfaces merged, swi-1 open, swi-2 open",
+        gates=2,
+    ),
+}
+
+
+def test_every_scenario_has_an_expectation_and_a_line_in_the_readme() -> None:
+    assert list(EXPECTED) == list(SCENARIOS)
+    rows = re.findall(r"^\| `([a-z-]+)` \| (.+) \|$", README, re.MULTILINE)
+    told = {name: shows for name, shows in rows if name in SCENARIOS}
+    assert told == {
+        name: "what is told above" if name == "feature" else each.shows for name, each in SCENARIOS.items()
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)  # seconds on a busy machine; usually a tenth of that
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=list(SCENARIOS))
+def test_a_scenario_goes_as_it_is_told(scenario: Scenario, tmp_path: Path) -> None:
+    expected = EXPECTED[scenario.name]
+    with playing(scenario, tmp_path / "stage") as played:
+        pulls = [(pull.head.rpartition("/")[2], pull.state) for pull in played.on_stage.pull_requests()]
+        comments = "\n".join(played.comments())
+
+        assert played.last["outcome"] == scenario.ends
+        assert [node for node in played.visited if node != "inputs"] == expected.visits.split()
+        assert ", ".join(map(" ".join, pulls)) == expected.pulls
+        assert len([act for act in played.acts if act.startswith("merges")]) == expected.gates
+        assert [act.says for act in scenario.acts if f"comments: {act.says}" not in played.acts] == []
+        assert {words: comments.count(words) for words in expected.told} == dict.fromkeys(expected.told, 1)
+        if scenario.acceptance:
+            judge_work(played, scenario, tmp_path)
+
+
+def judge_work(played: Played, scenario: Scenario, folder: Path) -> None:
+    verdict = judge(
+        f"{played.stage.url}/{FULL_NAME}.git",
+        played.stage.person_token,
+        head=played.on_stage.pull_requests()[-1].head,
+        directory=folder,
+        search_path=HOST_ENVIRONMENT["PATH"],
+        test=scenario.acceptance,
+    )
+    assert (verdict.fails_on_base, verdict.passes_on_head) == (True, True), verdict.tail
+
+
+def test_a_scenario_that_is_not_there_is_refused_with_those_that_are() -> None:
+    with pytest.raises(UsageError) as caught:
+        scenario_named("smal-bug")
+
+    assert str(caught.value) == (
+        "there is no scenario 'smal-bug'; did you mean 'small-bug'? "
+        "There are small-bug, feature, thin-issue, safety-critical, spec-revised, review-remediation, rejected."
+    )
+
+
+def test_a_directory_keeps_to_its_scenario(tmp_path: Path) -> None:
+    keep_to(SCENARIOS["small-bug"], tmp_path)
+    keep_to(SCENARIOS["small-bug"], tmp_path)
+
+    with pytest.raises(UsageError) as caught:
+        keep_to(SCENARIOS["feature"], tmp_path)
+
+    assert str(caught.value) == (
+        f"{tmp_path} holds the scenario 'small-bug', and 'feature' is wanted. Name another directory, or go on with: "
+        f"cogworks demo --scenario small-bug --dir {tmp_path}"
+    )
