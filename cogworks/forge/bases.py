@@ -64,7 +64,16 @@ def _where_it_went(base: BranchName, merged: Mapping[BranchName, BranchName]) ->
 
 def part_of(issue: IssueNumber, *, closes: bool) -> str:
     """The words that tie a pull request to its issue; with `closes` those that GitHub obeys when it is merged."""
-    return f"Part of #{issue}, the last part: closes #{issue}" if closes else f"Part of #{issue}"
+    return f"Closes #{issue}{_OURS}" if closes else f"Part of #{issue}"
+
+
+_OURS = "<!-- the last part -->"
+"""Nobody sees it; it tells our words from the same ones of a person, which are never changed."""
+
+
+def _earlier_words(issue: IssueNumber) -> str:
+    """What the last pull request said before these words; there are items that were begun then."""
+    return f"Part of #{issue}, the last part: closes #{issue}"
 
 
 def bodies_put_right(
@@ -89,8 +98,9 @@ def issue_closed(snapshot: Snapshot, state: RunState, *, is_all_merged: bool) ->
     if not is_all_merged or issue.state == "closed" or ledger is None:
         return
     own = {known.number for known in state.pull_requests}
-    words = part_of(state.issue, closes=True)
-    closed_by_merge = any(words in pull.body for pull in snapshot.pulls if pull.number in own)
+    words = (part_of(state.issue, closes=True), _earlier_words(state.issue))
+    bodies = [pull.body for pull in snapshot.pulls if pull.number in own]
+    closed_by_merge = any(each in body for body in bodies for each in words)
     if not closed_by_merge and not recorded_in(ledger.state_text).is_all_merged:
         yield CloseIssue(issue_id=issue.node_id, number=issue.number)
 
@@ -101,6 +111,6 @@ def _with_part(body: str, issue: IssueNumber, *, closes: bool) -> str:
     if first is None:
         return body
     plain, last = part_of(issue, closes=False), part_of(issue, closes=True)
-    ours = re.compile(rf"{re.escape(last)}\b|{re.escape(plain)}\b")
+    ours = re.compile(rf"{re.escape(last)}|{re.escape(_earlier_words(issue))}\b|{re.escape(plain)}\b")
     lines[first] = ours.sub(last if closes else plain, lines[first], count=1)
     return "".join(lines)

@@ -288,7 +288,7 @@ def test_a_bug_is_fixed_in_two_rounds_and_nobody_is_asked(tmp_path: Path) -> Non
         assert subjects == [subject, "Read decimals", subject]
         [pull] = stand.scene.seen()["pullRequests"]["nodes"]
         assert pull["body"].startswith(
-            "Closes #2. Part of #1, the last part: closes #1.\n\nRead decimals.\n\n"
+            "Closes #2. Closes #1<!-- the last part -->.\n\nRead decimals.\n\n"
             "<details><summary>What was asked for</summary>\n\nLet a number have decimals (R1)."
         )
 
@@ -314,7 +314,7 @@ def test_a_small_bug_is_fixed_in_four_turns_and_one_pull_request_that_closes_the
         assert stand.pulls == [("cogworks/1/change", "Read decimals", "OPEN")]
         [pull] = stand.scene.seen()["pullRequests"]["nodes"]
         assert pull["baseRefName"] == "main"
-        assert pull["body"].startswith("Part of #1, the last part: closes #1.\n\nRead decimals.")
+        assert pull["body"].startswith("Closes #1<!-- the last part -->.\n\nRead decimals.")
         assert stand.scene.file(PARSING, branch="cogworks/1/change") == FIXED
         assert "There is neither a specification nor a plan" in json.dumps(stand.server.seen[1].body)
         stand.scene.person.merge(1 + 1)

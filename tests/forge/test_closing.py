@@ -58,6 +58,14 @@ def test_the_last_pull_request_gets_the_words_and_loses_them_again() -> None:
     assert edited(first, closing) == [(102, second)]
 
 
+def test_a_pull_request_from_before_these_words_gets_them_and_is_known_by_the_old_ones() -> None:
+    old = "Closes #22. Part of #7, the last part: closes #7. Follows #12."
+
+    assert edited(old, closing=101) == [(101, f"Closes #22. {LAST}. Follows #12.")]
+    assert edited(old) == [(101, f"Closes #22. {PLAIN}. Follows #12.")]
+    assert closed(old) == []
+
+
 @pytest.mark.parametrize(
     "body", ["Closes #7", "By hand", "", "\n\n", f"Text\n\n{PLAIN}.", "Part of #71."], ids=repr
 )
