@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from textwrap import indent
 
 from cogworks.forge.bases import base_repairs, bodies_put_right, issue_closed
 from cogworks.forge.bodies import capped
@@ -243,8 +244,11 @@ def _end(state: RunState, position: Position, facts: Facts) -> str:
 
 
 def _failures(state: RunState, position: Position, facts: Facts) -> list[str]:
-    told = failures(state, position)
-    lines = [f"- **{instance_name(instance)}:** {in_markdown(reason)}" for instance, reason in told]
+    # A reason may hold a list of its own: indented, it stays inside its item.
+    lines = [
+        f"- **{instance_name(instance)}:** {indent(in_markdown(reason), '  ').lstrip()}"
+        for instance, reason in failures(state, position)
+    ]
     if retry := how_to_retry(state, facts):
         lines.append(f"- {retry}")
     return ["\n".join(lines)] if lines else []

@@ -91,7 +91,7 @@ def reason_to_escalate(reply: Classification, item: WorkItem) -> str | None:
     if reply.questions:
         listed = "\n".join(f"- {question}" for question in reply.questions)
         return (
-            f"#{item.number} leaves open what has to be known first:\n{listed}\n"
+            f"#{item.number} leaves open what has to be known first:\n{listed}\n\n"
             "Answer in the issue's body, then remove the trigger label and set it again."
         )
     scope = reply.estimated_scope

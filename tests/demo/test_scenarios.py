@@ -39,7 +39,7 @@ EXPECTED = {
     "thin-issue": Expected(
         "intake",
         "",
-        told=("\n- Which text is read wrong,", "\n- Which version", "\nAnswer in the issue's body"),
+        told=("\n  - Which text is read wrong,", "\n  - Which version", "\n  Answer in the issue's body"),
     ),
     "safety-critical": Expected(
         _FEATURE, "spec merged, interfaces merged, swi-1 merged, swi-2 merged", gates=4

@@ -2,6 +2,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from markdown_it import MarkdownIt
 
 from cogworks.forge.bodies import MAX_BODY_CHARS
 from cogworks.forge.effects import EditComment, SetLabels
@@ -158,9 +159,24 @@ def test_a_failed_run_says_why_and_how_to_retry() -> None:
     assert shown.labels == {"cogworks:node:failed"}
     assert "### cogworks · stopped: a node failed\n" in shown.comment
     assert (
-        "- **plan:** too\nhard\n- Remove the label `cogworks:run` and set it again to retry what failed.\n"
+        "- **plan:** too\n  hard\n- Remove the label `cogworks:run` and set it again to retry what failed.\n"
     ) in shown.comment
     assert "| ❌ | Plan | too hard | 1 | $0.1000 |  |" in shown.comment
+
+
+def test_questions_in_a_reason_are_a_list_of_their_own() -> None:
+    asked = (
+        "#7 leaves open what has to be known first:\n- Which text?\n- Which version?\n\nAnswer in the body."
+    )
+    state = settle(new_run(), GRAPH, visit(new_run(), "spec", status="failed", summary=asked), {})
+
+    tokens = MarkdownIt("commonmark").parse(surface(state, facts()).comment)
+
+    paragraphs = [(token.level, token.content) for token in tokens if token.type == "inline"]
+    outer = next(level for level, text in paragraphs if text.startswith("**spec:**"))
+    nested = [text for level, text in paragraphs if level > outer]
+    assert nested == ["Which text?", "Which version?"]
+    assert (outer, "Answer in the body.") in paragraphs
 
 
 def test_what_a_result_leaves_open_is_said_before_everything_else() -> None:
