@@ -59,7 +59,7 @@ class Opening(NamedTuple):
 def coding_opening(task: NodeTask, ports: NodePorts, item: PlannedItem) -> Opening:
     """What whoever writes the tests, or code with its tests, is told first."""
     known = _known(task, ports.workspace(), item)
-    view = _view(task, ports, item, known)
+    view = _view(task, ports, item, known, wants_tests=True)
     variables = {
         **known,
         "sub_item": item.model_dump(mode="json"),
@@ -124,6 +124,7 @@ def _view(
     *,
     apart: Sequence[str] = (),
     hidden: Sequence[str] = (),
+    wants_tests: bool = False,
 ) -> FirstView:
     wanted = [*item.files, *(path for each in known["dependencies"] for path in each["files"])]
     # Of what was changed since, the text as it is now has to be seen as well.
@@ -134,6 +135,7 @@ def _view(
         wanted=tuple(wanted),
         without=frozenset({spec_path(task), *unchanged, *apart}),
         hidden=frozenset(hidden),
+        wants_tests=wants_tests,
     )
     return repository_view(task, ports, about)
 

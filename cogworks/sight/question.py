@@ -37,6 +37,8 @@ class About(NamedTuple):
     """Paths that the prompt shows elsewhere."""
     hidden: frozenset[str] = frozenset()
     """Paths that are not even named."""
+    wants_tests: bool = False
+    """Whether the tests nearest to what it is about are shown, for whoever writes more of them."""
     touched: Mapping[str, tuple[int, ...]] = MappingProxyType({})
     """Path -> lines that a change touched; the definitions around them are shown, and every line has its number."""
 

@@ -32,6 +32,8 @@ _HISTORY, _RECENT, _TOGETHER = 0.8, 0.12, 0.1
 _NEAR, _TESTED = 0.12, 0.15
 _MAX_PAST, _MAX_PAST_FILES = 60, 12
 _SEEDS, _CHANGED_SEEDS = 8, 3
+CERTAIN = 100.0
+"""Scores from here on are of files that were asked for."""
 _FEW_COMMITS = 3
 """So many commits more, as if they had changed a file alone: two commits prove little."""
 
@@ -291,7 +293,7 @@ class _Ranking:
         count = len(self._about.wanted)
         for order, name in enumerate(self._about.wanted):
             for place in _meant(name, self._documents, is_module=True):
-                self._scores[place] = max(self._scores[place], 100.0 + count - order)
+                self._scores[place] = max(self._scores[place], CERTAIN + count - order)
                 self._reasons[place].insert(0, "asked for")
 
 

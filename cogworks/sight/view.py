@@ -1,41 +1,49 @@
 """What a prompt shows of a repository: each file at the best of four levels that its rank earns, within one room."""
 
-import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Literal
 
-from cogworks.sight.cards import Card, Outlined
+from cogworks.sight.excerpts import best_names, excerpt
+from cogworks.sight.folders import COMPLETE_TREE, Listing, listing_of
 from cogworks.sight.index import Index
-from cogworks.sight.kinds import FILLING
+from cogworks.sight.kinds import FILLING, Kind
+from cogworks.sight.matching import Sought
+from cogworks.sight.outlines import outline_text
 from cogworks.sight.question import About, named_in
-from cogworks.sight.ranking import Ranked, rank
-from cogworks.sight.stretches import merged, numbered_slices, shortened
+from cogworks.sight.ranking import CERTAIN, Ranked, rank
+from cogworks.sight.sections import sections_of
+from cogworks.sight.sizes import tokens_of
+from cogworks.sight.stretches import numbered_slices
+from cogworks.sight.tests_near import tests_near
 from cogworks.sight.words import terms_of
 from cogworks.vocabulary import Value
 
 Level = Literal["whole", "slices", "outline", "named"]
 DEFAULT_ROOM_TOKENS = 12_000
-BYTES_PER_TOKEN = 3
-"""As estimates of cost count: rather too many than too few."""
-_NAMED_SHARE, _TREE_SHARE, _RULES_SHARE = 0.14, 0.06, 0.1
+_NAMED_SHARE, _TREE_SHARE, _RULES_SHARE, _TESTS_SHARE = 0.14, 0.06, 0.08, 0.24
 _FIRST_SHARE, _NEXT_SHARE = 0.34, 0.3
 """Of the room left, what one file may take: the best one, and each behind it."""
+_WIDER_SHARE = 0.6
+"""Of the room that is left in the end, what the best file takes that is shown in parts, and so on."""
+_DOCUMENT_SHARE = 0.15
+"""Of the whole room, what a document may take that was not asked for."""
 _LEAST_TOKENS = 150
 _LEAD_SHARE, _LEAD = 0.6, 0.55
 """What the best file may take where the next one scores at most so much of it."""
 _LEAST_SCORE = 0.35
 """Of the best score: what matches less is only named, however much room there is."""
-_CERTAIN = 100.0
-"""Scores from here on are of files that were asked for."""
-_MAX_BODY_LINES = 400
-_RARE = 4.0
-"""What a name counts beside a term: as much as one that a fiftieth of the definitions hold."""
-_COMPLETE_TREE = 120
-"""So many files of a repository are all listed."""
 _MAX_NAMED_AGAIN = 10
+_MAX_USED = 6
+"""Names of the best definitions whose users count as well."""
+_SYNTAX = frozenset(
+    terms_of(
+        "class import export print const require true false null none return def function let var self this new continue break python"
+    )
+)
+"""Terms of languages, not of what a request is about; within one file they would tell its parts apart by chance."""
 _RULES = ("contributing", "agents", "claude", "copilot-instructions")
+_RULES_TERMS = "tests test run lint style format convention changelog commit document type check"
 _MANIFESTS = (
     "pyproject.toml",
     "package.json",
@@ -46,11 +54,8 @@ _MANIFESTS = (
     "setup.cfg",
     "composer.json",
 )
-_MAX_SLICES = 12
-_GAP_TOKENS = 30
-"""Of the lines that say what is left out."""
-_TOUCHED_SCORE = 1_000.0
-"""Before everything that only matches; the smallest definition around a touched line first."""
+_MANIFEST_TERMS = "dependencies requires python engines scripts test main exports version"
+"""What of a manifest and of rules matters to whoever changes code, whatever the request is about."""
 
 
 class Shown(Value):
@@ -76,16 +81,15 @@ class FirstView(Value):
     folders: str
     """The folders with the counts of their files; all files in a small repository."""
     file_count: int
+    lists_all: bool = True
+    """Whether `folders` has the path of every file that may be seen."""
+    hidden_count: int = 0
+    """Files that are not even named."""
 
     @property
     def tokens(self) -> int:
         """Of everything that is shown."""
         return sum(each.tokens for each in (*self.files, *self.named)) + tokens_of(self.folders)
-
-
-def tokens_of(text: str) -> int:
-    """Tokens that a text takes, as estimates count them."""
-    return -(-len(text.encode(errors="replace")) // BYTES_PER_TOKEN)
 
 
 def first_view(index: Index, about: About, *, room_tokens: int = DEFAULT_ROOM_TOKENS) -> FirstView:
@@ -98,45 +102,92 @@ class _View:
         self._index = index
         self._about = about
         self._room = room
-        self._terms = named_in(about).terms
-        self._symbols = named_in(about).symbols
+        named = named_in(about)
+        terms = {term: weight for term, weight in named.terms.items() if term not in _SYNTAX}
+        self._sought = Sought(terms, named.symbols, about.touched)
 
     def result(self) -> FirstView:
         ranked = rank(self._index, self._about)
-        folders = folders_of([each.path for each in ranked], limit_tokens=round(self._room * _TREE_SHARE))
-        left = self._room - tokens_of(folders) - round(self._room * _NAMED_SHARE)
+        listing = self._listing()
+        left = self._room - tokens_of(listing.text) - round(self._room * _NAMED_SHARE)
         certain = self._certain(ranked, round(self._room * _RULES_SHARE))
         left -= sum(each.tokens for each in certain)
         shown = {each.path: each for each in certain}
-        scores = sorted((each.score for each in ranked if each.score < _CERTAIN), reverse=True)
+        tests = self._tests(ranked)
+        kept = min(left, round(self._room * _TESTS_SHARE)) if tests else 0
+        left -= kept
+        scores = sorted((each.score for each in ranked if each.score < CERTAIN), reverse=True)
         is_ahead = len(scores) > 1 and scores[1] <= _LEAD * scores[0]
         share = _LEAD_SHARE if is_ahead else _FIRST_SHARE
         least = _LEAST_SCORE * max(scores, default=0.0)
         for each in ranked:
             if left < _LEAST_TOKENS or each.score < least:
                 break
-            if each.path in shown or (
-                each.kind not in FILLING and "named" not in each.reasons and each.score < 100
-            ):
+            if each.path in shown or each.path in tests or not _may_fill(each):
                 continue
             allowance = max(_LEAST_TOKENS, round(left * share))
-            share = _NEXT_SHARE if each.score < _CERTAIN else share
-            found = self._best_level(each, min(left, allowance))
+            share = _NEXT_SHARE if each.score < CERTAIN else share
+            found = self._best_level(each, min(left, allowance, self._most(each)))
             if found is None:
                 continue
             shown[each.path] = found
             left -= found.tokens
+        for found in self._shown_tests(tests, kept):
+            shown[found.path] = found
+            kept -= found.tokens
+        left = self._widened(ranked, shown, left + kept)
         named = self._named(ranked, shown, left + round(self._room * _NAMED_SHARE))
         order = {each.path: place for place, each in enumerate(ranked)}
         files = sorted(shown.values(), key=lambda each: order[each.path])
         return FirstView(
-            files=tuple(files), named=named, folders=folders, file_count=len(self._index.documents)
+            files=tuple(files),
+            named=named,
+            folders=listing.text,
+            file_count=len(self._index.documents),
+            lists_all=listing.is_complete,
+            hidden_count=listing.hidden_count,
         )
+
+    def _listing(self) -> Listing:
+        paths = [each.path for each in self._index.documents]
+        return listing_of(paths, hidden=self._about.hidden, limit_tokens=round(self._room * _TREE_SHARE))
+
+    def _widened(self, ranked: Sequence[Ranked], shown: dict[str, Shown], left: int) -> int:
+        """Room that nothing else needs goes to what is shown in parts, the best first; gives what is left then."""
+        for each in ranked:
+            found = shown.get(each.path)
+            if left < _LEAST_TOKENS:
+                break
+            if found is None or found.level != "slices" or each.kind is not Kind.SOURCE:
+                continue
+            wider = self._best_level(each, found.tokens + round(_WIDER_SHARE * left))
+            if wider is not None and wider.tokens > found.tokens:
+                shown[each.path] = wider
+                left -= wider.tokens - found.tokens
+        return left
+
+    def _most(self, each: Ranked) -> int:
+        """What a file may take however high it ranks."""
+        is_free = each.score >= CERTAIN or each.kind not in (Kind.DOCUMENT, Kind.CONFIGURATION)
+        return self._room if is_free else round(_DOCUMENT_SHARE * self._room)
+
+    def _tests(self, ranked: Sequence[Ranked]) -> Mapping[str, Ranked]:
+        """Those that whoever writes tests has to see, the nearest first."""
+        if not self._about.wants_tests:
+            return {}
+        return {each.path: each for each in tests_near(self._index, ranked)}
+
+    def _shown_tests(self, tests: Mapping[str, Ranked], room: int) -> Iterator[Shown]:
+        for place, each in enumerate(tests.values()):
+            found = self._best_level(each, room // (len(tests) - place))
+            if found is not None:
+                room -= found.tokens
+                yield found.model_copy(update={"reasons": ("tests near", *found.reasons)})
 
     def _named(self, ranked: Sequence[Ranked], shown: Mapping[str, Shown], room: int) -> tuple[Shown, ...]:
         found: list[Shown] = []
         # Where every file is listed, only the likeliest are worth naming again.
-        most = _MAX_NAMED_AGAIN if len(ranked) <= _COMPLETE_TREE else len(ranked)
+        most = _MAX_NAMED_AGAIN if len(ranked) <= COMPLETE_TREE else len(ranked)
         for each in ranked:
             if each.path in shown or each.kind not in FILLING:
                 continue
@@ -156,151 +207,67 @@ class _View:
         by_path = {each.path: each for each in ranked}
         rules = [path for path in by_path if _is_rule(path)][:3]
         manifests = [path for path in by_path if path.lower() in _MANIFESTS][:1]
+        wanted = [
+            *((path, "manifest", _MANIFEST_TERMS) for path in manifests),
+            *((path, "rules for contributors", _RULES_TERMS) for path in rules),
+        ]
+        wanted.sort(key=lambda each: (len(self._index.text(each[0])), each[0]))
         found = []
-        for path, reason in [
-            *((path, "manifest") for path in manifests),
-            *((path, "rules for contributors") for path in rules),
-        ]:
-            share = room // (len(rules) + len(manifests))
-            text = self._index.text(path)
-            if text.strip():
-                found.append(_cut(by_path[path], text, share, reason))
+        for place, (path, reason, terms) in enumerate(wanted):
+            sought = Sought(dict.fromkeys(terms_of(terms), 1.0))
+            each = self._best_level(by_path[path], room // (len(wanted) - place), sought)
+            if each is not None:
+                found.append(each.model_copy(update={"reasons": (reason, *each.reasons)}))
+                room -= each.tokens
         return found
 
-    def _best_level(self, each: Ranked, room: int) -> Shown | None:
+    def _best_level(self, each: Ranked, room: int, sought: Sought | None = None) -> Shown | None:
+        """The whole file, or what of it matches.
+
+        Args:
+            sought: what to look for in it, where that is not what the request is about.
+        """
         text = self._index.text(each.path)
         if not text.strip():
             return None
-        whole = tokens_of(text)
-        if whole <= room:
-            lines = text.splitlines()
-            count = len(lines)
-            if self._about.touched:
-                text = numbered_slices(lines, [(1, count)])
-            return Shown(
-                path=each.path,
-                level="whole",
-                text=text,
-                tokens=whole,
-                score=each.score,
-                reasons=each.reasons,
-                lines=((1, count),),
-            )
-        card = self._index.cards([each.path]).get(each.path)
-        if card is not None and card.definitions:
-            return self._slices(each, text, card, room) or self._outline(each, card, room)
-        return _cut(each, text, room) if room >= _LEAST_TOKENS else None
-
-    def _slices(self, each: Ranked, text: str, card: Card, room: int) -> Shown | None:
         lines = text.splitlines()
-        wanted = self._matching(each.path, card, lines)
-        chosen: list[tuple[int, int]] = []
-        shown = None
-        for number, place in enumerate(wanted[:_MAX_SLICES]):
-            stretch = _with_headers(card.definitions, place)
-            attempt = merged([*chosen, *stretch])
-            body = numbered_slices(lines, attempt)
-            if tokens_of(body) > room and number == 0:
-                # What the request is most about is shown in part rather than not at all.
-                attempt = _cut_to(stretch, lines, room)
-                body = numbered_slices(lines, attempt)
-            if tokens_of(body) > room:
-                continue
-            chosen = attempt
-            shown = body
-        if shown is None:
-            return None
-        rest = self._outline_text(card, room - tokens_of(shown) - 20, without=chosen)
-        body = f"{shown}\n\n{rest}" if rest else shown
-        return Shown(
-            path=each.path,
-            level="slices",
-            text=body,
-            tokens=tokens_of(body),
-            score=each.score,
-            reasons=each.reasons,
-            lines=tuple(chosen),
-        )
+        card = self._index.cards([each.path]).get(each.path)
+        definitions = card.definitions if card is not None else ()
+        definitions = definitions or sections_of(each.path, lines)
+        wanted = sought or self._sought
+        if tokens_of(text) <= room:
+            if sought is None:
+                self._use(best_names(each.path, lines, definitions, wanted))
+            text = numbered_slices(lines, [(1, len(lines))]) if self._about.touched else text
+            return _shown(each, "whole", text, ((1, len(lines)),))
+        found = excerpt(each.path, lines, definitions, wanted, room, is_test=each.kind is Kind.TEST)
+        if found is not None and found.text:
+            if sought is None:
+                self._use(found.names)
+            return _shown(each, "slices", found.text, found.stretches)
+        outline = outline_text(definitions, [0.0] * len(definitions), room)
+        return _shown(each, "outline", outline, ()) if outline else None
 
-    def _matching(self, path: str, card: Card, lines: Sequence[str]) -> list[int]:
-        """Places of the definitions that the request is most about; inner ones before those around them."""
-        bodies = [
-            Counter(terms_of("\n".join(lines[each.first - 1 : min(each.last, each.first + _MAX_BODY_LINES)])))
-            for each in card.definitions
-        ]
-        rarity = self._rarity(bodies)
-        scored = []
-        for place, each in enumerate(card.definitions):
-            body, head = bodies[place], {*terms_of(f"{each.name} {each.documentation}")}
-            size = 1 + (each.last - each.first) / 60
-            said = sum(
-                weight * (min(body[term], 4) / 4 + (term in head))
-                for term, weight in rarity.items()
-                if term in body
-            )
-            score = 3.0 * self._symbols.get(each.name, 0.0) * _RARE + said / size**0.5
-            if any(each.first <= line <= each.last for line in self._about.touched.get(path, ())):
-                score += _TOUCHED_SCORE / size
-            if score > 0:
-                scored.append((-score, place))
-        return [place for _, place in sorted(scored)]
-
-    def _rarity(self, bodies: Sequence[Mapping[str, int]]) -> Mapping[str, float]:
-        """How much each term of the request says in one file: what half of its definitions hold says little."""
-        often = {term: sum(term in body for body in bodies) for term in self._terms}
-        return {
-            term: weight * math.log(1 + len(bodies) / often[term])
-            for term, weight in self._terms.items()
-            if often[term]
-        }
-
-    def _outline(self, each: Ranked, card: Card, room: int) -> Shown | None:
-        body = self._outline_text(card, room)
-        if not body:
-            return None
-        return Shown(
-            path=each.path,
-            level="outline",
-            text=body,
-            tokens=tokens_of(body),
-            score=each.score,
-            reasons=each.reasons,
-        )
-
-    def _outline_text(self, card: Card, room: int, *, without: Sequence[tuple[int, int]] = ()) -> str:
-        """The definitions of a file, most telling first chosen, in the order of the file."""
-        chosen: list[int] = []
-        for place in sorted(
-            range(len(card.definitions)), key=lambda place: (_depth(card.definitions, place), place)
-        ):
-            each = card.definitions[place]
-            if (
-                any(first <= each.line <= last for first, last in without)
-                or _depth(card.definitions, place) > 1
-            ):
-                continue
-            cost = tokens_of(_outline_line(card.definitions, place)) + 1
-            if cost > room:
-                break
-            room -= cost
-            chosen.append(place)
-        lines = [_outline_line(card.definitions, place) for place in sorted(chosen)]
-        return "\n".join(lines)
+    def _use(self, names: Sequence[str]) -> None:
+        """Who uses these matters as well in the files that follow."""
+        used = tuple(dict.fromkeys((*self._sought.used, *names)))[:_MAX_USED]
+        self._sought = self._sought._replace(used=used)
 
 
-def folders_of(paths: Sequence[str], *, limit_tokens: int) -> str:
-    """The folders with the counts of their files, as deep as there is room; every file of a small repository."""
-    if len(paths) <= _COMPLETE_TREE and tokens_of("\n".join(sorted(paths))) <= 4 * limit_tokens:
-        return "\n".join(sorted(paths))
-    for depth in (4, 3, 2, 1):
-        counts: Counter[str] = Counter()
-        for path in paths:
-            folder = PurePosixPath(path).parts[:-1][:depth]
-            counts["/".join(folder) + "/" if folder else "./"] += 1
-        text = "\n".join(f"{folder} {count}" for folder, count in sorted(counts.items()))
-        if tokens_of(text) <= limit_tokens:
-            return text
-    return f"./ {len(paths)}"
+def _shown(each: Ranked, level: Level, text: str, lines: tuple[tuple[int, int], ...]) -> Shown:
+    return Shown(
+        path=each.path,
+        level=level,
+        text=text,
+        tokens=tokens_of(text),
+        score=each.score,
+        reasons=each.reasons,
+        lines=lines,
+    )
+
+
+def _may_fill(each: Ranked) -> bool:
+    return each.kind in FILLING or "named" in each.reasons or each.score >= CERTAIN
 
 
 def _is_rule(path: str) -> bool:
@@ -309,66 +276,6 @@ def _is_rule(path: str) -> bool:
         len(place.parts) == 2 and place.parts[0].lower() in (".github", "docs")
     )
     return is_near and place.stem.lower() in _RULES and place.suffix.lower() in (".md", ".rst", ".txt", "")
-
-
-def _cut(each: Ranked, text: str, room: int, *reasons: str) -> Shown:
-    """The beginning of a file, as many whole lines as there is room for."""
-    lines = text.splitlines()
-    taken: list[str] = []
-    for line in lines:
-        room -= tokens_of(line) + 1
-        if room < 0:
-            break
-        taken.append(shortened(line))
-    is_whole = len(taken) == len(lines)
-    body = (
-        "\n".join(taken)
-        if is_whole
-        else "\n".join([*taken, f"… lines {len(taken) + 1} to {len(lines)} are not shown"])
-    )
-    return Shown(
-        path=each.path,
-        level="whole" if is_whole else "slices",
-        text=body,
-        tokens=tokens_of(body),
-        score=each.score,
-        reasons=(*reasons, *each.reasons),
-        lines=((1, len(taken)),) if taken else (),
-    )
-
-
-def _with_headers(definitions: Sequence[Outlined], place: int) -> list[tuple[int, int]]:
-    """A definition and the headers of those around it."""
-    own = definitions[place]
-    stretches = [(own.first, own.last)]
-    while own.parent >= 0:
-        own = definitions[own.parent]
-        stretches.append((own.first, own.line))
-    return stretches
-
-
-def _cut_to(stretches: Sequence[tuple[int, int]], lines: Sequence[str], room: int) -> list[tuple[int, int]]:
-    """A definition, the first of the stretches, as far as there is room, below the headers of those around it."""
-    (first, last), *headers = stretches
-    left = room - tokens_of(numbered_slices(lines, headers)) - _GAP_TOKENS
-    end = first - 1
-    while end < last and (left := left - tokens_of(f"      {shortened(lines[end])}\n")) >= 0:
-        end += 1
-    return merged([*headers, (first, end)]) if end >= first else merged(headers)
-
-
-def _depth(definitions: Sequence[Outlined], place: int) -> int:
-    depth = 0
-    while definitions[place].parent >= 0:
-        place = definitions[place].parent
-        depth += 1
-    return depth
-
-
-def _outline_line(definitions: Sequence[Outlined], place: int) -> str:
-    each = definitions[place]
-    said = f"  # {each.documentation[:100]}" if each.documentation else ""
-    return f"{each.line:>5}: {'  ' * _depth(definitions, place)}{(each.signature or each.name)[:160]}{said}"
 
 
 def items_of(view: FirstView) -> Iterator[Shown]:

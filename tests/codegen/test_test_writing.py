@@ -400,6 +400,25 @@ def test_the_coder_is_shown_that_path_and_its_content_and_no_other_test_path() -
     assert TEXT in coder
 
 
+def test_the_writer_sees_the_tests_of_the_module_and_the_coder_is_told_how_many_files_are_not_for_it() -> (
+    None
+):
+    near = "from adder.adding import add\n\n\ndef test_signs():\n    assert add(-1, 1) == 0\n"
+    place = world(written(), implemented(), files={**FILES, "tests/test_signs.py": near})
+
+    run(the_task(), place)
+
+    writer, coder = place.model.asked
+    assert "def test_signs():" in writer
+    assert f"It has {len(place.copy.files()) - 1} files. These are all:" in writer
+    told = re.search(
+        r"It has (\d+) files; (\d+) of them are not for you to see. These are all others:\n\n.*\n<.*>\n([^<]*)\n</",
+        coder,
+    )
+    assert told is not None
+    assert int(told[1]) - int(told[2]) == len(told[3].splitlines())
+
+
 def test_all_files_of_the_hand_off_are_shown_and_frozen() -> None:
     data = ProposedFile(path="tests/custom/sums.json", action="create", content="[[2, 2, 4]]\n")
     tests = written().model_copy(update={"files": (*written().files, data), "extra_paths": (data.path,)})

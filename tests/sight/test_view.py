@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogworks.sight.question import About
-from cogworks.sight.view import first_view, items_of, tokens_of
+from cogworks.sight.sizes import tokens_of
+from cogworks.sight.view import first_view, items_of
 from tests.sight.trees import SHOP, index_of
 
 PRICES = About(title="Prices are rounded wrongly", text="`rounded(0.125)` gives 0.12")
@@ -71,6 +72,48 @@ def test_a_small_repository_is_listed_whole_and_a_large_one_by_folders() -> None
     folders = first_view(index_of(many), PRICES).folders
     assert "src/part3/ 71" in folders
     assert "module" not in folders
+
+
+def test_what_is_listed_is_told_from_what_is_hidden() -> None:
+    hidden = frozenset({"tests/test_mail.py"})
+    view = first_view(index_of(SHOP), PRICES._replace(hidden=hidden, without=frozenset({"src/shop/mail.py"})))
+
+    assert view.folders.splitlines() == sorted({*SHOP} - hidden)
+    assert (view.file_count, view.hidden_count, view.lists_all) == (len(SHOP), 1, True)
+
+
+def test_few_files_with_long_paths_are_listed_by_folder_and_it_says_so() -> None:
+    deep = {f"src/{'long_folder_name_' * 8}{number}/module.py": "x = 1\n" for number in range(100)}
+
+    view = first_view(index_of(deep), PRICES)
+    assert not view.lists_all
+    assert "module" not in view.folders
+
+
+def test_whoever_writes_tests_sees_the_tests_of_the_module() -> None:
+    others = {
+        f"tests/test_other_{number}.py": "def test_round_price():\n    assert 1\n" for number in range(5)
+    }
+    exercise = "from shop.pricing import rounded\n\n\ndef test_values():\n    assert rounded(1)\n"
+    files = {**SHOP, **others, "tests/test_values.py": exercise}
+    about = About(title="Change the cents", wanted=("src/shop/pricing.py",))
+
+    unasked = {each.path for each in first_view(index_of(files), about).files}
+    shown = {each.path: each for each in first_view(index_of(files), about._replace(wants_tests=True)).files}
+    assert not unasked & {"tests/test_pricing.py", "tests/test_values.py"}
+    assert shown["tests/test_pricing.py"].text == SHOP["tests/test_pricing.py"]
+    assert shown["tests/test_values.py"].reasons[0] == "tests near"
+
+
+def test_room_that_nothing_else_needs_goes_to_the_best_file() -> None:
+    body = "".join(f"    value = value + {number}\n" for number in range(12))
+    steps = "\n\n".join(f"def step_{number}(value):\n{body}    return value\n" for number in range(200))
+    files = {"src/steps.py": steps, "README.md": "Steps.\n"}
+    view = first_view(
+        index_of(files), About(title="step value", text="every step adds a value"), room_tokens=6_000
+    )
+
+    assert view.tokens > 3_800
 
 
 def test_an_empty_repository_has_an_empty_view() -> None:

@@ -1,0 +1,209 @@
+"""Which parts of a file a request is about, as many as there is room for, and an outline of the rest."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from cogworks.sight.cards import Outlined
+from cogworks.sight.matching import LEAST_NAME, TOUCHED, Sought, scores_of, with_users
+from cogworks.sight.outlines import outline_text
+from cogworks.sight.passages import GAP_TOKENS, Passages
+from cogworks.sight.seen import Stretch
+from cogworks.sight.sizes import tokens_of
+from cogworks.sight.stretches import merged, numbered_slices
+
+_MAX_PARTS = 40
+_ALONE_SHARE, _AMONG_SHARE, _SHORT_SHARE = 0.75, 0.65, 0.85
+"""Of the room left, what one definition may take, by whether others come near it, and where it is short; of what is longer the lines that
+match are shown."""
+_SHORT = 60
+"""Lines of a definition that is rather shown whole."""
+_NEAR = 0.6
+"""Of the best definition's score, what comes near it."""
+_OUTLINE_SHARE = 0.15
+_LEAST_SHARE = 0.4
+"""Of the best definition's score: what matches less is only in the outline."""
+_LEAST_TOKENS = 100
+_HEAD_SHARE = 0.25
+"""Of a test file's room, what its beginning may take."""
+_MAX_LEAD, _MAX_HEADER = 25, 12
+_HEADER_ENDS = (":", "{", "=>", "= [", "= (")
+_HOLDERS = frozenset(
+    [
+        "class",
+        "struct",
+        "interface",
+        "trait",
+        "enum",
+        "module",
+        "namespace",
+        "record",
+        "union",
+        "test",
+        "section",
+    ]
+)
+_MAX_HELD_WHOLE = 40
+"""Lines of a class or a group that is shown with all its members."""
+_MAX_BODY_LINES = 600
+_MAX_NAMES = 2
+_COMMENTS = ("#", "//", "/*", "*", "--")
+
+
+class Excerpt(NamedTuple):
+    """What is shown of a file that is too long to be shown whole."""
+
+    text: str
+    stretches: tuple[Stretch, ...]
+    names: tuple[str, ...]
+    """Of the definitions that match best."""
+
+
+def excerpt(
+    path: str,
+    lines: Sequence[str],
+    definitions: Sequence[Outlined],
+    sought: Sought,
+    room: int,
+    *,
+    is_test: bool = False,
+) -> Excerpt | None:
+    """The parts that match best, in the order of the file; None where there is room for none.
+
+    Args:
+        is_test: its beginning, where tests say what they import and share, is shown as well.
+    """
+    return _Excerpt(path, lines, definitions, sought).within(room, is_test=is_test)
+
+
+def best_names(
+    path: str, lines: Sequence[str], definitions: Sequence[Outlined], sought: Sought
+) -> tuple[str, ...]:
+    """The names of the definitions of a file that match best."""
+    return _Excerpt(path, lines, definitions, sought).names
+
+
+class _Excerpt:
+    def __init__(
+        self, path: str, lines: Sequence[str], definitions: Sequence[Outlined], sought: Sought
+    ) -> None:
+        self._lines = lines
+        self._definitions = definitions
+        touched = sought.touched.get(path, ())
+        self._held = self._members()
+        texts = [self._own_text(place) for place in range(len(definitions))]
+        basis = scores_of(definitions, texts, sought, touched)
+        self._scores = with_users(basis, definitions, texts, sought.used)
+        self.names = self._best()
+        used = (*sought.used, *self.names)
+        self._scores = with_users(basis, definitions, texts, used)
+        self._passages = Passages(lines, sought._replace(used=used), touched)
+
+    def within(self, room: int, *, is_test: bool) -> Excerpt | None:
+        outline = outline_text(self._definitions, self._scores, round(_OUTLINE_SHARE * room))
+        left = room - tokens_of(outline) - GAP_TOKENS
+        chosen = self._beginning(round(_HEAD_SHARE * left)) if is_test else []
+        for place in self._order()[:_MAX_PARTS]:
+            spent = tokens_of(numbered_slices(self._lines, chosen)) if chosen else 0
+            if left - spent < _LEAST_TOKENS:
+                break
+            part = self._part(place, left - spent)
+            attempt = merged([*chosen, *part])
+            if part and tokens_of(numbered_slices(self._lines, attempt)) <= left:
+                chosen = attempt
+        if not chosen:
+            return None
+        text = numbered_slices(self._lines, chosen)
+        rest = outline_text(self._definitions, self._scores, room - tokens_of(text) - 2, without=chosen)
+        return Excerpt(f"{text}\n\n{rest}" if rest else text, tuple(chosen), self.names)
+
+    def _order(self) -> list[int]:
+        """Places of what is shown, the best first; the whole file where it has no definitions."""
+        if not self._definitions:
+            return [-1]
+        best = max(self._scores, default=0.0)
+        least = _LEAST_SHARE * min(best, TOUCHED)
+        return [
+            place
+            for place in sorted(range(len(self._scores)), key=lambda place: (-self._scores[place], place))
+            if self._scores[place] > 0 and self._scores[place] >= least
+        ]
+
+    @property
+    def _share(self) -> float:
+        order = sorted(self._scores, reverse=True)
+        return _AMONG_SHARE if len(order) > 1 and order[1] >= _NEAR * order[0] else _ALONE_SHARE
+
+    def _best(self) -> tuple[str, ...]:
+        names = (self._definitions[place].name for place in self._order() if self._definitions)
+        return tuple(dict.fromkeys(name for name in names if len(name) >= LEAST_NAME))[:_MAX_NAMES]
+
+    def _members(self) -> list[frozenset[int]]:
+        """Of each class or group of tests, the lines of its members; nothing of what is no such thing."""
+        held: list[set[int]] = [set() for _ in self._definitions]
+        for each in self._definitions:
+            if each.parent >= 0 and self._definitions[each.parent].kind in _HOLDERS:
+                held[each.parent].update(range(each.first, each.last + 1))
+        return [*map(frozenset, held)]
+
+    def _own_text(self, place: int) -> str:
+        """What is not its members'."""
+        each, held = self._definitions[place], self._held[place]
+        last = min(each.last, each.first + _MAX_BODY_LINES, len(self._lines))
+        return "\n".join(
+            self._lines[number - 1] for number in range(each.first, last + 1) if number not in held
+        )
+
+    def _part(self, place: int, room: int) -> list[Stretch]:
+        """A definition below the headers of those around it, or of a long one its header and the lines that match."""
+        if place < 0:
+            return self._passages.matching(range(1, len(self._lines) + 1), room, or_beginning=True)
+        own, held = self._definitions[place], self._held[place]
+        headers = self._around(own)
+        whole = [(own.first, own.last), *headers]
+        length = own.last - own.first
+        share = round(self._share * room)
+        is_short = not held or length < _MAX_HELD_WHOLE
+        if is_short and self._passages.cost(whole) <= (
+            round(_SHORT_SHARE * room) if length < _SHORT else share
+        ):
+            return whole
+        header = (max(own.first, own.line - _MAX_LEAD), self._header_end(own))
+        left = share - self._passages.cost([header, *headers])
+        if left < 0:
+            return []
+        last = min(own.last, len(self._lines))
+        numbers = [number for number in range(header[1] + 1, last + 1) if number not in held]
+        inside = self._passages.matching(numbers, left, or_beginning=not held)
+        return [header, *headers, *inside] if inside or header[1] >= own.last else []
+
+    def _around(self, own: Outlined) -> list[Stretch]:
+        """The headers of what a definition is in."""
+        found = []
+        while own.parent >= 0:
+            own = self._definitions[own.parent]
+            found.append((own.line, self._header_end(own)))
+        return found
+
+    def _header_end(self, own: Outlined) -> int:
+        if own.kind == "section":
+            return min(own.last, own.line + 1)
+        for number in range(own.line, min(own.last, own.line + _MAX_HEADER) + 1):
+            if number <= len(self._lines) and self._lines[number - 1].rstrip().endswith(_HEADER_ENDS):
+                return number
+        return own.line
+
+    def _beginning(self, room: int) -> list[Stretch]:
+        """The lines of a test file before its first definition that is more than a name, without comments above them."""
+        first = min(
+            (each.first for each in self._definitions if each.kind not in ("constant", "variable")),
+            default=len(self._lines) + 1,
+        )
+        start = next(
+            (
+                number
+                for number, line in enumerate(self._lines[: first - 1], 1)
+                if line.strip() and not line.lstrip().startswith(_COMMENTS)
+            ),
+            first,
+        )
+        return self._passages.beginning(range(start, first), room)

@@ -1,0 +1,109 @@
+"""How much a request is about each definition of a file: its words, the names it has, the lines it touches, and who uses what matches best."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from cogworks.sight.cards import Outlined
+from cogworks.sight.words import terms_of
+
+_K1, _B = 1.2, 0.6
+_HEAD_WEIGHT = 3
+"""How often a word of its header counts, beside those of its body."""
+_NAMED = 12.0
+"""What the name of a definition counts when the request names it: as much as some rare words."""
+USES = 6.0
+"""What using one of the best definitions counts."""
+_MENTIONED = 3.0
+"""A parameter, or another word of a header, that the request names."""
+TOUCHED = 1_000.0
+"""Before everything that only matches; the smallest definition around a touched line first."""
+_LENGTH, _LONG = 0.5, 60
+"""By what power of how many such stretches of lines it has a definition's score is divided: what is long says something of everything."""
+LEAST_NAME = 4
+
+
+class Sought(NamedTuple):
+    """What is looked for in files."""
+
+    terms: Mapping[str, float]
+    symbols: Mapping[str, float] = MappingProxyType({})
+    touched: Mapping[str, tuple[int, ...]] = MappingProxyType({})
+    used: Collection[str] = ()
+    """Names of the best definitions so far: who uses them matters as well."""
+
+
+def scores_of(
+    definitions: Sequence[Outlined], texts: Sequence[str], sought: Sought, touched: Collection[int]
+) -> list[float]:
+    """BM25 over the definitions of a file, with what its names and touched lines add; without who uses what.
+
+    Args:
+        texts: of each definition, what is its own.
+        touched: lines of the file that a change touched.
+    """
+    heads = [f"{each.name} {each.documentation} {each.signature}" for each in definitions]
+    counts = [
+        Counter([*terms_of(text), *(term for term in {*terms_of(head)} for _ in range(_HEAD_WEIGHT))])
+        for text, head in zip(texts, heads, strict=True)
+    ]
+    rarity = rarity_of(sought.terms, counts)
+    average = max(1.0, sum(map(Counter.total, counts)) / max(1, len(counts)))
+    mentioned = any_of(sought.symbols)
+    return [
+        _bm25(counts[place], rarity, average) / (1 + (each.last - each.first) / _LONG) ** _LENGTH
+        + _NAMED * sought.symbols.get(each.name, 0.0)
+        + (_MENTIONED if mentioned and mentioned.search(_after_name(each)) else 0.0)
+        + _touching(each, touched)
+        for place, each in enumerate(definitions)
+    ]
+
+
+def with_users(
+    scores: Sequence[float], definitions: Sequence[Outlined], texts: Sequence[str], used: Collection[str]
+) -> list[float]:
+    """The same scores with what uses one of these names ahead of what does not."""
+    uses = any_of(used)
+    return [
+        score + (USES if uses and each.name not in used and uses.search(text) else 0.0)
+        for score, each, text in zip(scores, definitions, texts, strict=True)
+    ]
+
+
+def rarity_of(terms: Mapping[str, float], counts: Sequence[Counter[str]]) -> Mapping[str, float]:
+    """How much each term says in one file: what half of its parts hold says little."""
+    often = {term: sum(term in each for each in counts) for term in terms}
+    total = len(counts)
+    return {
+        term: weight * math.log(1 + (total - often[term] + 0.5) / (often[term] + 0.5))
+        for term, weight in terms.items()
+        if often[term]
+    }
+
+
+def any_of(names: Iterable[str]) -> re.Pattern[str] | None:
+    """Finds any of some names as a word of its own; None where all are too short to say anything."""
+    some = sorted(name for name in names if len(name) >= LEAST_NAME)
+    return re.compile(rf"(?<![\w$])(?:{'|'.join(map(re.escape, some))})(?![\w$])") if some else None
+
+
+def _bm25(counts: Counter[str], rarity: Mapping[str, float], average: float) -> float:
+    length = 1 - _B + _B * counts.total() / average
+    return sum(
+        weight * counts[term] * (_K1 + 1) / (counts[term] + _K1 * length)
+        for term, weight in rarity.items()
+        if counts[term]
+    )
+
+
+def _touching(each: Outlined, touched: Collection[int]) -> float:
+    if any(each.first <= line <= each.last for line in touched):
+        return TOUCHED / (1 + (each.last - each.first) / _LONG)
+    return 0.0
+
+
+def _after_name(each: Outlined) -> str:
+    return each.signature.partition(each.name)[2]

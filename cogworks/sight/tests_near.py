@@ -1,0 +1,42 @@
+"""Which tests whoever writes more of them has to see: those of the files that the request is about."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from cogworks.sight.index import Index
+from cogworks.sight.kinds import Kind
+from cogworks.sight.ranking import CERTAIN, Ranked, subject_of
+
+_MOST = 2
+_TARGETS = 4
+_MAX_COMPARED = 60
+_SAME_SUBJECT, _IMPORTS, _MATCHES = 2.0, 1.5, 1.0
+
+
+def tests_near(index: Index, ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
+    """The test files that are nearest to the source files that were asked for, or else to the best ones; the nearest first.
+
+    A test that has the name of such a file, one that imports it, or its package, and one that says much of what the request says are near.
+    """
+    sources = [each for each in ranked if each.kind is Kind.SOURCE]
+    asked = [each for each in sources if each.score >= CERTAIN]
+    targets = [each.path for each in (asked or sources)[:_TARGETS]]
+    tests = [each for each in ranked if each.kind is Kind.TEST][:_MAX_COMPARED]
+    cards = index.cards([each.path for each in tests])
+    tests = [each for each in tests if each.path in cards and cards[each.path].definitions]
+    imports = index.imports([each.path for each in tests])
+    best = max((each.score for each in tests), default=0.0) or 1.0
+    scores = {
+        each.path: _MATCHES * each.score / best
+        + sum(_nearness(each.path, imports.get(each.path, ()), targets))
+        for each in tests
+    }
+    return tuple(sorted(tests, key=lambda each: (-scores[each.path], each.path))[:_MOST])
+
+
+def _nearness(test: str, imported: Collection[str], targets: Sequence[str]) -> Iterator[float]:
+    for order, target in enumerate(targets):
+        share = 1 / (1 + order)
+        if subject_of(test) == subject_of(target):
+            yield _SAME_SUBJECT * share
+        if target in imported:
+            yield _IMPORTS * share

@@ -1,0 +1,166 @@
+"""Which parts of a long file are shown."""
+
+import re
+
+from cogworks.sight.kinds import is_test
+from cogworks.sight.question import About
+from cogworks.sight.view import Shown, first_view
+from tests.sight.trees import index_of
+
+FLOATS = About(
+    title="floatfmt must not go through float",
+    text="`Decimal` values lose digits; `render(rows, floatfmt='.6f')` should format them as they are",
+)
+
+
+def part_of(path: str, text: str, about: About, room_tokens: int = 3_000) -> Shown:
+    """How the one long file among small ones is shown."""
+    files = {path: text, "src/other.py": "def other():\n    return 1\n"}
+    found = next(
+        each
+        for each in first_view(index_of(files), about, room_tokens=room_tokens).files
+        if each.path == path
+    )
+    assert (found.level, is_test(path)) == ("slices", path.startswith("test"))
+    return found
+
+
+def shown_lines(found: Shown) -> dict[int, str]:
+    return {int(each[1]): each[2] for each in re.finditer(r"^ *(\d+)\| (.*)$", found.text, re.MULTILINE)}
+
+
+def filler(count: int, start: int = 0) -> str:
+    return "\n\n".join(
+        f"def step_{number}(rows):\n    for row in rows:\n        print(row, {number})\n    return rows\n"
+        for number in range(start, start + count)
+    )
+
+
+COMMAND = (
+    '\n\ndef command(arguments):\n    """Options: -f format, --float floatfmt, values, digits."""\n'
+    + "".join(
+        f"    if arguments[{number}] == '--option-{number}':\n        print('format')\n"
+        for number in range(60)
+    )
+    + "    floatfmt = arguments[0]\n"
+)
+FORMAT = (
+    '\n\n# Numbers are written as people want them.\ndef _format(value, kind, floatfmt):\n    """The text of a value."""\n'
+    "    if kind is float:\n        return format(float(value), floatfmt)\n    return str(value)\n\n\n"
+    "def render(rows, floatfmt):\n    return [_format(row, float, floatfmt) for row in rows]\n"
+)
+MODULE = filler(150) + FORMAT + filler(150, 150) + COMMAND
+
+
+def test_a_function_whose_parameters_are_named_comes_before_one_that_says_the_words_more_often() -> None:
+    shown = shown_lines(part_of("src/table.py", MODULE, FLOATS)).values()
+
+    assert "        return format(float(value), floatfmt)" in shown
+    assert "    return [_format(row, float, floatfmt) for row in rows]" in shown
+
+
+def test_a_comment_right_above_a_definition_is_shown_with_it() -> None:
+    assert (
+        "# Numbers are written as people want them."
+        in shown_lines(part_of("src/table.py", MODULE, FLOATS)).values()
+    )
+
+
+def test_the_outline_of_a_long_file_names_most_of_it_and_counts_the_rest() -> None:
+    text = part_of("src/table.py", MODULE, FLOATS, room_tokens=6_000).text
+
+    named = set(re.findall(r"\b\d+ (step_\d+)", text)) | set(re.findall(r"def (step_\d+)", text))
+    more = re.findall(r"… and (\d+) more$", text)
+    assert len(named) > 100
+    assert len(named) + int(more[0] if more else 0) == 300
+
+
+def test_an_outline_that_has_no_room_for_all_counts_what_it_leaves_out() -> None:
+    text = part_of("src/table.py", MODULE, FLOATS, room_tokens=2_000).text
+
+    (more,) = re.findall(r"… and (\d+) more$", text)
+    assert len({*re.findall(r"\b(step_\d+)", text)}) + int(more) == 300
+
+
+CALLED = (
+    filler(200)
+    + "\n\ndef rounded_price(price):\n    return round(price, 2)\n"
+    + "\n\ndef unrelated(rows):\n    return len(rows)\n"
+    + filler(100, 200)
+    + "\n\ndef checkout(basket):\n    return sum(rounded_price(each) for each in basket)\n"
+)
+
+
+def test_who_calls_the_function_at_fault_is_shown_as_well() -> None:
+    shown = shown_lines(
+        part_of("src/table.py", CALLED, About(title="`rounded_price` is off by one cent"))
+    ).values()
+
+    assert "    return sum(rounded_price(each) for each in basket)" in shown
+    assert "    return len(rows)" not in shown
+
+
+TABLE = (
+    "RULES = [\n"
+    + "".join(f"    (r'rule{number}', tokens.Keyword),\n" for number in range(400))
+    + "    # Numbers with a decimal point.\n    (r'[0-9]+[.][0-9]+', tokens.Number.Float),\n"
+    + "".join(f"    (r'rule{number}', tokens.Keyword),\n" for number in range(400, 800))
+    + "]\n"
+)
+
+
+def test_a_long_table_is_shown_around_the_entries_that_match() -> None:
+    about = About(title="Float number without leading zero is no number", text="decimal point")
+    shown = shown_lines(part_of("src/rules.py", TABLE, about))
+
+    assert shown[1] == "RULES = ["
+    assert shown[403] == "    (r'[0-9]+[.][0-9]+', tokens.Number.Float),"
+    assert 20 not in shown
+
+
+README = (
+    "[![badge](https://example.org/badge)](x)\n" * 30
+    + "".join(f"\n## Topic {number}\n\n" + "Nothing of interest here.\n" * 20 for number in range(40))
+    + "\n## Options\n\n| option | what it does |\n|---|---|\n| `basename` | matches the last part of a path |\n"
+)
+
+
+def test_a_long_document_is_shown_at_the_section_that_matches() -> None:
+    found = part_of(
+        "README.md", README, About(title="README.md: basename ignores paths", text="the last part of a path")
+    )
+    shown = shown_lines(found).values()
+
+    assert "## Options" in shown
+    assert "| `basename` | matches the last part of a path |" in shown
+    assert not any("badge" in each for each in shown)
+    assert "Topic" in found.text
+
+
+SPEC = (
+    "/* eslint-disable */\n'use strict';\n\nconst assert = require('assert');\nconst { isMatch } = require('..');\n\n"
+    "describe('options', () => {\n"
+    + "".join(
+        f"  it('keeps step {number}', () => {{\n    assert(step({number}));\n  }});\n\n"
+        for number in range(200)
+    )
+    + "  it('matches the basename', () => {\n    assert(isMatch('a/b.js', 'b.js', { basename: true }));\n  });\n});\n"
+)
+
+
+def test_a_part_of_a_test_file_has_its_imports_and_the_nearest_tests() -> None:
+    about = About(
+        title="`basename` is ignored", text="`isMatch` in test/options.js", wanted=("test/options.js",)
+    )
+    shown = shown_lines(part_of("test/options.js", SPEC, about))
+
+    assert shown[5] == "const { isMatch } = require('..');"
+    assert "    assert(isMatch('a/b.js', 'b.js', { basename: true }));" in shown.values()
+    assert 1 not in shown
+
+
+def test_lines_that_a_change_touched_in_a_long_function_are_shown() -> None:
+    long = "def long(rows):\n" + "".join(f"    row_{number} = rows[{number}]\n" for number in range(900))
+    about = About(title="Review", wanted=("src/long.py",), touched={"src/long.py": (700,)})
+
+    assert 700 in shown_lines(part_of("src/long.py", long, about))
