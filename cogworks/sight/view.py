@@ -55,7 +55,7 @@ _MANIFESTS = (
     "composer.json",
 )
 _MANIFEST_TERMS = "dependencies requires python engines scripts test main exports version"
-"""What of a manifest and of rules matters to whoever changes code, whatever the request is about."""
+"""What of a manifest, and of rules, matters to whoever changes code, whatever the request is about."""
 
 
 class Shown(Value):
@@ -175,7 +175,9 @@ class _View:
         """Those that whoever writes tests has to see, the nearest first."""
         if not self._about.wants_tests:
             return {}
-        return {each.path: each for each in tests_near(self._index, ranked)}
+        near = tests_near(self._index, ranked)
+        # One that was asked for has more room in its own right.
+        return {each.path: each for each in near if each.score < CERTAIN}
 
     def _shown_tests(self, tests: Mapping[str, Ranked], room: int) -> Iterator[Shown]:
         for place, each in enumerate(tests.values()):

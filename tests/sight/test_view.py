@@ -105,6 +105,17 @@ def test_whoever_writes_tests_sees_the_tests_of_the_module() -> None:
     assert shown["tests/test_values.py"].reasons[0] == "tests near"
 
 
+def test_a_test_file_that_was_asked_for_gives_up_no_room_because_tests_are_wanted() -> None:
+    rows = "".join(f"    assert rounded({number}.125) == {number}.12\n" for number in range(150))
+    files = {
+        **SHOP,
+        "tests/test_pricing.py": f"from shop.pricing import rounded\n\n\ndef test_rounding():\n{rows}",
+    }
+    about = About(title="Round", wanted=("tests/test_pricing.py",), wants_tests=True)
+
+    assert first_view(index_of(files), about).files[0].level == "whole"
+
+
 def test_room_that_nothing_else_needs_goes_to_the_best_file() -> None:
     body = "".join(f"    value = value + {number}\n" for number in range(12))
     steps = "\n\n".join(f"def step_{number}(value):\n{body}    return value\n" for number in range(200))
