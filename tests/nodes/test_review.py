@@ -339,7 +339,7 @@ def test_what_the_diff_of_the_work_says_of_an_interface_is_not_shown_twice() -> 
 
     prompt = world.model.asked[0]
     shown = prompt.partition("## The approved interfaces")[2].partition("## The sub-work-item")[0]
-    assert (theirs in shown, "The diff of the change says what" in shown) == (True, True)
+    assert (theirs in shown, "The diff of the change shows what differs" in shown) == (True, True)
     assert prompt.count("+    one = 2") == 1
 
 
