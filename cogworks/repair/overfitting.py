@@ -34,7 +34,8 @@ _COMMON = frozenset(
 )
 _TELLING_DIGITS, _TELLING_CHARS = 3, 4
 """So much of one literal is no chance any more; of shorter ones it takes several."""
-_SEVERAL = 2
+_SEVERAL, _MANY = 2, 3
+"""Literals that say something together: of those that stand everywhere it takes one more."""
 _SHOWN = 4
 _SHOWN_CHARS = 40
 
@@ -43,7 +44,7 @@ def literals(text: str) -> frozenset[str]:
     """The texts and numbers that stand in code, each as it is read: `'ab'` and `"ab"` are one."""
     found = {each[1:-1] for each in _TEXT.findall(text)}
     found |= {each.replace("_", "") for each in _NUMBER.findall(_TEXT.sub('""', text))}
-    return frozenset(each for each in found if each.strip() and each not in _COMMON)
+    return frozenset(each for each in found if each.strip())
 
 
 def warnings_of(
@@ -71,8 +72,9 @@ def known_data(
     files = [file for file in diff.files if matching(file.path, rules.files) is None]
     brought = frozenset[str]().union(*(_brought(file, text(file.path) or "") for file in files))
     shared = sorted(brought & given)
-    telling = [each for each in shared if _is_telling(each)]
-    return tuple(shared) if telling or len(shared) >= _SEVERAL else ()
+    rare = [each for each in shared if each not in _COMMON]
+    is_known = any(map(_is_telling, rare)) or len(rare) >= _SEVERAL or len(shared) >= _MANY
+    return tuple(shared) if is_known else ()
 
 
 def _in_words(shared: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ BEFORE = (
 )
 TEST = (
     "@pytest.mark.parametrize(('given', 'wanted'), [('Hello, World', 'hello-world'), ('a  b', 'a-b')])\n"
-    "def test_slug(given, wanted):\n    assert slug(given) == wanted\n    assert steps(6) == 8\n    assert size(4711) == 12\n"
+    "def test_slug(given, wanted):\n    assert slug(given) == wanted\n    assert steps(6) == 8\n    assert size(4711) == 12\n    assert pages(0, 10) == 2\n"
 )
 
 
@@ -30,9 +30,10 @@ def found(old: str, new: str, before: str = BEFORE) -> tuple[str, ...]:
         ('    if text == "Hello, World":\n        return "hello-world"\n', ("Hello, World", "hello-world")),
         ("    if text in {'Hello, World': 1}:\n        pass\n", ("Hello, World",)),
         ("    if n == 6:\n        return 8\n", ("6", "8")),
+        ("    return {0: 0, 10: 2}[n]\n", ("0", "10", "2")),
         ("    if n == 4_711:\n        return n\n", ("4711",)),
     ],
-    ids=["table", "one input", "two small numbers", "a telling number"],
+    ids=["table", "one input", "two small numbers", "three common ones", "a telling number"],
 )
 def test_a_change_that_holds_the_data_of_its_tests_is_found(new: str, shared: tuple[str, ...]) -> None:
     assert found("    return text", f"{new}    return text") == shared
