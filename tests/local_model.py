@@ -59,7 +59,11 @@ class _Decoder:
             return self.value(schema["anyOf"][0])
         match schema.get("type"):
             case "object":
-                return {name: self.value(each) for name, each in schema["properties"].items()}
+                # What has to be quoted word for word is not made of likely words; it may be empty.
+                return {
+                    name: "" if "word for word" in each.get("description", "") else self.value(each)
+                    for name, each in schema["properties"].items()
+                }
             case "array":
                 is_of_paths = "path" in schema.get("description", "") and bool(self._paths)
                 return [max(self._paths, key=self._paths.__getitem__)] if is_of_paths else []

@@ -100,7 +100,7 @@ SEEN_BY = {
     "Node.timeout_seconds": "engine/test_time_limits.py::test_what_is_left_shrinks_to_nothing_and_no_further",
     "Node.cost_budget_usd": "pipeline/test_limits.py::test_a_node_reserves_its_own_budget_else_what_it_may_spend_unsaid",
     "Node.max_retries": "engine/test_step_pipelines.py::test_how_often_a_model_is_asked_again_is_said_by_the_node_else_the_pipeline_else_the_configuration",
-    "Node.combined": "nodes/test_review.py::test_a_combined_review_asks_one_question_about_all_sides",
+    "Node.combined": "engine/test_step_lanes.py::test_the_lane_small_reviews_in_one_question",
     "Node.validation": "nodes/test_from_prompt.py::test_what_the_service_finds_goes_back_and_leaves_no_trace",
     "Node.evaluation": "pipeline/test_routing.py::test_explicit_evaluation_takes_what_the_output_names_among_the_declared",
     "Node.next_edges": "pipeline/test_routing.py::test_explicit_evaluation_takes_what_the_output_names_among_the_declared",

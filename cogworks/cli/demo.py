@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cogworks.cli.tables import console_for_people
-from cogworks.demo.facts import FULL_NAME
-from cogworks.demo.scenarios import FEATURE, SCENARIOS, Scenario, keep_to, recorded_replies, scenario_named
+from cogworks.demo.facts import FEATURE, FULL_NAME
 from cogworks.errors import CogworksError, Interrupted, PermissionRefused
 from cogworks.removal import remove_tree
 from cogworks.stopping import ended_by_signal
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from cogworks.demo.person import PullSeen
     from cogworks.demo.play import Cue
+    from cogworks.demo.scenarios import Scenario
     from cogworks.demo.stage import Stage
     from cogworks.demo.verdict import Verdict
 
@@ -74,6 +74,7 @@ def demo(
       cogworks demo --dir ~/cogworks-demo --keep
       cogworks demo --provider anthropic
     """
+    from cogworks.demo.scenarios import keep_to, scenario_named
     from cogworks.settings.config import read_environment
 
     if is_listing:
@@ -111,6 +112,8 @@ def demo(
 
 def listed(*, as_json: bool) -> str:
     """Every scenario with what it shows."""
+    from cogworks.demo.scenarios import SCENARIOS
+
     if as_json:
         return json.dumps([{"name": each.name, "shows": each.shows} for each in SCENARIOS.values()])
     width = max(map(len, SCENARIOS))
@@ -126,9 +129,10 @@ def _home(directory: Path | None) -> Path:
 
 
 def _shown(
-    console: "Console", home: Path, scenario: Scenario, provider: str, *, keep: bool
+    console: "Console", home: Path, scenario: "Scenario", provider: str, *, keep: bool
 ) -> dict[str, Any]:
     from cogworks.demo.play import Cue
+    from cogworks.demo.scenarios import recorded_replies
     from cogworks.demo.stage import open_stage, sole_runner
     from cogworks.settings.config import child_environment
 
@@ -152,7 +156,7 @@ def _shown(
         }
 
 
-def _run(console: "Console", stage: "Stage", scenario: Scenario, cue: "Cue") -> dict[str, Any]:
+def _run(console: "Console", stage: "Stage", scenario: "Scenario", cue: "Cue") -> dict[str, Any]:
     from cogworks.demo.person import Person
     from cogworks.demo.play import play, process
     from cogworks.demo.showing import Programme, show_pull, show_text, steps_table
@@ -210,7 +214,7 @@ def step_environment(stage: "Stage", provider: str, replies: str) -> dict[str, s
 
 
 def _verdict(
-    stage: "Stage", scenario: Scenario, pulls: "Sequence[PullSeen]", *, search_path: str
+    stage: "Stage", scenario: "Scenario", pulls: "Sequence[PullSeen]", *, search_path: str
 ) -> "Verdict | None":
     """None: the scenario changes nothing, so there is nothing to try."""
     from cogworks.demo.verdict import judge

@@ -23,6 +23,9 @@ from cogworks.repair.proposing import Caps, Request, step_of, windows_of
 from cogworks.repair.violations import Step
 from cogworks.sight.seen import Seen
 
+SPARING_ANALYSES = 1
+"""Until a plan has failed every suspect is asked one thing: what further answers are worth nobody has seen yet."""
+
 
 class Inquiry:
     """Probes the suspects of one repair; while the tree stays the same, what is known is not asked again."""
@@ -53,8 +56,8 @@ class Inquiry:
         before = sandbox_pool.digest()
         known = self._notes.findings if before == self._tree else None
         self._tree = before
-        # Until a plan has failed every suspect is asked one thing: what further answers are worth nobody has seen yet.
-        most = min(options.max_probes, len(localised.suspects)) if self._times == 1 else options.max_probes
+        is_first = self._times <= SPARING_ANALYSES
+        most = min(options.max_probes, len(localised.suspects)) if is_first else options.max_probes
         limits = ProbeLimits(most=most, pool=options.probe_pool, probe_s=options.probe_seconds)
         scene = Scene(
             failing=failing,

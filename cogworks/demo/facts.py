@@ -12,6 +12,8 @@ AUTHOR = "octo-dev"
 DEFAULT_BRANCH = "main"
 ISSUE_NUMBER = 1
 TRIGGER = "cogworks:run"
+FEATURE = "feature"
+"""The scenario that is played where none is named."""
 ISSUE = "issue.md"
 ACCEPTANCE_TEST = "acceptance_test.py"
 

@@ -8,12 +8,10 @@ from importlib.resources import as_file
 from pathlib import Path
 from typing import Literal
 
-from cogworks.demo.facts import ACCEPTANCE_TEST, ISSUE, cassette_folder
+from cogworks.demo.facts import ACCEPTANCE_TEST, FEATURE, ISSUE, cassette_folder
 from cogworks.errors import UsageError
 from cogworks.unfit import writing
 from cogworks.vocabulary import Value
-
-FEATURE = "feature"
 
 
 class Act(Value):

@@ -23,6 +23,7 @@ FACTS = Facts(
     pulls={},
     lease_ages_s={},
     max_cost_usd=10.0,
+    small_max_cost_usd=3.0,
     max_tokens=500_000,
 )
 

@@ -5,7 +5,6 @@ import pytest
 from cogworks.codegen.suitability import (
     failing_targets,
     known_before,
-    limited_to,
     repair_proof,
     unfit,
     unproven,
@@ -13,6 +12,7 @@ from cogworks.codegen.suitability import (
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.repair.instance import Instance
 from cogworks.repair.proof import Runs, Tree, markdown, summarised
+from cogworks.repair.transact.measure import limited_to
 from cogworks.vocabulary import CommitOid
 
 REPORT = TestReport(

@@ -40,7 +40,7 @@ def issue_state(item: Item) -> str:
 
 def closing(item: Item) -> list[str]:
     """The pull requests whose merge closes the issue."""
-    words = f"closes #{item.address.number}"
+    words = f"Closes #{item.address.number}<!--"
     known = {pull.number: pull.slug for pull in item.state().pull_requests}
     return [known[pull.number] for pull in item.snapshot().pulls if words in pull.body]
 

@@ -114,7 +114,12 @@ def small_fix(path: str, *, tests: Mapping[str, Any], code: Mapping[str, Any]) -
         "missing_capability": "",
         **code,
     }
-    return ({**classified(pipeline="small"), "affected_modules": [path]}, wrote, made, PASSED, PASSED, PASSED)
+    return (
+        {**classified(pipeline="small"), "affected_modules": [path], "says_what_is_right": ""},
+        wrote,
+        made,
+        PASSED,
+    )
 
 
 def edited(path: str, search: str, replace: str) -> dict[str, Any]:

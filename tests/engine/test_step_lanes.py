@@ -305,3 +305,18 @@ def test_a_lane_beside_pipelines_of_the_repository_is_refused() -> None:
 
     with pytest.raises(ConfigurationError, match="remove the key, or remove"):
         consider(read_item(Runner(world)), Wanted(), new_run_id=lambda: RunId("run-9"))
+
+
+def test_the_lane_small_reviews_in_one_question() -> None:
+    _, stepping = in_the_midst(code=lambda task, ports: Succeeded(output={"change": "+x"}, summary="made"))
+    told: list[bool] = []
+
+    def review(task: NodeTask, ports: NodePorts) -> Outcome:
+        told.append(task.conventions.combined_review)
+        return Succeeded(output={"passed": True, "findings": [], "passes": []}, summary="passed")
+
+    stepping.step()
+    stepping.nodes = {**stepping.nodes, NodeId("review"): review}
+    stepping.step()
+
+    assert told == [True]

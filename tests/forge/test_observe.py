@@ -182,7 +182,7 @@ def test_limits_come_from_the_configuration_and_wishes_from_the_operator() -> No
         pulls={},
         lease_ages_s=ages,
         max_cost_usd=2.5,
-        small_max_cost_usd=2.0,
+        small_max_cost_usd=3.0,
         max_tokens=100,
         take_over=True,
         wanted=at("plan"),

@@ -88,6 +88,7 @@ def test_a_run_cut_off_names_the_test_that_was_running() -> None:
             TestCase(id="b", outcome="error", message="still running at the time limit of the whole run"),
         ),
         timed_out=True,
+        hung=("b",),
     )
     died = report_of(lines, Ended(-11, "Segmentation fault"))
     assert died.cases[1].message == "the test process ended during this test (signal 11)"
@@ -207,6 +208,7 @@ def test_each_test_that_took_its_process_along_says_how() -> None:
         ),
         collection_errors=("b.py: E  no module",),
         blocked=("b",),
+        hung=("b",),
     )
 
 

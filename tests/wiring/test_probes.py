@@ -21,6 +21,7 @@ from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.remotes import Remote
 from cogworks.codebase.workingcopy import WorkingCopy
 from cogworks.codebase.worktree import WorkingCopies
+from cogworks.codegen import diagnosing
 from cogworks.domain_services.exploring import ExploreParams, TraceParams
 from cogworks.domain_services.messages import Caller
 from cogworks.domain_services.operations import INDEX, TRACE
@@ -315,6 +316,8 @@ def test_probes_of_every_kind_run_and_nothing_of_them_persists(
     shop = make_shop(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
     before = git(shop, "rev-parse", "HEAD"), git(shop, "status", "--porcelain"), git(shop, "worktree", "list")
+    # As after a plan that failed, when the suspects are asked everything.
+    monkeypatch.setattr(diagnosing, "SPARING_ANALYSES", 0)
     # All that is wanted is known before the pattern is asked for.
     model = ScriptedModel(RECALL, PROBES, BudgetReached("enough"))
     options = Options(search=Search(max_probes=15, model_probes=2))

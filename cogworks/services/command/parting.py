@@ -65,4 +65,4 @@ def too_long(recipe: Recipe, slow: Sequence[str], limit_s: float) -> str:
     if not slow:
         return f"`{recipe.test}` {_WHOLE}: {_REMEDY}, or name a command for one file as `test_one` in `.cogworks/services.toml`."
     named = ", ".join(f"`{file}`" for file in slow)
-    return f"{named} did not come to its end within {limit_s:.3g} s, although it was the first to run: {_REMEDY}, or divide it."
+    return f"{named} did not come to its end within {round(limit_s, 1):g} s, although it was the first to run: {_REMEDY}, or divide it."
