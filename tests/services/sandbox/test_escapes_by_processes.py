@@ -43,6 +43,60 @@ def test_within_wider_limits_as_many_could_be_forked(tmp_path: Path) -> None:
     assert ended.blocked[0].startswith("ended with the run: processes left running: ")
 
 
+BOMB = """
+import mmap, os, struct, sys, time
+most, ends = int(sys.argv[1]), time.monotonic() + float(sys.argv[2])
+born = mmap.mmap(-1, 8)
+while time.monotonic() < ends:
+    (count,) = struct.unpack("q", born[:8])
+    if count < most:
+        born[:8] = struct.pack("q", count + 1)
+        try:
+            os.fork()
+        except OSError:
+            pass
+"""
+"""Every process forks and spins; where no wall ends it, it ends itself: after so many processes and so many seconds."""
+
+
+@WALLS
+def test_a_bomb_of_forks_that_spin_ends_by_the_usual_limit(isolation: Isolation, tmp_path: Path) -> None:
+    most = Limits().processes
+
+    ended = attack(BOMB, tmp_path, isolation, 2 * most, 60, timeout_s=60)
+
+    assert (ended.code, ended.timed_out) == (None, False)
+    assert ended.blocked == (f"ended: more than {most} processes at once",)
+
+
+def test_within_wider_limits_it_goes_on_to_its_own_end(tmp_path: Path) -> None:
+    ended = attack(BOMB, tmp_path, HERE, 60, 0.5, limits=Limits(processes=500))
+
+    assert ended.code == 0
+
+
+THREADS = """
+import sys, threading, time
+for number in range(int(sys.argv[1])):
+    threading.Thread(target=time.sleep, args=(20,), daemon=True).start()
+print("begun", flush=True)
+time.sleep(float(sys.argv[2]))
+"""
+
+
+@BOTH
+def test_threads_without_end_end_the_run_and_are_named(isolation: Isolation, tmp_path: Path) -> None:
+    ended = attack(THREADS, tmp_path, isolation, 60, 20, limits=Limits(threads=30))
+
+    assert (ended.code, ended.blocked) == (None, ("ended: more than 30 threads at once",))
+
+
+def test_threads_are_no_processes(tmp_path: Path) -> None:
+    ended = attack(THREADS, tmp_path, HERE, 60, 0.5, limits=Limits(processes=30))
+
+    assert (ended.code, ended.output) == (0, "begun\n")
+
+
 GROW = """
 import os, sys, time
 count, size = map(int, sys.argv[1:])

@@ -20,7 +20,7 @@ _NAMESPACES = (
     calls.CLONE_NEWUSER | calls.CLONE_NEWNS | calls.CLONE_NEWPID | calls.CLONE_NEWIPC | calls.CLONE_NEWUTS
 )
 _CANNOT_START = 127
-_SPARE_PROCESSES = 64
+_SPARE_THREADS = 64
 
 
 def main(arguments: list[str]) -> None:
@@ -132,7 +132,7 @@ def _limit_this(limits: Limits, *, counts_processes: bool) -> None:
     if counts_processes:
         # Outside a user namespace the kernel counts everything this user runs.
         # Beyond the limit itself, so that whoever reaches it is seen and named.
-        wanted[resource.RLIMIT_NPROC] = limits.processes + _SPARE_PROCESSES
+        wanted[resource.RLIMIT_NPROC] = limits.threads + _SPARE_THREADS
     for what, limit in wanted.items():
         hard = resource.getrlimit(what)[1]
         lower = limit if hard == resource.RLIM_INFINITY else min(limit, hard)

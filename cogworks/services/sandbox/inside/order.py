@@ -1,10 +1,12 @@
 """What the launcher is told: one JSON object, written by the service and read in the launcher's processes."""
 
 import json
+import os
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 Engine = Literal["bubblewrap", "namespaces", "none"]
+_PROCESSES, _PROCESSES_PER_CORE = 256, 16
 
 
 @dataclass(frozen=True)
@@ -17,8 +19,12 @@ class Limits:
     """Address space of each process."""
     memory_bytes: int = 8 * 1024**3
     """What all processes hold in memory."""
-    processes: int = 2048
-    """Threads count."""
+    processes: int = field(
+        default_factory=lambda: max(_PROCESSES, _PROCESSES_PER_CORE * (os.cpu_count() or 1))
+    )
+    """So few that whoever counts a bomb of forks still gets its turn; runs side by side need a few for each core."""
+    threads: int = 2048
+    """Of all processes."""
     file_bytes: int = 256 * 1024**2
     """Of each file."""
     disk_bytes: int = 2 * 1024**3
