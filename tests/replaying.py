@@ -12,8 +12,9 @@ from cogworks.pipeline.decision import Decision, Finish, GiveUpOn, Run, decide
 from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.graph import Pipeline
 from cogworks.pipeline.position import Standing
-from cogworks.pipeline.state import RunState, VisitRecord
+from cogworks.pipeline.state import RunState
 from cogworks.pipeline.transitions import settle
+from cogworks.pipeline.visits import VisitRecord
 from cogworks.vocabulary import IssueNumber
 from tests.pipeline.runs import facts
 

@@ -111,7 +111,7 @@ def _sub_item(state: "RunState", row: "SpendRow") -> dict[str, Any]:
 def _print(seen: "Considered", at: str) -> None:
     told = _as_object(seen, at)
     show_line(told["issue"] + (f"  (as of {told['at']['time']})" if told["at"] else "") + "\n")
-    total = ("total", *_cells({**told["total"], "visits": len(seen.state.visits)}))
+    total = ("total", *_cells({**told["total"], "visits": seen.state.ended}))
     nodes = [(row["node"], *_cells(row)) for row in told["nodes"]]
     show_table([Column("node"), *COLUMNS], [*nodes, total])
     if seen.state.sub_items:

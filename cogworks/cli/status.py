@@ -133,15 +133,15 @@ def _nodes(seen: "Considered") -> list[dict[str, Any]]:
     position = seen.standing.position
     rows = []
     for instance, known in position.statuses.items():
-        visits = [visit for visit in seen.state.visits if visit.instance == instance]
+        total, last = seen.state.sum_of(instance), seen.state.latest(instance)
         rows.append(
             {
                 "node": instance_name(instance),
                 "status": known.value,
-                "visits": len(visits),
-                "summary": visits[-1].summary if visits else "",
-                "cost_usd": round(sum(visit.spend.cost_usd for visit in visits), 9),
-                "duration_s": round(sum(visit.duration_s for visit in visits), 3),
+                "visits": len(total.indices),
+                "summary": last.summary if last else "",
+                "cost_usd": total.spend.cost_usd,
+                "duration_s": total.duration_s,
             }
         )
     rows.extend({"node": instance_name(i), "status": "ready", "visits": 0} for i in position.ready)

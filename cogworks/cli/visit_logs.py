@@ -93,7 +93,7 @@ def visit_files(url: str, meter: Requests) -> tuple[Mapping[str, Instance], Mapp
         if tip is None:
             raise UsageError(_where_it_may_be(address))
         state = read_state(tip.state_text, branch=ledger_branch(address.number))
-        instances = [(visit.index, visit.instance) for visit in state.visits]
+        instances = [*state.finished()]
         instances += [(lease.index, lease.instance) for lease in (*state.leases, *state.given_back)]
         known = {None, *(item.key for item in state.sub_items or ())}
         folders = {state.folder(*each): each[1] for each in sorted(instances) if each[1].sub_item in known}

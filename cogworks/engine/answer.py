@@ -19,7 +19,8 @@ from cogworks.pipeline.decision import INPUTS, Answer
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import LEASE_TTL_S, MAX_ATTEMPTS, Lease, RunState, first_visit_key
+from cogworks.pipeline.state import RunState, first_visit_key
+from cogworks.pipeline.visits import LEASE_TTL_S, MAX_ATTEMPTS, Lease
 from cogworks.vocabulary import BranchName, CommitOid, VisitKey
 
 

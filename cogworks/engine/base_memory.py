@@ -28,10 +28,11 @@ def is_due(
     is_first = instance.node == pipeline.start
     if not (needs_services(pipelines) if is_first else asks_services(pipeline)):
         return False
-    paid = [visit for visit in state.visits if visit.spend.model_calls]
+    ended = [*((each.node, each.spend) for each in state.folded), *((v.node, v.spend) for v in state.visits)]
+    paid = [node for node, spend in ended if spend.model_calls]
     if state.base is None:
         # What the first node paid says nothing: its run may have had a choice, or be older than this check.
-        return all(visit.node == pipeline.start for visit in paid)
+        return all(node == pipeline.start for node in paid)
     return not paid or state.base.oid != oid or bool(state.base.problem)
 
 

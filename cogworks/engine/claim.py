@@ -18,7 +18,8 @@ from cogworks.pipeline.lane_choice import MOST_FILES
 from cogworks.pipeline.limits import grant
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import Standing, aborted_by
-from cogworks.pipeline.state import Lease, RunState
+from cogworks.pipeline.state import RunState
+from cogworks.pipeline.visits import Lease
 from cogworks.pipeline.wording import input_digest
 
 

@@ -26,8 +26,9 @@ from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.places import is_routing
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.revalidation import left_at, looked_at
-from cogworks.pipeline.state import KnownPull, RunState, VisitRecord
+from cogworks.pipeline.state import KnownPull, RunState
 from cogworks.pipeline.transitions import learn_classification, learn_plan, moved_up, settle, switched
+from cogworks.pipeline.visits import VisitRecord
 from cogworks.settings.config import Config
 from cogworks.vocabulary import BranchName, CommitOid
 

@@ -28,7 +28,8 @@ from cogworks.ledger.lease import VisitLease
 from cogworks.ledger.record import Change, LedgerCommit, StaleTip, change_for
 from cogworks.pipeline.decision import INPUTS
 from cogworks.pipeline.people import CONFIGURATION, Inputs, Owed, Refusal
-from cogworks.pipeline.state import MAX_ATTEMPTS, RunState, issue_digest, visit_key
+from cogworks.pipeline.state import RunState, issue_digest, visit_key
+from cogworks.pipeline.visits import MAX_ATTEMPTS
 from cogworks.vocabulary import CommitOid, RunId
 
 VERB = "refused"

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from cogworks.errors import ApprovalNeeded, BudgetReached, CogworksError
 from cogworks.ledger.lease import RELEASED, VisitLease
 from cogworks.pipeline.people import AskedCall
-from cogworks.pipeline.state import NextCall, RunState
+from cogworks.pipeline.state import RunState
+from cogworks.pipeline.visits import NextCall
 
 MAX_SHOWN_CHARS = 300
 

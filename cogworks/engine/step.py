@@ -42,7 +42,8 @@ from cogworks.pipeline import decision as move
 from cogworks.pipeline.limits import calls_model, shortage
 from cogworks.pipeline.position import Standing, instance_name, waiting_for
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import Lease, VisitRecord, visit_key
+from cogworks.pipeline.state import visit_key
+from cogworks.pipeline.visits import Lease, VisitRecord
 
 MAX_CLAIMS = 3
 CLAIM_PAUSE_S = 2.0

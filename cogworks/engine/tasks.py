@@ -21,7 +21,8 @@ from cogworks.pipeline.foundations import Foundation, foundations
 from cogworks.pipeline.graph import Instance, Node, Pipeline
 from cogworks.pipeline.places import is_routing, place_of
 from cogworks.pipeline.position import slug_of
-from cogworks.pipeline.state import RunState, VisitRecord
+from cogworks.pipeline.state import RunState
+from cogworks.pipeline.visits import VisitRecord
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, SubItemKey, Value
 
 VIEW = "view"

@@ -41,7 +41,7 @@ from cogworks.pipeline.position import Standing
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.revalidation import about_to_push
 from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.state import LEASE_TTL_S, NextCall, VisitRecord
+from cogworks.pipeline.visits import LEASE_TTL_S, NextCall, VisitRecord
 from cogworks.settings.config import Config
 from cogworks.vocabulary import BranchName, CommitOid, Login, NodeId, RunId
 

@@ -34,7 +34,8 @@ from cogworks.pipeline.position import (
 from cogworks.pipeline.render import View, is_drawable, mermaid
 from cogworks.pipeline.spend import Spend
 from cogworks.pipeline.spending import unconfirmed
-from cogworks.pipeline.state import RunState, VisitRecord, first_visit_key
+from cogworks.pipeline.state import RunState, first_visit_key
+from cogworks.pipeline.visits import VisitRecord
 from cogworks.pipeline.waiting import WaitingFor
 from cogworks.settings.config import Config
 from cogworks.vocabulary import IssueNumber, Value, VisitKey
@@ -286,10 +287,10 @@ def _table(state: RunState, pipeline: Pipeline) -> str:
     for instance, visits in shown.items():
         last = visits[-1]
         sign = "❌" if last.status == "failed" else "↩️" if last.is_discarded else "✅"
-        cost = sum(visit.spend.cost_usd for visit in visits)
+        total = state.sum_of(instance)
         rows.append(
             f"| {sign} | {_title(pipeline, instance)}{_of(state, instance)} | {_cell(last.summary)} "
-            f"| {len(visits)} | ${cost:.4f} | {_link(state, pipeline, instance)} |"
+            f"| {len(total.indices)} | ${total.spend.cost_usd:.4f} | {_link(state, pipeline, instance)} |"
         )
     return "\n".join(rows)
 

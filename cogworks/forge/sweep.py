@@ -11,7 +11,7 @@ from typing import Literal
 from cogworks.forge.labels import present_inputs
 from cogworks.pipeline.noticing import OID_DIGITS, read_seen
 from cogworks.pipeline.people import CONFIGURATION, Inputs
-from cogworks.pipeline.state import LEASE_MARGIN_S, LEASE_TTL_S
+from cogworks.pipeline.visits import LEASE_MARGIN_S, LEASE_TTL_S
 from cogworks.settings.labels import LabelConfig
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Value
 

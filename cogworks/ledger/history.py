@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.state import RunState
+from cogworks.pipeline.state import RunState, visit_key
 from cogworks.vocabulary import CommitOid, NodeId, RunId, SubItemKey, Value, VisitKey
 
 ENDINGS = frozenset({"succeeded", "failed", "released"})
@@ -103,6 +103,8 @@ def told(entries: Iterable[Entry], state: RunState | None) -> tuple[Told, ...]:
     if state is not None:
         for lease in (*state.leases, *state.given_back):
             indices[lease.visit_key], spent[lease.visit_key] = lease.index, lease.spent
+        for index, at in state.finished():
+            indices[visit_key(state, at, index)] = index
         for visit in state.visits:
             indices[visit.visit_key], spent[visit.visit_key] = visit.index, visit.spend
     return tuple(_told(each, indices, spent) for each in entries)

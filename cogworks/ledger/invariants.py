@@ -9,7 +9,8 @@ from cogworks.ledger.history import ENDINGS, Entry
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.people import INPUTS_NODE
 from cogworks.pipeline.places import place_of
-from cogworks.pipeline.state import MAX_ATTEMPTS, Lease, RunState, VisitRecord, edge_key, visit_key
+from cogworks.pipeline.state import RunState, edge_key, visit_key
+from cogworks.pipeline.visits import MAX_ATTEMPTS, Lease, VisitRecord
 from cogworks.vocabulary import CommitOid, IssueNumber, SubItemKey, Value
 
 REVERT = (
@@ -70,7 +71,12 @@ def check_visits(state: RunState) -> Iterable[Finding]:
         if each.index < 1 or each.attempt < 1:
             problem = f"has index {each.index} and attempt {each.attempt}; both count from 1"
             yield _ledger("visit", _name(each), problem, REVERT)
-    for index, count in Counter(each.index for each in holders).items():
+    for folded in state.folded:
+        if folded.sub_item is not None and folded.sub_item not in _keys(state):
+            problem = f"are of sub-work-item {folded.sub_item!r}, which is not in the plan"
+            yield _ledger("plan", f"folded visits of {_at(folded.instance)}", problem, REVERT)
+    indices = [each.index for each in holders] + [index for each in state.folded for index in each.indices]
+    for index, count in Counter(indices).items():
         if count > 1:
             yield _ledger("index", f"visit {index}", f"is there {count} times", REVERT)
     yield from _check_leases(state)
@@ -146,6 +152,11 @@ def check_history(
     for visit in state.visits:
         if not any((visit.visit_key, verb) in said for verb in ENDINGS):
             yield _ledger("history", _name(visit), "has no commit that ends it", REVERT)
+    for index, at in ((index, each.instance) for each in state.folded for index in each.indices):
+        if not any((visit_key(state, at, index), verb) in said for verb in ENDINGS):
+            yield _ledger(
+                "history", f"folded visit {index} ({_at(at)})", "has no commit that ends it", REVERT
+            )
     for lease in state.leases:
         if (lease.visit_key, "claim") not in said:
             yield _ledger("history", _name(lease), "has no commit that claims it", REVERT)

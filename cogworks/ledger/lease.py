@@ -15,7 +15,8 @@ from typing import Protocol, Self
 from cogworks.errors import CogworksError, LostRace, VisitStopped
 from cogworks.ledger.record import Change, LedgerCommit, StaleTip, Tip, change_for, ledger_branch, read_state
 from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.state import Lease, RunState
+from cogworks.pipeline.state import RunState
+from cogworks.pipeline.visits import Lease
 from cogworks.vocabulary import CommitOid, VisitKey
 
 

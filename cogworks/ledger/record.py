@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from cogworks.errors import CogworksError, LostRace
 from cogworks.pipeline.noticing import seen_line
-from cogworks.pipeline.state import SCHEMA_VERSION, Lease, RunState, VisitRecord
+from cogworks.pipeline.state import SCHEMA_VERSION, RunState
+from cogworks.pipeline.visits import Lease, VisitRecord
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Value
 
 STATE_FILE = "state.json"

@@ -5,8 +5,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from cogworks.ledger.invariants import REVERT, Finding
-from cogworks.pipeline.state import MAX_ATTEMPTS, Lease, RunState, VisitRecord
+from cogworks.pipeline.state import RunState
+from cogworks.pipeline.visits import MAX_ATTEMPTS, FoldedVisits, Lease, VisitRecord
 
 _NUMBERED = re.compile(r"(reply|manifest)-([1-9][0-9]*)\.json")
 _EPSILON_USD = 1e-6
@@ -23,6 +26,10 @@ def check_folders(state: RunState, files: Files) -> Iterable[Finding]:
         if (folder := _folder(state, visit)) is not None:
             folders.add(folder)
             yield from _check_folder(visit, folder, files)
+    for folded in state.folded:
+        if _is_planned(state, folded):
+            folders |= {state.folder(index, folded.instance) for index in folded.indices}
+            yield from _check_folded(state, folded, files)
     for lease in (*state.leases, *state.given_back):
         if (folder := _folder(state, lease)) is not None:
             folders.add(folder)
@@ -34,10 +41,40 @@ def check_folders(state: RunState, files: Files) -> Iterable[Finding]:
         yield _wrong("folder", folder, "belongs to no visit of the run", REVERT)
 
 
+def _is_planned(state: RunState, each: VisitRecord | FoldedVisits | Lease) -> bool:
+    return each.sub_item is None or each.sub_item in {item.key for item in state.sub_items or ()}
+
+
 def _folder(state: RunState, each: VisitRecord | Lease) -> str | None:
-    if each.sub_item is not None and each.sub_item not in {item.key for item in state.sub_items or ()}:
+    return state.folder(each.index, each.instance) if _is_planned(state, each) else None
+
+
+def _check_folded(state: RunState, folded: FoldedVisits, files: Files) -> Iterable[Finding]:
+    """Each folded visit has the folder that a visit has, and together they cost what the state says."""
+    total = FoldedVisits(node=folded.node, sub_item=folded.sub_item, indices=())
+    for index in folded.indices:
+        folder = state.folder(index, folded.instance)
+        kept = _visit(files.get(f"{folder}/visit.json"))
+        if kept is None or (kept.index, kept.instance) != (index, folded.instance):
+            yield _wrong(
+                "visit_file", f"{folder}/visit.json", "is not the record of that folded visit", REVERT
+            )
+            return
+        total = total.with_visit(kept)
+        yield from _check_folder(kept, folder, files)
+    if total.spend != folded.spend:
+        where = f"state.json: folded visits of {folded.node}"
+        problem = (
+            f"cost {folded.spend.cost_usd:.6f} USD, but their `visit.json` say {total.spend.cost_usd:.6f}"
+        )
+        yield _wrong("spend", where, problem, REVERT)
+
+
+def _visit(text: str | None) -> VisitRecord | None:
+    try:
+        return VisitRecord.model_validate_json(text) if text is not None else None
+    except ValidationError:
         return None
-    return state.folder(each.index, each.instance)
 
 
 def _check_folder(visit: VisitRecord, folder: str, files: Files) -> Iterable[Finding]:

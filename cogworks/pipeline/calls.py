@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from cogworks.pipeline.graph import Instance
 from cogworks.pipeline.people import ApprovedCall, AskedCall
-from cogworks.pipeline.state import Lease, RunState
+from cogworks.pipeline.state import RunState
+from cogworks.pipeline.visits import Lease
 
 
 def lapsed(written: datetime | None, *, now: datetime | None, valid_hours: int) -> str:

@@ -25,7 +25,8 @@ from cogworks.pipeline.position import (
     stopped_by,
     waiting_for,
 )
-from cogworks.pipeline.state import MAX_ATTEMPTS, Lease, RunState, visit_key
+from cogworks.pipeline.state import RunState, visit_key
+from cogworks.pipeline.visits import MAX_ATTEMPTS, Lease
 from cogworks.pipeline.waiting import WaitingFor
 from cogworks.pipeline.wording import is_in_doubt
 from cogworks.vocabulary import Value, VisitKey

@@ -29,7 +29,8 @@ from cogworks.pipeline.position import (
     instance_name,
     waiting_for,
 )
-from cogworks.pipeline.state import LEASE_MARGIN_S, RunState, edge_key
+from cogworks.pipeline.state import RunState, edge_key
+from cogworks.pipeline.visits import LEASE_MARGIN_S
 from cogworks.vocabulary import SubItemKey, Value
 
 

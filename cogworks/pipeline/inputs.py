@@ -26,12 +26,8 @@ from cogworks.pipeline.people import (
 from cogworks.pipeline.places import place_of
 from cogworks.pipeline.position import Standing, artifact_of, dependents_of, instance_name, is_gated, slug_of
 from cogworks.pipeline.restarting import restarted
-from cogworks.pipeline.state import (
-    RunState,
-    VisitRecord,
-    edge_key,
-    visit_key,
-)
+from cogworks.pipeline.state import RunState, edge_key, visit_key
+from cogworks.pipeline.visits import VisitRecord
 from cogworks.vocabulary import NodeId, Value
 
 Verb = Literal["run", "approve", "reject", "retry", "cancel", "restart", "hold", "resume", "status"]

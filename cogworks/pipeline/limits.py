@@ -129,7 +129,7 @@ def overdrawn(state: RunState, facts: Facts, pipeline: Pipeline, *, unsaid: Spen
 
 def too_many_visits(state: RunState) -> str:
     """Why no further visit may begin in this run; empty = one may."""
-    visits = len(state.visits) + len(state.leases) + len(state.given_back)
+    visits = state.ended + len(state.leases) + len(state.given_back)
     if visits < MAX_VISITS_PER_RUN:
         return ""
     return (

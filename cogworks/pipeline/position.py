@@ -13,7 +13,8 @@ from cogworks.pipeline.gates import gate_of, work_class
 from cogworks.pipeline.graph import Instance, Node, Pipeline, WorkClass
 from cogworks.pipeline.people import MIN_HASH_DIGITS, GatePassed
 from cogworks.pipeline.places import is_routing, place_of, routing_of
-from cogworks.pipeline.state import RunState, VisitRecord, edge_key
+from cogworks.pipeline.state import RunState, edge_key
+from cogworks.pipeline.visits import VisitRecord
 from cogworks.pipeline.waiting import WaitingFor, doubted
 from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, SubItemKey, Value
 

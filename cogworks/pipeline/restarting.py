@@ -30,7 +30,7 @@ def restarted(state: RunState, fresh: RunState) -> RunState:
             "base": state.base,
             "earlier": EarlierRuns(
                 last_index=state.next_index() - 1,
-                revision=state.earlier.revision + len(state.visits) + 1,
+                revision=state.earlier.revision + state.ended + 1,
                 spend=state.earlier.spend + gone,
             ),
         }

@@ -1,9 +1,11 @@
 """Where a run's money went: by node and by sub-work-item, with sums that are the state's own."""
 
 from collections.abc import Callable
+from operator import itemgetter
 
 from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.state import Lease, RunState, VisitRecord
+from cogworks.pipeline.state import RunState
+from cogworks.pipeline.visits import FoldedVisits, Lease, VisitRecord
 from cogworks.vocabulary import NodeId, SubItemKey, Value
 
 
@@ -43,18 +45,21 @@ def earlier_line(state: RunState) -> str:
 
 
 def _grouped(
-    state: RunState, key_of: Callable[[VisitRecord | Lease], tuple[NodeId | None, SubItemKey | None]]
+    state: RunState,
+    key_of: Callable[[VisitRecord | FoldedVisits | Lease], tuple[NodeId | None, SubItemKey | None]],
 ) -> tuple[SpendRow, ...]:
     rows: dict[tuple[NodeId | None, SubItemKey | None], SpendRow] = {}
-    amounts = [(key_of(visit), visit.spend, 1) for visit in state.visits]
-    amounts += [(key_of(lease), lease.spent, 0) for lease in (*state.leases, *state.given_back)]
-    for key, spend, ended in amounts:
+    amounts = [(visit.index, key_of(visit), visit.spend, 1) for visit in state.visits]
+    amounts += [(each.indices[0], key_of(each), each.spend, len(each.indices)) for each in state.folded]
+    amounts.sort(key=itemgetter(0))
+    amounts += [(lease.index, key_of(lease), lease.spent, 0) for lease in (*state.leases, *state.given_back)]
+    for _, key, spend, ended in amounts:
         node, sub_item = key
         row = rows.get(key) or SpendRow(node=node, sub_item=sub_item, visits=0, unfinished=0, spend=Spend())
         rows[key] = row.model_copy(
             update={
                 "visits": row.visits + ended,
-                "unfinished": row.unfinished + 1 - ended,
+                "unfinished": row.unfinished + (ended == 0),
                 "spend": row.spend + spend,
             }
         )

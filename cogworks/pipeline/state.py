@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Literal
 
 from pydantic import Field
 
-from cogworks.pipeline.elements import ConditionAnswer
 from cogworks.pipeline.graph import GraphHash, Instance
 from cogworks.pipeline.graph import SubItem as ScheduledItem
 from cogworks.pipeline.known_base import KnownBase
@@ -14,7 +14,6 @@ from cogworks.pipeline.lane_choice import MovedUp
 from cogworks.pipeline.people import (
     INPUTS_NODE,
     Approval,
-    ApprovedCall,
     AskedCall,
     CommentRef,
     GatePassed,
@@ -24,11 +23,11 @@ from cogworks.pipeline.people import (
     Refusal,
 )
 from cogworks.pipeline.spend import Spend
+from cogworks.pipeline.visits import FoldedVisits, Lease, NextCall, VisitRecord, fold
 from cogworks.vocabulary import (
     BranchName,
     CommitOid,
     IssueNumber,
-    NodeId,
     RunId,
     SubItemKey,
     Value,
@@ -36,116 +35,7 @@ from cogworks.vocabulary import (
 )
 
 SCHEMA_VERSION = "1"
-LEASE_TTL_S = 180
-LEASE_MARGIN_S = 60
-MAX_ATTEMPTS = 3
-"""Runners that may die on one visit before the node fails instead of being tried for ever."""
-
 RunStatus = Literal["running", "done", "failed", "cancelled"]
-
-
-class NextCall(Value):
-    """The most that the model call can cost which a visit stopped before."""
-
-    cost_usd: float
-    tokens: int
-
-
-class VisitRecord(Value):
-    """One finished visit of one node."""
-
-    index: int
-    node: NodeId
-    sub_item: SubItemKey | None
-    visit_key: VisitKey
-    ordinal: int
-    attempt: int
-    status: Literal["succeeded", "failed"]
-    summary: str
-    """What it did in one line, or why it failed."""
-    caution: str = ""
-    """What people have to know before they read anything else about its result."""
-    spend: Spend = Spend()
-    duration_s: float = 0.0
-    has_output: bool = False
-    is_empty: bool = False
-    """It found that there was nothing to do: nobody has to pass its result, unless safety is at stake."""
-    output_sha256: str = ""
-    """Of `output.json` as it stands in the ledger; what people approve where there is no pull request."""
-    awaits_routing: bool = False
-    """Expressions alone could not say where it leads: a routing visit decides its edges."""
-    answers: tuple[ConditionAnswer, ...] = ()
-    """A routing visit: what the model said, in the order it was asked."""
-    is_discarded: bool = False
-    """A rework edge or a retry went back behind it; its output no longer counts."""
-
-    @property
-    def instance(self) -> Instance:
-        return Instance(self.node, self.sub_item)
-
-    @property
-    def told(self) -> str:
-        """The summary with what has to be known first."""
-        return f"{self.caution} {self.summary}" if self.caution else self.summary
-
-
-class Lease(Value):
-    """Who works on which visit, and what they may spend before they must say so."""
-
-    visit_key: VisitKey
-    index: int
-    node: NodeId
-    sub_item: SubItemKey | None
-    ordinal: int
-    holder: str
-    attempt: int
-    ttl_s: int = LEASE_TTL_S
-    reserved_usd: float = 0.0
-    """The most this runner may spend before it says so in the ledger; booked as spent when it dies."""
-    reserved_tokens: int = 0
-    is_capped: bool = False
-    """The reservation is all that the visit may still cost, so it shrinks with what is spent."""
-    spent: Spend = Spend()
-    """What this visit has cost so far, earlier attempts and their lost reservations included."""
-    stopped_short_of: NextCall | None = None
-    """Given back because this call did not fit into the budget; it is claimed again when it does, or people ask."""
-    stopped_because: str = ""
-    """Given back because a person stopped it in its midst: the reason."""
-    asks: AskedCall | None = None
-    """Given back because this call needs a person; it is claimed again when somebody approves the call."""
-    approved_calls: tuple[ApprovedCall, ...] = ()
-    """What people approved for this visit; whether it still counts is judged when the visit is claimed."""
-    graph_hash: GraphHash
-    input_digest: str
-
-    @property
-    def instance(self) -> Instance:
-        return Instance(self.node, self.sub_item)
-
-    @property
-    def spent_at_most(self) -> Spend:
-        """What the visit has cost if its runner died: everything it had reserved may be gone."""
-        return self.spent + self.reserved
-
-    @property
-    def reserved(self) -> Spend:
-        """As it is booked when the runner dies."""
-        return Spend(
-            cost_usd=self.reserved_usd,
-            input_tokens=self.reserved_tokens,
-            unconfirmed_usd=self.reserved_usd,
-            unconfirmed_tokens=self.reserved_tokens,
-        )
-
-    def stealable_in_s(self, age_s: float | None) -> float:
-        """Seconds until it may be taken over; `age_s` is None where nobody has heard of it for too long."""
-        return 0.0 if age_s is None else max(0.0, self.ttl_s + LEASE_MARGIN_S - age_s)
-
-    def with_spent(self, spent: Spend) -> "Lease":
-        """The lease after its runner said what the visit has cost so far."""
-        more_usd = (spent - self.spent).cost_usd if self.is_capped else 0.0
-        rest_usd = round(max(0.0, self.reserved_usd - more_usd), 9)
-        return self.model_copy(update={"spent": spent, "reserved_usd": rest_usd})
 
 
 class SubItem(Value):
@@ -201,6 +91,8 @@ class RunState(Value):
     complexity: str = ""
     """The classification's estimate of the scope: `low`, `medium` or `high`."""
     visits: tuple[VisitRecord, ...] = ()
+    """Those that count, and what is still asked of discarded ones; see `visits.fold`."""
+    folded: tuple[FoldedVisits, ...] = ()
     leases: tuple[Lease, ...] = ()
     marks: Mapping[str, Literal["taken", "not_taken", "dead"]] = Field(default_factory=dict)
     """`<edge>` or `<edge>@<sub-item>` -> what was decided; absent = not yet."""
@@ -236,10 +128,9 @@ class RunState(Value):
     def spent(self) -> Spend:
         """Everything gone so far, reservations of live leases not included."""
         total = Spend()
-        for visit in self.visits:
-            total = total + visit.spend
-        for lease in (*self.leases, *self.given_back):
-            total = total + lease.spent
+        ended = [*(each.spend for each in self.folded), *(visit.spend for visit in self.visits)]
+        for spend in (*ended, *(lease.spent for lease in (*self.leases, *self.given_back))):
+            total = total + spend
         return total
 
     @property
@@ -253,7 +144,12 @@ class RunState(Value):
     @property
     def revision(self) -> int:
         """Grows with every recorded visit and every commit that obeys people; a ledger set back has a smaller one."""
-        return self.earlier.revision + len(self.visits) + self.inputs.times
+        return self.earlier.revision + self.ended + self.inputs.times
+
+    @property
+    def ended(self) -> int:
+        """How many visits the run has finished."""
+        return len(self.visits) + sum(len(each.indices) for each in self.folded)
 
     def latest(self, instance: Instance) -> VisitRecord | None:
         """The visit that counts for this node and sub-item, if any."""
@@ -300,12 +196,27 @@ class RunState(Value):
 
     def next_index(self) -> int:
         """The index of the next visit; leased and unfinished visits already have theirs."""
-        used = [self.earlier.last_index, *(visit.index for visit in self.visits)]
-        used += [lease.index for lease in (*self.leases, *self.given_back)]
-        return max(used) + 1
+        leased = [lease.index for lease in (*self.leases, *self.given_back)]
+        return max(self.earlier.last_index, *(index for index, _ in self.finished()), *leased, 0) + 1
+
+    def finished(self) -> tuple[tuple[int, Instance], ...]:
+        """Index and instance of every finished visit, by index."""
+        folded = [(index, each.instance) for each in self.folded for index in each.indices]
+        return tuple(
+            sorted([*folded, *((visit.index, visit.instance) for visit in self.visits)], key=itemgetter(0))
+        )
 
     def ordinal_of_next(self, instance: Instance) -> int:
-        return 1 + sum(1 for visit in self.visits if visit.instance == instance)
+        return 1 + len(self.sum_of(instance).indices)
+
+    def sum_of(self, instance: Instance) -> FoldedVisits:
+        """All finished visits of an instance, folded or not, as one sum."""
+        node, sub_item = instance
+        nothing = FoldedVisits(node=node, sub_item=sub_item, indices=())
+        total = next((each for each in self.folded if each.instance == instance), nothing)
+        for visit in self.visits:
+            total = total.with_visit(visit) if visit.instance == instance else total
+        return total
 
     def with_lease(self, lease: Lease, *, identity: int) -> "RunState":
         """Claim a visit; what it has cost already stays with it, a dead runner's reservation included.
@@ -359,7 +270,11 @@ class RunState(Value):
         """Finish a visit: its record is added and its lease goes."""
         kept = tuple(held for held in self.leases if held.visit_key != visit.visit_key)
         left = tuple(each for each in self.given_back if each.visit_key != visit.visit_key)
-        return self.model_copy(update={"visits": (*self.visits, visit), "leases": kept, "given_back": left})
+        left_behind = self.moved_up.after if self.moved_up else 0
+        folded, visits = fold(self.folded, (*self.visits, visit), left_behind=left_behind)
+        return self.model_copy(
+            update={"folded": folded, "visits": visits, "leases": kept, "given_back": left}
+        )
 
     def discarding(self, instances: frozenset[Instance], marks: frozenset[str]) -> "RunState":
         """Go back behind these instances: their visits no longer count and these edges are undecided again."""
@@ -386,7 +301,7 @@ def first_visit_key(state: RunState) -> VisitKey:
     """The visit that posted the status comment: the key its marker carries."""
     if state.status_comment is not None and state.status_comment.visit_key:
         return VisitKey(state.status_comment.visit_key)
-    known = {visit.index: visit.visit_key for visit in state.visits}
+    known = {index: visit_key(state, at, index) for index, at in state.finished()}
     claims = (lease for lease in (*state.leases, *state.given_back) if lease.node != INPUTS_NODE)
     known.update((lease.index, lease.visit_key) for lease in claims)
     return known[min(known)]

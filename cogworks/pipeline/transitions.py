@@ -10,7 +10,8 @@ from cogworks.pipeline.graph import Instance, Pipeline, PipelineConfiguration
 from cogworks.pipeline.lane_choice import MovedUp
 from cogworks.pipeline.places import is_routing, place_of, routing_of
 from cogworks.pipeline.routing import EdgeVerdict, out_edges_after, reopened_by
-from cogworks.pipeline.state import RunState, SubItem, VisitRecord, edge_key
+from cogworks.pipeline.state import RunState, SubItem, edge_key
+from cogworks.pipeline.visits import VisitRecord
 from cogworks.vocabulary import IssueNumber, NodeId, SubItemKey
 
 
@@ -89,7 +90,7 @@ def moved_up(state: RunState, pipeline: Pipeline, why: str) -> RunState:
             ),
             "marks": {_key(ref): mark.value for ref, mark in marks.items()},
             "gates": (),
-            "moved_up": MovedUp(why=why, after=max((each.index for each in state.visits), default=0)),
+            "moved_up": MovedUp(why=why, after=max((index for index, _ in state.finished()), default=0)),
         }
     )
 

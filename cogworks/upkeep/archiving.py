@@ -8,7 +8,7 @@ from typing import Protocol
 from cogworks.errors import TryAgainLater
 from cogworks.github.ledgers import IssueEnd, LedgerTip, Listed, Moved
 from cogworks.ledger.history import ENDINGS, parse_message
-from cogworks.pipeline.state import LEASE_MARGIN_S, LEASE_TTL_S
+from cogworks.pipeline.visits import LEASE_MARGIN_S, LEASE_TTL_S
 from cogworks.settings.config import Config, parse_config
 from cogworks.vocabulary import IssueNumber, RunId, Value
 

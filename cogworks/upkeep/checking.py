@@ -35,7 +35,8 @@ from cogworks.ledger.visit_folders import check_folders
 from cogworks.pipeline.people import CommentRef
 from cogworks.pipeline.position import Standing, instance_name
 from cogworks.pipeline.resting import rest_line
-from cogworks.pipeline.state import Lease, RunState
+from cogworks.pipeline.state import RunState
+from cogworks.pipeline.visits import Lease
 from cogworks.upkeep.log_checks import check_events, check_tool_audits
 from cogworks.upkeep.surface_checks import Existing, Found, check_surface, unseen
 from cogworks.vocabulary import CommitOid, RunId, Value, VisitKey
@@ -109,7 +110,7 @@ def check(ports: CheckPorts, *, repair: bool) -> Checked:
             *check_tool_audits(copy.files),
         ),
         commits=len(chain),
-        visits=len(state.visits) if state else 0,
+        visits=state.ended if state else 0,
     )
     if state is None:
         return checked

@@ -8,8 +8,9 @@ import tomli_w
 
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import MAX_VISITS_PER_RUN, Instance, Pipeline
-from cogworks.pipeline.state import RunState, VisitRecord, visit_key
+from cogworks.pipeline.state import RunState, visit_key
 from cogworks.pipeline.transitions import settle
+from cogworks.pipeline.visits import VisitRecord
 from cogworks.vocabulary import IssueNumber, RunId
 
 LAYER_NODES = 10

@@ -10,7 +10,7 @@ from cogworks.engine.consider import Wanted
 from cogworks.errors import TryAgainLater
 from cogworks.nodes import code_generation
 from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
-from cogworks.pipeline.state import LEASE_MARGIN_S, LEASE_TTL_S
+from cogworks.pipeline.visits import LEASE_MARGIN_S, LEASE_TTL_S
 from cogworks.vocabulary import NodeId, SubItemKey
 from tests.codegen.test_test_writing import CUSTOM, written
 from tests.codegen.test_test_writing import world as adder

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from cogworks.ledger.history import ENDINGS, entry, parse_message, told
 from cogworks.ledger.record import change_for
 from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.state import Lease, RunState, VisitRecord
+from cogworks.pipeline.state import RunState
+from cogworks.pipeline.visits import Lease, VisitRecord
 from cogworks.vocabulary import CommitOid, IssueNumber, NodeId, RunId, SubItemKey, VisitKey
 
 WORD = st.text(st.characters(codec="ascii", categories=["L", "N"], include_characters="_-"), min_size=1)

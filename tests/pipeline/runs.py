@@ -5,8 +5,9 @@ from typing import Any
 from cogworks.pipeline.facts import Facts, PullFacts
 from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.state import KnownPull, Lease, RunState, SubItem, VisitRecord, visit_key
+from cogworks.pipeline.state import KnownPull, RunState, SubItem, visit_key
 from cogworks.pipeline.transitions import settle
+from cogworks.pipeline.visits import Lease, VisitRecord
 from cogworks.vocabulary import (
     BranchName,
     CommitOid,

@@ -15,8 +15,9 @@ from cogworks.pipeline.graph import Instance, Pipeline
 from cogworks.pipeline.inputs import Asked, Heard, obey
 from cogworks.pipeline.position import Standing, locate
 from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.state import MAX_ATTEMPTS, Lease, RunState, SubItem, VisitRecord
+from cogworks.pipeline.state import RunState, SubItem
 from cogworks.pipeline.transitions import settle
+from cogworks.pipeline.visits import MAX_ATTEMPTS, Lease, VisitRecord
 from cogworks.vocabulary import IssueNumber, VisitKey
 from tests.pipeline.graphs import parse
 from tests.pipeline.random_graphs import Table, random_document, random_output, random_sub_items

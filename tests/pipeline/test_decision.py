@@ -20,8 +20,9 @@ from cogworks.pipeline.facts import PullFacts
 from cogworks.pipeline.people import Owed
 from cogworks.pipeline.position import Standing, instance_name
 from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.state import MAX_ATTEMPTS, NextCall, RunState, visit_key
+from cogworks.pipeline.state import RunState, visit_key
 from cogworks.pipeline.transitions import settle
+from cogworks.pipeline.visits import MAX_ATTEMPTS, NextCall
 from cogworks.pipeline.waiting import WaitingFor
 from cogworks.vocabulary import VisitKey
 from tests.pipeline.graphs import pipeline

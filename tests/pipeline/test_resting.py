@@ -7,8 +7,9 @@ from cogworks.pipeline.people import Held
 from cogworks.pipeline.position import Standing
 from cogworks.pipeline.resting import rest_line
 from cogworks.pipeline.spend import Spend
-from cogworks.pipeline.state import NextCall, RunState
+from cogworks.pipeline.state import RunState
 from cogworks.pipeline.transitions import settle
+from cogworks.pipeline.visits import NextCall
 from tests.pipeline.runs import GRAPH, MERGED_SPEC, facts, finished, lease, new_run, pull, visit
 
 HEAD = "a" * 40
