@@ -27,6 +27,8 @@ def bubblewrap_arguments(order: Order) -> list[str]:
     """The options that make bubblewrap build the isolation of an order; the readable paths must exist."""
     size = str(order.limits.temporary_bytes)
     built = ["--unshare-all", *(["--share-net"] if order.has_network else [])]
+    # The launcher raises the command's own network, and gives this up before the command begins.
+    built += [] if order.has_network else ["--cap-add", "CAP_NET_ADMIN"]
     built += ["--die-with-parent", "--as-pid-1"]
     built += ["--perms", "1777", "--size", size, "--tmpfs", "/tmp"]  # noqa: S108  # the command's own
     for path in outermost(order.readable):

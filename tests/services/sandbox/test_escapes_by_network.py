@@ -171,3 +171,59 @@ def test_no_socket_is_of_a_family_that_no_wall_keeps_in(isolation: Isolation, tm
 
     # By the filter, whether or not this kernel has the family.
     assert said == [str(errno.EAFNOSUPPORT)] * 3 + ["open"] * 2
+
+
+OUTSIDE = ("10.255.255.1", "192.0.2.1", "fd00::2", "2001:db8::1")
+LOOK_UP = """
+import socket, sys
+for family in (socket.AF_INET, socket.AF_INET6):
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as server:
+            server.bind(("localhost" if family == socket.AF_INET else "::1", 0))
+        name = "localhost" if family == socket.AF_INET else "::1"
+        found = socket.getaddrinfo(name, 80, family, socket.SOCK_STREAM, 0, socket.AI_ADDRCONFIG)
+        print(found[0][4][0])
+    except socket.gaierror:
+        print("no such name")
+    except OSError:
+        print("not on this machine")
+for address in sys.argv[1:]:
+    try:
+        socket.create_connection((address, 80), 2)
+    except OSError as error:
+        print(error.errno)
+"""
+
+
+@WALLS
+def test_a_lookup_that_asks_for_usable_addresses_finds_this_host_and_nothing_leads_out(
+    isolation: Isolation, tmp_path: Path
+) -> None:
+    if not isolation.is_complete:
+        pytest.skip("there is no network of its own")
+
+    found = attack(LOOK_UP, tmp_path, isolation, *OUTSIDE).output.split("\n")
+
+    assert found[:2] in (["127.0.0.1", "::1"], ["127.0.0.1", "not on this machine"])
+    assert set(found[2:-1]) <= {str(errno.ENETUNREACH), str(errno.EAFNOSUPPORT), str(errno.EADDRNOTAVAIL)}
+    assert len(found[2:-1]) == len(OUTSIDE)
+
+
+RENAME = """
+import fcntl, socket, struct
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("CapPrm")))
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+    address = struct.pack("16sHH4s8x", b"lo:2", socket.AF_INET, 0, socket.inet_aton("10.0.0.1"))
+    try:
+        fcntl.ioctl(control, 0x8916, address)
+    except OSError as error:
+        print(error.errno)
+"""
+
+
+@WALLS
+def test_no_address_is_added_from_inside(isolation: Isolation, tmp_path: Path) -> None:
+    if not isolation.is_complete:
+        pytest.skip("there is no network of its own")
+
+    assert attack(RENAME, tmp_path, isolation).output.split() == ["0" * 16, str(errno.EPERM)]

@@ -3,19 +3,13 @@
 import os
 import resource
 import signal
-import socket
-import struct
 import sys
 from contextlib import suppress
-from fcntl import ioctl
 from pathlib import Path
 
-from cogworks.services.sandbox.inside import calls, elsewhere, landlock, syscalls, view, watching
+from cogworks.services.sandbox.inside import calls, elsewhere, landlock, network, syscalls, view, watching
 from cogworks.services.sandbox.inside.order import Limits, Order, Verdict
 
-_SIOCGIFFLAGS = 0x8913
-_SIOCSIFFLAGS = 0x8914
-_IFF_UP = 1
 _NAMESPACES = (
     calls.CLONE_NEWUSER | calls.CLONE_NEWNS | calls.CLONE_NEWPID | calls.CLONE_NEWIPC | calls.CLONE_NEWUTS
 )
@@ -78,7 +72,7 @@ def _supervised(order: Order) -> int:
 def _prepare(order: Order) -> None:
     """Give up what the command must not have, and become the one who adopts its orphans."""
     if order.engine != "none" and not order.has_network:
-        _raise_loopback()
+        network.raise_own_network()
     if order.engine == "none":
         calls.prctl(calls.PR_SET_CHILD_SUBREAPER, 1)
     calls.drop_capabilities()
@@ -138,14 +132,6 @@ def _limit_this(limits: Limits, *, counts_processes: bool) -> None:
         lower = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         with suppress(OSError, ValueError):
             resource.setrlimit(what, (lower, lower))
-
-
-def _raise_loopback() -> None:
-    # Commands that talk to themselves over 127.0.0.1 keep working in a network of their own.
-    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        asked = struct.pack("16sH14x", b"lo", 0)
-        _, flags = struct.unpack("16sH14x", ioctl(control, _SIOCGIFFLAGS, asked))
-        ioctl(control, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", flags | _IFF_UP))
 
 
 def _report(order: Order, verdict: Verdict) -> None:
