@@ -10,6 +10,8 @@ class PrepareParams(Message):
 
     timeout_s: float = Field(default=1800.0, gt=0)
     """Of everything that has to be installed or built."""
+    command: tuple[str, ...] = ()
+    """Words of the command that the tests will be run with, so that what it needs is there; none: the service's own way."""
 
 
 class Choice(Message):

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from cogworks.codebase.failures import GitFailed
@@ -17,6 +18,7 @@ from cogworks.services.python.prepared import prepared_interpreter
 from cogworks.services.python.pythons import Python, own_python, python_for
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.roots import whole_of
+from cogworks.services.python.runners import reports_by_order
 from cogworks.services.sandbox.isolation import refusal
 
 
@@ -60,10 +62,29 @@ def asked_recipe(request: Request, folder: Path, machine: Machine) -> Recipe:
         raise NotBuilt(text, ErrorCode.ARTIFACT_NOT_FOUND) from error
 
 
+def needs_pytest(recipe: Recipe, command: Sequence[str]) -> bool:
+    """Whether tests that this command runs need pytest beside what the repository asks for.
+
+    Args:
+        command: its words; none: that of the recipe, else plain pytest.
+    """
+    return recipe.imports_pytest or not reports_by_order(command or recipe.command)
+
+
 def equipped_with(
-    recipe: Recipe, request: Request, folder: Path, machine: Machine, *, limit_s: float
+    recipe: Recipe,
+    request: Request,
+    folder: Path,
+    machine: Machine,
+    *,
+    limit_s: float,
+    with_pytest: bool = True,
 ) -> Interpreter:
-    """The Python for a recipe; the arguments and what is raised are those of `interpreter_for`."""
+    """The Python for a recipe; the other arguments and what is raised are those of `interpreter_for`.
+
+    Args:
+        with_pytest: whether it gets pytest where the recipe does not ask for it.
+    """
     if machine.environments is None:
         return own()
     settings = request.repository.settings if request.repository else RepositorySettings()
@@ -91,6 +112,7 @@ def equipped_with(
         search_path=machine.search_path,
         limit_s=left_s,
         own_setup=_own_setup(settings, checkout, built, machine) if has_setup else None,
+        with_pytest=with_pytest,
     )
     found = found._replace(variables={**found.variables, **recipe.variables})
     return found if built is None else built.added_to(found)

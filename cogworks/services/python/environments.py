@@ -78,12 +78,14 @@ class Environments:
         search_path: str,
         limit_s: float,
         own_setup: OwnSetup | None = None,
+        with_pytest: bool = True,
     ) -> Interpreter:
         """The Python of the environment that a recipe asks for; it is made if it is not there.
 
         Args:
             python: which it is made of; None: the service's own.
             own_setup: of the repository, run in the environment as soon as its packages are there; None: it has none.
+            with_pytest: whether it gets pytest where the recipe does not ask for it. What comes with it changes what some tests do.
 
         Raises:
             NotBuilt: it cannot be made, or another service takes too long over it.
@@ -91,7 +93,8 @@ class Environments:
         """
         installer = found_installer(search_path, may_build=self._may_build or isolation.is_complete)
         # A setup installs with pip, as everybody does.
-        requirements = _requirements(recipe, () if own_setup is None else ("pip",))
+        brought = (*((_RUNNER,) if with_pytest else ()), *(() if own_setup is None else ("pip",)))
+        requirements = _requirements(recipe, brought)
         python = python or own_python()
         key = _key(requirements, installer, python, "" if own_setup is None else own_setup.key)
 
@@ -188,7 +191,7 @@ class Environments:
     ) -> Mapping[str, Any]:
         started_s = time.monotonic()
         named = place.parents[1].name[:12]
-        names = ", ".join(Requirement(each).name for each in requirements.wanted)
+        names = ", ".join(Requirement(each).name for each in requirements.wanted) or "no packages"
         if installer.note:
             self._say(installer.note)
         self._say(f"making the environment {named} with {installer.name}: {names}")
@@ -205,10 +208,10 @@ class Environments:
         }
 
 
-def _requirements(recipe: Recipe, further: tuple[str, ...] = ()) -> Requirements:
+def _requirements(recipe: Recipe, brought: tuple[str, ...]) -> Requirements:
     names = {canonicalize_name(Requirement(each).name) for each in recipe.requirements}
-    brought = tuple(each for each in (_RUNNER, *further) if Requirement(each).name not in names)
-    wanted = (*recipe.requirements, *brought)
+    further = (each for each in brought if Requirement(each).name not in names)
+    wanted = (*recipe.requirements, *further)
     return Requirements(wanted, recipe.constraints, recipe.hashed, recipe.locked, recipe.wished)
 
 

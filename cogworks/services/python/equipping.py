@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cogworks.domain_services.messages import RepositorySettings, Request, Response
 from cogworks.domain_services.preparing import Choice, Prepared, PrepareParams
-from cogworks.services.python.choosing import asked_recipe, equipped_with
+from cogworks.services.python.choosing import asked_recipe, equipped_with, needs_pytest
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.made_environment import made_environment
@@ -16,6 +16,8 @@ from cogworks.services.python.recipe.configuration import configuration
 from cogworks.services.python.recipe.result import Recipe
 from cogworks.services.python.responses import found
 from cogworks.services.python.simulating import left_out
+from cogworks.services.python.translating import in_other_words
+from cogworks.services.python.wanted import Wanted
 
 
 def prepare(request: Request, folder: Path, machine: Machine) -> Response:
@@ -27,7 +29,15 @@ def prepare(request: Request, folder: Path, machine: Machine) -> Response:
     params = PrepareParams.model_validate(request.params)
     recipe = asked_recipe(request, folder, machine)
     started = time.time()
-    interpreter = equipped_with(recipe, request, folder, machine, limit_s=params.timeout_s)
+    run = in_other_words(Wanted(command=params.command), request, folder, machine.search_path)
+    interpreter = equipped_with(
+        recipe,
+        request,
+        folder,
+        machine,
+        limit_s=params.timeout_s,
+        with_pytest=needs_pytest(recipe, run.command),
+    )
     settings = request.repository.settings if request.repository else RepositorySettings()
     result = prepared(recipe, interpreter, started, setup=setup_choices(settings))
     counts = {"requirements": len(recipe.requirements), "choices": len(result.choices)}

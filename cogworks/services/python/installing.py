@@ -57,7 +57,7 @@ def install(
     gateway = Gateway(indexes)
     deadline = time.monotonic() + installer_settings.limit_s
     try:
-        for part in requirements.passes:
+        for part in (each for each in requirements.passes if each.wanted):
             ended = _installed(part, place, installer, installer_settings, gateway)
             # Before anything is said of the failure: it may come of the missing Python alone.
             _check_python(place, pythons, requirements)

@@ -16,7 +16,12 @@ from cogworks.domain_services.messages import (
     TestReport,
 )
 from cogworks.domain_services.testwords import pytest_begins
-from cogworks.services.python.choosing import asked_recipe, equipped_with, interpreter_for
+from cogworks.services.python.choosing import (
+    asked_recipe,
+    equipped_with,
+    interpreter_for,
+    needs_pytest,
+)
 from cogworks.services.python.interpreters import Interpreter
 from cogworks.services.python.machine import Machine
 from cogworks.services.python.needs import needs
@@ -43,7 +48,7 @@ def simulate(request: Request, folder: Path, machine: Machine) -> Response:
     asked = in_other_words(wanted(params), request, folder, machine.search_path)
     run = equipped(asked, request, folder, machine)
     run = run._replace(parts=params.parts != "never" and can_be_parted(run))
-    report = _run(folder, run, params, machine)
+    report = _run(request, folder, run, machine)
     if report.timed_out and params.parts != "never" and not run.parts:
         report = report.model_copy(update={"remedies": (undivided(shlex.join(run.command)),)})
     if report.collection_errors:
@@ -98,8 +103,13 @@ def wanted(params: SimulateParams) -> Wanted:
     )
 
 
-def equipped(asked: Wanted, request: Request, folder: Path, machine: Machine) -> Wanted:
+def equipped(
+    asked: Wanted, request: Request, folder: Path, machine: Machine, *, in_pytest: bool = False
+) -> Wanted:
     """The run with the Python of the repository's environment, which is made if it is not there.
+
+    Args:
+        in_pytest: whether pytest has to be there, whatever the command is.
 
     Raises:
         NotBuilt: it cannot be made.
@@ -110,12 +120,15 @@ def equipped(asked: Wanted, request: Request, folder: Path, machine: Machine) ->
         found = interpreter_for(request, folder, machine, limit_s=asked.timeout_s)
         return asked._replace(interpreter=found, root=root)
     recipe = asked_recipe(request, folder, machine)
-    interpreter = equipped_with(recipe, request, folder, machine, limit_s=asked.timeout_s)
+    run = asked if asked.command else _in_its_own_way(asked, recipe, folder)
+    with_pytest = in_pytest or needs_pytest(recipe, run.command)
+    interpreter = equipped_with(
+        recipe, request, folder, machine, limit_s=asked.timeout_s, with_pytest=with_pytest
+    )
     # What making an environment took is no longer there for the tests.
     left_s = max(asked.timeout_s - (time.monotonic() - started_s), min(asked.timeout_s, 1.0))
     root = request.repository.root if request.repository else ""
-    run = asked._replace(timeout_s=left_s, interpreter=interpreter, root=root)
-    return run if asked.command else _in_its_own_way(run, recipe, folder)
+    return run._replace(timeout_s=left_s, interpreter=interpreter, root=root)
 
 
 def _in_its_own_way(run: Wanted, recipe: Recipe, folder: Path) -> Wanted:
@@ -128,14 +141,16 @@ def _in_its_own_way(run: Wanted, recipe: Recipe, folder: Path) -> Wanted:
     return run._replace(command=recipe.command, tests=run.tests or (recipe.paths if are_there else ()))
 
 
-def _run(folder: Path, run: Wanted, params: SimulateParams, machine: Machine) -> TestReport:
+def _run(request: Request, folder: Path, run: Wanted, machine: Machine) -> TestReport:
     try:
         return run_tests(folder, run, isolation=machine.isolation, search_path=machine.search_path)
     except NotKept as error:
+        params = SimulateParams.model_validate(request.params)
         if params.command:
             raise
         # The options were found, not configured: what they say of this machine may be wrong.
-        plain = run._replace(command=(), tests=params.tests)
+        equipped_run = equipped(run, request, folder, machine, in_pytest=True)
+        plain = equipped_run._replace(command=(), tests=params.tests)
         report = run_tests(folder, plain, isolation=machine.isolation, search_path=machine.search_path)
         told = f"`{shlex.join(run.command)}`, which the repository's own tools run, was left for plain pytest: {error}"
         return report.model_copy(update={"remedies": (told, *report.remedies)})

@@ -34,7 +34,7 @@ def trace(request: Request, folder: Path, machine: Machine) -> Response:
     asked = Wanted(
         tests=(params.test,), timeout_s=params.timeout_s, test_timeout_s=0, plugins=(_plugin(params),)
     )
-    asked = equipped(asked, request, folder, machine)
+    asked = equipped(asked, request, folder, machine, in_pytest=True)
     if reports_by_order(asked.command):
         # Steps are followed in pytest, which runs these tests as well.
         asked = asked._replace(command=())

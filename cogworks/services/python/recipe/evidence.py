@@ -75,6 +75,12 @@ def foreign_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[F
     return tuple(found[name] for name in sorted(found))
 
 
+def needs_module(files: Mapping[str, str], *names: str) -> bool:
+    """Whether a test file cannot be loaded without one of these top-level modules, by what begins its lines."""
+    found = re.compile(rf"^(?:import|from)[ \t]+(?:{'|'.join(map(re.escape, names))})\b", re.MULTILINE)
+    return any(found.search(text) for text in test_files(files).values())
+
+
 def optional_imports(files: Mapping[str, str], paths: Collection[str]) -> tuple[Foreign, ...]:
     """What tests and the project's own modules import where it is there, each module once; tests come first."""
     found: dict[str, Foreign] = {}

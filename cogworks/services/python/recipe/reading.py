@@ -16,6 +16,7 @@ from cogworks.services.python.recipe.declared import Declared
 from cogworks.services.python.recipe.evidence import (
     Foreign,
     foreign_imports,
+    needs_module,
     optional_imports,
     test_files,
 )
@@ -40,6 +41,7 @@ _BESIDE_TESTS = frozenset(
     ["doc", "docs", "lint", "style", "type", "types", "typing", "mypy", "release", "build"]
 )
 """Extras and groups of other work."""
+_OF_PYTEST = ("pytest", "_pytest")
 CONFIGURED = ".cogworks/config.toml [environment]"
 
 
@@ -343,6 +345,7 @@ class _Reading:
             runner=asked.runner or "pytest",
             command=asked.command,
             paths=tuple(map(self._placed, asked.paths)),
+            imports_pytest=needs_module(self._files, *_OF_PYTEST),
             choices=tuple(dict.fromkeys(self._choices)),
             left_out=tuple(dict.fromkeys(left_out)),
             notes=tuple(dict.fromkeys(self._notes)),

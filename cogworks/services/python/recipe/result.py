@@ -38,6 +38,8 @@ class Recipe(Value):
     """Words of the command that runs the tests; none: plain pytest."""
     paths: tuple[str, ...] = ()
     """Files and folders of the tests, where the repository's own command names them."""
+    imports_pytest: bool = False
+    """Whether a file of the repository does, so that pytest has to be there whatever runs the tests."""
     choices: tuple[Choice, ...] = ()
     left_out: tuple[str, ...] = ()
     """What could not be read or is not obeyed, each with its place."""
@@ -60,6 +62,8 @@ class Asked(Value):
     runner: str = ""
     command: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    script: str = ""
+    """A program of Python that is run and may be the tests; its text says whether it is."""
     notes: tuple[str, ...] = ()
     every_extra: bool = False
     every_group: bool = False
@@ -88,6 +92,7 @@ class Asked(Value):
                 "requirements": _each(self.requirements, other.requirements),
                 "notes": _each(self.notes, other.notes),
                 "variables": {**other.variables, **self.variables},
+                "script": self.script or other.script,
                 "every_extra": self.every_extra or other.every_extra,
                 "every_group": self.every_group or other.every_group,
                 "default_groups": self.default_groups or other.default_groups,
