@@ -66,3 +66,19 @@ def test_places_that_are_not_there_leave_the_whole_suite(tmp_path: Path) -> None
     tox = {"tox.ini": "[testenv]\ncommands = pytest checks gone\n"}
 
     assert ids(ran(tmp_path, tox)) == ["checks/test_shop.py::test_total", "other/test_other.py::test_other"]
+
+
+def test_a_filter_of_warnings_that_a_script_of_tests_sets_holds_as_it_does_in_the_script(
+    tmp_path: Path,
+) -> None:
+    text = (
+        "import unittest\nimport warnings\n\nwarnings.filterwarnings('error', category=DeprecationWarning)\n\n\n"
+        "class Old(unittest.TestCase):\n    def test_old(self):\n"
+        "        self.assertRaises(DeprecationWarning, warnings.warn, 'old', DeprecationWarning)\n\n\n"
+        "if __name__ == '__main__':\n    unittest.TextTestRunner().run(unittest.makeSuite(Old))\n"
+    )
+    tox = "[testenv]\ncommands = python tests.py\n"
+
+    report = ran(tmp_path, {"tox.ini": tox, "tests.py": text})
+
+    assert [(case.id, case.outcome) for case in report.cases] == [("tests.py::Old::test_old", "passed")]

@@ -504,6 +504,12 @@ def test_what_is_configured_and_not_there_is_named() -> None:
     )
 
 
+CASE = "import unittest\n\n\nclass Shop(unittest.TestCase):\n    def test_it(self):\n        pass\n\n\n"
+PROGRAM = f"{CASE}if __name__ == '__main__':\n    unittest.main()\n"
+SCRIPT = f"{CASE}if __name__ == '__main__':\n    unittest.TextTestRunner().run(unittest.makeSuite(Shop))\n"
+WITH_FILTERS = ("-W", "default::DeprecationWarning:__main__")
+
+
 @pytest.mark.parametrize(
     ("files", "runner", "command"),
     [
@@ -512,8 +518,23 @@ def test_what_is_configured_and_not_there_is_named() -> None:
         ({"shop.py": "'''>>> a()'''\n"}, "pytest", ()),
         ({"tests/test_a.py": "import unittest\n"}, "pytest", ()),
         ({"tox.ini": "[testenv]\ncommands = python -m unittest discover -s tests -v\n"}, "unittest", ("python", "-m", "unittest", "discover", "-s", "tests", "-v")),
+        ({"tox.ini": "[testenv]\ncommands = coverage run tests.py -v\n    coverage report\n", "tests.py": SCRIPT}, "unittest", ("python", *WITH_FILTERS, "-m", "unittest", "tests.py")),
+        ({"tox.ini": "[testenv]\ncommands = python tests/run_tests.py\n", "tests/run_tests.py": PROGRAM}, "unittest", ("python", "-m", "unittest", "discover", "-s", "tests", "-p", "run_tests.py")),
+        ({"noxfile.py": "import nox\n@nox.session\ndef tests(s):\n s.run('python', 'tests.py')\n", "tests.py": PROGRAM}, "unittest", ("python", "-m", "unittest", "tests.py")),
+        ({"tox.ini": "[testenv]\ncommands = python tests.py\n pytest\n", "tests.py": PROGRAM}, "pytest", ()),
+        ({"tox.ini": "[testenv]\ncommands = python tests.py\n", "tests.py": "print('all is well')\n"}, "pytest", ()),
+        ({"tox.ini": "[testenv]\ncommands = python tests.py --browser=firefox\n", "tests.py": f"{PROGRAM}# not pytest\n"}, "pytest", ()),
+        ({"tox.ini": "[testenv]\nchangedir = tests\ncommands = python tests.py\n", "tests/tests.py": f"import pytest\n{PROGRAM}"}, "pytest", ()),
+        ({"tests/tests.py": PROGRAM}, "unittest", ("python", "-m", "unittest", "discover", "-s", "tests", "-p", "tests.py")),
+        ({"shop/__init__.py": "", "shop/tests.py": PROGRAM}, "unittest", ("python", "-m", "unittest", "shop/tests.py")),
+        ({"tests/tests.py": f"{PROGRAM}\ndef test_alone():\n    pass\n"}, "pytest", ()),
+        ({"tests/tests.py": PROGRAM, "setup.cfg": "[tool:pytest]\n"}, "pytest", ()),
+        ({"tests/tests.py": PROGRAM, "shop/tests.py": PROGRAM}, "pytest", ()),
     ],
-    ids=["django", "doctest", "no-doctest", "plain", "unittest"],
+    ids=[
+        "django", "doctest", "no-doctest", "plain", "unittest", "script", "script-in-a-folder", "script-of-nox", "script-and-pytest",
+        "another-script", "script-with-arguments", "script-elsewhere", "unittest-alone", "unittest-in-a-package", "function", "pytest-is-named", "two-files",
+    ],
 )  # fmt: skip
 def test_the_runner_is_found(files: dict[str, str], runner: str, command: tuple[str, ...]) -> None:
     found = recipe(files)
@@ -615,8 +636,8 @@ CASE = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_a(self):\
 @pytest.mark.parametrize(
     ("files", "paths"),
     [
-        ({"tests/tests.py": CASE, "tests/data.py": ""}, ("tests/tests.py",)),
-        ({"shop/tests.py": CASE}, ("shop/tests.py",)),
+        ({"tests/tests.py": CASE, "tests/data.py": "", "setup.cfg": "[tool:pytest]\n"}, ("tests/tests.py",)),
+        ({"shop/tests.py": f"import pytest\n{CASE}"}, ("shop/tests.py",)),
         ({"tests/cart.py": CASE, "tests/till/__init__.py": "", "tests/till/money.py": "def test_b(): pass\n"}, ("tests/cart.py", "tests/till/money.py")),
         ({"tests/tests.py": CASE, "tests/test_b.py": CASE}, ()),
         ({"tests/cart.py": CASE, "pytest.ini": "[pytest]\npython_files = *.py\n"}, ()),

@@ -11,6 +11,7 @@ from cogworks.services.python.recipe.nox import nox_asked
 from cogworks.services.python.recipe.pytest_settings import pytest_settings
 from cogworks.services.python.recipe.requirement_files import for_development, for_tests, purposes
 from cogworks.services.python.recipe.result import Asked
+from cogworks.services.python.recipe.scripts import by_unittest, found_by_unittest_alone
 from cogworks.services.python.recipe.tox import tox_asked
 from cogworks.services.python.recipe.workflows import workflows_asked
 
@@ -23,7 +24,7 @@ _DOCTEST = ("pytest", "--doctest-modules")
 
 def asked_by_tests(files: Mapping[str, str], declared: Declared, python: str) -> Asked:
     """What they need of whichever source says it first, and how they run, of whichever says that first."""
-    found = list(_each(files, declared, python))
+    found = [by_unittest(each, files) for each in _each(files, declared, python)]
     installs = next((each for each in found if each.installs), Asked())
     runs = next((each for each in found if each.runner), None) or _guessed(files)
     notes = tuple(note for each in found for note in each.notes)
@@ -77,7 +78,7 @@ def _guessed(files: Mapping[str, str]) -> Asked:
     # pytest finds no files of these names by itself.
     others = {path for path in files if _NAMED.fullmatch(path)} | {*tests}
     if paths := tuple(sorted(path for path in others if _TEST.search(files[path]))):
-        return Asked(runner="pytest", paths=paths)
+        return found_by_unittest_alone(files, paths) or Asked(runner="pytest", paths=paths)
     is_doctest = any("doctest" in each for path, each in files.items() if path not in tests)
     has_examples = any(">>> " in each for path, each in files.items() if path.endswith(".py"))
     return Asked(runner="pytest", command=_DOCTEST if is_doctest and has_examples else ())

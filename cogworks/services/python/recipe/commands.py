@@ -9,6 +9,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from cogworks.services.python.recipe.elsewhere import below, from_root
 from cogworks.services.python.recipe.result import Asked
+from cogworks.services.python.recipe.scripts import script_of
 from cogworks.services.python.recipe.texts import canonical
 
 _TOOLS = frozenset(
@@ -88,7 +89,7 @@ def said(words: Sequence[str], *, folder: str = "") -> Asked:
         return Asked()
     found = _installed(rest, folder)
     tests = from_root(tested(rest), folder)
-    return (found.joined(tests) if tests.runner else found).model_copy(
+    return (found.joined(tests) if tests.runner or tests.script else found).model_copy(
         update={"variables": {**found.variables, **(variables if tests.runner else {})}}
     )
 
@@ -227,6 +228,7 @@ def tested(words: Sequence[str]) -> Asked:
             return Asked(runner="django", command=("python", *options, *module))
         if module[:2] == ["setup.py", "test"]:
             return Asked(runner="pytest")
+        return Asked(script=script_of(module))
     if name == "django-admin" and rest[1:2] == ["test"]:
         return Asked(runner="django", command=tuple(rest))
     return Asked()

@@ -29,8 +29,10 @@ def from_root(asked: Asked, folder: str) -> Asked:
     Args:
         folder: in which the command runs, from the root; empty or `.`: the root itself.
     """
-    if not asked.runner or posixpath.normpath(folder or ".") == ".":
+    if posixpath.normpath(folder or ".") == ".":
         return asked
+    # What a script finds beside where it is started is nothing that anybody else can start.
+    asked = asked.model_copy(update={"script": ""})
     if asked.runner == "pytest":
         paths = tuple(below(folder, path) for path in asked.paths) or (posixpath.normpath(folder),)
         return asked.model_copy(update={"paths": paths, "command": _pytest(asked.command, folder)})

@@ -1,0 +1,60 @@
+"""Programs of Python that are the tests themselves, as the command of unittest that runs and reports each of them."""
+
+import posixpath
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from cogworks.services.python.recipe.result import Asked
+
+_OF_TESTS = re.compile(r"(?:.*/)?[\w-]*tests?[\w-]*\.py", re.IGNORECASE)
+_OPTIONS = frozenset({"-v", "--verbose", "-q", "--quiet", "-b", "--buffer", "-f", "--failfast"})
+"""Of unittest: none changes what a test comes to."""
+_CASE = re.compile(r"^class \w+\([^)]{0,500}TestCase\b", re.MULTILINE)
+_RUNS = re.compile(r"\bunittest\.main\(|\bTextTestRunner\(")
+_MAIN = re.compile(r"\bunittest\.main\(")
+_UNITTEST = ("python", "-m", "unittest")
+_AS_PYTHON_DOES = ("-W", "default::DeprecationWarning:__main__")
+"""A filter that Python has anyway. With one on the command line unittest leaves those alone that a test file sets,
+as a program does that starts the tests by a runner of its own."""
+
+
+def script_of(words: Sequence[str]) -> str:
+    """The file of tests that Python is asked to run; empty: these words, what follows `python`, name none."""
+    if not words or not _OF_TESTS.fullmatch(words[0]) or not _OPTIONS.issuperset(words[1:]):
+        return ""
+    path = posixpath.normpath(words[0])
+    return "" if path.startswith(("/", "..")) else path
+
+
+def by_unittest(asked: Asked, files: Mapping[str, str]) -> Asked:
+    """The same, run by unittest where what it runs is a script of such tests; without its script otherwise."""
+    plain = asked.model_copy(update={"script": ""})
+    text = files.get(asked.script, "")
+    if asked.runner or not (_CASE.search(text) and _RUNS.search(text)):
+        return plain
+    return plain.model_copy(update={"runner": "unittest", "command": _command(asked.script, text)})
+
+
+def found_by_unittest_alone(files: Mapping[str, str], paths: Iterable[str]) -> Asked | None:
+    """How tests run in the one file that has some, where nothing that was read names pytest; None: that is not so.
+
+    Args:
+        paths: files that pytest does not find by their names.
+    """
+    [first, *others] = paths
+    if others or any("pytest" in text or "py.test" in text for text in files.values()):
+        return None
+    text = files[first]
+    if not _CASE.search(text) or re.search(r"^(?:async )?def test", text, re.MULTILINE):
+        return None
+    if posixpath.join(posixpath.dirname(first), "__init__.py") in files:
+        return Asked(runner="unittest", command=(*_UNITTEST, first))
+    return Asked(runner="unittest", command=_command(first, text))
+
+
+def _command(path: str, text: str) -> tuple[str, ...]:
+    options = () if _MAIN.search(text) or not _RUNS.search(text) else _AS_PYTHON_DOES
+    folder, name = posixpath.split(path)
+    # A program imports what lies beside it.
+    place = ("discover", "-s", folder, "-p", name) if folder else (name,)
+    return (*_UNITTEST[:1], *options, *_UNITTEST[1:], *place)
