@@ -1,8 +1,10 @@
 """What foreign repositories do with pytest: each in a real run in isolation."""
 
+import getpass
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -294,3 +296,12 @@ def test_workers_of_xdist_report_each_test_once(tmp_path: Path) -> None:
         (f"test_a.py::test_a[{number}]", "failed" if number == 5 else "passed") for number in range(8)
     ]
     assert [each.split(":")[0] for each in report.collection_errors] == ["test_b.py"]
+
+
+def test_folders_of_tests_have_paths_as_short_as_those_of_pytest_for_sockets_have_106_bytes(
+    tmp_path: Path,
+) -> None:
+    usual = f"{tempfile.gettempdir()}/pytest-of-{getpass.getuser()}/pytest-0"
+    text = f"def test_a(tmp_path_factory):\n    assert len(str(tmp_path_factory.getbasetemp())) <= {len(usual)}\n"
+
+    assert outcomes(simulated(laid_out(tmp_path, {"test_a.py": text}))) == {"test_a.py::test_a": "passed"}

@@ -117,7 +117,7 @@ def observe_tests(repository: Path, wanted: Wanted, *, isolation: Isolation, sea
     kept = [test for test in tests if test not in lost]
     if tests and not kept:
         return Observed(TestReport(cases=(), collection_errors=missing))
-    with temporary_folder("cogworks-tests-") as folder:
+    with temporary_folder("cogworks-") as folder:
         places = prepared(folder, repository, wanted.interpreter, wanted.root)
         ended, records, hidden = _run(places, wanted._replace(tests=kept), isolation, search_path)
     if kept and takes_no_ids(wanted.command, records, ended[-1]):
@@ -160,7 +160,8 @@ def _as_a_whole(repository: Path, wanted: Wanted, isolation: Isolation, search_p
 
 
 def prepared(folder: Path, repository: Path, interpreter: Interpreter, root: str = "") -> Places:
-    whole, *others = (folder / name for name in ("copy", "home", "tmp", "scratch", "told", "programs"))
+    # Short, as are those of `basetemp` below: a socket's path in a test's own folder has 108 bytes.
+    whole, *others = (folder / name for name in ("copy", "home", "t", "scratch", "told", "programs"))
     places = Places(whole, whole / root, *others)
     # Without .git: history is no business of the tests, and a worktree's link leads out of the copy. Without what was compiled:
     # Python takes it for a later text of as many bytes, if that was written within the same second.
@@ -311,7 +312,7 @@ def _options(places: Places, wanted: Wanted, report: str) -> list[str]:
         pytest += ["-p", "cogworks_alone", "-p", plugin.name, *plugin.options]
     pytest += [f"--cogworks-test-timeout={wanted.test_timeout_s:g}", f"--cogworks-reach={json.dumps(reach)}"]
     # Switched off, the cache would take `--lf` and `--ff` with it, which a project's own options may have.
-    pytest += ["-o", f"cache_dir={places.temporary / 'cache'}", f"--basetemp={places.temporary / 'pytest'}"]
+    pytest += ["-o", f"cache_dir={places.temporary / 'cache'}", f"--basetemp={places.temporary / 'p'}"]
     return [*pytest, "--tb=short", "--color=no", *_OPTIONS]
 
 

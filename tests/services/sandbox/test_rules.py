@@ -35,7 +35,7 @@ def test_an_order_and_a_verdict_arrive_as_they_were_sent() -> None:
 def test_bubblewrap_is_told_the_same_walls() -> None:
     settings = " ".join(f"--ro-bind-try /proc/{name} /proc/{name}" for name in KERNEL_SETTINGS)
     assert " ".join(bubblewrap_arguments(ORDER)) == (
-        "--unshare-all --die-with-parent --as-pid-1 --perms 1777 --size 4096 --tmpfs /tmp "
+        "--unshare-all --cap-add CAP_NET_ADMIN --die-with-parent --as-pid-1 --perms 1777 --size 4096 --tmpfs /tmp "
         "--ro-bind /opt/python /opt/python --ro-bind /usr /usr --bind /work/copy /work/copy "
         f"--proc /proc {settings} --dev /dev --perms 1777 --size 4096 --tmpfs /dev/shm --remount-ro / --chdir /"
     )

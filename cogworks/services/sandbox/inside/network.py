@@ -12,8 +12,8 @@ _IFF_UP = 1
 _LOOPBACK = b"lo"
 _ALIAS = b"lo:1"
 _OF_VERSION_4 = "127.0.0.2"
-_OF_VERSION_6 = "fd00::1"
-"""Private, and of no other machine: nothing leads out of here."""
+_OF_VERSION_6 = "fe80::1"
+"""Of this link alone, as every machine with IPv6 has one."""
 _WHOLE_ADDRESS = 128
 
 
