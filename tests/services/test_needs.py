@@ -7,8 +7,9 @@ import pytest
 from cogworks.domain_services.checking import SimulateParams
 from cogworks.domain_services.messages import TestCase, TestReport
 from cogworks.services.python.interpreters import bare
+from cogworks.services.python.laying_out import laid_out as directories_of
 from cogworks.services.python.needs import needs
-from cogworks.services.python.testrun import prepared
+from cogworks.services.python.wanted import Wanted
 from tests.services.asking import Copy, answered, laid_out
 
 
@@ -115,14 +116,21 @@ def test_it_is_there_for_the_tests(tmp_path: Path, need: str) -> None:
     assert [(case.outcome, case.message) for case in report.cases] == [("passed", "")]
 
 
-def test_settings_of_git_that_a_setup_left_in_the_home_stay(tmp_path: Path) -> None:
+@pytest.mark.parametrize("lays_over", [False, True])
+def test_settings_of_git_that_a_setup_left_in_the_home_stay(tmp_path: Path, *, lays_over: bool) -> None:
     made, outside = tmp_path / "made", tmp_path / "outside"
     made.mkdir()
     (made / ".gitconfig").symlink_to(outside)
     folder = tmp_path / "run"
     folder.mkdir()
 
-    places = prepared(folder, laid_out(tmp_path / "repository", {"a.py": ""}), bare()._replace(home=made))
+    repository = laid_out(tmp_path / "repository", {"a.py": ""})
+    wanted = Wanted(interpreter=bare()._replace(home=made), timeout_s=1)
+    places = directories_of(folder, repository, wanted, lays_over=lays_over)
 
-    assert (places.home / ".gitconfig").readlink() == outside
+    if lays_over:
+        assert [each.lowers for each in places.overlays] == [(str(made),)]
+        assert list((Path(places.overlays[0].kept) / "upper").iterdir()) == []
+    else:
+        assert (places.home / ".gitconfig").readlink() == outside
     assert not outside.exists()

@@ -20,7 +20,7 @@ from cogworks.services.command.reports.cases import MAX_REPORT_BYTES
 from cogworks.services.command.toolchains import version_in, version_line
 from cogworks.services.sandbox.inside.order import Limits
 from cogworks.services.sandbox.running import Confined, Ended, run
-from cogworks.services.setup.layers import lay_over
+from cogworks.services.setup.layers import lay_home, lay_over
 
 INSIDE = Path(__file__).with_name("inside")
 _SAID = ("stdout", "stderr")
@@ -52,7 +52,9 @@ class Said(NamedTuple):
 class Room:
     """A copy of a repository and what its commands may write; nothing of it is left afterwards."""
 
-    def __init__(self, folder: Path, ground: Ground, provision: Provision, kept: Path) -> None:
+    def __init__(
+        self, folder: Path, ground: Ground, provision: Provision, kept: Path, *, lays_over: bool
+    ) -> None:
         self.copy = folder / "copy"
         self.ground = ground
         self._provision = provision
@@ -60,13 +62,13 @@ class Room:
         self._home, self._temporary, self._said, self._outside = (
             folder / name for name in ("home", "tmp", "said", "outside")
         )
+        apart = folder / "apart" if lays_over else None
         for place in (self._home, self._temporary, self._said, self._outside):
             place.mkdir()
         shutil.copytree(ground.folder, self.copy, symlinks=True, ignore=_LEFT_OUT)
-        for layer in provision.layers:
-            lay_over(layer, self.copy)
+        self._overlays = lay_over(provision.layers, self.copy, apart=apart)
         if provision.home is not None:
-            shutil.copytree(provision.home, self._home, symlinks=True, dirs_exist_ok=True)
+            self._overlays += lay_home(provision.home, self._home, apart=apart)
 
     @property
     def place(self) -> Path:
@@ -98,6 +100,7 @@ class Room:
             writable=(self.copy, self._home, self._temporary, self._said, self._kept),
             timeout_s=seconds,
             limits=Limits(**{**vars(_LIMITS), "cpu_s": int(seconds * _CPU_FACTOR) + 1}),
+            overlays=self._overlays,
         )
         ended = run(confined, machine.isolation, scratch=scratch)
         output, complaint = (self._read(name) for name in _SAID)
@@ -157,6 +160,16 @@ class Room:
             each for each in self.ground.recipe.programs if each not in ("mvn", "gradle", "dotnet", "ctest")
         ]
 
+    def _has(self, path: str) -> bool:
+        """Whether there is such a file at the root, of the repository or of a setup."""
+        places = (self.place, *(layer / self.ground.root for layer in self._provision.layers))
+        return any((place / path).is_file() for place in places)
+
+    def _found(self, path: str) -> bool:
+        """Whether a setup left such a folder in its home: what it fetched stands before what the user has, for it is whole."""
+        home = self._provision.home
+        return home is not None and (home / path).is_dir() and not (home / path).is_symlink()
+
     def _environment(self, machine: Machine) -> dict[str, str]:
         ask = [f'{version_line(each)} > "$COGWORKS_SAID/{each}" 2>&1' for each in self._asked()]
         own = (self.place / "node_modules/.bin", self._home / ".local/bin")
@@ -175,10 +188,10 @@ class Room:
             "COGWORKS_INSIDE": str(INSIDE),
             **_OFFLINE,
             # With packages of its own in `vendor` Go reads nothing else.
-            **({} if (self.place / "vendor/modules.txt").is_file() else {"GOFLAGS": "-mod=mod"}),
-            **_kept_below(self._kept, self._home),
+            **({} if self._has("vendor/modules.txt") else {"GOFLAGS": "-mod=mod"}),
+            **_kept_below(self._kept, self._home, has_crates=self._found(".cargo")),
             **self.ground.toolchain.variables,
-            **_fetched(self._home),
+            **({"GOMODCACHE": str(self._home / "go/pkg/mod")} if self._found("go/pkg/mod") else {}),
             **dict(self._provision.variables),
         }
 
@@ -200,23 +213,16 @@ _OFFLINE = {
 }
 
 
-def _kept_below(folder: Path, home: Path) -> dict[str, str]:
-    # Where a setup fetched crates, cargo finds them in its home.
-    crates = home / ".cargo"
+def _kept_below(folder: Path, home: Path, *, has_crates: bool) -> dict[str, str]:
     return {
         "GOCACHE": str(folder / "go-build"),
-        "CARGO_HOME": str(crates if crates.is_dir() and not crates.is_symlink() else folder / "cargo"),
+        # Where a setup fetched crates, cargo finds them in its home.
+        "CARGO_HOME": str(home / ".cargo" if has_crates else folder / "cargo"),
         "CARGO_TARGET_DIR": str(folder / "target"),
         "npm_config_cache": str(folder / "npm"),
         # Java takes the home of the user's entry, whatever HOME says.
         "GRADLE_USER_HOME": str(folder / "gradle"),
     }
-
-
-def _fetched(home: Path) -> dict[str, str]:
-    """What a setup fetched stands before what the user has, for it is whole."""
-    modules = home / "go/pkg/mod"
-    return {"GOMODCACHE": str(modules)} if modules.is_dir() and not modules.is_symlink() else {}
 
 
 @contextmanager
@@ -231,7 +237,7 @@ def open_room(ground: Ground, provision: Provision, machine: Machine, *, key: st
             folder / "kept" if machine.kept is None or not key else machine.kept.resolve() / "command" / key
         )
         own_folder(kept)
-        room = Room(folder, ground, provision, kept)
+        room = Room(folder, ground, provision, kept, lays_over=machine.isolation.lays_over)
         yield room
 
 

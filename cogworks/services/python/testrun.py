@@ -3,11 +3,9 @@
 import json
 import os
 import shlex
-import shutil
 import sysconfig
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -15,11 +13,11 @@ from typing import Any, BinaryIO, NamedTuple
 from cogworks.domain_services.messages import EVERYTHING, TestReport, hides
 from cogworks.removal import temporary_folder
 from cogworks.services.python.interpreters import Interpreter
+from cogworks.services.python.laying_out import Places, laid_out
 from cogworks.services.python.made_environment import SOURCES
 from cogworks.services.python.ordering import FILE, VARIABLE, lay_out_order
 from cogworks.services.python.parting import parted, seconds_of, slowest_of
 from cogworks.services.python.report import NEXT, may_go_on, read_records, read_run, shut_out
-from cogworks.services.python.roots import whole_of
 from cogworks.services.python.runners import (
     NotKept,
     in_words,
@@ -38,7 +36,6 @@ from cogworks.services.python.whole_command import AS_A_WHOLE, asks_for_the_whol
 from cogworks.services.sandbox.isolation import Isolation
 from cogworks.services.sandbox.reach import readable
 from cogworks.services.sandbox.running import Confined, Ended, NotStarted, run
-from cogworks.services.setup.layers import lay_over
 
 _ADDED = "PYTEST_ADDOPTS"
 _REPORT = "report.ndjson"
@@ -50,27 +47,8 @@ _SPARED, _MOST_SPARED_S = 0.05, 5.0
 _OPTIONS = ("--maxfail=0", "--continue-on-collection-errors", "-q")
 _MOST_TOLD = 20
 """So many tests are named in a command; the cases name all of them."""
-_GIT_SETTINGS = "[user]\n\tname = Tests\n\temail = tests@example.invalid\n"
-"""Git commits nothing for somebody without a name."""
 _CPU_FACTOR = 4
 """Seconds of processor per second of time limit: a suite may use several processors."""
-
-
-class Places(NamedTuple):
-    """The directories of one run; all of them end with it."""
-
-    whole: Path
-    """The copy of the repository."""
-    copy: Path
-    """What of it is looked at: the folder of the service, or all."""
-    home: Path
-    temporary: Path
-    scratch: Path
-    """Out of the tests' reach."""
-    told: Path
-    """Holds the report; within reach only of commands that hand on no open file."""
-    programs: Path
-    """Python and pytest by name, for commands that look for them; and what our own reporters are told."""
 
 
 class Observed(NamedTuple):
@@ -118,7 +96,7 @@ def observe_tests(repository: Path, wanted: Wanted, *, isolation: Isolation, sea
     if tests and not kept:
         return Observed(TestReport(cases=(), collection_errors=missing))
     with temporary_folder("cogworks-") as folder:
-        places = prepared(folder, repository, wanted.interpreter, wanted.root)
+        places = laid_out(folder, repository, wanted, lays_over=isolation.lays_over)
         ended, records, hidden = _run(places, wanted._replace(tests=kept), isolation, search_path)
     if kept and takes_no_ids(wanted.command, records, ended[-1]):
         left_s = wanted.timeout_s - (time.monotonic() - began_s)
@@ -157,30 +135,6 @@ def _as_a_whole(repository: Path, wanted: Wanted, isolation: Isolation, search_p
     except NotKept:
         return None
     return None if found.records else found
-
-
-def prepared(folder: Path, repository: Path, interpreter: Interpreter, root: str = "") -> Places:
-    # Short, as are those of `basetemp` below: a socket's path in a test's own folder has 108 bytes.
-    whole, *others = (folder / name for name in ("copy", "home", "t", "scratch", "told", "programs"))
-    places = Places(whole, whole / root, *others)
-    # Without .git: history is no business of the tests, and a worktree's link leads out of the copy. Without what was compiled:
-    # Python takes it for a later text of as many bytes, if that was written within the same second.
-    shutil.copytree(
-        whole_of(repository, root),
-        places.whole,
-        symlinks=True,
-        ignore=shutil.ignore_patterns(".git", "__pycache__"),
-    )
-    for layer in interpreter.layers:
-        lay_over(layer, places.copy)
-    if interpreter.home is not None:
-        shutil.copytree(interpreter.home, places.home, symlinks=True)
-    for place in (places.home, places.temporary, places.scratch, places.told):
-        place.mkdir(exist_ok=True)
-    # A link of that name may lead anywhere; this never opens what is there.
-    with suppress(FileExistsError), (places.home / ".gitconfig").open("x", encoding="utf-8") as settings:
-        settings.write(_GIT_SETTINGS)
-    return places
 
 
 def _run(places: Places, wanted: Wanted, isolation: Isolation, search_path: str) -> _Ran:
@@ -254,6 +208,7 @@ def _confined(places: Places, wanted: Wanted, report_fd: int, search_path: str) 
         writable=_writable(places, wanted),
         timeout_s=wanted.timeout_s,
         limits=replace(wanted.limits, cpu_s=int(wanted.timeout_s * _CPU_FACTOR) + 1),
+        overlays=places.overlays,
     )
 
 

@@ -24,6 +24,8 @@ class Isolation(NamedTuple):
     """0: none."""
     is_filtered: bool = False
     lacking: tuple[Lacking, ...] = ()
+    lays_over: bool = False
+    """Whether a command can be shown files that it changes for itself alone, without a copy of them."""
     is_linux: bool = True
     """Whether the launcher can use what only Linux has, also where there is no isolation."""
 

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cogworks.services.sandbox.inside import landlock, syscalls
+from cogworks.services.sandbox.inside.order import Overlay
 from cogworks.services.sandbox.isolation import Isolation, Lacking, elsewhere, namespaces_remedy
 from cogworks.services.sandbox.running import Confined, Ended, run
 
 _PROBE_S = 10.0
 _ESCAPES = """
 import socket, sys
-decoy, port, own = sys.argv[1:]
+decoy, port, own = sys.argv[1:4]
 def can(attempt):
     try:
         attempt()
@@ -23,6 +24,8 @@ def can(attempt):
         return False
     return True
 open(own + "/written", "w").close()
+if len(sys.argv) > 4:
+    open(sys.argv[4], "a").write("changed")
 print(can(lambda: open(decoy)), can(lambda: socket.create_connection(("127.0.0.1", int(port)), 2)), end=" ")
 # Root may without any capability; opening changes nothing.
 print(can(lambda: open("/proc/sys/kernel/core_pattern", "a")))
@@ -31,6 +34,7 @@ can(lambda: open(decoy, "w").write("spoilt"))
 """
 _CONTAINED = "False False False"
 _DECOY = "untouched"
+_SHOWN = "shown"
 _SYSCTL = Path("/proc/sys")
 _SETTINGS = (
     "kernel/apparmor_restrict_unprivileged_userns",
@@ -76,7 +80,9 @@ def escape(isolation: Isolation) -> str | None:
         own.mkdir()
         scratch.mkdir()
         python = str(Path(sys.executable).resolve())
-        arguments = (str(decoy), str(listener.getsockname()[1]), str(own))
+        overlays = (_shown(folder, own),) if isolation.lays_over else ()
+        changed = [f"{each.target}/{_SHOWN}" for each in overlays]
+        arguments = (str(decoy), str(listener.getsockname()[1]), str(own), *changed)
         confined = Confined(
             command=(python, "-I", "-S", "-c", _ESCAPES, *arguments),
             directory=own,
@@ -84,13 +90,24 @@ def escape(isolation: Isolation) -> str | None:
             readable=(Path(sys.base_prefix), Path(python)),
             writable=(own,),
             timeout_s=_PROBE_S,
+            overlays=overlays,
         )
         try:
             ended = run(confined, isolation, scratch=scratch)
         except OSError as error:
             return str(error)
-        is_untouched = decoy.read_text() == _DECOY
+        own_files = [decoy, *(folder / "lower" / _SHOWN for each in overlays)]
+        is_untouched = all(each.read_text() == _DECOY for each in own_files)
     return _problem(ended, is_untouched=is_untouched)
+
+
+def _shown(folder: Path, own: Path) -> Overlay:
+    """A file that the trial may change for itself alone."""
+    lower, target, kept = folder / "lower", own / "target", folder / "kept"
+    for place in (lower, target, kept, kept / "upper", kept / "work"):
+        place.mkdir()
+    (lower / _SHOWN).write_text(_DECOY)
+    return Overlay((str(lower),), str(target), str(kept))
 
 
 def _problem(ended: Ended, *, is_untouched: bool) -> str | None:
@@ -109,7 +126,10 @@ def _candidates(search_path: str, abi: int, *, is_filtered: bool) -> Iterator[Is
     for landlock_abi, filtered in kernel:
         if program is not None:
             yield Isolation("bubblewrap", program, landlock_abi, filtered)
-        yield Isolation("namespaces", "", landlock_abi, filtered)
+        plain = Isolation("namespaces", "", landlock_abi, filtered)
+        # Some file systems of temporary files, those of containers among them, take nothing that is laid over.
+        yield plain._replace(lays_over=True)
+        yield plain
     if abi and is_filtered:
         yield Isolation("none", "", abi, True)
 

@@ -13,7 +13,7 @@ from typing import IO, BinaryIO, NamedTuple, Protocol
 
 import cogworks
 from cogworks.services.sandbox.disk import DiskWatch
-from cogworks.services.sandbox.inside.order import Limits, Order, Verdict
+from cogworks.services.sandbox.inside.order import Limits, Order, Overlay, Verdict
 from cogworks.services.sandbox.isolation import Isolation
 from cogworks.services.sandbox.reach import bubblewrap_arguments, readable
 
@@ -46,6 +46,8 @@ class Confined(NamedTuple):
     timeout_s: float
     limits: Limits = Limits()  # frozen
     has_network: bool = False
+    overlays: Sequence[Overlay] = ()
+    """Only where the isolation lays over."""
 
 
 class Ended(NamedTuple):
@@ -83,7 +85,8 @@ def run(confined: Confined, isolation: Isolation, *, scratch: Path, kept: Sequen
     (scratch / "root").mkdir()
     verdict_read, verdict_write = os.pipe()
     order = _order(confined, isolation, verdict_write, tuple(file.fileno() for file in kept))
-    watch = DiskWatch(confined.writable, confined.limits)
+    kept_apart = [Path(each.kept) for each in confined.overlays]
+    watch = DiskWatch((*confined.writable, *kept_apart), confined.limits)
     with os.fdopen(verdict_read, "rb") as verdicts:
         try:
             process = subprocess.Popen(
@@ -160,6 +163,7 @@ def _order(confined: Confined, isolation: Isolation, report_fd: int, kept: tuple
         engine=isolation.engine,
         readable=tuple(allowed),
         writable=tuple(str(place) for place in confined.writable),
+        overlays=tuple(confined.overlays),
         has_network=confined.has_network,
         landlock_abi=isolation.landlock_abi,
         is_filtered=isolation.is_filtered,

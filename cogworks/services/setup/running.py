@@ -133,8 +133,7 @@ def _laid_out(ground: Ground, room: _Room, means: Means) -> tuple[Path, ...]:
         readable = lay_out(ground.checkout, room.copy, search_path=means.search_path)
     except GitFailed as error:
         raise NotBuilt(f"the repository cannot be checked out for its setup: {error}") from error
-    for layer in ground.layers:
-        lay_over(layer, room.copy / ground.checkout.root)
+    lay_over(ground.layers, room.copy / ground.checkout.root)
     return readable
 
 

@@ -13,6 +13,7 @@ from cogworks.domain_services.messages import Response, TestReport
 from cogworks.services.command.answering import CommandService
 from cogworks.services.command.machine import Commands, Machine
 from cogworks.services.command.toolchains import toolchain_of
+from cogworks.services.sandbox.isolation import Isolation
 from tests.services.asking import HERE
 
 
@@ -29,6 +30,7 @@ def ask(
     path: str = os.environ["PATH"],
     environment_of_service: Mapping[str, str] | None = None,
     home: Path | None = None,
+    isolation: Isolation = HERE,
     **params: Any,
 ) -> Response:
     """The service's answer."""
@@ -41,7 +43,7 @@ def ask(
         "params": params,
     }
     machine = Machine(
-        path, HERE, commands or Commands(), kept, settings=environment_of_service or {}, home=home
+        path, isolation, commands or Commands(), kept, settings=environment_of_service or {}, home=home
     )
     return CommandService(machine).answer(json.dumps(request).encode())
 

@@ -19,6 +19,21 @@ pytestmark = pytest.mark.skipif(not HERE.is_complete, reason="no complete isolat
 SHELL = Commands(test="sh tests.sh", report="tap")
 TOLD = 'echo "ok 1 - $(cat made) $(cat ~/kept)"; echo 1..1\n'
 TWICE = ["date +%s%N > made", "cat made > ~/kept"]
+PACKAGES = [
+    "mkdir -p node_modules/a node_modules/z b/node_modules/c && echo 1 | tee node_modules/a/index b/node_modules/c/index",
+    "ln -s ../a node_modules/z/a && mkdir ~/lib && echo 1 > ~/lib/x",
+]
+CHANGES = """told() { if eval "$2"; then echo "ok - $1"; else echo "not ok - $1"; fi; }
+told installed '[ "$(cat node_modules/a/index b/node_modules/c/index | tr -d "\\n")" = 11 ] && [ ! -e node_modules/.cache ]'
+mkdir -p node_modules/.cache node_modules/.vite/temporary
+echo 2 | tee node_modules/.cache/x node_modules/a/index > b/node_modules/c/index
+told written '[ "$(cat node_modules/.cache/x node_modules/z/a/index b/node_modules/c/index | tr -d "\\n")" = 222 ]'
+told moved 'mv node_modules/.vite/temporary node_modules/.vite/deps && mv node_modules/a/index node_modules/a/other'
+told gone 'rm -r node_modules/z && [ ! -e node_modules/z ]'
+told "$(stat -f -c %T node_modules | grep overlayfs || echo its own)" true
+told home '[ "$(cat ~/lib/x)" = 1 ] && echo 2 > ~/lib/x && [ "$(cat ~/lib/x)" = 2 ]'
+echo 1..6
+"""
 PACKAGE = '{"name": "x", "version": "1.0.0", "type": "module", "scripts": {"test": "node --test"}%s}'
 USES = 'import ms from "ms";\nimport { test } from "node:test";\ntest("a day", () => { if (ms("1d") !== 86400000) throw new Error(); });\n'
 
@@ -112,6 +127,29 @@ def test_what_a_setup_made_is_laid_through_no_link_of_the_repository(tmp_path: P
 
     assert outcomes(report) == {".::a b": "passed"}
     assert list(outside.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lays_over", [False, HERE.lays_over])
+def test_what_a_run_changes_of_packages_is_its_own_and_never_the_next_one_s(
+    tmp_path: Path, *, lays_over: bool
+) -> None:
+    repository = tmp_path / "repository"
+    base = committed(repository, {"tests.sh": CHANGES, "b/b.c": ""})
+    asked: dict[str, Any] = {
+        "commands": SHELL,
+        "kept": tmp_path / "kept",
+        "base": base,
+        "settings": {"setup": PACKAGES},
+        "isolation": HERE._replace(lays_over=lays_over),
+    }
+    first, second = (report_of(repository, **asked) for _ in range(2))
+
+    shown = "overlayfs" if lays_over else "its own"
+    found = ["installed", "written", "moved", "gone", shown, "home"]
+    assert outcomes(first) == {f".::{name}": "passed" for name in found}
+    assert outcomes(second) == outcomes(first)
+    assert not (repository / "node_modules").exists()
 
 
 def test_checking_files_runs_no_setup(tmp_path: Path) -> None:

@@ -37,6 +37,18 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Overlay:
+    """A folder that shows what lies in others and never changes them: what is written there is kept apart."""
+
+    lowers: tuple[str, ...]
+    """What is shown, of files of the same name those of the first; nothing of it may change meanwhile."""
+    target: str
+    """Where: an empty folder in one of the writable directories."""
+    kept: str
+    """A folder with two empty ones: `upper` takes what is written, `work` is the kernel's own."""
+
+
+@dataclass(frozen=True)
 class Order:
     """One command and the isolation to put around it."""
 
@@ -48,6 +60,7 @@ class Order:
     """Directories and files; the others do not exist for the command."""
     writable: tuple[str, ...]
     """Directories."""
+    overlays: tuple[Overlay, ...] = ()
     has_network: bool = False
     landlock_abi: int = 0
     """0: without Landlock."""
@@ -69,7 +82,10 @@ class Order:
         given = json.loads(text)
         for name in ("command", "readable", "writable", "kept_fds"):
             given[name] = tuple(given[name])
-        return cls(**{**given, "limits": Limits(**given["limits"])})
+        overlays = tuple(
+            Overlay(tuple(each["lowers"]), each["target"], each["kept"]) for each in given["overlays"]
+        )
+        return cls(**{**given, "overlays": overlays, "limits": Limits(**given["limits"])})
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from cogworks.services.sandbox.inside import calls
-from cogworks.services.sandbox.inside.order import Order
+from cogworks.services.sandbox.inside.order import Order, Overlay
 
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _DEVICE_LINKS = {
@@ -38,6 +38,8 @@ def enter(order: Order, scaffold: str) -> None:
         _bind(root, Path(path), read_only=True)
     for path in order.writable:
         _bind(root, Path(path), read_only=False)
+    for overlay in order.overlays:
+        _lay_over(root, overlay)
     _devices(root / "dev", size)
     _processes(root / "proc")
     os.chdir(root)
@@ -74,6 +76,17 @@ def _bind(root: Path, source: Path, *, read_only: bool) -> None:
     calls.mount(str(source), str(target), flags=calls.MS_BIND | calls.MS_REC)
     attributes = calls.ATTR_NOSUID | calls.ATTR_NODEV | (calls.ATTR_RDONLY if read_only else 0)
     calls.set_mount_attributes(str(target), attributes)
+
+
+def _lay_over(root: Path, overlay: Overlay) -> None:
+    target = root / Path(overlay.target).relative_to("/")
+    # A run before this one in the same copy may have moved the folder above it and put a link in its place.
+    if not target.is_dir() or target.resolve() != root.resolve() / target.relative_to(root):
+        return
+    shown, kept = ":".join(overlay.lowers), overlay.kept
+    options = f"lowerdir={shown},upperdir={kept}/upper,workdir={kept}/work"
+    # Without privileges the kernel's notes can only be those of a user.
+    calls.mount("overlay", str(target), "overlay", flags=_QUIET, options=f"{options},userxattr")
 
 
 def _processes(place: Path) -> None:

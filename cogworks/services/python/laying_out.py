@@ -1,0 +1,62 @@
+"""The directories of one run of tests: a copy of the repository, a home, and what a setup made shown in both."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+from cogworks.services.python.roots import whole_of
+from cogworks.services.python.wanted import Wanted
+from cogworks.services.sandbox.inside.order import Overlay
+from cogworks.services.setup.layers import lay_home, lay_over, written_in
+
+_GIT = ".gitconfig"
+_GIT_SETTINGS = "[user]\n\tname = Tests\n\temail = tests@example.invalid\n"
+"""Git commits nothing for somebody without a name."""
+
+
+class Places(NamedTuple):
+    """The directories of one run; all of them end with it."""
+
+    whole: Path
+    """The copy of the repository."""
+    copy: Path
+    """What of it is looked at: the folder of the service, or all."""
+    home: Path
+    temporary: Path
+    scratch: Path
+    """Out of the tests' reach."""
+    told: Path
+    """Holds the report; within reach only of commands that hand on no open file."""
+    programs: Path
+    """Python and pytest by name, for commands that look for them; and what our own reporters are told."""
+    overlays: tuple[Overlay, ...] = ()
+    """What a setup installed, shown in these."""
+
+
+def laid_out(folder: Path, repository: Path, wanted: Wanted, *, lays_over: bool) -> Places:
+    """Make them in an empty folder.
+
+    Args:
+        lays_over: whether the isolation can show what a setup installed, so that it is not copied.
+    """
+    interpreter, root = wanted.interpreter, wanted.root
+    # Short, as are those of `basetemp`: a socket's path in a test's own folder has 108 bytes.
+    whole, home, temporary, scratch, told, programs = (
+        folder / name for name in ("copy", "home", "t", "scratch", "told", "programs")
+    )
+    places = Places(whole, whole / root, home, temporary, scratch, told, programs)
+    # Without .git: history is no business of the tests, and a worktree's link leads out of the copy. Without what was compiled:
+    # Python takes it for a later text of as many bytes, if that was written within the same second.
+    left_out = shutil.ignore_patterns(".git", "__pycache__")
+    shutil.copytree(whole_of(repository, root), places.whole, symlinks=True, ignore=left_out)
+    for place in (places.home, places.temporary, places.scratch, places.told):
+        place.mkdir()
+    apart = folder / "apart" if lays_over else None
+    overlays = lay_over(interpreter.layers, places.copy, apart=apart)
+    if interpreter.home is not None:
+        overlays += lay_home(interpreter.home, places.home, apart=apart)
+    # What a setup left stays; a link of that name may lead anywhere, and nothing is written through it.
+    if interpreter.home is None or not os.path.lexists(interpreter.home / _GIT):
+        (written_in(places.home, overlays) / _GIT).write_text(_GIT_SETTINGS, encoding="utf-8")
+    return places._replace(overlays=overlays)
