@@ -105,6 +105,22 @@ describe("a line", () => {
 """,
     ("a line > of -1 pieces costs nothing", "a line > of -20 pieces costs nothing"),
 )
+BUILT = Played(
+    "node-built",
+    "src/postage.ts",
+    ("Math.floor(", "Math.ceil("),
+    "test/started.test.ts",
+    """import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { postage } from "../src/index.js";
+
+describe("a started kilogram", () => {
+  it("counts whole", () => assert.equal(postage(1001, { base: 300, perKilogram: 50 }), 400));
+});
+""",
+    ("a started kilogram > counts whole",),
+)
 JEST = Played(
     "jest",
     "lib/slug.js",

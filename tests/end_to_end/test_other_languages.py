@@ -89,6 +89,7 @@ def lay_out(scene: Scene, item: Played) -> None:
         pytest.param(played.GO_COMMAND, id="go-command", marks=needs("go")),
         pytest.param(played.JAVASCRIPT, id="javascript", marks=needs("node")),
         pytest.param(played.WORKSPACES, id="node-workspaces", marks=needs("node")),
+        pytest.param(played.BUILT, id="node-built", marks=needs("node", "npm")),
         pytest.param(played.VITEST, id="typescript-vitest", marks=needs("node", "npm")),
         pytest.param(played.JEST, id="jest", marks=needs("node", "npm")),
         pytest.param(played.MOCHA, id="mocha", marks=needs("node", "npm")),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from cogworks.services.command.built import source_of
 from cogworks.services.command.grammars.reported import ReportedTest, reported_tests
 from cogworks.services.command.ground import Ground, files_below, module_of, text_at
 from cogworks.services.command.machine import Machine
@@ -78,7 +79,10 @@ class Placer:
         if name in self._known:
             return name
         likely = [each for each in self._by_end.get(name.rpartition("/")[2], ()) if each.endswith(f"/{name}")]
-        return likely[0] if len(likely) == 1 else ""
+        if len(likely) == 1:
+            return likely[0]
+        # What is not in the repository was made of something that is.
+        return source_of(name, lambda each: self._by_end.get(each, ()))
 
     def _name_of(self, case: Case) -> str:
         inner = case.name.partition(" > ")[2] if self._in_name(case) else case.name

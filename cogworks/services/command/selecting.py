@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from cogworks.services.command.built import node_line, runnable
 from cogworks.services.command.recipe import Recipe
 from cogworks.services.command.scripts import without_places
 
@@ -129,12 +130,16 @@ def _pattern(names: Sequence[str]) -> str:
 def _script(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
     """Without the script's own files: they would run as well."""
     words = recipe.test.rsplit("&&", 1)
-    kept = without_places(words[-1])
-    is_known = "--test" in kept or recipe.runner != "node:test"
-    if any(test.file.rpartition(".")[2] not in _JS for test in tests) or not is_known:
-        return None
     files = sorted({test.file for test in tests})
-    return ["&& ".join([*words[:-1], " ".join([*kept, *map(shlex.quote, files)])]).strip()]
+    if any(file.rpartition(".")[2] not in _JS for file in files):
+        return None
+    if recipe.runner != "node:test":
+        kept, named = without_places(words[-1]), [shlex.quote(file) for file in files]
+    elif (line := node_line("&&".join(words[:-1]), words[-1])) is not None:
+        kept, named = line.words, [runnable(line, file) for file in files]
+    else:
+        return None
+    return ["&& ".join([*words[:-1], " ".join([*kept, *named])]).strip()]
 
 
 def _jasmine(recipe: Recipe, tests: Sequence[Asked]) -> list[str]:

@@ -28,6 +28,14 @@ CSHARP = {
     "Tests/Carts.cs": "namespace Shop;\npublic class CartTest { [Fact] public void Adds() {} }\n",
     "Web/Carts.cs": "namespace Web;\npublic class CartTest { [Fact] public void Adds() {} }\n",
 }
+BUILT = {
+    "src/a.test.ts": "",
+    "test/cart/a.test.ts": "",
+    "test/b.test.mts": "",
+    "src/b.ts": "",
+    "x/c.ts": "",
+    "y/c.ts": "",
+}
 KOTLIN = {"src/test/kotlin/Carts.kt": "class CartTest { }"}
 
 
@@ -47,6 +55,10 @@ def placed(folder: Path, files: Mapping[str, str], case: Case, module: str = "")
 @pytest.mark.parametrize(
     ("files", "case", "wanted"),
     [
+        (BUILT, Case("adds", "passed", file="/tmp/x/copy/dist/src/a.test.js"), "src/a.test.ts::adds"),
+        (BUILT, Case("adds", "passed", file="/tmp/x/copy/dist/test/cart/a.test.js"), "test/cart/a.test.ts::adds"),
+        (BUILT, Case("adds", "passed", file="file:///tmp/x/copy/build/b.test.mjs"), "test/b.test.mts::adds"),
+        (BUILT, Case("adds", "passed", file="/tmp/x/copy/dist/c.js"), ".::adds"),
         (GO, Case("TestMore/sub", "passed", group="example.org/shop/cart"), "cart/more_test.go::TestMore/sub"),
         (GO, Case("ExampleMore", "passed", group="example.org/shop/cart"), "cart/more_test.go::ExampleMore"),
         (JAVA, Case("adds()", "passed", group="web.CartTest"), "web/src/test/java/web/CartTest.java::adds"),

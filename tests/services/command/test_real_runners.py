@@ -358,3 +358,38 @@ def test_output_in_no_known_encoding_and_without_end_is_cut_and_read(tmp_path: P
 
     [name] = outcomes(found)
     assert name.startswith(".::first")
+
+
+@needs("node", "npm")
+def test_tests_that_a_build_makes_are_told_by_their_sources_and_run_one_file_at_a_time(
+    tmp_path: Path,
+) -> None:
+    place = with_packages("node-built", tmp_path)
+    laid_out(
+        place, {"test/other.test.ts": 'import { test } from "node:test";\n\ntest("passes", () => {});\n'}
+    )
+    settings = {"mode": "prepared"}
+    whole = report_of(place, settings=settings)
+    one = report_of(place, settings=settings, tests=["test/postage.test.ts"])
+
+    postage = {
+        "test/postage.test.ts::postage > begins with the base": "passed",
+        "test/postage.test.ts::postage > counts 1 kilograms": "passed",
+        "test/postage.test.ts::postage > counts 20 kilograms": "passed",
+    }
+    assert outcomes(whole) == {**postage, "test/other.test.ts::passes": "passed"}
+    assert outcomes(one) == postage
+    assert "whole suite" not in " ".join(one.commands)
+
+
+@needs("node", "npm")
+def test_what_the_build_before_node_does_not_take_is_named_with_its_place(tmp_path: Path) -> None:
+    place = with_packages("node-built", tmp_path)
+    text = 'import { test } from "node:test";\nimport { weigh } from "../src/index.js";\n\ntest("weighs", () => weigh(1));\n'
+    laid_out(place, {"test/weigh.test.ts": text})
+    report = report_of(place, settings={"mode": "prepared"})
+
+    assert outcomes(report) == {}
+    [error] = report.collection_errors
+    assert error.startswith("test/weigh.test.ts: test/weigh.test.ts:2: error TS2305: ")
+    assert "weigh" in error

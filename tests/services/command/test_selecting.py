@@ -52,9 +52,34 @@ def test_tests_of_go_are_run_by_package() -> None:
 
 
 def test_node_runs_the_file_in_place_of_those_of_the_script() -> None:
-    recipe = Recipe(runner="node:test", test="tsc && node --test dist/*.test.js")
+    recipe = Recipe(runner="node:test", test="prepare && node --test test test/*.test.js")
 
-    assert lines(recipe, "test/a.test.js::cart > adds") == ("tsc && node --test test/a.test.js",)
+    assert lines(recipe, "test/a.test.js::cart > adds") == ("prepare && node --test test/a.test.js",)
+
+
+@pytest.mark.parametrize(
+    ("test", "file", "named"),
+    [
+        ("tsc && node --test dist/", "test/a.test.ts", "dist"),
+        ("tsc && node --test 'dist/**/*.test.js'", "test/a.test.ts", "dist"),
+        ("tsc && node --enable-source-maps --test --test-reporter spec dist", "src/a.test.ts", "dist"),
+        ("tsc && node --test", "test/a.test.ts", "."),
+        ("babel src -d lib && node --test lib/a.test.js lib/b.test.js", "src/a.test.js", "lib/a.test.js lib/b.test.js"),
+        ("tsc && node --test dist/", "dist/a.test.js", ""),
+        ("tsc --noEmit && tsx --test test/*.test.ts", "test/a.test.ts", ""),
+        ("tsc --noEmit && node --test 'test/**/*.test.ts'", "test/a.test.ts", ""),
+        ("node --import tsx --test test/", "test/a.test.ts", ""),
+        ("node --test dist/", "test/a.test.ts", ""),
+    ],
+)  # fmt: skip
+def test_node_runs_what_a_build_before_it_makes_of_the_file(test: str, file: str, named: str) -> None:
+    [line] = lines(Recipe(runner="node:test", test=test), f"{file}::cart > adds")
+    looked_up = f'"$(NODE_OPTIONS= node "$COGWORKS_INSIDE/built.mjs" {file} {named})"'
+
+    assert line.endswith(f" {looked_up}" if named else f" {file}")
+    assert ("built.mjs" in line) is bool(named)
+    assert "--test-reporter spec" in line or "reporter" not in test
+    assert " dist " not in line.partition("built.mjs")[0]
 
 
 def test_runners_that_speak_tap_run_the_file_in_place_of_those_of_the_script() -> None:

@@ -1,0 +1,1 @@
+export { postage, type Tariff } from "./postage.js";
