@@ -20,6 +20,14 @@ JUNIT_5 = tuple(
     )
 )
 """`apt install maven junit5 libsurefire-java libmaven-compiler-plugin-java libmaven-resources-plugin-java`."""
+MODULES_JUNIT_4 = tuple(
+    f"{_PACKAGES}/{name}"
+    for name in (
+        "junit/junit/4.x",
+        "org/apache/maven/surefire/surefire-junit4",
+        "org/apache/maven/plugins/maven-compiler-plugin",
+    )
+)
 JUNIT_4 = (f"{_PACKAGES}/junit/junit/4.x",)
 """`apt install gradle junit4`."""
 
@@ -298,6 +306,29 @@ class CommaTest {
 }
 """,
     ("standsForAPoint",),
+    DEBIANS_PACKAGES,
+)
+MODULES = Played(
+    "maven-modules",
+    "invoice/src/main/java/org/example/invoice/Invoice.java",
+    (
+        "        items.add(cents);\n",
+        '        if (cents < 0) {\n            throw new IllegalArgumentException("an item of " + cents);\n        }\n        items.add(cents);\n',
+    ),
+    "invoice/src/test/java/org/example/invoice/NegativeTest.java",
+    """package org.example.invoice;
+
+import org.example.amounts.Tax;
+import org.junit.Test;
+
+public class NegativeTest {
+    @Test(expected = IllegalArgumentException.class)
+    public void isNoItem() {
+        new Invoice(new Tax(7)).with(-1);
+    }
+}
+""",
+    ("isNoItem",),
     DEBIANS_PACKAGES,
 )
 GRADLE = Played(

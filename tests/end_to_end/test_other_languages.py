@@ -99,6 +99,11 @@ def lay_out(scene: Scene, item: Played) -> None:
         pytest.param(played.RUST_WORKSPACE, id="rust-workspace", marks=needs("cargo")),
         pytest.param(played.MAVEN, id="maven", marks=[needs("mvn", "java"), needs_files(*played.JUNIT_5)]),
         pytest.param(
+            played.MODULES,
+            id="maven-modules",
+            marks=[needs("mvn", "java"), needs_files(*played.MODULES_JUNIT_4)],
+        ),
+        pytest.param(
             played.GRADLE, id="gradle", marks=[needs("gradle", "java"), needs_files(*played.JUNIT_4)]
         ),
     ],

@@ -28,3 +28,5 @@ class Recipe(NamedTuple):
     source: str = ""
     """The manifest, and key, that says so."""
     notes: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    """Folders that the build can be told to keep to, each with what it is made of."""

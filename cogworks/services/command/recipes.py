@@ -10,6 +10,7 @@ from cogworks.domain_services.languages import languages_at
 from cogworks.services.command.recipe import REPORT, Recipe
 from cogworks.services.command.scripts import of_packages, of_script
 
+_MOST_POM_CHARS = 1_000_000
 Texts = Mapping[str, str]
 """Name at the root -> text of it, empty for a file that nobody reads."""
 
@@ -52,7 +53,7 @@ def wanted_texts(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         name
         for name in names
-        if name in ("package.json", "Makefile", "Gemfile", "composer.json", "Cargo.toml")
+        if name in ("package.json", "Makefile", "Gemfile", "composer.json", "Cargo.toml", "pom.xml")
     )
 
 
@@ -123,6 +124,7 @@ def _java(texts: Texts) -> Recipe:
             setup=("mvn -B test-compile",),
             programs=("mvn", "java"),
             source="pom.xml",
+            modules=_modules(texts["pom.xml"]),
         )
     program = "sh ./gradlew" if "gradlew" in texts else "gradle"
     return Recipe(
@@ -135,6 +137,13 @@ def _java(texts: Texts) -> Recipe:
         programs=("java",) if "gradlew" in texts else ("gradle", "java"),
         source="build.gradle" if "build.gradle" in texts else "build.gradle.kts",
     )
+
+
+def _modules(pom: str) -> tuple[str, ...]:
+    """The modules that are always built: not those of a profile, nor what stands in a comment."""
+    always = re.sub(r"<!--.*?-->|<profiles>.*?</profiles>", "", pom[:_MOST_POM_CHARS], flags=re.DOTALL)
+    named = re.findall(r"<module>\s{0,20}([\w./-]{1,200}?)/?\s{0,20}</module>", always)
+    return tuple(name for name in named if not name.startswith((".", "/")) and not name.endswith(".xml"))
 
 
 def _c(texts: Texts) -> Recipe:

@@ -178,8 +178,16 @@ def _maven(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
         f"{name},{name}$*" if "" in methods else f"{name}#{'+'.join(sorted(methods))}"
         for name, methods in classes.items()
     )
+    inside = {test.file: _module_of(recipe, test.file) for test in tests}
+    # What these modules are made of is built besides, and nothing else.
+    kept = f"-pl {shlex.quote(','.join(sorted(set(inside.values()))))} -am " if all(inside.values()) else ""
     quiet = "-DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false"
-    return [f"{recipe.test} {quiet} {shlex.quote(f'-Dtest={chosen}')}"]
+    return [f"{recipe.test} {kept}{quiet} {shlex.quote(f'-Dtest={chosen}')}"]
+
+
+def _module_of(recipe: Recipe, file: str) -> str:
+    """The module that a file lies in; empty where the build names none, for one may hold further ones."""
+    return next((name for name in recipe.modules if file.startswith(f"{name}/src/")), "")
 
 
 def _gradle(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:

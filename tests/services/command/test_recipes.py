@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cogworks.services.command.recipe import Recipe
-from cogworks.services.command.recipes import recipe_of
+from cogworks.services.command.recipes import recipe_of, wanted_texts
 
 
 def of_package(script: str | None = None, *, names: tuple[str, ...] = (), **packages: str) -> Recipe:
@@ -126,3 +126,14 @@ def test_of_two_manifests_the_one_with_tests_counts_unless_a_language_is_named()
 
     assert recipe_of(both).runner == "make"
     assert recipe_of(both, "typescript").runner == ""
+
+
+def test_modules_of_maven_are_those_that_are_always_built() -> None:
+    pom = (
+        "<project><modules><module>api</module>\n<module> libs/web/ </module><module>../other</module>"
+        "<!-- <module>old</module> --><module>apart/pom-x.xml</module></modules>"
+        "<profiles><profile><modules><module>slow</module></modules></profile></profiles></project>"
+    )
+
+    assert recipe_of({"pom.xml": pom}).modules == ("api", "libs/web")
+    assert "pom.xml" in wanted_texts(["pom.xml", "README"])

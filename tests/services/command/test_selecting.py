@@ -100,6 +100,23 @@ def test_jasmine_is_told_files_and_one_pattern_and_keeps_what_starts_it() -> Non
     )
 
 
+def test_maven_is_told_the_modules_that_tests_lie_in() -> None:
+    recipe = Recipe(runner="maven", test="mvn test", modules=("api", "web", "libs"))
+    one, two, nested = (
+        lines(recipe, *files)[0]
+        for files in (
+            ("api/src/test/java/ATest.java::a",),
+            ("web/src/test/java/WTest.java", "api/src/test/java/ATest.java"),
+            ("api/src/test/java/ATest.java", "libs/x/src/test/java/XTest.java"),
+        )
+    )
+
+    assert one.startswith("mvn test -pl api -am -DfailIfNoTests=false ")
+    assert one.endswith("'-Dtest=ATest#a'")
+    assert two.startswith("mvn test -pl api,web -am ")
+    assert "-pl" not in nested
+
+
 def test_maven_is_told_classes_and_methods() -> None:
     recipe = Recipe(runner="maven", test="mvn test")
     [line] = lines(recipe, "src/test/java/CartTest.java::adds", "src/test/java/CartTest.java::fails")
