@@ -106,6 +106,9 @@ class MemoryWorkspace:
     def read_at(self, oid: CommitOid, path: str) -> str | None:
         return self._heads[oid].get(path)
 
+    def files_at(self, oid: CommitOid, folder: str) -> Sequence[str]:
+        return sorted(path for path in self._heads[oid] if path.startswith(f"{folder}/"))
+
     def approve(self, oid: CommitOid, files: Mapping[str, str]) -> None:
         """A commit of somebody else's with these files."""
         self._heads[oid] = dict(files)

@@ -78,6 +78,8 @@ SEEN_BY = {
     "TestsConfig.semantic_check": "codegen/test_test_judging.py::test_it_is_off_unless_the_repository_asks_for_it",
     "AuditConfig.prompts": "wiring/test_model.py::test_the_words_of_a_visits_prompts_are_kept_only_when_they_are_wanted",
     "AuditConfig.max_prompt_tokens": "wiring/test_model.py::test_the_words_of_a_visits_prompts_are_kept_only_when_they_are_wanted",
+    "ContextPackConfig.shipped": "engine/test_step_packs.py::test_packs_that_ship_are_considered_where_the_repository_asks_for_them_and_have_the_room_it_gives",
+    "ContextPackConfig.max_tokens": "engine/test_step_packs.py::test_packs_that_ship_are_considered_where_the_repository_asks_for_them_and_have_the_room_it_gives",
     "ChangeLimits.max_loc_changes": "engine/test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "ChangeLimits.max_files_per_diff": "engine/test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",
     "ChangeLimits.max_total_churn": "engine/test_step_pipelines.py::test_what_the_repository_configured_reaches_every_node",

@@ -17,7 +17,7 @@ from cogworks.codebase.filewrites import put_back, write_all
 from cogworks.codebase.git import Git, Identity
 from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.plumbing import authorship, zsplit
-from cogworks.codebase.remotes import Remote, text_at
+from cogworks.codebase.remotes import Remote, paths_at, text_at
 from cogworks.codebase.sameness import refuse_other_bytes
 from cogworks.codebase.unwritable import SUBMODULE, in_words, sets_rules, unwritable
 from cogworks.vocabulary import BranchName, CommitOid, Value
@@ -176,6 +176,10 @@ class WorkingCopy:
         if path_problem(path) is not None:
             return None
         return text_at(self._git, self._path, self._remote, oid, normalised(path))
+
+    def files_at(self, oid: CommitOid, folder: str) -> Sequence[str]:
+        """The files below a folder as a commit of the remote has them, sorted; raises as `read_at`."""
+        return paths_at(self._git, self._path, self._remote, oid, folder)
 
     def apply(self, changes: Sequence[FileChange]) -> str | None:
         """Write all changes and track them, or none; the reason when they are refused.

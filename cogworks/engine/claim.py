@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from cogworks.codegen.governed import coding_policy
 from cogworks.engine.consider import Considered, work_item
+from cogworks.engine.packs import frozen_in
 from cogworks.engine.paid_replies import replies_in
 from cogworks.engine.record import Claimed
 from cogworks.engine.remember import told_before
@@ -86,6 +87,7 @@ def claimed(
     folder = visit_lease.state.folder(run.index, run.instance)
     known = {
         "experience": told_before(folder, files),
+        "packs": frozen_in(files, visit_lease.state),
         "closes_issue": _closes_issue(seen, run, visit_lease.state, task),
         **_approvals(visit_lease.lease, seen),
     }

@@ -3,10 +3,11 @@
 What a visit's publication teaches: ids for the state, heads and pull requests for the facts.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cogworks.engine.packs import PACKS_FILE, frozen_by, packs_text
 from cogworks.engine.tasks import VIEW, slot_values
 from cogworks.forge.markers import STATUS_TOPIC
 from cogworks.forge.publication import Published
@@ -15,6 +16,8 @@ from cogworks.ledger.lease import VisitLease
 from cogworks.ledger.record import edges_file, view_file, visit_files
 from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodeTask, Outcome, Succeeded
+from cogworks.packs.choosing import FrozenPacks
+from cogworks.packs.declared import Pack, Unusable
 from cogworks.pipeline.checks import CLASSIFICATION
 from cogworks.pipeline.decision import Run
 from cogworks.pipeline.edge_audit import EdgeEvaluation, edge_evaluations
@@ -94,6 +97,8 @@ class Claimed:
     """What earlier attempts of the visit had kept: name of the file -> text."""
     asked_s: float
     """What the runner's clock said when the claim was sent."""
+    shelf: Sequence[Pack | Unusable] = ()
+    """The context packs of which the visit's result chooses."""
 
 
 def transition(
@@ -102,10 +107,13 @@ def transition(
     """The state after the visit, from whatever state it is recorded on."""
     pipeline = pipeline_after(claimed, outcome)
     view = view_after(claimed, outcome, record)
+    frozen = frozen_after(claimed, outcome)
 
     def after(state: RunState) -> RunState:
         if isinstance(outcome, Succeeded) and not is_routing(record.instance):
             state = _learn(state, slot_values(claimed.pipeline.node(record.node), outcome.output), published)
+            if frozen is not None:
+                state = state.model_copy(update={"packs_at": _packs_path(state, record)})
             state = with_head(state, claimed.move.instance, claimed.task.branch, claimed.snapshot, published)
         if reason := _moves_up(claimed, outcome):
             settled = moved_up(known(state, published).recorded(record), pipeline, reason)
@@ -121,6 +129,27 @@ def transition(
         )
 
     return after
+
+
+def frozen_after(claimed: Claimed, outcome: Outcome) -> FrozenPacks | None:
+    """The packs that the visit's classification chose; None where there were none to choose of."""
+    if not claimed.shelf or not isinstance(outcome, Succeeded):
+        return None
+    node = claimed.pipeline.node(claimed.move.instance.node)
+    classification = slot_values(node, outcome.output)[CLASSIFICATION]
+    known: Mapping[str, Any] = classification if isinstance(classification, Mapping) else {}
+    return frozen_by(
+        claimed.shelf,
+        known,
+        labels=claimed.snapshot.issue.labels,
+        is_safety_critical=_is_safety_critical(claimed, known),
+        commit=claimed.snapshot.repository.head_oid,
+        max_tokens=claimed.config.context_packs.max_tokens,
+    )
+
+
+def _packs_path(state: RunState, visit: VisitRecord) -> str:
+    return f"{state.folder(visit.index, visit.instance)}/{PACKS_FILE}"
 
 
 def view_after(claimed: Claimed, outcome: Outcome, record: VisitRecord) -> Mapping[str, Any]:
@@ -179,6 +208,8 @@ def files_after(
     files = visit_files(state, visit, kept_output(outcome))
     if visit.awaits_routing:
         files.update(view_file(state, visit, view_after(claimed, outcome, visit)))
+    if (frozen := frozen_after(claimed, outcome)) is not None:
+        files[_packs_path(state, visit)] = packs_text(frozen)
     if evaluations:
         files.update(edges_file(state, visit, [each.model_dump(mode="json") for each in evaluations]))
     return files

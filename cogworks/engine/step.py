@@ -240,7 +240,8 @@ def _claim(ports: StepPorts, seen: Considered, run: move.Run) -> Claimed:
         root = snapshot.root_oid or ports.tracker.create_root()
         commit = ledger.create(root, change)
     else:
-        echoes = [*dict.fromkeys(source.path for source in sources), folder]
+        packs = (state.packs_at,) if state.packs_at else ()
+        echoes = [*dict.fromkeys(source.path for source in sources), *packs, folder]
         commit = ledger.append(snapshot.ledger.oid, change, echoes=echoes)
     stop = stopped_by(seen, run)
     visit_lease = VisitLease(ledger, state=held, tip=commit.oid, lease=lease, stopped_by=stop)

@@ -5,10 +5,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from cogworks.engine.packs import decides_on_packs, shelf_of
 from cogworks.engine.record import (
     Claimed,
     evaluations_after,
     files_after,
+    frozen_after,
     kept_output,
     pipeline_after,
     transition,
@@ -32,6 +34,8 @@ from cogworks.llm.provider import ModelReply
 from cogworks.nodes.contract import Failed, NodePorts, NodeProcedure, NodeTask, Outcome, Succeeded
 from cogworks.nodes.registry import procedure_for
 from cogworks.nodes.spawning import with_created
+from cogworks.packs.declared import Pack, Unusable
+from cogworks.packs.telling import for_people
 from cogworks.pipeline.edge_audit import edges_line
 from cogworks.pipeline.graph import Node
 from cogworks.pipeline.limits import calls_model, overdrawn, session_budget
@@ -149,7 +153,9 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
             # GitHub may take its time; the lease is renewed meanwhile.
             claimed = replace(claimed, task=remembering(ports.tracker, claimed, ports.say))
             with ports.session(_order(ports.tracker, claimed, renew, deadline)) as session:
+                claimed = replace(claimed, shelf=_shelf(claimed, node, session.ports))
                 outcome = with_known_pipeline(claimed, _outcome(ports, claimed, node, session, deadline))
+                _tell_packs(ports, claimed, outcome)
                 visit_lease.check()
                 record = _record(claimed, outcome, ports.monotonic() - started_s)
                 effects = _effects(claimed, outcome, record)
@@ -197,6 +203,19 @@ def run_visit(ports: VisitPorts, claimed: Claimed) -> Ended:
                     else ""
                 ),
             )
+
+
+def _shelf(claimed: Claimed, node: Node, ports: NodePorts) -> Sequence[Pack | Unusable]:
+    """The packs to choose of; read before anything is paid for, for what they require may be malformed."""
+    if not decides_on_packs(node, claimed.move.instance):
+        return ()
+    return shelf_of(ports, claimed.config, claimed.snapshot.repository.head_oid)
+
+
+def _tell_packs(ports: VisitPorts, claimed: Claimed, outcome: Outcome) -> None:
+    frozen = frozen_after(claimed, outcome)
+    for line in for_people(frozen) if frozen else ():
+        ports.say(f"context packs: {line}")
 
 
 def _renewal(claimed: Claimed) -> Callable[[], None]:

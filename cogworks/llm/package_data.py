@@ -12,13 +12,13 @@ from cogworks.llm.budget import PriceList
 from cogworks.llm.prompts import SUFFIX, Prompts
 
 
-def shipped_prompts(overrides: Mapping[str, str] | None = None) -> Prompts:
+def shipped_prompts(overrides: Mapping[str, str] | None = None, *, knowledge: str = "") -> Prompts:
     """The built-in templates, with the repository's own (stem -> text) before them.
 
     Raises: ConfigurationError with every template of the repository that does not parse.
     """
     # Parsing them takes longer than all else here, and whoever ships them has tested that they parse.
-    return Prompts(_texts("prompts", SUFFIX), overrides, are_known_to_parse=True)
+    return Prompts(_texts("prompts", SUFFIX), overrides, are_known_to_parse=True, knowledge=knowledge)
 
 
 def shipped_schemas() -> dict[str, str]:

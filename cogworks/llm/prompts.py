@@ -38,11 +38,14 @@ class SystemText:
 
     task: str
     """What the question's own template says; it comes behind the rules."""
+    knowledge: str = ""
+    """What the project's people know about such work; between the rules and the task."""
 
     @property
     def text(self) -> str:
         """As it is sent."""
-        return f"{RULES}\n\n{self.task}"
+        known = f"{self.knowledge}\n\n" if self.knowledge else ""
+        return f"{RULES}\n\n{known}{self.task}"
 
 
 SUFFIX = ".md.j2"
@@ -112,15 +115,18 @@ class Prompts:
         overrides: Mapping[str, str] | None = None,
         *,
         are_known_to_parse: bool = False,
+        knowledge: str = "",
     ) -> None:
         """Args:
             texts: stem -> template, as shipped.
             overrides: stem -> template of the repository's `.cogworks/prompts/`; they win.
             are_known_to_parse: `texts` need not be parsed before they are used.
+            knowledge: what stands in every system text behind the rules; people have reviewed it.
 
         Raises: ConfigurationError with every template that does not parse, or for one in place of the rules.
         """
         own = overrides or {}
+        self._knowledge = _encodable(knowledge)
         if _RULES in own:
             raise ConfigurationError(f".cogworks/prompts/{_RULES}{SUFFIX}", [_NOT_REPLACED])
         self._texts = {**texts, **own}
@@ -187,7 +193,7 @@ class Prompts:
         system, user = _sections(text)
         trusted = {name: value for name, value in variables.items() if name in SYSTEM_VARIABLES}
         return Prompt(
-            system=SystemText(self._fill(stem, system, trusted, section="system section")),
+            system=SystemText(self._fill(stem, system, trusted, section="system section"), self._knowledge),
             user=self._fill(stem, user, variables, section="user section"),
             source=self._sources[stem],
             template_sha256=sha256(_encodable(text)),

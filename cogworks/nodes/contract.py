@@ -24,6 +24,7 @@ from cogworks.forge.effects import Effect
 from cogworks.forge.wordings import EditedText
 from cogworks.llm.conversation import Looks
 from cogworks.llm.gateway import NO_LOOKS, LookLimits
+from cogworks.packs.choosing import FrozenPacks
 from cogworks.repair.consulting import HasPath
 from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.repair.transact.transaction import Tree
@@ -173,6 +174,8 @@ class NodeTask(Value):
     """Hashes of the calls of tools that people approved for this visit."""
     lapsed_calls: Mapping[str, str] = {}
     """Calls whose approval is too old to count: hash -> who gave it and why it does not count."""
+    packs: FrozenPacks | None = None
+    """What the run decided about context packs; None: nothing yet, or there are none."""
     experience: tuple[Observation, ...] | None = None
     """What earlier visits of such nodes came to; None where nobody asked to have it remembered."""
 
@@ -202,6 +205,9 @@ class Workspace(Protocol):
 
     def read_at(self, oid: CommitOid, path: str) -> str | None:
         """Text of a file as a commit of the repository has it; None when absent there or not UTF-8 text."""
+
+    def files_at(self, oid: CommitOid, folder: str) -> Sequence[str]:
+        """The files below a folder as a commit of the repository has them, sorted."""
 
     def apply(self, changes: Sequence[FileChange]) -> str | None:
         """Write the changes; a reason when refused (outside the tree, protected, symlink, ignored by git), and then nothing

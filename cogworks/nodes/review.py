@@ -24,6 +24,7 @@ from cogworks.nodes.intake import issue
 from cogworks.nodes.interface_design import diagnostic_line, left_out
 from cogworks.nodes.replies import PlannedItem, ReviewPass
 from cogworks.nodes.shown import repository_view, view_variables
+from cogworks.packs.artefacts import Changed, fits, missing, patterns_besides
 from cogworks.sight.question import About
 from cogworks.sight.view import FirstView
 from cogworks.vocabulary import Severity
@@ -32,6 +33,7 @@ PASSES = ("quality", "architecture", "security")
 """In this order, each with a prompt of its own; none hears of the others."""
 COMBINED = ("combined",)
 """All of them in one question, where the pipeline asks for that."""
+_ARTEFACTS = {"name": "artefacts", "passed": False, "criteria": []}
 MAX_DIFF_CHARS = 200_000
 MAX_RULE_FINDINGS = 50
 """So many findings of rules the security pass is shown."""
@@ -49,6 +51,13 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
             category="escalated",
         )
     files = tuple(file_actions(diff))
+    if lacks := lacking(task, workspace, diff):
+        # What is missing is known; to ask what else is wrong would be paid twice.
+        ports.say(
+            f"{item.key}: {len(lacks)} required artefact(s) of context packs are missing; nobody is asked"
+        )
+        findings = [*scope_findings(task, item, files), *lacks]
+        return _verdict(item, [scope_pass(), _ARTEFACTS], findings, {})
     view = review_view(task, ports, item, diff)
     variables = {**review_variables(task, workspace, item, diff), **view_variables(view)}
     opening = Question(
@@ -76,6 +85,38 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
         passes.append({"name": name, **reply.model_dump(mode="json", include={"passed", "criteria"})})
         findings += [{"pass": name, **finding.model_dump(mode="json")} for finding in reply.findings]
     return _verdict(item, passes, findings, left_out(ports))
+
+
+def lacking(task: NodeTask, workspace: Workspace, diff: str) -> list[dict[str, Any]]:
+    """A blocking finding for each artefact that the run's context packs require and the change does not hold."""
+    if task.packs is None or not task.packs.packs:
+        return []
+    touched = {
+        file.new_path: file.added_lines for file in parse_diff(diff).diff.files if file.kind != "delete"
+    }
+    texts = {path: workspace.read(path) for path in touched}
+    changed = [
+        Changed(path=path, text=text, added=frozenset(touched[path]))
+        for path, text in texts.items()
+        if text is not None
+    ]
+    besides = patterns_besides(task.packs)
+    others = {
+        path: workspace.read(path) or ""
+        for path in workspace.files()
+        if path not in touched and fits(path, besides)
+    }
+    return [
+        {
+            "pass": "artefacts",
+            "file": each.place,
+            "line": each.line,
+            "severity": Severity.BLOCKING.value,
+            "criterion": "required artefacts",
+            "explanation": each.explanation,
+        }
+        for each in missing(task.packs, changed, others)
+    ]
 
 
 def review_variables(task: NodeTask, workspace: Workspace, item: PlannedItem, diff: str) -> dict[str, Any]:

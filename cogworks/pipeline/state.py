@@ -121,6 +121,8 @@ class RunState(Value):
     """Head of each sub-work-item's branch that its newest visit made or judged."""
     pushed: Mapping[BranchName, tuple[CommitOid, ...]] = Field(default_factory=dict)
     """Heads of each branch that are ours: where the newest visit left it, then what a visit was about to push since."""
+    packs_at: str = ""
+    """Where the ledger keeps what was decided about context packs; empty: there are none."""
     base: KnownBase | None = None
     """What the first model call was made on; None: no base has passed, or the run began before bases were looked at."""
 

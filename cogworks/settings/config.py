@@ -12,7 +12,9 @@ from pydantic import Field, ValidationError
 
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.settings.asked_about import ASKED_ABOUT
+from cogworks.settings.audit import AuditConfig
 from cogworks.settings.codegen import CodegenConfig
+from cogworks.settings.context_packs import ContextPackConfig
 from cogworks.settings.credentials import first_credential, unusable_credentials, unusable_proxies
 from cogworks.settings.environment import EnvironmentConfig
 from cogworks.settings.labels import LabelConfig, label_clashes
@@ -135,15 +137,6 @@ class LaneConfig(Value):
     """`auto`: a rule chooses by what Intake found."""
 
 
-class AuditConfig(Value):
-    """`[audit]`: what the ledger keeps of the questions to the model besides their digests."""
-
-    prompts: Literal["digest", "full"] = "digest"
-    """`full`: the words of every prompt, without secrets."""
-    max_prompt_tokens: int = Field(default=20_000, ge=1, le=25_000)
-    """Of one text that is kept, at four characters each; what is beyond is cut."""
-
-
 class Config(Value):
     """`.cogworks/config.toml`, validated."""
 
@@ -159,6 +152,7 @@ class Config(Value):
     tests: TestsConfig = TestsConfig()
     environment: EnvironmentConfig = EnvironmentConfig()
     audit: AuditConfig = AuditConfig()
+    context_packs: ContextPackConfig = ContextPackConfig()
     codegen: CodegenConfig = CodegenConfig()
     sight: SightConfig = SightConfig()
     approvals: ApprovalConfig = ApprovalConfig()

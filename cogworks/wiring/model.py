@@ -26,6 +26,8 @@ from cogworks.llm.providers.command import PASSED_ON, CommandProvider
 from cogworks.llm.providers.responses import ResponsesProvider
 from cogworks.llm.repository_files import prompts_in
 from cogworks.llm.waiting import Heard, ToldProvider
+from cogworks.packs.choosing import FrozenPacks
+from cogworks.packs.telling import knowledge
 from cogworks.settings.config import Config, Environment, child_environment
 from cogworks.settings.credentials import PROXY_VARIABLES
 from cogworks.settings.llm import Price as ConfiguredPrice
@@ -43,7 +45,15 @@ def gateway_for(order: SessionOrder, provider: Provider) -> Gateway:
         redact = redactor_of(child_environment()).text
         log = PromptLog(provider, is_full=True, max_tokens=audit.max_prompt_tokens, redact=redact)
         provider, on_reply = log, _keeping(log, order)
-    return _gateway(order.config, order.files, provider, budget, memory=order.memory, on_reply=on_reply)
+    return _gateway(
+        order.config,
+        order.files,
+        provider,
+        budget,
+        memory=order.memory,
+        on_reply=on_reply,
+        packs=order.task.packs,
+    )
 
 
 def _keeping(log: PromptLog, order: SessionOrder) -> Callable[[ReplyRecord], None]:
@@ -77,11 +87,12 @@ def _gateway(
     *,
     memory: Mapping[str, ModelReply] | None = None,
     on_reply: Callable[[ReplyRecord], None] = lambda _: None,
+    packs: FrozenPacks | None = None,
 ) -> Gateway:
     llm = config.llm
     return Gateway(
         provider,
-        shipped_prompts(prompts_in(files)),
+        shipped_prompts(prompts_in(files), knowledge=knowledge(packs)),
         ModelSettings(
             model=llm.model, fallback_model=llm.fallback_model, max_output_tokens=llm.max_output_tokens
         ),

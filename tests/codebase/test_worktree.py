@@ -107,6 +107,16 @@ def test_a_commit_whose_branch_was_squashed_and_deleted_is_fetched_when_it_is_as
         copy.read_at(CommitOid("1" * 40), "c.txt")
 
 
+def test_the_files_below_a_folder_are_named_as_a_commit_has_them(
+    copies: WorkingCopies, remote: BareRepository
+) -> None:
+    approved = remote.put("other", {"a/b/c.txt": "1\n", "a/d.txt": "2\n", "ab/e.txt": "3\n"}, start="main")
+    copy = opened(copies, remote.url)
+
+    assert copy.files_at(approved, "a") == ("a/b/c.txt", "a/d.txt")
+    assert copy.files_at(approved, "b") == ()
+
+
 def test_a_branch_of_ones_own_goes_on_wherever_its_base_is(
     copies: WorkingCopies, remote: BareRepository
 ) -> None:

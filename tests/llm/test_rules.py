@@ -103,3 +103,14 @@ def test_only_the_gateway_asks_a_model_and_only_prompts_make_what_it_says_first(
                 made[node.func.id].add(path.relative_to(ROOT).as_posix())
 
     assert made == {"ModelRequest": {"cogworks/llm/gateway.py"}, "SystemText": {"cogworks/llm/prompts.py"}}
+
+
+def test_what_people_know_stands_behind_the_rules_and_before_the_task() -> None:
+    texts = {"intake": f"Classify.\n{SEPARATOR}\nGo\n"}
+
+    plain = Prompts(texts).render("intake", {})
+    known = Prompts(texts, knowledge="Never guess.").render("intake", {})
+
+    assert plain.system.text == f"{RULES}\n\nClassify."
+    assert known.system.text == f"{RULES}\n\nNever guess.\n\nClassify."
+    assert known.user == plain.user

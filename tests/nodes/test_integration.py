@@ -6,10 +6,13 @@ from cogworks.errors import NodeFailed
 from cogworks.forge.effects import OpenPullRequest, ReportCheck
 from cogworks.nodes.contract import Failed, SubItemRef, Succeeded
 from cogworks.nodes.integration import run
+from cogworks.packs.choosing import choose
+from cogworks.packs.declared import Trigger
 from cogworks.repair.proof import ProvenTest, Summary, Tree, markdown
 from cogworks.repair.unloaded import Unloaded
 from cogworks.vocabulary import CommitOid, IssueNumber, Severity, SubItemKey
 from tests.nodes.examples import CODE, KEY, REVIEW, finding, output, planned, ports, pull, task
+from tests.packs.declared import COMMIT, PYTHON, pack
 
 INPUTS = {"code": CODE, "review": REVIEW}
 
@@ -172,3 +175,20 @@ def test_a_check_whose_proof_is_not_about_the_whole_suite_says_so_in_its_title()
     assert check.title.startswith("not every test could be run; 1 test(s) fail before")
     assert check.summary.startswith("Not proven for `tests/x.py`, which could not be loaded: `no y`.")
     assert outcome.caution == "Not proven for `tests/x.py`, which could not be loaded: `no y`."
+
+
+def test_the_body_names_every_pack_that_was_looked_at_and_why_it_applies_or_not() -> None:
+    looked_at = [pack("careful"), pack("firmware", trigger=Trigger(languages=("rust",)))]
+    packs = choose(looked_at, PYTHON, commit=COMMIT, max_tokens=9)
+
+    body = opened(run(task("integration", sub_item="A", inputs=INPUTS, packs=packs), ports())).body
+
+    listed = body.partition("### Context packs\n\n")[2].partition("\n\n###")[0]
+
+    assert listed == (
+        "- `careful` (of this repository): applies, language python\n"
+        "- `firmware` (of this repository): does not apply, language is python, wanted rust\n\n"
+        "Read at cccccccccccc, when the issue was classified; what changes later acts on later runs."
+    )
+    without = opened(run(task("integration", sub_item="A", inputs=INPUTS), ports())).body
+    assert "Context packs" not in without

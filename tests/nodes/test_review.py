@@ -8,6 +8,7 @@ from cogworks.nodes.review import MAX_RULE_FINDINGS, run
 from cogworks.vocabulary import CommitOid, Severity
 from tests.cycle.test_handoff import handoff
 from tests.nodes.examples import CODE, FILES, FIXED, INTERFACES, change, finding, output, ports, task, verdict
+from tests.packs.declared import frozen, pack
 
 CHANGED = {**FILES, **{file.path: file.content for file in change().files}}
 
@@ -356,3 +357,38 @@ def test_of_a_long_file_only_the_declarations_that_were_approved_are_shown() -> 
     )
     assert "  401| class Adds:\n  402|     total = 0\n" in shown
     assert "other7" not in shown
+
+
+def test_a_change_that_lacks_what_a_context_pack_requires_is_sent_back_without_asking_anybody() -> None:
+    wanted = pack(
+        "careful",
+        {"name": "Note", "type": "file", "path_pattern": "notes/*.md"},
+        {"name": "Reason", "type": "annotation", "code_pattern": r"a \+ b", "annotation_pattern": "because"},
+    )
+    world = ports(files=CHANGED, base=FILES)
+
+    outcome = run(task("review", sub_item="A", packs=frozen(wanted)), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output["passed"] is False
+    assert [each["name"] for each in outcome.output["passes"]] == ["scope", "artefacts"]
+    blocking = [each for each in outcome.output["findings"] if each["severity"] == "blocking"]
+    assert [(each["pass"], each["file"], each["line"]) for each in blocking] == [
+        ("artefacts", "notes/*.md", 0),
+        ("artefacts", "src/adder/adding.py", 2),
+    ]
+    assert "`careful` requires the artefact *Note*, and it is missing" in blocking[0]["explanation"]
+    assert world.model.asked == []
+    assert "A: 2 required artefact(s) of context packs are missing; nobody is asked" in world.said
+
+
+def test_a_change_that_holds_what_a_context_pack_requires_is_reviewed_as_ever() -> None:
+    document = {"name": "Read me", "type": "file", "path_pattern": "README.md", "where": "repository"}
+    test = {"name": "Test", "type": "file", "path_pattern": "tests/*.py"}
+    world = ports(verdict(), verdict(), verdict(), files=CHANGED, base=FILES)
+
+    outcome = run(task("review", sub_item="A", packs=frozen(pack("p", document, test))), world)
+
+    assert isinstance(outcome, Succeeded)
+    assert outcome.output["passed"] is True
+    assert len(world.model.asked) == 3

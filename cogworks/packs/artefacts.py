@@ -1,0 +1,138 @@
+"""Does a change hold what its context packs require? Files, headings and words near code; nobody is asked."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+from cogworks.packs.choosing import FrozenPacks, Required, required
+from cogworks.packs.declared import AnnotationArtefact, FileArtefact, SectionArtefact
+from cogworks.vocabulary import Value
+
+_HEADING = re.compile(r" {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
+_FENCE = re.compile(r" {0,3}(?:```|~~~)")
+MAX_LINE_CHARS = 2_000
+"""Of a line that is compared with a pattern."""
+
+
+class Changed(Value):
+    """One file as a change leaves it."""
+
+    path: str
+    text: str
+    added: frozenset[int]
+    """The lines that the change wrote, from 1."""
+
+
+class Missing(Value):
+    """What a change does not hold although a pack requires it."""
+
+    pack: str
+    artefact: str
+    place: str
+    """A file, or the pattern of the file that is missing."""
+    line: int = 0
+    explanation: str
+
+
+def missing(
+    frozen: FrozenPacks, changed: Sequence[Changed], others: Mapping[str, str]
+) -> tuple[Missing, ...]:
+    """What is not there of all that the packs of a run require.
+
+    Args:
+        others: the other files of the repository: path -> text, for what may have been there before.
+    """
+    return tuple(found for each in required(frozen.packs) for found in _missing(each, changed, others))
+
+
+def patterns_besides(frozen: FrozenPacks) -> tuple[str, ...]:
+    """Of which files outside a change the texts are needed to judge it."""
+    found: list[str] = []
+    for each in required(frozen.packs):
+        match each.artefact:
+            case FileArtefact(where="repository", path_pattern=patterns):
+                found += patterns
+            case SectionArtefact(where="repository", file_pattern=patterns):
+                found += patterns
+            case _:
+                pass
+    return tuple(dict.fromkeys(found))
+
+
+def fits(path: str, patterns: Sequence[str]) -> bool:
+    """Whether a path fits one of some patterns."""
+    return any(_glob(pattern).fullmatch(path) for pattern in patterns)
+
+
+def _missing(each: Required, changed: Sequence[Changed], others: Mapping[str, str]) -> Iterator[Missing]:
+    texts = {file.path: file.text for file in changed}
+    artefact = each.artefact
+    match artefact:
+        case FileArtefact():
+            there = {**others, **texts} if artefact.where == "repository" else texts
+            if not any(fits(path, artefact.path_pattern) for path in there):
+                yield _absent(each, artefact.path_pattern, "no file of the change fits")
+        case SectionArtefact():
+            there = {**others, **texts} if artefact.where == "repository" else texts
+            pattern = re.compile(artefact.heading_pattern)
+            files = [text for path, text in there.items() if fits(path, artefact.file_pattern)]
+            if not any(pattern.search(title) for text in files for title in headings(text)):
+                yield _absent(
+                    each,
+                    artefact.file_pattern,
+                    f"no heading that fits `{artefact.heading_pattern}` in a file that fits",
+                )
+        case AnnotationArtefact():
+            for file in changed:
+                if not artefact.file_pattern or fits(file.path, artefact.file_pattern):
+                    yield from _unannotated(each.pack, artefact, file)
+
+
+def _absent(each: Required, patterns: Sequence[str], what: str) -> Missing:
+    named = " or ".join(f"`{pattern}`" for pattern in patterns)
+    return Missing(
+        pack=each.pack,
+        artefact=each.artefact.name,
+        place=patterns[0],
+        explanation=f"The context pack `{each.pack}` requires the artefact *{each.artefact.name}*, and it is missing: {what} {named}.",
+    )
+
+
+def _unannotated(pack: str, artefact: AnnotationArtefact, file: Changed) -> Iterator[Missing]:
+    code, words = re.compile(artefact.code_pattern), re.compile(artefact.annotation_pattern)
+    lines = [line[:MAX_LINE_CHARS] for line in file.text.splitlines()]
+    for number, line in enumerate(lines, 1):
+        if number not in file.added or not code.search(line):
+            continue
+        near = lines[max(0, number - 1 - artefact.within_lines) : number + artefact.within_lines]
+        if not any(words.search(each) for each in near):
+            yield Missing(
+                pack=pack,
+                artefact=artefact.name,
+                place=file.path,
+                line=number,
+                explanation=f"The context pack `{pack}` requires the artefact *{artefact.name}*: `{artefact.annotation_pattern}` has to "
+                f"stand within {artefact.within_lines} line(s) of this code.",
+            )
+
+
+def headings(markdown: str) -> Iterator[str]:
+    """The headings of a document, those in fences left out; underlined ones count too."""
+    is_fenced, before = False, ""
+    for line in (each[:MAX_LINE_CHARS] for each in markdown.splitlines()):
+        if _FENCE.match(line):
+            is_fenced = not is_fenced
+        elif not is_fenced:
+            if found := _HEADING.match(line):
+                yield found["title"]
+            elif before.strip() and line.strip() and not line.strip().strip("=-"):
+                yield before.strip()
+        before = line
+
+
+@cache
+def _glob(pattern: str) -> re.Pattern[str]:
+    """`*` and `?` stay in their folder, `**/` is any number of folders."""
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern.removeprefix("/"))
+    made = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(made.get(part, re.escape(part)) for part in parts))

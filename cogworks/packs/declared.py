@@ -1,0 +1,221 @@
+"""Context packs as their files declare them: when one applies, what it tells, what a change under it has to hold."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
+
+from cogworks.canonical import canonical_text, sha256
+from cogworks.errors import ConfigurationError
+from cogworks.toml_text import tables_in
+from cogworks.vocabulary import Value
+
+FOLDER = ".cogworks/context-packs"
+TRIGGER_FILE = "trigger.toml"
+ARTEFACTS_FILE = "required-artefacts.toml"
+DOCUMENTS = ("anti-patterns.md", "safe-patterns.md", "domain-knowledge.md")
+"""In the order in which they are told, and kept where there is not room for all."""
+FILES = (TRIGGER_FILE, *DOCUMENTS, ARTEFACTS_FILE)
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+
+_MAX_PATTERN_CHARS = 200
+_REPEATED_REPEAT = re.compile(r"\((?:[^()\\]|\\.)*(?<!\\)[*+}](?:[^()\\]|\\.)*\)[*+{]")
+"""What takes for ever on a text that nearly fits, as in `(a+)+`."""
+
+
+def _checked_pattern(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        message = f"is no regular expression: {error}"
+        raise ValueError(message) from None
+    if _REPEATED_REPEAT.search(pattern):
+        message = (
+            "repeats a group that itself repeats something, which can take for ever; write it with one repeat"
+        )
+        raise ValueError(message)
+    return pattern
+
+
+Glob = Annotated[str, Field(min_length=1, max_length=_MAX_PATTERN_CHARS)]
+"""A path as git reads it in `.gitignore`'s words: `*` stays in its folder, `**` crosses folders."""
+Regex = Annotated[str, Field(min_length=1, max_length=_MAX_PATTERN_CHARS)]
+"""Matched against each line by itself."""
+Where = Literal["change", "repository"]
+
+
+class FileArtefact(Value):
+    """A file that has to be there."""
+
+    name: str = Field(min_length=1, max_length=100)
+    type: Literal["file"]
+    path_pattern: tuple[Glob, ...] = Field(min_length=1)
+    where: Where = "change"
+    """`change`: the change itself writes one; `repository`: one that was there before will do."""
+
+    _as_list = field_validator("path_pattern", mode="before")(
+        lambda given: (given,) if isinstance(given, str) else given
+    )
+
+
+class SectionArtefact(Value):
+    """A heading that a file has to have."""
+
+    name: str = Field(min_length=1, max_length=100)
+    type: Literal["section"]
+    file_pattern: tuple[Glob, ...] = Field(min_length=1)
+    heading_pattern: Regex
+    where: Where = "change"
+
+    _as_list = field_validator("file_pattern", mode="before")(
+        lambda given: (given,) if isinstance(given, str) else given
+    )
+    _checked = field_validator("heading_pattern")(_checked_pattern)
+
+
+class AnnotationArtefact(Value):
+    """Words that have to stand near certain code."""
+
+    name: str = Field(min_length=1, max_length=100)
+    type: Literal["annotation"]
+    code_pattern: Regex
+    annotation_pattern: Regex
+    file_pattern: tuple[Glob, ...] = ()
+    """In which files; empty: in all that the change touches."""
+    within_lines: int = Field(default=5, ge=0, le=50)
+
+    _as_list = field_validator("file_pattern", mode="before")(
+        lambda given: (given,) if isinstance(given, str) else given
+    )
+    _checked = field_validator("code_pattern", "annotation_pattern")(_checked_pattern)
+
+
+Artefact = Annotated[FileArtefact | SectionArtefact | AnnotationArtefact, Field(discriminator="type")]
+
+
+class Trigger(Value):
+    """When a pack applies: one of each list that it has, and safety where it asks for that."""
+
+    component_tags: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    safety_affecting: bool = False
+    languages: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> "Trigger":
+        if not (self.component_tags or self.labels or self.safety_affecting or self.languages):
+            message = "names no criterion; give it `component_tags`, `labels`, `languages` or `safety_affecting = true`"
+            raise ValueError(message)
+        return self
+
+
+class _TriggerFile(Value):
+    trigger: Trigger
+
+
+class _ArtefactsFile(Value):
+    artefact: tuple[Artefact, ...] = ()
+
+
+class Pack(Value):
+    """One pack, with everything it says."""
+
+    name: str
+    source: Literal["repository", "cogworks"]
+    """Who ships it."""
+    trigger: Trigger
+    documents: Mapping[str, str] = {}
+    """File name -> text; empty ones are left out."""
+    artefacts: tuple[Artefact, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """64 hex digits that change with anything in the pack."""
+        return sha256(canonical_text(self.model_dump(mode="json")))
+
+
+class Unusable(Value):
+    """A pack that is left out, and why."""
+
+    name: str
+    why: str
+
+
+def read_pack(
+    name: str, files: Mapping[str, str], *, source: Literal["repository", "cogworks"]
+) -> Pack | Unusable:
+    """The pack that some files make up; a trigger that cannot be read leaves the pack out.
+
+    Args:
+        files: file name -> text.
+
+    Raises:
+        ConfigurationError: what it requires of a change cannot be read, or it holds what no pack may.
+    """
+    if not NAME.fullmatch(name):
+        return Unusable(name=name, why="its name is not made of small letters, digits and `-`")
+    _refuse_strange(name, files)
+    trigger = _trigger(files.get(TRIGGER_FILE))
+    if isinstance(trigger, str):
+        return Unusable(name=name, why=trigger)
+    return Pack(
+        name=name,
+        source=source,
+        trigger=trigger,
+        documents={each: files[each] for each in DOCUMENTS if files.get(each, "").strip()},
+        artefacts=_artefacts(name, files.get(ARTEFACTS_FILE, "")),
+    )
+
+
+def _refuse_strange(name: str, files: Mapping[str, str]) -> None:
+    strange = sorted(path for path in files if not path.endswith((".md", ".toml")))
+    if strange:
+        problems = [f"`{path}` is no Markdown and no TOML; a pack holds nothing else" for path in strange]
+        raise ConfigurationError(f"{FOLDER}/{name}", problems)
+
+
+def _trigger(text: str | None) -> Trigger | str:
+    """When the pack applies, or why nobody can say."""
+    if text is None:
+        return f"it has no `{TRIGGER_FILE}`"
+    try:
+        return _TriggerFile.model_validate(tables_in(text)).trigger
+    except tomllib.TOMLDecodeError as error:
+        return f"its `{TRIGGER_FILE}` is not TOML: {error}"
+    except ValidationError as error:
+        return f"its `{TRIGGER_FILE}` cannot be used: {'; '.join(_problems(error))}"
+
+
+def _artefacts(name: str, text: str) -> tuple[Artefact, ...]:
+    source = f"{FOLDER}/{name}/{ARTEFACTS_FILE}"
+    try:
+        found = _ArtefactsFile.model_validate(tables_in(text)).artefact
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(source, [f"not TOML: {error}"]) from None
+    except ValidationError as error:
+        raise ConfigurationError(source, _problems(error)) from None
+    names = [each.name for each in found]
+    if twice := sorted({each for each in names if names.count(each) > 1}):
+        raise ConfigurationError(
+            source, [f"artefact {each!r} is declared twice; give each a name of its own" for each in twice]
+        )
+    return found
+
+
+_ARTEFACT: TypeAdapter[Artefact] = TypeAdapter(Artefact)
+
+
+def artefact_of(data: Any) -> Artefact:
+    """An artefact out of plain data; for tests and tools."""
+    return _ARTEFACT.validate_python(data)
+
+
+def _problems(error: ValidationError) -> Sequence[str]:
+    found = []
+    for item in error.errors():
+        place = ".".join(str(part) for part in item["loc"])
+        message = item["msg"].removeprefix("Value error, ")
+        found.append(f"`{place}` is missing" if item["type"] == "missing" else f"`{place}`: {message}")
+    return found

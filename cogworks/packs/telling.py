@@ -1,0 +1,70 @@
+"""What context packs tell a model, and what people are told of them."""
+
+from cogworks.packs.choosing import FrozenPacks, Required, required
+from cogworks.packs.declared import DOCUMENTS, AnnotationArtefact, FileArtefact, SectionArtefact
+
+_CHARS_PER_TOKEN = 4
+_OPENING = """\
+The people of this project know the following about changes of this kind. It stands below the rules above and above everything that is said further
+down: follow it. Where two of these texts contradict each other, the stricter one holds."""
+
+
+def knowledge(frozen: FrozenPacks | None) -> str:
+    """The part of a system text that the packs of a run make up; empty where none applies."""
+    if frozen is None or not frozen.packs:
+        return ""
+    told, left_out = _documents(frozen)
+    parts = [_OPENING, *told]
+    if left_out:
+        parts.append(f"Left out for want of room: {', '.join(left_out)}.")
+    if wanted := required(frozen.packs):
+        listed = "\n".join(f"- {wanted_of(each)}" for each in wanted)
+        parts.append(
+            f"# What every change has to hold\n\nA change that lacks one of these is sent back unread:\n\n{listed}"
+        )
+    return "\n\n".join(parts)
+
+
+def _documents(frozen: FrozenPacks) -> tuple[list[str], list[str]]:
+    """The documents there is room for, whole ones only, and the names of the others; warnings before background."""
+    room = frozen.max_tokens * _CHARS_PER_TOKEN
+    told, left_out = [], []
+    for name in DOCUMENTS:
+        for pack in frozen.packs:
+            if (text := pack.documents.get(name, "").strip()) == "":
+                continue
+            said = f"# {pack.name}: {name.removesuffix('.md').replace('-', ' ')}\n\n{text}"
+            if len(said) <= room:
+                told.append(said)
+                room -= len(said)
+            else:
+                left_out.append(f"{pack.name}/{name}")
+    return told, left_out
+
+
+def wanted_of(each: Required) -> str:
+    """One artefact in words."""
+    artefact = each.artefact
+    match artefact:
+        case FileArtefact():
+            files = " or ".join(f"`{pattern}`" for pattern in artefact.path_pattern)
+            where = "in the change" if artefact.where == "change" else "in the repository"
+            return f"*{artefact.name}* ({each.pack}): a file that fits {files}, {where}."
+        case SectionArtefact():
+            files = " or ".join(f"`{pattern}`" for pattern in artefact.file_pattern)
+            return f"*{artefact.name}* ({each.pack}): a heading that fits `{artefact.heading_pattern}` in a file that fits {files}."
+        case AnnotationArtefact():
+            return (
+                f"*{artefact.name}* ({each.pack}): within {artefact.within_lines} line(s) of code that fits `{artefact.code_pattern}`, a line "
+                f"that fits `{artefact.annotation_pattern}`."
+            )
+
+
+def for_people(frozen: FrozenPacks) -> tuple[str, ...]:
+    """One line for each pack that was looked at, and for each contradiction between them."""
+    lines = [
+        f"`{each.name}` ({'of this repository' if each.source == 'repository' else 'ships with cogworks'}): "
+        f"{'applies' if each.applies else 'does not apply'}, {each.why}"
+        for each in frozen.considered
+    ]
+    return (*lines, *frozen.warnings)
