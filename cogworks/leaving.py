@@ -1,9 +1,12 @@
 """What other people's and models' words may do where they are shown: be read, and nothing else.
 
-One function for each destination. A zero-width space keeps a word as people see it and takes its effect.
+One function for each destination. A zero-width space keeps a word as people see it and takes its effect. What goes to GitHub
+goes without tokens of known services: a model may repeat one that it read.
 """
 
 import re
+
+from cogworks.masking import masked
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -44,4 +47,5 @@ def in_commit_message(text: str) -> str:
 
 
 def _calm(text: str) -> str:
-    return _CLOSING.sub(rf"\1{_INERT}", _MENTION.sub(f"@{_INERT}", on_terminal(text)))
+    plain = masked(on_terminal(text), is_code=True)
+    return _CLOSING.sub(rf"\1{_INERT}", _MENTION.sub(f"@{_INERT}", plain))

@@ -15,6 +15,7 @@ from cogworks.codebase.diffmodel import mismatches, post_image
 from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.patchtree import StagedFile, TreeState, TreeView
 from cogworks.codebase.scripts import ScriptRun
+from cogworks.codebase.secretlines import secret_refusal
 from cogworks.codebase.treefacts import PastCommit
 from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.checking import InterfaceMap, Parts
@@ -116,7 +117,12 @@ class MemoryWorkspace:
     def apply(self, changes: Sequence[FileChange]) -> str | None:
         reason = refusal(changes, self.files())
         written = [change.path for change in changes if change.action != "delete"]
-        reason = reason or "\n".join(self.unwritable(written).values()) or None
+        reason = (
+            reason
+            or secret_refusal(changes, self.read)
+            or "\n".join(self.unwritable(written).values())
+            or None
+        )
         if reason is None:
             for change in changes:
                 if change.action == "delete":

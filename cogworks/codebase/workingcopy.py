@@ -19,6 +19,7 @@ from cogworks.codebase.patchtree import PatchTree
 from cogworks.codebase.plumbing import authorship, zsplit
 from cogworks.codebase.remotes import Remote, paths_at, text_at
 from cogworks.codebase.sameness import refuse_other_bytes
+from cogworks.codebase.secretlines import secret_refusal
 from cogworks.codebase.unwritable import SUBMODULE, in_words, sets_rules, unwritable
 from cogworks.vocabulary import BranchName, CommitOid, Value
 
@@ -189,7 +190,7 @@ class WorkingCopy:
         """
         rules = self._rules
         reason = refusal(changes, self.files(), caps=rules.caps, protected=rules.protected)
-        if reason is not None:
+        if (reason := reason or secret_refusal(changes, self.read)) is not None:
             return reason
         places = [normalised(change.path) for change in changes]
         removed = {place for place, change in zip(places, changes, strict=True) if change.action == "delete"}

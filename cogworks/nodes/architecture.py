@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from cogworks.codebase.secretlines import secrets_in
 from cogworks.forge.effects import FileText
 from cogworks.nodes.artifacts import output_of, put_to_people, spec_path
 from cogworks.nodes.asking import Question, ask_until_sound
@@ -61,6 +62,10 @@ def run(task: NodeTask, ports: NodePorts) -> Outcome:
 def problems_of(reply: Specification, files: Sequence[str]) -> list[str]:
     """What the model has to correct: unknown modules, requirements that the text does not hold."""
     problems = [*_module_problems(reply, files), *_requirement_problems(reply)]
+    problems += [
+        f"line {number} of the Markdown looks like {what}; use a placeholder"
+        for number, what in secrets_in(reply.markdown)
+    ]
     if not reply.markdown.lstrip().startswith("# "):
         problems.append("the Markdown must begin with a first-level heading (`# …`)")
     return problems

@@ -76,6 +76,18 @@ class TestWorkspace:
         assert "'../out.py'" in reason
         assert workspace.diff("HEAD") == ""
 
+    def test_a_change_that_holds_a_secret_is_refused_with_its_place(self, workspace: Workspace) -> None:
+        leaking = FileChange(
+            path="src/key.py", action="create", content=f"a = 1\nk = '{'ghp_' + 'a1' * 18}'\n"
+        )
+
+        reason = workspace.apply((leaking,))
+
+        assert reason is not None
+        assert "'src/key.py' line 2 looks like a GitHub token" in reason
+        assert "ghp_" not in reason
+        assert workspace.diff("HEAD") == ""
+
     def test_rolling_back_goes_to_the_last_commit(self, workspace: Workspace) -> None:
         workspace.apply(CHANGES)
         workspace.commit("Change")

@@ -127,3 +127,13 @@ def test_a_wrong_specification_is_corrected_by_the_model() -> None:
         Specification.model_validate({k: v for k, v in outcome.output.items() if k != "path"})
         == SPECIFICATION
     )
+
+
+def test_a_secret_in_the_specification_is_refused_with_its_line() -> None:
+    leaking = SPECIFICATION.model_copy(
+        update={"markdown": f"{SPECIFICATION.markdown}\nUse `{'ghp_' + 'a1' * 18}`.\n"}
+    )
+
+    problems = problems_of(leaking, tuple(FILES))
+
+    assert problems == ["line 5 of the Markdown looks like a GitHub token; use a placeholder"]

@@ -196,3 +196,11 @@ def test_no_page_prints_words_but_by_the_function_for_terminals(page: str) -> No
     source = inspect.getsource(importlib.import_module(f"cogworks.cli.{page}"))
 
     assert re.findall(r"click\.echo\((?!\s*json\.dumps)", source) == []
+
+
+@pytest.mark.parametrize("leaving", [in_markdown, in_title, in_commit_message])
+def test_no_token_leaves_with_a_models_words_and_every_other_word_does(leaving: object) -> None:
+    assert callable(leaving)
+    token = "ghp_" + "a1" * 18
+
+    assert leaving(f"Use {token} for a basic Python-style call") == "Use *** for a basic Python-style call"
