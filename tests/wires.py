@@ -1,8 +1,8 @@
 """The forms in which providers over HTTP are spoken to, for tests that hold of each."""
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from cogworks.llm.budget import upper_bound
@@ -13,7 +13,15 @@ from cogworks.llm.providers.http_door import STALL_S
 from cogworks.llm.providers.refusals import Mask
 from tests.asked import question
 from tests.model_server import Answer, completed, declined, failed, replied, responded, response
-from tests.model_streams import completion_chunks, delta, event, message_events, response_events, told
+from tests.model_streams import (
+    completion_chunks,
+    delta,
+    event,
+    message_events,
+    response_events,
+    streamed,
+    told,
+)
 
 USAGE = Usage(input_tokens=1, output_tokens=200, cache_creation_input_tokens=3, cache_read_input_tokens=4)
 _KINDS = {529: "overloaded_error", 400: "invalid_request_error", 401: "authentication_error"}
@@ -23,7 +31,7 @@ _KINDS = {529: "overloaded_error", 400: "invalid_request_error", 401: "authentic
 class Wire:
     """A form in which a provider is asked and answers."""
 
-    provider: type[anthropic.AnthropicProvider | openai.OpenAIProvider]
+    provider: Callable[..., Provider]
     events: Callable[..., list[bytes]]
     """A reply as a stream."""
     whole: Callable[..., Answer]
@@ -46,6 +54,16 @@ class Wire:
     """The status that a server which is overloaded has in a stream."""
     asked_twice: frozenset[int] = frozenset()
     """Statuses after which another API of the same server is tried."""
+    stream_type: str = "text/event-stream; charset=utf-8"
+    keep_alive: bytes = b": alive\n\n"
+    """Brings nothing of a reply."""
+    strange: bytes = b"data: 1\n\n"
+    """An event whose data is no object."""
+
+    def stream(self, events: Sequence[bytes], *, is_cut: bool = False) -> Answer:
+        """These events as an answer; see `streamed`."""
+        answer = streamed(events, is_cut=is_cut)
+        return replace(answer, headers={"content-type": self.stream_type})
 
     def asking(
         self,

@@ -83,7 +83,7 @@ class Logging(Value):
 class ModelChoice(Value):
     """`model`: who is asked; empty: as the repository's `.cogworks/config.toml` says."""
 
-    provider: Literal["", "anthropic", "openai", "command", "cassette"] = ""
+    provider: Literal["", "anthropic", "openai", "bedrock", "vertex", "command", "cassette"] = ""
     name: str = ""
 
 

@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError
 from cogworks.errors import ConfigurationError, UsageError
 from cogworks.settings.asked_about import ASKED_ABOUT
 from cogworks.settings.audit import AuditConfig
+from cogworks.settings.clouds import Clouds, clouds_of
 from cogworks.settings.codegen import CodegenConfig
 from cogworks.settings.context_packs import ContextPackConfig
 from cogworks.settings.credentials import first_credential, unusable_credentials, unusable_proxies
@@ -186,6 +187,7 @@ class Environment(Value):
     """What that program sees of the environment besides what every program needs."""
     openai_base_url: str = ""
     """The address where the provider is `openai`."""
+    clouds: Clouds = Clouds()
     github_api_url: str = ""
     github_graphql_url: str = ""
     github_server_url: str = ""
@@ -222,7 +224,7 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
     model = first_credential(env, "COGWORKS_LLM_API_KEY", "ANTHROPIC_API_KEY")
     openai = first_credential(env, "COGWORKS_LLM_API_KEY", "OPENAI_API_KEY")
     app, installation = (first_credential(env, name) for name in APP_VARIABLES)
-    mode = env.get("COGWORKS_CASSETTE_MODE", "")
+    mode, clouds = env.get("COGWORKS_CASSETTE_MODE", ""), clouds_of(env)
     command, command_problem = _words(env.get("COGWORKS_LLM_COMMAND", ""))
     run = "/".join(env[n] for n in ("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT") if env.get(n))
     return Environment(
@@ -235,7 +237,7 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         llm_api_key_source=model.variable,
         openai_api_key=openai.value,
         openai_api_key_source=openai.variable,
-        unusable=unusable_credentials(github, model, openai, app, installation)
+        unusable=unusable_credentials(github, model, openai, app, installation, clouds.bedrock_key)
         | unusable_proxies(env)
         | ({"COGWORKS_LLM_COMMAND": command_problem} if command_problem else {}),
         # To replay is to ask a cassette, whoever is asked otherwise.
@@ -243,6 +245,7 @@ def read_environment(environ: Mapping[str, str] | None = None) -> Environment:
         llm_model=env.get("COGWORKS_LLM_MODEL", ""),
         llm_base_url=env.get("COGWORKS_LLM_BASE_URL", ""),
         openai_base_url=env.get("COGWORKS_LLM_BASE_URL") or env.get("OPENAI_BASE_URL", ""),
+        clouds=clouds,
         llm_command=command,
         llm_command_variables={
             name: env[name]

@@ -28,7 +28,7 @@ class LlmConfig(Value):
 
     model: str = Field(min_length=1)
     """An exact model id, e.g. `claude-sonnet-5-5`; no "latest" alias."""
-    provider: Literal["anthropic", "openai", "command", "cassette"] = "anthropic"
+    provider: Literal["anthropic", "openai", "bedrock", "vertex", "command", "cassette"] = "anthropic"
     api: Literal["auto", "responses", "chat"] = "auto"
     """How the provider `openai` is spoken to; `auto`: the Responses API at OpenAI, Chat Completions anywhere else."""
     max_output_tokens: int = Field(default=16_000, ge=256, le=128_000)

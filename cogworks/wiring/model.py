@@ -33,6 +33,7 @@ from cogworks.settings.credentials import PROXY_VARIABLES
 from cogworks.settings.llm import Price as ConfiguredPrice
 from cogworks.telling import During
 from cogworks.tools.records import redactor_of
+from cogworks.wiring.clouds import cloud_provider
 
 _FREE = ConfiguredPrice(input=0, output=0, cache_write=0, cache_read=0)
 
@@ -250,6 +251,11 @@ def _opened(
                 heard=heard,
             ) as provider:
                 yield provider
+        case "bedrock" | "vertex":
+            with cloud_provider(
+                name, environment, left_s=left_s, stall_s=config.llm.stall_timeout_s, heard=heard
+            ) as provider:
+                yield provider
         case "command":
             variables = _seen_by_program(environment)
             yield CommandProvider(program_of(environment), environment=variables, left_s=left_s)
@@ -271,7 +277,7 @@ def _opened(
                 yield provider
         case other:
             raise UsageError(
-                f"`COGWORKS_LLM_PROVIDER` is {other!r}; known providers are anthropic, openai, command and cassette."
+                f"`COGWORKS_LLM_PROVIDER` is {other!r}; known providers are anthropic, openai, bedrock, vertex, command and cassette."
             )
 
 

@@ -35,6 +35,7 @@ from cogworks.settings.config import (
     package_index_settings,
 )
 from cogworks.settings.credentials import PROXY_VARIABLES
+from cogworks.wiring.clouds import CLOUDS, has_credentials
 from cogworks.wiring.model import check_model, is_local, program_of
 from cogworks.wiring.services import services_of
 
@@ -115,7 +116,9 @@ def provider_trial(environment: Environment) -> Trial:
 
 
 def _door_check(environment: Environment, provider: str) -> Check:
-    key = environment.openai_api_key if provider == "openai" else environment.llm_api_key
+    key: str | bool = environment.openai_api_key if provider == "openai" else environment.llm_api_key
+    if provider in CLOUDS:
+        key = has_credentials(provider, environment)
     return diagnosis.model_check(
         provider, has_key=bool(key), is_of_this_machine=is_local(provider, environment)
     )
@@ -134,6 +137,8 @@ def refuse_unusable_door(environment: Environment, provider: str) -> None:
         elif provider == "openai":
             environment.refuse_unusable(environment.openai_api_key_source, *PROXY_VARIABLES)
             openai.endpoint(environment.openai_base_url or openai.BASE_URL)
+        elif provider in CLOUDS:
+            has_credentials(provider, environment)
         elif provider == "command":
             program_of(environment)
     except ConfigurationError as error:

@@ -19,10 +19,10 @@ from cogworks.errors import (
 )
 from cogworks.llm.provider import BrokenReply, ModelReply
 from tests.asked import MODEL, question
+from tests.cloud_wires import EVERY_WIRE
 from tests.limits import ENDS_WITHIN_S
 from tests.model_server import Answer, ModelServer, Says, Seen
-from tests.model_streams import streamed
-from tests.wires import USAGE, WIRES, Wire
+from tests.wires import USAGE, Wire
 
 TEXT = '{"k": "k test k", "größe": 1}'
 BRIEFLY_S = 0.2
@@ -65,7 +65,7 @@ def then_text(answers: Callable[[Wire], list[Says]]) -> Callable[[Wire], list[Sa
 
 
 def whole(wire: Wire) -> Answer:
-    return streamed(wire.events(TEXT, usage=USAGE))
+    return wire.stream(wire.events(TEXT, usage=USAGE))
 
 
 def body(content: bytes, kind: str = "application/json", **headers: str) -> Callable[[Wire], list[Says]]:
@@ -82,7 +82,7 @@ def stalling(wire: Wire) -> list[Says]:
         yield from wire.events(TEXT, usage=USAGE)[:7]
         time.sleep(2 * BRIEFLY_S)
 
-    return [Answer(200, b"", {"content-type": "text/event-stream"}, pieces=pieces)]
+    return [Answer(200, b"", {"content-type": wire.stream_type}, pieces=pieces)]
 
 
 def slow(wire: Wire) -> list[Says]:
@@ -90,11 +90,13 @@ def slow(wire: Wire) -> list[Says]:
         time.sleep(BRIEFLY_S)
         yield from wire.events(TEXT, usage=USAGE)
 
-    return [Answer(200, b"", {"content-type": "text/event-stream"}, pieces=pieces)]
+    return [Answer(200, b"", {"content-type": wire.stream_type}, pieces=pieces)]
 
 
 def alive(wire: Wire) -> list[Says]:
-    return [streamed([part for each in wire.events(TEXT, usage=USAGE) for part in (b": alive\n\n", each)])]
+    return [
+        wire.stream([part for each in wire.events(TEXT, usage=USAGE) for part in (wire.keep_alive, each)])
+    ]
 
 
 def packed(wire: Wire) -> list[Says]:
@@ -103,7 +105,7 @@ def packed(wire: Wire) -> list[Says]:
 
 
 def packed_stream(wire: Wire) -> list[Says]:
-    answer = streamed([gzip.compress(b"".join(wire.events(TEXT, usage=USAGE)))])
+    answer = wire.stream([gzip.compress(b"".join(wire.events(TEXT, usage=USAGE)))])
     return [Answer(200, b"", {**answer.headers, "content-encoding": "gzip"}, pieces=answer.pieces)]
 
 
@@ -115,7 +117,7 @@ def badly_packed(wire: Wire) -> list[Says]:
 BACKED_OFF = (0.5, 1.0, 2.0, 4.0)
 TABLE = (
     Row("400", refused(400), NodeFailed, "answered 400"),
-    Row("401", refused(401), PermissionRefused, "Check the API key"),
+    Row("401", refused(401), PermissionRefused, "Check the "),
     Row("402", refused(402), BudgetReached, "spend limit"),
     Row("403", refused(403), PermissionRefused, "answered 403"),
     Row("404", refused(404), ConfigurationError, "check `model`"),
@@ -138,26 +140,26 @@ TABLE = (
     Row("hang-up before the reply", lambda wire: [None, whole(wire)], "end_turn", TEXT, (0.5,)),
     Row("time-out before the reply", lambda _: [late], TryAgainLater, "ReadTimeout", is_timeout=True, stall_s=BRIEFLY_S),
     Row("time-out within the reply", stalling, TryAgainLater, "ReadTimeout", is_paid=True, is_timeout=True, stall_s=BRIEFLY_S),
-    Row("cut stream", lambda wire: [streamed(wire.events(TEXT, usage=USAGE)[:7], is_cut=True)], TryAgainLater, "peer closed", is_paid=True),
-    Row("stream without its end", lambda wire: [streamed(wire.events(TEXT, usage=USAGE)[:7])], TryAgainLater, "broke off", is_paid=True),
-    Row("stream cut before the reply", lambda wire: [streamed([b": hi\n\n"], is_cut=True), whole(wire)], "end_turn", TEXT, (0.5,)),
-    Row("empty stream", lambda wire: [streamed([]), whole(wire)], "end_turn", TEXT, (0.5,)),
-    Row("error in a stream", lambda wire: [streamed([*wire.events(TEXT, usage=USAGE)[:7], wire.error(529, "busy")])], TryAgainLater, "answered 5", is_paid=True),
-    Row("error that opens a stream", lambda wire: [streamed([wire.error(529, "busy")]), whole(wire)], "end_turn", TEXT, (0.5,)),
-    Row("final error in a stream", lambda wire: [streamed([*wire.events(TEXT, usage=USAGE)[:7], wire.error(400, "no")])], NodeFailed, "answered 400", is_paid=True),
+    Row("cut stream", lambda wire: [wire.stream(wire.events(TEXT, usage=USAGE)[:7], is_cut=True)], TryAgainLater, "peer closed", is_paid=True),
+    Row("stream without its end", lambda wire: [wire.stream(wire.events(TEXT, usage=USAGE)[:7])], TryAgainLater, "broke off", is_paid=True),
+    Row("stream cut before the reply", lambda wire: [wire.stream([wire.keep_alive], is_cut=True), whole(wire)], "end_turn", TEXT, (0.5,)),
+    Row("empty stream", lambda wire: [wire.stream([]), whole(wire)], "end_turn", TEXT, (0.5,)),
+    Row("error in a stream", lambda wire: [wire.stream([*wire.events(TEXT, usage=USAGE)[:7], wire.error(529, "busy")])], TryAgainLater, "answered 5", is_paid=True),
+    Row("error that opens a stream", lambda wire: [wire.stream([wire.error(529, "busy")]), whole(wire)], "end_turn", TEXT, (0.5,)),
+    Row("final error in a stream", lambda wire: [wire.stream([*wire.events(TEXT, usage=USAGE)[:7], wire.error(400, "no")])], NodeFailed, "answered 400", is_paid=True),
     Row("invalid JSON", body(b'{"half'), InvalidReply, "Check `COGWORKS_LLM_BASE_URL`"),
     Row("no JSON", body(b"<html>hello</html>", "text/html"), InvalidReply, "Check `COGWORKS_LLM_BASE_URL`"),
     Row("nothing", body(b""), InvalidReply, "Check `COGWORKS_LLM_BASE_URL`"),
     Row("no UTF-8", body(b"\xff"), InvalidReply, "Check `COGWORKS_LLM_BASE_URL`"),
     Row("JSON of the wrong shape", body(b'{"content": "hi", "choices": {}}'), InvalidReply, "Check `COGWORKS_LLM_BASE_URL`"),
     Row("JSON that is a list", body(b"[]"), InvalidReply, "Check `COGWORKS_LLM_BASE_URL`"),
-    Row("event of the wrong shape", lambda wire: [streamed([*wire.events(TEXT, usage=USAGE)[:7], b"data: 1\n\n"])], InvalidReply, "Check `COGWORKS_LLM_BASE_URL`", is_paid=True),
+    Row("event of the wrong shape", lambda wire: [wire.stream([*wire.events(TEXT, usage=USAGE)[:7], wire.strange])], InvalidReply, "Check `COGWORKS_LLM_BASE_URL`", is_paid=True),
     Row("reply", lambda wire: [whole(wire)], "end_turn", TEXT),
     Row("reply without a stream", lambda wire: [wire.whole(TEXT, usage=USAGE)], "end_turn", TEXT),
-    Row("refusal", lambda wire: [streamed(wire.events("I would rather not.", stop_reason="refusal", usage=USAGE))], "refusal", "I would rather not."),
-    Row("length reached", lambda wire: [streamed(wire.events('{"a', stop_reason="max_tokens", usage=USAGE))], "max_tokens", '{"a'),
-    Row("tool call instead of text", lambda wire: [streamed(wire.tool_call())], "a tool", ""),
-    Row("reasoning before text", lambda wire: [streamed(wire.events(TEXT, thinking="k" * 500, usage=USAGE))], "end_turn", TEXT),
+    Row("refusal", lambda wire: [wire.stream(wire.events("I would rather not.", stop_reason="refusal", usage=USAGE))], "refusal", "I would rather not."),
+    Row("length reached", lambda wire: [wire.stream(wire.events('{"a', stop_reason="max_tokens", usage=USAGE))], "max_tokens", '{"a'),
+    Row("tool call instead of text", lambda wire: [wire.stream(wire.tool_call())], "a tool", ""),
+    Row("reasoning before text", lambda wire: [wire.stream(wire.events(TEXT, thinking="k" * 500, usage=USAGE))], "end_turn", TEXT),
     Row("keep-alive lines", alive, "end_turn", TEXT),
     Row("slow first token", slow, "end_turn", TEXT),
     Row("gzip", packed, "end_turn", TEXT),
@@ -169,7 +171,7 @@ TABLE = (
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-@pytest.mark.parametrize("wire", WIRES.values(), ids=list(WIRES))
+@pytest.mark.parametrize("wire", EVERY_WIRE.values(), ids=list(EVERY_WIRE))
 def test_every_answer_of_a_server_comes_to_what_it_means(wire: Wire, row: Row) -> None:
     waits: list[float] = []
     with ModelServer() as server:

@@ -102,7 +102,7 @@ def decipher(status: int, headers: Mapping[str, str], body: bytes, *, mask: Mask
     """
     if status == 200:
         return _reply(body)
-    return refused(status, headers, _complaint(body, mask), mask=mask)
+    return refused(status, headers, complaint(body, mask), mask=mask)
 
 
 def _reply(body: bytes) -> ModelReply | Refused:
@@ -122,7 +122,8 @@ def _reply(body: bytes) -> ModelReply | Refused:
         return no_reply(error, wanted="a message of the Messages API")
 
 
-def _complaint(body: bytes, mask: Mask) -> Complaint:
+def complaint(body: bytes, mask: Mask) -> Complaint:
+    """What the body of an error says."""
     try:
         answer = _ErrorAnswer.model_validate_json(body)
     except ValidationError:
@@ -160,4 +161,4 @@ class AnthropicProvider(HttpProvider):
 
 def assembly(mask: Mask) -> MessageAssembly:
     """A reply that is about to come in events."""
-    return MessageAssembly(_reply, _complaint, mask=mask)
+    return MessageAssembly(_reply, complaint, mask=mask)

@@ -64,6 +64,17 @@ class Waits:
     """Seconds that only run forward."""
 
 
+class StreamReader(Protocol):
+    """Puts events together of the bytes of a stream."""
+
+    @property
+    def pending_bytes(self) -> int:
+        """Of an event that has not ended yet."""
+
+    def after(self, piece: bytes) -> Iterator[Event]:
+        """The events that end with this piece; ValueError: it is no such stream."""
+
+
 class Permit:
     """Whether a server may be asked: where it asked one caller to wait, all of them do."""
 
@@ -100,10 +111,27 @@ class HttpDoor:
         transport: where requests go instead of the network.
         """
         self._url = url
-        self._secrets = [key] if key else []
+        self._secrets = {key} if key else set[str]()
+        self._streams: Mapping[str, Callable[[], StreamReader]] = {_STREAM_TYPE: Events}
         self._waits = waits
         self._permit = Permit(waits.now)
         self._client = httpx.Client(headers=headers, transport=transport, follow_redirects=False)
+
+    def sign(
+        self, auth: httpx.Auth, *, streams: "Mapping[str, Callable[[], StreamReader]] | None" = None
+    ) -> None:
+        """Sign every request from now on.
+
+        Args:
+            streams: further kinds of streams and who reads them.
+        """
+        self._client.auth = auth
+        self._streams = {**self._streams, **(streams or {})}
+
+    def hide(self, secret: str) -> None:
+        """Show no message with this text from now on."""
+        if secret:
+            self._secrets.add(secret)
 
     @property
     def shown(self) -> str:
@@ -167,8 +195,9 @@ class HttpDoor:
         timeout = self._timeout(left_s)
         try:
             with self._client.stream("POST", url or self._url, json=body, timeout=timeout) as response:
-                if response.status_code == 200 and _is_stream(response):
-                    return _with_what_came(self._streamed(response, growing, left_s), growing)
+                reader = self._streams.get(_kind_of(response))
+                if response.status_code == 200 and reader is not None:
+                    return _with_what_came(self._streamed(response, reader(), growing, left_s), growing)
                 content = self._content(response, timeout.read or self._waits.stall_s)
         except (httpx.HTTPError, httpx.InvalidURL, httpx.CookieConflict, httpx.StreamError) as error:
             return _with_what_came(self._failed(error), growing)
@@ -177,10 +206,10 @@ class HttpDoor:
         return decipher(response.status_code, response.headers, content, mask=self._masked)
 
     def _streamed(
-        self, response: httpx.Response, growing: Assembly, left_s: float | None
+        self, response: httpx.Response, events: StreamReader, growing: Assembly, left_s: float | None
     ) -> ModelReply | Refused:
         """The reply that the events of a stream make up."""
-        events, size = Events(), 0
+        size = 0
         began_s = heard_s = self._waits.now()
         for piece in response.iter_bytes():
             size += len(piece)
@@ -242,9 +271,8 @@ class HttpDoor:
         return _BACKOFF_S(failures) * (1.0 - _JITTER * self._waits.jitter())
 
 
-def _is_stream(response: httpx.Response) -> bool:
-    kind = str(response.headers.get("content-type", ""))
-    return kind.partition(";")[0].strip().lower() == _STREAM_TYPE
+def _kind_of(response: httpx.Response) -> str:
+    return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
 
 def _grown(growing: Assembly, events: Iterator[Event]) -> bool | Refused:
@@ -258,8 +286,8 @@ def _grown(growing: Assembly, events: Iterator[Event]) -> bool | Refused:
             is_news = is_news or found
             if growing.is_over:
                 break
-    except UnicodeDecodeError:
-        return no_reply("its stream is not UTF-8 text", wanted="a stream of events")
+    except ValueError:
+        return no_reply("its stream cannot be read", wanted="a stream of events")
     return is_news
 
 

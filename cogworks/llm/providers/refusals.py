@@ -71,10 +71,16 @@ def page(body: bytes, mask: Mask) -> Complaint:
     return Complaint(message=mask(body.decode("utf-8", "replace"))[:_MAX_PAGE_CHARS])
 
 
-def refused(status: int, headers: Mapping[str, str], complaint: Complaint, *, mask: Mask) -> Refused:
+API_KEY = "Check the API key (`COGWORKS_LLM_API_KEY`) and what its workspace may use"
+
+
+def refused(
+    status: int, headers: Mapping[str, str], complaint: Complaint, *, mask: Mask, credentials: str = API_KEY
+) -> Refused:
     """What an error means.
 
     Args:
+        credentials: what to check where the server refuses who we are.
         headers: names in lower case or a mapping that ignores case.
         mask: takes secrets out of what is repeated of the server's words.
     """
@@ -92,6 +98,8 @@ def refused(status: int, headers: Mapping[str, str], complaint: Complaint, *, ma
             is_overload=status in OVERLOAD,
         )
         return Refused(later, is_retryable=is_retryable, wait_s=wait_s)
+    if status in {401, 403}:
+        return Refused(PermissionRefused(f"{what}. {credentials}."), is_retryable=False)
     return Refused(_final_error(status, mask(headers.get("location", "nowhere")), what), is_retryable=False)
 
 
@@ -146,10 +154,6 @@ def _spend_limit(status: int, complaint: Complaint, what: str) -> BudgetReached 
 
 
 def _final_error(status: int, target: str, what: str) -> CogworksError:
-    if status in {401, 403}:
-        return PermissionRefused(
-            f"{what}. Check the API key (`COGWORKS_LLM_API_KEY`) and what its workspace may use."
-        )
     if status == 404:
         return ConfigurationError("[llm]", [f"{what}; check `model` and `COGWORKS_LLM_BASE_URL`"])
     if status < 400:

@@ -1,0 +1,123 @@
+"""The provider `bedrock`: the Messages API at Amazon Bedrock, signed by Amazon's own library.
+
+Who we are comes from where Amazon's programs look: variables, a profile, a role of the machine.
+"""
+
+from collections.abc import Generator, Mapping
+from urllib.parse import quote
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from cogworks.errors import ConfigurationError, PermissionRefused
+from cogworks.llm.provider import ModelRequest
+from cogworks.llm.providers.clouds import CloudProvider, Hides, missing_extra
+from cogworks.llm.providers.http_door import Waits
+from cogworks.llm.providers.refusals import Complaint, Mask, page
+
+try:
+    from botocore.auth import SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+    from botocore.exceptions import BotoCoreError
+    from botocore.session import Session, get_session
+
+    from cogworks.llm.providers.aws_events import STREAM_TYPE, AwsEvents
+except ModuleNotFoundError as error:
+    raise missing_extra("bedrock", "botocore") from error
+
+EXAMPLE = "https://bedrock-runtime.eu-central-1.amazonaws.com"
+_SIGNED_FOR = "bedrock"
+
+
+class _Error(BaseModel):
+    message: str = ""
+
+
+class Signature(httpx.Auth):
+    """Signs each request with the credentials that Amazon's library finds, or carries a key of Bedrock's own."""
+
+    requires_request_body = True
+
+    def __init__(self, region: str, *, key: str = "", session: Session | None = None) -> None:
+        """Args:
+            region: e.g. `eu-central-1`; empty: that of the profile.
+            key: of Bedrock's own; empty: requests are signed.
+            session: of Amazon's library; None: that of this machine.
+
+        Raises: PermissionRefused where there are no credentials, ConfigurationError where no region is named.
+        """
+        try:
+            session = session or get_session()
+            self.region = region or str(session.get_config_variable("region") or "")
+            self._credentials: Credentials | None = None if key else session.get_credentials()
+        except BotoCoreError as error:
+            raise ConfigurationError("AWS_PROFILE", [f"Amazon's library says: {error}"]) from error
+        self._key = key
+        self.hide: Hides = lambda _: None
+        if not self.region:
+            problem = "no region is named; set it to the one where the model is, e.g. eu-central-1"
+            raise ConfigurationError("AWS_REGION", [problem])
+        if not key and self._credentials is None:
+            raise PermissionRefused(
+                "there are no credentials for Amazon Bedrock. Set `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or "
+                "`AWS_PROFILE`, or `AWS_BEARER_TOKEN_BEDROCK`."
+            )
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        if self._credentials is None:
+            self.hide(self._key)
+            request.headers["authorization"] = f"Bearer {self._key}"
+        else:
+            self._sign(request, self._credentials)
+        yield request
+
+    def _sign(self, request: httpx.Request, credentials: Credentials) -> None:
+        try:
+            frozen = credentials.get_frozen_credentials()
+        except BotoCoreError as error:
+            raise PermissionRefused(f"the credentials of Amazon cannot be renewed: {error}") from error
+        for secret in (frozen.secret_key, frozen.token):
+            self.hide(secret or "")
+        kept = {name: request.headers[name] for name in ("host", "content-type")}
+        signed = AWSRequest(method=request.method, url=str(request.url), data=request.content, headers=kept)
+        SigV4Auth(frozen, _SIGNED_FOR, self.region).add_auth(signed)
+        request.headers.update(dict(signed.headers.items()))
+
+
+class BedrockProvider(CloudProvider):
+    """Speaks the Messages API of Amazon Bedrock."""
+
+    credentials = "Check the credentials of Amazon (`AWS_PROFILE`, `AWS_ACCESS_KEY_ID`) and that its role may invoke this model"
+
+    def __init__(
+        self,
+        signature: Signature,
+        *,
+        waits: Waits,
+        base_url: str | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        """Args:
+        base_url: None: Bedrock of the signature's region.
+        """
+        usual = f"https://bedrock-runtime.{signature.region}.amazonaws.com"
+        super().__init__(base_url or usual, waits=waits, example=EXAMPLE, transport=transport)
+        self._door.sign(signature, streams={STREAM_TYPE: AwsEvents})
+        signature.hide = self._door.hide
+
+    def tail(self, model: str) -> str:
+        return f"/model/{quote(model, safe=':')}/invoke-with-response-stream"
+
+    def body(self, request: ModelRequest) -> dict[str, object]:
+        body = super().body(request)
+        del body["stream"]
+        return body
+
+    def complaint(self, headers: Mapping[str, str], body: bytes, mask: Mask) -> Complaint:
+        try:
+            said = _Error.model_validate_json(body)
+        except ValidationError:
+            return page(body, mask)
+        kind = str(headers.get("x-amzn-errortype", "error")).partition(":")[0]
+        return Complaint(message=said.message, kind=kind, codes=frozenset({kind}))

@@ -1,0 +1,125 @@
+"""What the providers of clouds share: the Messages API behind a cloud's own signature and addresses.
+
+Signing is the cloud's own library; it is imported when the provider is opened, and is there only with its extra.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import httpx
+
+from cogworks.canonical import canonical_text
+from cogworks.errors import NodeFailed, UsageError
+from cogworks.llm.provider import ModelReply, ModelRequest
+from cogworks.llm.providers import anthropic
+from cogworks.llm.providers.http_door import HttpDoor, Waits, address
+from cogworks.llm.providers.refusals import Complaint, Mask, Refused, refused
+
+_FORM = "output_config"
+
+
+def missing_extra(provider: str, library: str) -> UsageError:
+    """What to say where the library that signs is not installed."""
+    return UsageError(
+        f"the provider `{provider}` signs its requests with the library {library}, which is not installed. Install it: "
+        f"pip install 'cogworks-pipeline[{provider}]'"
+    )
+
+
+class CloudProvider:
+    """Asks one model at a cloud; see `Provider` for what it raises. Close it, or use it in a `with` statement."""
+
+    credentials: ClassVar[str]
+    """What to check where the cloud refuses who we are, as the end of a sentence."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        waits: Waits,
+        example: str,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        """Args:
+            base_url: scheme, host and an optional path.
+            example: a base URL that would do.
+            transport: as for `HttpDoor`.
+
+        Raises: ConfigurationError for a base URL that is none.
+        """
+        self._base_url = base_url.strip().rstrip("/")
+        self._has_schema = True
+        url = address(base_url, "", example=example)
+        self._door = HttpDoor(url, key="", headers={}, waits=waits, transport=transport)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(url={self._door.shown!r})"
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._door.close()
+
+    def tail(self, model: str) -> str:
+        """The path at which a model is asked, below the base URL."""
+        raise NotImplementedError
+
+    def body(self, request: ModelRequest) -> dict[str, Any]:
+        """The Messages API's body, with the model in the address instead."""
+        body = anthropic.request_body(request if self._has_schema else _in_words(request))
+        del body["model"]
+        return {"anthropic_version": anthropic.API_VERSION, **body}
+
+    def complaint(self, headers: Mapping[str, str], body: bytes, mask: Mask) -> Complaint:
+        """What an error says."""
+        del headers
+        return anthropic.complaint(body, mask)
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        """See `HttpDoor.patiently`; to find out that a cloud binds no reply to a schema is no attempt of those."""
+        return self._door.patiently(partial(self._asked, request))
+
+    def _asked(self, request: ModelRequest) -> ModelReply | Refused:
+        answer = self._sent(request)
+        if self._has_schema and isinstance(answer, Refused) and _is_about_form(answer):
+            self._has_schema = False
+            answer = self._sent(request)
+        return answer
+
+    def _sent(self, request: ModelRequest) -> ModelReply | Refused:
+        url = httpx.URL(f"{self._base_url}{self.tail(request.model)}")
+        return self._door.post(self.body(request), self._decipher, anthropic.assembly, url=url)
+
+    def _decipher(
+        self, status: int, headers: Mapping[str, str], body: bytes, *, mask: Mask
+    ) -> ModelReply | Refused:
+        if status == 200:
+            return anthropic.decipher(status, headers, body, mask=mask)
+        said = self.complaint(headers, body, mask)
+        return refused(status, headers, said, mask=mask, credentials=self.credentials)
+
+
+def _is_about_form(answer: Refused) -> bool:
+    return isinstance(answer.error, NodeFailed) and _FORM in str(answer.error)
+
+
+def _in_words(request: ModelRequest) -> ModelRequest:
+    """The request where nobody enforces the form of the answer, so that the model has to be told it."""
+    if not request.output_schema:
+        return request
+    told = (
+        "Answer with one JSON object that fits this JSON Schema, and with nothing before or after it:\n"
+        f"{canonical_text(request.output_schema)}"
+    )
+    system = "\n\n".join(part for part in (request.system, told) if part)
+    return request.model_copy(update={"system": system, "output_schema": {}})
+
+
+Hides = Callable[[str], None]
+"""Has a text taken out of every message from now on."""
