@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from cogworks.codegen.testgate import WAIVABLE
 from cogworks.errors import ConfigurationError, UsageError
+from cogworks.settings.clouds import Clouds
 from cogworks.settings.config import (
     APP_VARIABLES,
     Config,
@@ -55,7 +56,7 @@ def test_all_problems_are_reported_at_once() -> None:
         """
     ) == (
         "`llm.model` is missing",
-        "`llm.provider` is 'oracle': Input should be 'anthropic', 'openai', 'command' or 'cassette'",
+        "`llm.provider` is 'oracle': Input should be 'anthropic', 'openai', 'bedrock', 'vertex', 'command' or 'cassette'",
         "`llm.prices.mine.cache_read` is missing",
         "`llm.prices.mine.cache_raed` is not a key cogworks knows; did you mean `cache_read`?",
         "`llm.modle` is not a key cogworks knows; did you mean `model`?",
@@ -238,6 +239,7 @@ def test_everything_else_comes_from_the_environment_too(tmp_path: Path) -> None:
         llm_provider="cassette",
         llm_base_url="http://model",
         openai_base_url="http://model",
+        clouds=Clouds(bedrock_base_url="http://model", vertex_base_url="http://model"),
         cassette_dir="/recorded",
         github_api_url="http://hub/api/v3",
         github_graphql_url="http://hub/api/graphql",

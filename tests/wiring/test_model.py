@@ -5,7 +5,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from tests.fakes import ScriptedModel, finished
 from tests.fixing import diffs
 from tests.model_server import Answer, ModelServer, completed, failed, replied
 from tests.model_streams import completion_chunks, message_events, streamed
+from tests.nodes.examples import task
 from tests.repair.test_proposing import request
 
 SECRET = "ghp_" + "b" * 30
@@ -64,7 +65,7 @@ def asked(text: str) -> tuple[dict[str, str], list[ReplyRecord]]:
     """What is kept after two questions."""
     kept: dict[str, str] = {}
     replies: list[ReplyRecord] = []
-    visit = order(text, kept, replies, task=nullcontext())
+    visit = order(text, kept, replies, task=task("intake"))
     proposer = ModelProposer(gateway_for(visit, ScriptedModel(REPLY, REPLY)))
     proposer.propose(request())
     proposer.propose(request(most=2))
@@ -89,7 +90,7 @@ def test_the_words_of_a_visits_prompts_are_kept_only_when_they_are_wanted() -> N
 
 def test_an_answer_may_be_as_long_as_is_configured() -> None:
     model = ScriptedModel(REPLY)
-    visit = order("max_output_tokens = 900\n", {}, [], task=nullcontext())
+    visit = order("max_output_tokens = 900\n", {}, [], task=task("intake"))
 
     ModelProposer(gateway_for(visit, model)).propose(request())
 
@@ -101,7 +102,7 @@ def test_the_fallback_is_asked_where_the_model_stays_overloaded(
     monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     monkeypatch.setattr(time, "sleep", lambda _: None)
-    visit = order('fallback_model = "claude-opus-5-5"\n', {}, [], task=nullcontext())
+    visit = order('fallback_model = "claude-opus-5-5"\n', {}, [], task=task("intake"))
     with ModelServer() as server:
         server.answers(*[failed(status)] * 5, replied(REPLY))
         with open_provider(visit.config, keyed("k", server.url)) as provider:
@@ -121,7 +122,7 @@ def test_a_call_costs_what_is_configured_for_its_kinds_of_tokens(kind: str) -> N
         cache_read_input_tokens=500_000,
     )
     replies: list[ReplyRecord] = []
-    visit = order(f'[llm.prices]\n"claude-sonnet-5-5" = {{ {table} }}\n', {}, replies, task=nullcontext())
+    visit = order(f'[llm.prices]\n"claude-sonnet-5-5" = {{ {table} }}\n', {}, replies, task=task("intake"))
 
     ModelProposer(
         gateway_for(visit, ScriptedModel(finished(REPLY).model_copy(update={"usage": usage})))

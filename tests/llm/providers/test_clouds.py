@@ -278,7 +278,7 @@ def test_the_environment_names_region_key_and_address_of_bedrock(monkeypatch: py
         ("vertex", {}, PermissionRefused, "gcloud auth application-default login"),
     ],
 )
-def test_what_is_missing_is_told_before_anything_is_sent(
+def test_what_is_missing_is_told_before_anything_is_sent(  # noqa: PLR0917 - one row a case
     provider: str,
     environ: dict[str, str],
     error: type[Exception],
