@@ -35,6 +35,7 @@ from cogworks.forge.effects import (
     SetBase,
     SetLabels,
 )
+from cogworks.forge.facts import ReviewText
 from cogworks.forge.publication import (
     Learned,
     PublicationContext,
@@ -151,6 +152,9 @@ class Runner:
         found = [pull for pull in self.world.pulls if pull.node_id in missing]
         pulls = (*snapshot.pulls, *found)
         return self._call("complete", lambda: snapshot.model_copy(update={"pulls": pulls}))
+
+    def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]:
+        return self._call("review_texts", lambda: {each: self.world.review_texts[each] for each in reviews})
 
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
         known = {login: self.world.permissions.get(login, "none") for login in people}

@@ -38,6 +38,8 @@ from cogworks.forge.facts import (
     LedgerCommit,
     PullRequest,
     RateLimit,
+    Review,
+    ReviewText,
     SubIssue,
     Viewer,
 )
@@ -151,6 +153,8 @@ class World:
     head: CommitOid = field(default_factory=lambda: CommitOid("a" * 40))
     """Of the default branch."""
 
+    review_texts: dict[str, ReviewText] = field(default_factory=dict)
+    """Node id of a review -> what is written in it."""
     written: dict[CommitOid, WrittenCommit] = field(default_factory=dict)
     """What the commits on work branches did."""
 
@@ -222,6 +226,34 @@ class World:
             pull.model_copy(update={"state": "merged", "merged_by": ANN}) if pull.number == number else pull
             for pull in self.pulls
         ]
+
+    def review(
+        self,
+        number: IssueNumber,
+        text: ReviewText,
+        *,
+        state: str = "changes_requested",
+        by: Account = ANN,
+        can_push: bool = True,
+    ) -> Review:
+        """Somebody reviews a pull request; it is their last opinion of it."""
+        (pull,) = (each for each in self.pulls if each.number == number)
+        database_id = self.number()
+        review = Review.model_validate(
+            {
+                "author": by,
+                "state": state,
+                "oid": pull.head_oid,
+                "can_push": can_push,
+                "node_id": f"PRR_{database_id}",
+                "database_id": database_id,
+            }
+        )
+        self.review_texts[review.node_id] = text
+        others = tuple(each for each in pull.reviews if each.author != by)
+        changed = pull.model_copy(update={"reviews": (*others, review)})
+        self.pulls = [changed if each.number == number else each for each in self.pulls]
+        return review
 
     def close(self, number: IssueNumber) -> None:
         """A person closes the pull request unmerged."""
@@ -336,7 +368,20 @@ class World:
                 self.labels += [name for name in effect.add if name not in self.labels]
         return Repeatable()
 
+    def _react(self, effect: AddReaction) -> None:
+        def changed(review: Review) -> Review:
+            if review.node_id != effect.subject_id:
+                return review
+            return review.model_copy(update={"own_reactions": (*{*review.own_reactions, effect.content},)})
+
+        self.pulls = [
+            pull.model_copy(update={"reviews": tuple(map(changed, pull.reviews))}) for pull in self.pulls
+        ]
+
     def _change_comment(self, effect: EditComment | AddReaction) -> None:
+        if isinstance(effect, AddReaction):
+            self._react(effect)
+
         def changed(comment: Comment) -> Comment:
             if isinstance(effect, EditComment) and comment.node_id == effect.comment_id:
                 return comment.model_copy(update={"body": effect.body})

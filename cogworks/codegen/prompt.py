@@ -145,13 +145,24 @@ def _without_tests(paths: Sequence[str]) -> list[str]:
 
 
 def findings_to_resolve(task: NodeTask) -> list[dict[str, Any]]:
-    """The findings of the review that sent this sub-work-item back, blocking ones first; none on a first visit."""
+    """The findings of the review that sent this sub-work-item back, blocking ones first, and before them what people asked
+    for; none on a first visit."""
+    asked = [
+        {
+            "file": change.file,
+            "line": change.line,
+            "severity": Severity.BLOCKING,
+            "criterion": f"asked for by {change.by}",
+            "explanation": change.text,
+        }
+        for change in task.asked_changes
+    ]
     review = task.inputs.get("review")
     # The latest review may be another sub-work-item's; only our own can have sent us back.
     if task.visit.ordinal == 1 or review is None or review.get("sub_item") != key_of(task):
-        return []
+        return asked
     found: list[dict[str, Any]] = list(review["findings"])
-    return sorted(found, key=lambda finding: finding["severity"] != Severity.BLOCKING)
+    return asked + sorted(found, key=lambda finding: finding["severity"] != Severity.BLOCKING)
 
 
 def _dependencies(task: NodeTask, item: PlannedItem) -> list[dict[str, Any]]:

@@ -6,9 +6,11 @@ from typing import Protocol
 
 from cogworks.engine.tasks import branch_of
 from cogworks.errors import CogworksError, UsageError
+from cogworks.forge.facts import ReviewText
 from cogworks.forge.inbox import hear, people_to_ask_about
 from cogworks.forge.lanes import first_lane
 from cogworks.forge.notices import refuse_foreign_ledger, refuse_missing_ledger, refuse_older_ledger
+from cogworks.forge.objections import new_objections, with_objections
 from cogworks.forge.observe import facts_of
 from cogworks.forge.snapshot import Snapshot
 from cogworks.forge.wordings import editors_to_ask_about, requests_in, seen_texts
@@ -45,6 +47,9 @@ class Reads(Protocol):
 
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
         """What each of them may do in the repository; one request."""
+
+    def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]:
+        """What is written in these reviews, by node id; one request."""
 
 
 class Wanted(Value):
@@ -90,8 +95,8 @@ class Considered:
 
 
 def read_item(tracker: Reads) -> Snapshot:
-    """The item as it is now: one request, and one more each where a pull request of the run is missing from the answer
-    and where somebody newly asked for something or rewrote what was asked for.
+    """The item as it is now: one request, and one more each where a pull request of the run is missing from the answer,
+    where a review newly asks for changes, and where somebody newly asked for something or rewrote what was asked for.
 
     Raises:
         CogworksError: GitHub cannot be read, or the ledger cannot be understood.
@@ -100,6 +105,8 @@ def read_item(tracker: Reads) -> Snapshot:
     state = state_of(snapshot)
     if state is not None:
         snapshot = tracker.complete(snapshot, [pull.node_id for pull in state.pull_requests])
+        if unread := [review.node_id for _, review in new_objections(snapshot, state)]:
+            snapshot = snapshot.model_copy(update={"review_texts": tracker.review_texts(snapshot, unread)})
     try:
         config = require_config(snapshot.repository.config_files, where=snapshot.repository.name_with_owner)
     except CogworksError:
@@ -137,6 +144,7 @@ def consider(snapshot: Snapshot, wanted: Wanted, *, new_run_id: Callable[[], Run
     config = _config(snapshot)
     pipelines = declared(snapshot, config)
     heard = hear(snapshot, known.inputs if known else Inputs(), config)
+    heard = with_objections(heard, snapshot, known, config)
     first = first_lane(snapshot, config, heard.ignored_labels)
     pipeline = pipelines.choose(known.pipeline if known and known.refusal is None else first)
 

@@ -94,6 +94,26 @@ class Review(Value):
     oid: CommitOid | None
     """The head it was given for."""
     can_push: bool
+    node_id: str = ""
+    database_id: int = 0
+    own_reactions: tuple[str, ...] = ()
+    """What we reacted with."""
+
+
+class Remark(Value):
+    """An inline comment of a review."""
+
+    path: str
+    line: int
+    """In the newer file; 0 where GitHub names none."""
+    body: str
+
+
+class ReviewText(Value):
+    """What somebody wrote in a review."""
+
+    body: str
+    remarks: tuple[Remark, ...] = ()
 
 
 class Checks(Value):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from cogworks.forge.facts import Branch, Issue, Ledger, PullRequest, RateLimit, Viewer
+from cogworks.forge.facts import Branch, Issue, Ledger, PullRequest, RateLimit, ReviewText, Viewer
 from cogworks.vocabulary import BranchName, CommitOid, Login, Value
 
 
@@ -54,5 +54,7 @@ class Snapshot(Value):
     """What was left of the hour's points after the read; None where the answer did not say."""
     permissions: Mapping[Login, str] = {}
     """What people may do here (`admin`, `write`, …), of those who newly asked for something; empty when nobody did."""
+    review_texts: Mapping[str, ReviewText] = {}
+    """Node id -> what is written in a review that nobody has dealt with yet and that asks for changes."""
     strangers: tuple[str, ...] = ()
     """What the ledger names as the item's own and GitHub says is not, each in words."""

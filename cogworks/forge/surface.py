@@ -99,6 +99,7 @@ def differences(surface: Surface, snapshot: Snapshot, state: RunState, config: C
 
 def _missing_receipts(snapshot: Snapshot, state: RunState) -> Iterator[AddReaction]:
     reactions = {comment.node_id: comment.own_reactions for comment in snapshot.issue.comments}
+    reactions |= {review.node_id: review.own_reactions for pull in snapshot.pulls for review in pull.reviews}
     for receipt in state.inputs.receipts:
         if receipt.content not in reactions.get(receipt.subject_id, (receipt.content,)):
             yield AddReaction(subject_id=receipt.subject_id, content=receipt.content)

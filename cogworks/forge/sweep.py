@@ -66,6 +66,8 @@ class PullSeen(Value):
     updated_at: datetime
     is_approved: bool | None = None
     """A writer approved this very head and none asks for changes; None = reviews were not read."""
+    objections: tuple[int, ...] = ()
+    """The reviews by writers that ask for changes, where reviews were read."""
 
 
 class Waited(Value):
@@ -204,7 +206,9 @@ def _asked(item: Listed, tip: Tip, seen: Seen) -> Movable | None:
 
 def _pull_news(tip: Tip, seen: Seen) -> Movable | None:
     """Something that became of a pull request since the step which wrote the tip."""
-    for pull in seen_by(tip).pulls:
+    before = seen_by(tip)
+    dealt_with = set(before.reviews)
+    for pull in before.pulls:
         now = seen.pulls.get(pull.number)
         if now is None:
             continue
@@ -215,6 +219,8 @@ def _pull_news(tip: Tip, seen: Seen) -> Movable | None:
         if now.is_approved is not None and now.is_approved != pull.is_approved:
             word = "approved" if now.is_approved else "no longer approved"
             return Movable(reason=f"pull request #{now.number} is {word}")
+        if now.state == "open" and not set(now.objections) <= dealt_with:
+            return Movable(reason=f"somebody asked for changes of pull request #{now.number}")
     return None
 
 
@@ -283,8 +289,11 @@ _WORDS = {
 
 
 def wants_pulls(tip: Tip) -> tuple[IssueNumber, ...]:
-    """The pull requests whose reviews `judge` has to see."""
-    return tuple(wait.number for wait in waited_for(tip) if wait.number is not None)
+    """The pull requests whose reviews `judge` has to see: those that the item waits for, and at its end the open ones."""
+    waited = waited_for(tip)
+    if any(wait.kind == "done" for wait in waited):
+        return tuple(pull.number for pull in seen_by(tip).pulls if pull.state == "open")
+    return tuple(wait.number for wait in waited if wait.number is not None)
 
 
 def is_down_to(pulls: Sequence[PullSeen], since: datetime | None) -> bool:
@@ -322,7 +331,9 @@ _RAN_ITS_COURSE = frozenset(
 def fingerprint(item: Listed, seen: Seen) -> str:
     """Everything visible that a decision about the item could hang on: equal while nobody did anything."""
     tip = seen.tips.get(item.number)
-    pulls = [f"{p.number}:{p.state}:{p.head_oid}:{p.is_approved}" for p in seen.own_pulls(item)]
+    pulls = [
+        f"{p.number}:{p.state}:{p.head_oid}:{p.is_approved}:{p.objections}" for p in seen.own_pulls(item)
+    ]
     parts = [item.updated_at.isoformat(), tip.oid if tip else "", seen.config_oid, *pulls]
     return "|".join(parts)
 

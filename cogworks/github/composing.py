@@ -240,11 +240,14 @@ def _change(index: int, effect: SetBase | EditPullRequest | CloseIssue, known: K
 
 def _on_comment(alias: str, effect: EditComment | AddReaction, known: Known) -> Operation:
     subject = effect.comment_id if isinstance(effect, EditComment) else effect.subject_id
-    here = known.comments.get(known.repository.issue.number, ())
+    snapshot = known.repository
+    here = {comment.node_id for comment in known.comments.get(snapshot.issue.number, ())}
+    if isinstance(effect, AddReaction):
+        here |= {review.node_id for pull in snapshot.pulls for review in pull.reviews}
     # The id may come from the ledger, which others can write: it is good for a write once GitHub showed it on this issue.
-    if subject not in known.posted and all(comment.node_id != subject for comment in here):
+    if subject not in known.posted and subject not in here:
         raise UsageError(
-            f"GitHub showed no comment {subject} on {known.repository.issue.url}, so it was left alone; run the step again."
+            f"GitHub showed no comment {subject} on {snapshot.issue.url}, so it was left alone; run the step again."
         )
     if isinstance(effect, EditComment):
         changed = {"id": effect.comment_id, "body": capped(effect.body)}

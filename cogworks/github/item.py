@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from cogworks.forge.addresses import IssueAddress
 from cogworks.forge.effects import Effect
+from cogworks.forge.facts import ReviewText
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.earlier_logs import EarlierLog, read_earlier_logs
@@ -45,6 +46,9 @@ class TrackedItem:
 
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
         return self._reader.complete(snapshot, recorded)
+
+    def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]:
+        return self._reader.review_texts(snapshot, reviews)
 
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
         return self._people.permissions(snapshot, people)

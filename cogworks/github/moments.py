@@ -7,7 +7,7 @@ from typing import Any
 
 from cogworks.errors import UsageError
 from cogworks.forge.addresses import IssueAddress
-from cogworks.forge.facts import Issue, Ledger, LedgerCommit, PullRequest
+from cogworks.forge.facts import Issue, Ledger, LedgerCommit, PullRequest, ReviewText
 from cogworks.forge.snapshot import Snapshot
 from cogworks.github.answers import Answer, as_error
 from cogworks.github.documents import document
@@ -89,6 +89,10 @@ class ItemReader:
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
         """What each of them may do in the repository; one request."""
         return self._people.permissions(snapshot, people)
+
+    def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]:
+        """As `SnapshotReader.review_texts`."""
+        return self._reader.review_texts(snapshot, reviews)
 
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
         """As `SnapshotReader.complete`."""

@@ -16,7 +16,7 @@ from cogworks.forge.facts import (
 )
 from cogworks.forge.snapshot import Contents, RepositoryFacts, Snapshot
 from cogworks.github.answers import Answer, GraphQLProblem, as_error, is_forbidden
-from cogworks.github.pulls import account, pulls_of_branches, referring_pulls
+from cogworks.github.pulls import account, own_reactions, pulls_of_branches, referring_pulls
 from cogworks.unexpected import Node, each, entries, expecting, unexpected
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
 
@@ -238,9 +238,7 @@ def comment_of(node: Node) -> Comment:
         edited=node.get("lastEditedAt") is not None,
         viewer_did_author=node["viewerDidAuthor"],
         url=node["url"],
-        own_reactions=tuple(
-            group["content"] for group in node.get("reactionGroups") or () if group["viewerHasReacted"]
-        ),
+        own_reactions=own_reactions(node),
     )
 
 

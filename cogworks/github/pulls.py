@@ -1,9 +1,9 @@
 """The pull requests in an answer of GitHub, with their reviews and checks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from cogworks.forge.facts import Account, Checks, PullRequest, Review
+from cogworks.forge.facts import Account, Checks, PullRequest, Remark, Review, ReviewText
 from cogworks.github.answers import Answer, as_error
 from cogworks.unexpected import Node, each
 from cogworks.vocabulary import BranchName, CommitOid, IssueNumber, Login
@@ -16,6 +16,27 @@ def account(node: Node | None) -> Account | None:
     if node is None:
         return None
     return Account(login=Login(node["login"]), id=node.get("databaseId"), is_bot=node["__typename"] == "Bot")
+
+
+def own_reactions(node: Node) -> tuple[str, ...]:
+    """What the viewer reacted with."""
+    return tuple(group["content"] for group in node.get("reactionGroups") or () if group["viewerHasReacted"])
+
+
+def review_texts_of(nodes: Sequence[Node | None]) -> Mapping[str, ReviewText]:
+    """Node id -> the words of a review and of its inline comments; those that are gone are left out."""
+
+    def text_of(node: Node | None) -> tuple[str, ReviewText] | None:
+        if not node or node["__typename"] != "PullRequestReview":
+            return None
+        remarks = each(node["comments"]["nodes"], "comments.nodes", _remark)
+        return node["id"], ReviewText(body=node["body"], remarks=tuple(remarks))
+
+    return dict(found for found in each(nodes, "nodes", text_of) if found is not None)
+
+
+def _remark(node: Node) -> Remark:
+    return Remark(path=node["path"], line=node["line"] or node["originalLine"] or 0, body=node["body"])
 
 
 def pulls_of_branches(repository: Node, *, checks_hidden: bool) -> list[PullRequest]:
@@ -135,6 +156,9 @@ def _review(node: Node) -> Review:
         state=node["state"].lower(),
         oid=CommitOid(node["commit"]["oid"]) if node.get("commit") else None,
         can_push=node["authorCanPushToRepository"],
+        node_id=node["id"],
+        database_id=int(node["fullDatabaseId"]),
+        own_reactions=own_reactions(node),
     )
 
 

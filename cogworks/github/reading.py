@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from cogworks.errors import CogworksError, TryAgainLater
 from cogworks.forge.addresses import IssueAddress
+from cogworks.forge.facts import ReviewText
 from cogworks.forge.markers import work_prefix
 from cogworks.forge.recorded import Recorded, recorded_in
 from cogworks.forge.snapshot import Snapshot
@@ -20,7 +21,7 @@ from cogworks.github.documents import document, read_work_item
 from cogworks.github.habits import Habit, Habits, ReadSize, RememberedHere
 from cogworks.github.pages import BlobSource, HeadMoved, completed, is_behind, moment_of, with_whole_files
 from cogworks.github.parsing import comment_of, parse_snapshot, refuse_unreadable
-from cogworks.github.pulls import parse_recorded_pulls, refuse_other_than_gone
+from cogworks.github.pulls import parse_recorded_pulls, refuse_other_than_gone, review_texts_of
 from cogworks.ledger.record import ROOT_BRANCH, ledger_branch
 from cogworks.unexpected import each, expecting
 
@@ -119,6 +120,12 @@ class SnapshotReader:
         pulls = sorted([*snapshot.pulls, *found.own], key=lambda pull: pull.number)
         strangers = (*snapshot.strangers, *found.strangers)
         return snapshot.model_copy(update={"pulls": tuple(pulls), "strangers": strangers})
+
+    def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]:
+        """What is written in these reviews of the item, by node id; one request."""
+        answer = self._client.query(document("review-texts"), {"ids": list(reviews)})
+        refuse_other_than_gone(answer, doing=f"read reviews of {snapshot.issue.url}")
+        return review_texts_of(answer.data.get("nodes") or ())
 
     def _whole(self, address: IssueAddress) -> Answer:
         answer, habit = self._ask(address)

@@ -23,6 +23,7 @@ from cogworks.forge.effects import (
     SetBase,
     SetLabels,
 )
+from cogworks.forge.facts import ReviewText
 from cogworks.forge.publication import (
     Learned,
     PublicationContext,
@@ -50,6 +51,7 @@ class ReadsItem(Protocol):
 
     def read(self) -> Snapshot: ...
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot: ...
+    def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]: ...
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]: ...
     def earlier_logs(self, node: NodeId, *, besides: str) -> Sequence[EarlierLog]: ...
 
@@ -67,6 +69,9 @@ class StagedItem:
 
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
         return self._item.complete(snapshot, recorded)
+
+    def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]:
+        return self._item.review_texts(snapshot, reviews)
 
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
         return self._item.permissions(snapshot, people)

@@ -32,7 +32,7 @@ _PULLS = f"""pullRequests(first: {PULLS_PAGE}, after: $pulls, orderBy: {{field: 
 _TIP = "target { oid ... on Commit { message committedDate } }"
 _REVIEWED = (
     "...Pull latestOpinionatedReviews(first: 20, writersOnly: true) "
-    "{ nodes { state authorCanPushToRepository commit { oid } } }"
+    "{ nodes { fullDatabaseId state authorCanPushToRepository commit { oid } } }"
 )
 _PULL = """fragment Pull on PullRequest {
   number pullRequestState: state headRefName headRefOid updatedAt isCrossRepository
@@ -204,6 +204,7 @@ def pull_seen(node: Mapping[str, Any]) -> PullSeen:
         head_oid=CommitOid(node["headRefOid"]),
         updated_at=node["updatedAt"],
         is_approved=_is_approved(node),
+        objections=_objections(node),
     )
 
 
@@ -218,6 +219,15 @@ def _is_approved(node: Mapping[str, Any]) -> bool | None:
         for review in writers
     )
     return approved and not refused
+
+
+def _objections(node: Mapping[str, Any]) -> tuple[int, ...]:
+    reviews = ((node.get("latestOpinionatedReviews") or {}).get("nodes")) or ()
+    return tuple(
+        int(review["fullDatabaseId"])
+        for review in reviews
+        if review["authorCanPushToRepository"] and review["state"] == "CHANGES_REQUESTED"
+    )
 
 
 def _is_absence(problem: GraphQLProblem) -> bool:

@@ -13,7 +13,7 @@ from cogworks.pipeline.visits import MAX_ATTEMPTS, FoldedVisits, Lease, VisitRec
 
 _NUMBERED = re.compile(r"(reply|manifest)-([1-9][0-9]*)\.json")
 _EPSILON_USD = 1e-6
-_SETTLED_LATER = {"is_discarded", "status", "summary"}
+_SETTLED_LATER = {"is_discarded", "status", "summary", "changes"}
 """What the state may say otherwise than `visit.json`: edges that were decided after it was written."""
 Files = Mapping[str, str | None]
 """Path -> text; None where the file is too large to be read or is no text."""

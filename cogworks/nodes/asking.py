@@ -12,6 +12,7 @@ from cogworks.codebase.changes import FileChange, protected_by
 from cogworks.nodes.contract import Failed, Learnt, NodePorts, NodeTask, Reply, Talk, Visit
 from cogworks.nodes.replies import ProposedFile
 from cogworks.nodes.shown import look_limits, manifest_of
+from cogworks.pipeline.visits import AskedChange
 from cogworks.sight.view import FirstView
 
 MAX_LEARNT_CHARS = 20_000
@@ -66,8 +67,17 @@ def conversation_about(ports: NodePorts, task: NodeTask, question: Question[Repl
     if task.learnt is not None:
         talk.tell("_moved_up", told_of(task.learnt))
     if task.earlier_failure:
-        talk.tell("_earlier_failure", {"reason": task.earlier_failure[:MAX_FAILURE_CHARS]})
+        # What `/cogworks reject` says is the reason already.
+        asked = (each for each in task.asked_changes if each.text not in task.earlier_failure)
+        reason = "\n".join([task.earlier_failure, *map(change_line, asked)])
+        talk.tell("_earlier_failure", {"reason": reason[:MAX_FAILURE_CHARS]})
     return talk
+
+
+def change_line(change: AskedChange) -> str:
+    """What somebody wants otherwise, with its place."""
+    place = f"{change.file}:{change.line}" if change.line else change.file
+    return f"- {f'{place}: ' if place else ''}{change.text}"
 
 
 def told_of(learnt: Learnt) -> Mapping[str, Any]:

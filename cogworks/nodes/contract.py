@@ -25,6 +25,7 @@ from cogworks.forge.wordings import EditedText
 from cogworks.llm.conversation import Looks
 from cogworks.llm.gateway import NO_LOOKS, LookLimits
 from cogworks.packs.choosing import FrozenPacks
+from cogworks.pipeline.visits import AskedChange
 from cogworks.repair.consulting import HasPath
 from cogworks.repair.probe.investigating import SandboxPool
 from cogworks.repair.transact.transaction import Tree
@@ -152,6 +153,8 @@ class NodeTask(Value):
     """On a node that works on the item as a whole; None: the item was on no other way before."""
     earlier_failure: str = ""
     """Why the visit of this node (and sub-item) before this one failed; empty where it did not, or there was none."""
+    asked_changes: tuple[AskedChange, ...] = ()
+    """What people want otherwise since this node (and sub-item) last succeeded, by a review or by `/cogworks reject`."""
     sub_item: SubItemRef | None
     sub_items: tuple[SubItemRef, ...]
     pull_requests: tuple[PullRequestRef, ...]

@@ -16,8 +16,8 @@ from cogworks.repair.proof import Summary, caution, markdown, promise
 
 _DEPENDENCY = {"add": "comes to depend on", "remove": "no longer depends on"}
 _HOW_TO_ACCEPT = (
-    "**To accept**, merge this pull request (or approve it). **To change it**, edit the files on this branch before "
-    "you merge; what is merged is what the next step reads. **To refuse**, close it without merging."
+    "**To accept**, merge this pull request (or approve it). **To change it**, request changes in a review, or edit the "
+    "files on this branch before you merge; what is merged is what the next step reads. **To refuse**, close it without merging."
 )
 
 

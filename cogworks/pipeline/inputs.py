@@ -1,7 +1,6 @@
 """What people ask for changes the run: each verb as a transition of the state, and the answer it gets."""
 
 from collections.abc import Callable, Mapping
-from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Literal
 
@@ -10,7 +9,6 @@ from cogworks.pipeline.calls import (
     asking_visit,
     lapsed,
     with_approved_call,
-    with_rejected_call,
 )
 from cogworks.pipeline.facts import Facts
 from cogworks.pipeline.graph import Instance, Pipeline
@@ -23,14 +21,15 @@ from cogworks.pipeline.people import (
     Reaction,
     Receipt,
 )
-from cogworks.pipeline.places import place_of
-from cogworks.pipeline.position import Standing, artifact_of, dependents_of, instance_name, is_gated, slug_of
+from cogworks.pipeline.position import artifact_of, instance_name, is_gated
+from cogworks.pipeline.redoing import NotNow, finished, rejected, retried, revised
 from cogworks.pipeline.restarting import restarted
-from cogworks.pipeline.state import RunState, edge_key, visit_key
-from cogworks.pipeline.visits import VisitRecord
-from cogworks.vocabulary import NodeId, Value
+from cogworks.pipeline.state import RunState, visit_key
+from cogworks.pipeline.visits import AskedChange
+from cogworks.vocabulary import IssueNumber, NodeId, Value
 
-Verb = Literal["run", "approve", "reject", "retry", "cancel", "restart", "hold", "resume", "status"]
+Verb = Literal["run", "approve", "reject", "retry", "cancel", "restart", "hold", "resume", "status", "revise"]
+"""`revise` is what a review says that asks for changes; it is no command."""
 HOW_TO_WRITE: Mapping[str, str] = {
     "run": "/cogworks run",
     "approve": "/cogworks approve <node> <hash>",
@@ -42,7 +41,7 @@ HOW_TO_WRITE: Mapping[str, str] = {
     "resume": "/cogworks resume <why>",
     "status": "/cogworks status",
 }
-"""Verb -> how it is written."""
+"""Verb -> how it is written; `revise` is no command."""
 CANCELLED_TOPIC = "cancelled"
 
 
@@ -53,12 +52,15 @@ class Asked(Value):
     node: str = ""
     """`<node>` or `<node>@<sub-item key or number>`, for `approve` and `reject`."""
     artifact: str = ""
+    pull_request: IssueNumber | None = None
+    """Whose review asks for changes, for `revise`."""
+    changes: tuple[AskedChange, ...] = ()
     why: str = ""
     by: str
     comment_id: int = 0
-    """0: by a label, which gets no answer."""
+    """Of the comment or the review; 0: by a label, which gets no answer."""
     subject_id: str = ""
-    """Node id of the comment, for the receipt."""
+    """Node id of the comment or the review, for the receipt."""
     written: datetime | None = None
     """When the comment was, or the label was set, by GitHub's clock."""
 
@@ -83,14 +85,12 @@ class Heard(Value):
     """Id of the newest comment among them; 0 = there is none."""
     last_label_event_id: str = ""
     """Of the newest label event among them, those that only had to be judged included."""
+    reviews: tuple[int, ...] = ()
+    """Of the reviews that ask for changes now, where one of them is new."""
 
     @property
     def is_empty(self) -> bool:
-        return not self.last_comment_id and not self.last_label_event_id
-
-
-class NotNow(Exception):
-    """A command of somebody who may give it does not fit the run; its text is the answer."""
+        return not (self.last_comment_id or self.last_label_event_id or self.reviews)
 
 
 def obey(
@@ -135,14 +135,14 @@ def _after(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> R
     match asked.verb:
         case "approve":
             return _approved(state, facts, asked, pipeline)
-        case "reject":
-            return _rejected(state, facts, asked, pipeline)
+        case "reject" | "revise":
+            return _refused(state, facts, asked, pipeline)
         case "run":
             # A label says by itself that it is there; a comment has to be remembered.
             by = asked.by if asked.comment_id else state.asked_by
-            return _retried(state, facts, pipeline).model_copy(update={"asked_by": by})
+            return retried(state, facts, pipeline).model_copy(update={"asked_by": by})
         case "retry":
-            return _retried(state, facts, pipeline, must_exist=True)
+            return retried(state, facts, pipeline, must_exist=True)
         case "hold":
             return state.model_copy(update={"held": Held(by=asked.by, why=asked.why)})
         case "resume":
@@ -154,6 +154,15 @@ def _after(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> R
             return _cancelled(state, asked)
         case "status" | "restart":
             return state
+
+
+def _refused(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> RunState:
+    """A result is not wanted as it is; who asks for changes in a review wants it done again at once."""
+    if asked.pull_request is not None:
+        return revised(state, facts, pipeline, asked.pull_request, by=asked.by, changes=asked.changes)
+    changes = (AskedChange(by=asked.by, text=asked.why),)
+    why = f"rejected by {asked.by}: {asked.why}"
+    return rejected(state, facts, pipeline, _named(state, asked, pipeline), reason=why, changes=changes)
 
 
 def named_instance(name: str, state: RunState, pipeline: Pipeline) -> Instance | None:
@@ -179,7 +188,7 @@ def _approved(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -
         raise NotNow(
             f"`{asked.artifact[:12]}` is not the call that {instance_name(at)} asks about now. Look at it, then paste: `{line}`"
         )
-    visit = _finished(state, at)
+    visit = finished(state, at)
     name = instance_name(visit.instance)
     if not is_gated(state, facts, pipeline, pipeline.node(visit.node)):
         raise NotNow(f"{name} does not wait for an approval")
@@ -207,25 +216,6 @@ def _require_fresh(asked: Asked, facts: Facts, line: str) -> None:
         raise NotNow(f"this approval came too late to be obeyed: {reason}. Look again, then paste: `{line}`")
 
 
-def _rejected(state: RunState, facts: Facts, asked: Asked, pipeline: Pipeline) -> RunState:
-    at = _named(state, asked, pipeline)
-    reason = f"rejected by {asked.by}: {asked.why}"
-    if left := asking_visit(state, at):
-        return with_rejected_call(state, left, reason)
-    visit = _finished(state, at)
-    name = instance_name(visit.instance)
-    gates = Standing(state, facts, pipeline).position.gates
-    if any((gate.node, gate.sub_item, gate.how) == (*visit.instance, "merged") for gate in gates):
-        raise NotNow(f"the pull request of {name} is merged; revert it, or `/cogworks restart`")
-    if visit.sub_item is None and state.sub_items is not None and _is_before_plan(visit.node, pipeline):
-        raise NotNow(f"the plan is already made from {name}; `/cogworks restart` begins anew")
-    visits = tuple(
-        v.model_copy(update={"status": "failed", "summary": reason}) if v is visit else v
-        for v in state.visits
-    )
-    return state.model_copy(update={"visits": visits, "status": "running"})
-
-
 def _named(state: RunState, asked: Asked, pipeline: Pipeline) -> Instance:
     at = named_instance(asked.node, state, pipeline)
     if at is None:
@@ -234,65 +224,6 @@ def _named(state: RunState, asked: Asked, pipeline: Pipeline) -> Instance:
             f"`{asked.node}` names no node of this item (a node per sub-work-item is written <node>@<number>); there are: {known}"
         )
     return at
-
-
-def _finished(state: RunState, at: Instance) -> VisitRecord:
-    visit = state.latest(at)
-    if visit is None or visit.status == "failed" or state.lease_of(at) is not None:
-        now = "is being worked on" if state.lease_of(at) else "has no finished result"
-        raise NotNow(f"{instance_name(at)} {now}")
-    return visit
-
-
-def _is_before_plan(node: NodeId, pipeline: Pipeline) -> bool:
-    return any(pipeline.is_sub_item(later) for later in pipeline.downstream_of(node))
-
-
-def _retried(state: RunState, facts: Facts, pipeline: Pipeline, *, must_exist: bool = False) -> RunState:
-    """Without what failed or was rejected, and without everything built on that."""
-    rejected = Standing(state, facts, pipeline).position.rejected
-    failed = {v.instance for v in state.visits if v.status == "failed" and not v.is_discarded}
-    # Where no way led on from a node, asking again leads nowhere: the node itself is done again.
-    wrong = failed | {place_of(at) for at in failed} | rejected.keys()
-    stopped = any(left.stopped_short_of for left in state.given_back)
-    # Visits that stopped short of a call may be claimed once more.
-    tried = tuple(left.model_copy(update={"stopped_short_of": None}) for left in state.given_back)
-    state = state.model_copy(update={"given_back": tried})
-    if not wrong:
-        if must_exist and not stopped:
-            raise NotNow("nothing has failed, so there is nothing to do again")
-        return state
-    if any(at.sub_item is None and state.sub_items and _is_before_plan(at.node, pipeline) for at in rejected):
-        raise NotNow(
-            "the plan is already made from what was rejected; reopen the pull request, or `/cogworks restart`"
-        )
-    undone = _built_on(state, pipeline, wrong, rejected.keys())
-    slugs = {slug_of(state, pipeline.node(at.node), at.sub_item) for at in rejected}
-    marks = {edge_key(edge.id, at.sub_item) for at in undone for edge in pipeline.forward_from(at.node)}
-    kept = tuple(pull for pull in state.pull_requests if pull.slug not in slugs)
-    after = state.discarding(frozenset(undone), frozenset(marks))
-    return after.model_copy(update={"pull_requests": kept, "status": "running"})
-
-
-def _built_on(
-    state: RunState, pipeline: Pipeline, wrong: AbstractSet[Instance], rejected: AbstractSet[Instance]
-) -> set[Instance]:
-    whole = {at.sub_item for at in rejected if at.sub_item is not None}
-    below = dependents_of(state, {at.sub_item for at in wrong if at.sub_item is not None})
-    undone = set(wrong)
-    for visit in state.visits:
-        at = place_of(visit.instance)
-        is_whole = at.sub_item is not None and (at.sub_item in whole or at.sub_item in below)
-        if (
-            at in wrong
-            or is_whole
-            or any(
-                at.node in pipeline.downstream_of(cause.node) and at.sub_item in (None, cause.sub_item)
-                for cause in wrong
-            )
-        ):
-            undone |= {at, visit.instance}
-    return undone
 
 
 def _cancelled(state: RunState, asked: Asked) -> RunState:
@@ -352,6 +283,7 @@ def _with_cursor(state: RunState, heard: Heard, receipts: tuple[Receipt, ...]) -
             "times": before.times + 1,
             "ignored_labels": heard.ignored_labels,
             "receipts": receipts or before.receipts,
+            "reviews": heard.reviews or before.reviews,
         }
     )
     return state.model_copy(update={"inputs": inputs})

@@ -9,7 +9,7 @@ from cogworks.pipeline.state import RunState
 from cogworks.vocabulary import CommitOid, IssueNumber
 
 OID_DIGITS = 12
-_FIELD = re.compile(r"(comment|event|labels|pulls)=(\S+)")
+_FIELD = re.compile(r"(comment|event|labels|pulls|reviews)=(\S+)")
 _PULL = re.compile(
     r"(?P<number>\d{1,10}):(?P<state>open|closed|merged)(?P<approved>\+?):(?P<oid>[0-9a-f]{0,40})"
 )
@@ -46,7 +46,7 @@ def noticed(state: RunState, facts: Facts) -> RunState:
 
 def seen_line(inputs: Inputs) -> str:
     """The trailer `Cogworks-Seen` of a ledger commit: how far comments and label events are dealt with, which input
-    labels are there, and `<number>:<state>[+]:<head>` of every pull request (`+`: approved)."""
+    labels are there, `<number>:<state>[+]:<head>` of every pull request (`+`: approved), and the reviews that asked for changes."""
     pulls = (
         f"{p.number}:{p.state}{'+' if p.is_approved else ''}:{p.head_oid[:OID_DIGITS]}" for p in inputs.pulls
     )
@@ -55,6 +55,7 @@ def seen_line(inputs: Inputs) -> str:
         "event": inputs.last_label_event_id,
         "labels": ",".join(inputs.labels),
         "pulls": ",".join(pulls),
+        "reviews": ",".join(map(str, inputs.reviews)),
     }
     return " ".join(f"{name}={text}" for name, text in parts.items() if text)
 
@@ -67,6 +68,7 @@ def read_seen(line: str) -> Inputs:
     return Inputs(
         last_comment_id=int(comment) if comment.isdecimal() else 0,
         last_label_event_id=fields.get("event", ""),
+        reviews=tuple(int(text) for text in fields.get("reviews", "").split(",") if text.isdecimal()),
         labels=tuple(_LABELS[name] for name in fields.get("labels", "").split(",") if name in _LABELS),
         pulls=tuple(
             SeenPull.model_validate(

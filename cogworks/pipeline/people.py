@@ -163,6 +163,8 @@ class Inputs(Value):
     """How many commits dealt with inputs."""
     ignored_labels: tuple[IgnoredLabel, ...] = ()
     """Labels that are on the issue and do not count."""
+    reviews: tuple[int, ...] = ()
+    """The reviews that asked for changes at the last look, all dealt with."""
     receipts: tuple[Receipt, ...] = ()
     """For the commands dealt with last."""
     labels: tuple[InputLabel, ...] = ()

@@ -24,6 +24,17 @@ class NextCall(Value):
     tokens: int
 
 
+class AskedChange(Value):
+    """Something that somebody wants otherwise in a result."""
+
+    by: str
+    file: str = ""
+    """Empty: it is about the result as a whole."""
+    line: int = 0
+    """In the newer file; 0: it is about the whole file."""
+    text: str
+
+
 class VisitRecord(Value):
     """One finished visit of one node."""
 
@@ -49,6 +60,8 @@ class VisitRecord(Value):
     """Expressions alone could not say where it leads: a routing visit decides its edges."""
     answers: tuple[ConditionAnswer, ...] = ()
     """A routing visit: what the model said, in the order it was asked."""
+    changes: tuple[AskedChange, ...] = ()
+    """Somebody rejected its result and asked for these."""
     is_discarded: bool = False
     """A rework edge or a retry went back behind it; its output no longer counts."""
 

@@ -27,6 +27,7 @@ from cogworks.llm.package_data import shipped_prompts
 from cogworks.nodes.code_generation import run
 from cogworks.nodes.contract import Conventions, Failed, NodeTask, Succeeded, Workspace
 from cogworks.nodes.replies import Implementation, ProposedFile, WrittenTests
+from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import RunId, Severity
 from tests.codebase.repositories import BOT, ENVIRONMENT, BareRepository, git
 from tests.cycle.test_handoff import handoff
@@ -911,6 +912,28 @@ def test_findings_about_the_tests_go_to_their_writer_and_may_be_all_there_is_to_
     assert (outcome.output["summary"], outcome.output["attempts"]) == (CODE["summary"], 0)
     assert outcome.output["test_handoff"]["sha256"] == sha256(more)
     assert place.copy.tree[CUSTOM] == more
+
+
+def test_what_people_ask_for_is_shared_out_by_its_file_and_told_with_their_name() -> None:
+    more = f"{TEXT}\n\ndef test_negative(): ...\n"
+    revised = written().model_copy(
+        update={"files": (ProposedFile(path=CUSTOM, action="modify", content=more),)}
+    )
+    place = world(revised, implemented(BETTER), files=BRANCH, base=FILES)
+    asked = (
+        AskedChange(by="ann", text="Call it sum."),
+        AskedChange(by="ann", file="src/adder/adding.py", line=2, text="Add numbers only."),
+        AskedChange(by="ann", file=CUSTOM, line=1, text="Test negative ones."),
+    )
+
+    outcome = run(the_task(ordinal=2, earlier=on_branch(), asked_changes=asked), place)
+
+    assert isinstance(outcome, Succeeded)
+    assert place.model.purposes == ["write_tests-A-v2-1", "implementation-A-v2-1"]
+    assert "Test negative ones." in place.model.asked[0]
+    told = place.model.asked[1]
+    assert [text in told for text in ("Call it sum.", "Add numbers only.", "asked for by ann")] == [True] * 3
+    assert "Test negative ones." not in told
 
 
 def test_findings_about_both_are_shared_out() -> None:

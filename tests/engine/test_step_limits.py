@@ -67,6 +67,9 @@ class Tracker:
     def complete(self, snapshot: Any, recorded: Any) -> Any:
         return self.reader.complete(snapshot, recorded)
 
+    def review_texts(self, snapshot: Any, reviews: Any) -> Any:
+        return self.reader.review_texts(snapshot, reviews)
+
     def permissions(self, snapshot: Any, people: Any) -> Any:
         return {login: self.rest.permission_of(login) for login in people}
 

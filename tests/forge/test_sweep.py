@@ -215,6 +215,24 @@ def test_a_review_is_old_news_once_a_step_has_seen_it_and_its_end_is_none() -> N
     assert verdict(item(), ledger, pull()) == Movable(reason="pull request #9 is no longer approved")
 
 
+@pytest.mark.parametrize(
+    "trailer",
+    [{"waits_for": f"merge 9@{HEAD}"}, {"waits_for": "done"}],
+    ids=["at-a-gate", "at-the-end"],
+)
+def test_a_review_that_asks_for_changes_moves_an_item_until_a_step_has_dealt_with_it(
+    trailer: dict[str, str],
+) -> None:
+    before = tip(record("succeeded", **trailer, seen=f"event=e1 pulls=9:open:{HEAD[:12]} reviews=41"))
+
+    assert wants_pulls(before) == (9,)
+    assert isinstance(verdict(item(), before, pull(objections=(41,))), Resting)
+    assert verdict(item(), before, pull(objections=(41, 52))) == Movable(
+        reason="somebody asked for changes of pull request #9"
+    )
+    assert isinstance(verdict(item(), before, pull(state="open", objections=())), Resting)
+
+
 WAITS = tip(record("succeeded", waits_for=f"merge 9@{HEAD}"))
 
 

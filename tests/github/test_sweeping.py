@@ -159,6 +159,19 @@ def test_the_reviews_of_a_waited_for_pull_request_come_one_request_later(hub: Ma
     assert len(client.asked) == 6
 
 
+def test_who_asks_for_changes_of_a_finished_item_is_seen_one_request_later(hub: MakeHub) -> None:
+    client = hub(Item(ledger=record("succeeded", waits_for="done", seen="pulls=2:open:abc")))
+    pull = client.pull(1)
+    owner = authenticate(client.world, OWNER_TOKEN)
+
+    before = look_through(client, DEMO, since=None)
+    review = create_review(client.world, owner, pull, event="REQUEST_CHANGES", body="No")
+    after = look_through(client, DEMO, since=None)
+
+    assert [seen.pulls[IssueNumber(2)].objections for seen in (before, after)] == [(), (review.id,)]
+    assert len(client.asked) == 6
+
+
 def test_only_a_line_to_cogworks_that_nobody_read_counts_and_comes_one_request_later(hub: MakeHub) -> None:
     client = hub(*[Item(ledger=record("succeeded", waits_for="approval")) for _ in range(4)])
     owner = authenticate(client.world, OWNER_TOKEN)

@@ -8,6 +8,7 @@ from cogworks.forge.effects import CommitFiles, FileText, OpenPullRequest
 from cogworks.nodes.architecture import problems_of, run
 from cogworks.nodes.contract import Failed, Succeeded
 from cogworks.nodes.replies import AffectedModule, DependencyChange, Requirement, Specification
+from cogworks.pipeline.visits import AskedChange
 from cogworks.vocabulary import BranchName
 from tests.nodes.examples import FILES, KEY, SPECIFICATION, output, ports, task
 
@@ -137,3 +138,23 @@ def test_a_secret_in_the_specification_is_refused_with_its_line() -> None:
     problems = problems_of(leaking, tuple(FILES))
 
     assert problems == ["line 5 of the Markdown looks like a GitHub token; use a placeholder"]
+
+
+def test_what_a_review_of_the_specification_asks_for_is_told_with_its_place() -> None:
+    place = ports(SPECIFICATION)
+    asked = (
+        AskedChange(by="ann", text="Say what happens to text."),
+        AskedChange(by="ann", file="docs/specs/7.md", line=3, text="Always?"),
+    )
+    again = task("architecture").model_copy(
+        update={
+            "earlier_failure": "ann asked for changes in a review of #12",
+            "asked_changes": asked,
+        }
+    )
+
+    run(again, place)
+
+    told = "\n".join(place.model.asked)
+    assert "ann asked for changes in a review of #12" in told
+    assert "- Say what happens to text.\n- docs/specs/7.md:3: Always?" in told

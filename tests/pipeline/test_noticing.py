@@ -25,6 +25,7 @@ INPUTS = st.builds(
     last_comment_id=st.integers(0, 2**40),
     last_label_event_id=st.from_regex(r"[A-Za-z0-9_=+/-]{0,40}", fullmatch=True),
     labels=st.lists(st.sampled_from(get_args(InputLabel)), unique=True).map(tuple),
+    reviews=st.lists(st.integers(1, 2**40), max_size=4).map(tuple),
     pulls=st.lists(PULLS, max_size=4).map(tuple),
 )
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from cogworks.forge.effects import Effect
-from cogworks.forge.facts import SubIssue
+from cogworks.forge.facts import ReviewText, SubIssue
 from cogworks.forge.markers import Marker, parse_marker
 from cogworks.forge.publication import PublicationContext, Published
 from cogworks.forge.snapshot import Snapshot
@@ -52,6 +52,9 @@ class ItemInMemory:
 
     def complete(self, snapshot: Snapshot, recorded: Sequence[str]) -> Snapshot:
         return self.runner.complete(snapshot, recorded)
+
+    def review_texts(self, snapshot: Snapshot, reviews: Sequence[str]) -> Mapping[str, ReviewText]:
+        return self.runner.review_texts(snapshot, reviews)
 
     def permissions(self, snapshot: Snapshot, people: Sequence[Login]) -> Mapping[Login, str]:
         return self.runner.permissions(snapshot, people)

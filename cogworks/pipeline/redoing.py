@@ -1,0 +1,144 @@
+"""A result that people do not want, and doing again what failed or was rejected, with everything that is built on it."""
+
+from collections.abc import Set as AbstractSet
+
+from cogworks.pipeline.calls import asking_visit, with_rejected_call
+from cogworks.pipeline.facts import Facts
+from cogworks.pipeline.graph import Instance, Pipeline
+from cogworks.pipeline.places import place_of
+from cogworks.pipeline.position import Standing, dependents_of, instance_name, slug_of
+from cogworks.pipeline.state import RunState, edge_key
+from cogworks.pipeline.visits import AskedChange, VisitRecord
+from cogworks.vocabulary import IssueNumber, NodeId
+
+
+class NotNow(Exception):
+    """A wish of somebody who may have it does not fit the run; its text is the answer."""
+
+
+def rejected(
+    state: RunState,
+    facts: Facts,
+    pipeline: Pipeline,
+    at: Instance,
+    *,
+    reason: str,
+    changes: tuple[AskedChange, ...],
+) -> RunState:
+    """The state in which the result of a node failed because somebody did not want it so.
+
+    Args:
+        reason: in one line.
+        changes: what is wanted instead; whoever does it again is told.
+
+    Raises:
+        NotNow: there is no such result, or it is too late.
+    """
+    if left := asking_visit(state, at):
+        return with_rejected_call(state, left, reason)
+    visit = finished(state, at)
+    name = instance_name(visit.instance)
+    gates = Standing(state, facts, pipeline).position.gates
+    if any((gate.node, gate.sub_item, gate.how) == (*visit.instance, "merged") for gate in gates):
+        raise NotNow(f"the pull request of {name} is merged; revert it, or `/cogworks restart`")
+    if visit.sub_item is None and state.sub_items is not None and _is_before_plan(visit.node, pipeline):
+        raise NotNow(f"the plan is already made from {name}; `/cogworks restart` begins anew")
+    failed = {"status": "failed", "summary": reason, "changes": changes}
+    visits = tuple(v.model_copy(update=failed) if v is visit else v for v in state.visits)
+    return state.model_copy(update={"visits": visits, "status": "running"})
+
+
+def revised(
+    state: RunState,
+    facts: Facts,
+    pipeline: Pipeline,
+    number: IssueNumber,
+    *,
+    by: str,
+    changes: tuple[AskedChange, ...],
+) -> RunState:
+    """The state in which the work behind a pull request is done again, as a review of it asks.
+
+    Raises:
+        NotNow: nothing of this run made the pull request, or it is too late.
+    """
+    at = _maker_of(state, pipeline, number)
+    if at is None:
+        raise NotNow(f"pull request #{number} is of an earlier run; `/cogworks restart` begins anew")
+    reason = f"{by} asked for changes in a review of #{number}"
+    return retried(rejected(state, facts, pipeline, at, reason=reason, changes=changes), facts, pipeline)
+
+
+def _maker_of(state: RunState, pipeline: Pipeline, number: IssueNumber) -> Instance | None:
+    """The first node that wrote to the branch of a pull request: what follows it judges or publishes."""
+    known = next((pull for pull in state.pull_requests if pull.number == number), None)
+    if known is None:
+        return None
+    order = pipeline.topological_order
+    makers = [
+        visit.instance
+        for visit in state.visits
+        if not visit.is_discarded
+        and pipeline.has(visit.node)
+        and slug_of(state, pipeline.node(visit.node), visit.sub_item) == known.slug
+    ]
+    return min(makers, key=lambda at: order.index(at.node), default=None)
+
+
+def finished(state: RunState, at: Instance) -> VisitRecord:
+    visit = state.latest(at)
+    if visit is None or visit.status == "failed" or state.lease_of(at) is not None:
+        now = "is being worked on" if state.lease_of(at) else "has no finished result"
+        raise NotNow(f"{instance_name(at)} {now}")
+    return visit
+
+
+def _is_before_plan(node: NodeId, pipeline: Pipeline) -> bool:
+    return any(pipeline.is_sub_item(later) for later in pipeline.downstream_of(node))
+
+
+def retried(state: RunState, facts: Facts, pipeline: Pipeline, *, must_exist: bool = False) -> RunState:
+    """Without what failed or was rejected, and without everything built on that."""
+    rejected = Standing(state, facts, pipeline).position.rejected
+    failed = {v.instance for v in state.visits if v.status == "failed" and not v.is_discarded}
+    # Where no way led on from a node, asking again leads nowhere: the node itself is done again.
+    wrong = failed | {place_of(at) for at in failed} | rejected.keys()
+    stopped = any(left.stopped_short_of for left in state.given_back)
+    # Visits that stopped short of a call may be claimed once more.
+    tried = tuple(left.model_copy(update={"stopped_short_of": None}) for left in state.given_back)
+    state = state.model_copy(update={"given_back": tried})
+    if not wrong:
+        if must_exist and not stopped:
+            raise NotNow("nothing has failed, so there is nothing to do again")
+        return state
+    if any(at.sub_item is None and state.sub_items and _is_before_plan(at.node, pipeline) for at in rejected):
+        raise NotNow(
+            "the plan is already made from what was rejected; reopen the pull request, or `/cogworks restart`"
+        )
+    undone = _built_on(state, pipeline, wrong, rejected.keys())
+    slugs = {slug_of(state, pipeline.node(at.node), at.sub_item) for at in rejected}
+    marks = {edge_key(edge.id, at.sub_item) for at in undone for edge in pipeline.forward_from(at.node)}
+    kept = tuple(pull for pull in state.pull_requests if pull.slug not in slugs)
+    after = state.discarding(frozenset(undone), frozenset(marks))
+    return after.model_copy(update={"pull_requests": kept, "status": "running"})
+
+
+def _built_on(
+    state: RunState, pipeline: Pipeline, wrong: AbstractSet[Instance], rejected: AbstractSet[Instance]
+) -> set[Instance]:
+    whole = {at.sub_item for at in rejected if at.sub_item is not None}
+    below = dependents_of(state, {at.sub_item for at in wrong if at.sub_item is not None})
+    undone = set(wrong)
+    for visit in state.visits:
+        at = place_of(visit.instance)
+        is_whole = at.sub_item is not None and (at.sub_item in whole or at.sub_item in below)
+        if (
+            at in wrong
+            or is_whole
+            or any(
+                at.node in pipeline.downstream_of(cause.node) and at.sub_item in (None, cause.sub_item)
+                for cause in wrong
+            )
+        ):
+            undone |= {at, visit.instance}
+    return undone

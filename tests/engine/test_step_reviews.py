@@ -1,0 +1,207 @@
+"""A review that asks for changes of a pull request of the item: the work behind it is done again, once, and told why."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from cogworks.forge.facts import Account, Remark, ReviewText
+from cogworks.forge.objections import MAX_CHARS
+from cogworks.nodes.contract import NodePorts, NodeTask, Outcome
+from cogworks.pipeline.visits import AskedChange
+from cogworks.vocabulary import IssueNumber, Login, NodeId
+from tests.step_fakes import NODES, Runner, after, undisturbed, until_done
+from tests.world import World
+
+WORDS = ReviewText(
+    body="Negative numbers are missing.",
+    remarks=(
+        Remark(path="adder.py", line=4, body="`abs` is wrong here"),
+        Remark(path="adder.py", line=0, body="no docstring"),
+    ),
+)
+CHANGES = (
+    AskedChange(by="ann", text="Negative numbers are missing."),
+    AskedChange(by="ann", file="adder.py", line=4, text="`abs` is wrong here"),
+    AskedChange(by="ann", file="adder.py", text="no docstring"),
+)
+BOT = Account(login=Login("lintbot"), id=99, is_bot=True)
+
+
+def number_of(world: World, head: str) -> IssueNumber:
+    return next(pull.number for pull in world.pulls if pull.head == head)
+
+
+def watched(world: World) -> tuple[Runner, list[NodeTask]]:
+    """A runner, and the tasks that its code node was given."""
+    seen: list[NodeTask] = []
+
+    def code(task: NodeTask, ports: NodePorts) -> Outcome:
+        seen.append(task)
+        return NODES[NodeId("code")](task, ports)
+
+    nodes: Mapping[NodeId, object] = {**NODES, NodeId("code"): code}
+    return Runner(world, nodes=nodes), seen  # type: ignore[arg-type]  # the same shape as NODES
+
+
+def test_the_code_is_written_again_and_told_every_remark_with_its_place() -> None:
+    world = undisturbed()
+    number = number_of(world, "cogworks/7/swi-1")
+    review = world.review(number, WORDS)
+
+    runner, tasks = watched(world)
+    report = runner.step()
+
+    assert report.node == "code@A"
+    (task,) = tasks
+    assert task.asked_changes == CHANGES
+    assert task.earlier_failure == f"ann asked for changes in a review of #{number}"
+    assert "review_texts" in runner.calls
+    assert world.state.inputs.reviews == (review.database_id,)
+
+
+def test_the_reviewer_sees_that_the_review_was_taken_up() -> None:
+    world = undisturbed()
+    number = number_of(world, "cogworks/7/swi-1")
+    world.review(number, WORDS)
+
+    Runner(world).step()
+
+    (pull,) = (pull for pull in world.pulls if pull.number == number)
+    assert [review.own_reactions for review in pull.reviews] == [("THUMBS_UP",)]
+
+
+def test_a_review_is_taken_up_once_and_the_item_ends_again() -> None:
+    world = undisturbed()
+    before = len(world.state.visits)
+    world.review(number_of(world, "cogworks/7/swi-1"), WORDS)
+
+    until_done(world)
+    visits = [(visit.instance.node, visit.sub_item) for visit in world.state.visits[before:]]
+    quiet = Runner(world)
+    report = quiet.step()
+
+    assert ("code", "A") in visits
+    assert visits.count(("code", "A")) == 1
+    assert (report.outcome, quiet.calls.count("review_texts")) == ("done", 0)
+    assert world.twice() == []
+
+
+def test_a_second_review_asks_again_and_only_its_own_words_are_told() -> None:
+    world = undisturbed()
+    number = number_of(world, "cogworks/7/swi-1")
+    world.review(number, WORDS)
+    until_done(world)
+    world.review(number, ReviewText(body="Still no docstring."))
+
+    runner, tasks = watched(world)
+    runner.step()
+
+    assert [change.text for change in tasks[0].asked_changes] == ["Still no docstring."]
+
+
+@pytest.mark.parametrize(
+    ("state", "by", "can_push"),
+    [
+        ("approved", None, True),
+        ("commented", None, True),
+        ("dismissed", None, True),
+        ("changes_requested", None, False),
+        ("changes_requested", BOT, True),
+    ],
+    ids=["approves", "comments", "was-dismissed", "of-somebody-without-write", "of-an-app-nobody-named"],
+)
+def test_other_reviews_start_nothing(state: str, by: Account | None, can_push: bool) -> None:
+    world = undisturbed()
+    before = world.state
+    extra = {"by": by} if by else {}
+    world.review(number_of(world, "cogworks/7/swi-1"), WORDS, state=state, can_push=can_push, **extra)
+
+    report = Runner(world).step()
+
+    assert report.outcome == "done"
+    assert world.state.visits == before.visits
+
+
+def test_an_app_that_the_repository_names_is_obeyed() -> None:
+    world = undisturbed()
+    world.config += '[commands]\nallowed_apps = ["lintbot"]\n'
+    world.review(number_of(world, "cogworks/7/swi-1"), WORDS, by=BOT)
+
+    assert Runner(world).step().node == "code@A"
+
+
+def test_a_specification_is_written_again_before_its_gate_and_told_why() -> None:
+    world = after(0)
+    Runner(world).step()
+    world.review(number_of(world, "cogworks/7/spec"), ReviewText(body="Say what happens to text."))
+
+    report = Runner(world).step()
+
+    assert report.node == "spec"
+    assert world.state.visits[-1].ordinal == 2
+
+
+def test_a_review_of_what_was_merged_meanwhile_starts_nothing() -> None:
+    world = undisturbed()
+    number = number_of(world, "cogworks/7/swi-1")
+    world.merge(number)
+    before = world.state.visits
+    world.review(number, WORDS)
+
+    Runner(world).step()
+
+    assert world.state.visits == before
+
+
+def test_a_review_of_a_specification_that_the_plan_was_made_from_is_answered_with_what_to_do() -> None:
+    world = undisturbed()
+    spec = number_of(world, "cogworks/7/spec")
+    world.pulls = [
+        pull.model_copy(update={"state": "open", "merged_by": None}) if pull.number == spec else pull
+        for pull in world.pulls
+    ]
+    before = world.state.visits
+    world.review(spec, WORDS)
+
+    Runner(world).step()
+
+    (answer,) = [body for body in world.own_comments() if "This was not obeyed" in body]
+    assert (
+        "@ann: This was not obeyed: the plan is already made from spec; `/cogworks restart` begins anew."
+        in answer
+    )
+    assert world.state.visits == before
+
+
+def test_a_rejection_by_command_tells_its_reason_to_whoever_writes_the_code_again() -> None:
+    world = after(3)
+    world.say("/cogworks reject code@A it does not even add")
+    Runner(world).step()
+    world.say("/cogworks retry")
+
+    runner, tasks = watched(world)
+    runner.step()
+
+    assert tasks[0].asked_changes == (AskedChange(by="ann", text="it does not even add"),)
+
+
+def test_a_long_remark_is_cut_and_says_so() -> None:
+    world = undisturbed()
+    world.review(number_of(world, "cogworks/7/swi-1"), ReviewText(body="x" * (MAX_CHARS + 1)))
+
+    runner, tasks = watched(world)
+    runner.step()
+
+    (change,) = tasks[0].asked_changes
+    assert change.text == "x" * MAX_CHARS + " … (the rest is in the review)"
+
+
+def test_a_review_without_words_still_asks_for_something() -> None:
+    world = undisturbed()
+    world.review(number_of(world, "cogworks/7/swi-1"), ReviewText(body="  "))
+
+    runner, tasks = watched(world)
+    runner.step()
+
+    (change,) = tasks[0].asked_changes
+    assert change.text.startswith("The review says nothing about what to change")
