@@ -162,7 +162,9 @@ PROPOSALS = st.lists(
 )
 
 
-@pytest.mark.parametrize("cases", [200, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "cases", [200, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(900)])]
+)
 def test_the_order_of_submission_never_changes_the_choice(cases: int) -> None:
     @settings(max_examples=cases)
     @given(st.data(), PROPOSALS, st.integers(0, 2))
