@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, Field
 
 from cogworks.canonical import canonical_text, sha256
-from cogworks.errors import InvalidReply, TryAgainLater
+from cogworks.errors import BudgetReached, InvalidReply, TryAgainLater
 from cogworks.llm.account import Account
-from cogworks.llm.budget import Budget, Dollars, PriceList, Tokens, estimate
+from cogworks.llm.budget import Budget, Dollars, Estimate, Price, PriceList, Tokens, estimate
 from cogworks.llm.continuing import CUT, MAX_CONTINUATIONS, can_go_on, continuation, joined
 from cogworks.llm.conversation import Conversation, Looks, Wanted, opening_text, turn_schema
+from cogworks.llm.counting import by_count
 from cogworks.llm.prompts import Prompt, Prompts, as_json
 from cogworks.llm.provider import BrokenReply, Message, ModelReply, ModelRequest, Provider, Usage
 from cogworks.llm.replies import Fits, read_reply
@@ -316,8 +317,7 @@ class Gateway:
     def _pay(self, request: ModelRequest) -> tuple[ModelReply, Decimal, BrokenReply | None]:
         """The reply, or the part of it that came, and what that cost."""
         price = self._prices[request.model]
-        need = estimate(request, price)
-        self._account.reserve(need, purpose=request.purpose)
+        need = self._reserved(request, price)
         broken: BrokenReply | None = None
         try:
             reply = self._provider.complete(request)
@@ -329,6 +329,18 @@ class Gateway:
         cost_usd = price.cost_of(reply.usage)
         self._account.settle(need, cost_usd, reply.usage.total_input + reply.usage.output_tokens)
         return reply, cost_usd, broken
+
+    def _reserved(self, request: ModelRequest, price: Price) -> Estimate:
+        """What is set aside for a call: by the estimate, or by the provider's count where that alone fits."""
+        need = estimate(request, price)
+        try:
+            self._account.reserve(need, purpose=request.purpose)
+        except BudgetReached:
+            if (counted := by_count(self._provider, request, price, need)) is None:
+                raise
+            need = counted
+            self._account.reserve(need, purpose=request.purpose)
+        return need
 
     def _count(self, purpose: str, cost: Meter) -> None:
         self._meters[purpose] = self._meters.get(purpose, Meter()) + cost

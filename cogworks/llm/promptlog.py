@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 
 from cogworks.canonical import canonical_text, sha256
+from cogworks.llm.counting import counted_by
 from cogworks.llm.provider import ModelReply, ModelRequest, Provider
 from cogworks.vocabulary import Value
 
@@ -73,6 +74,10 @@ class PromptLog:
         }
         self._records[place] = self._records[place].model_copy(update=answered)
         return reply
+
+    def count(self, request: ModelRequest) -> int | None:
+        """As the other provider does; a count is no question."""
+        return counted_by(self._provider, request)
 
     def text(self) -> str:
         """One JSON line for each question."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from cogworks.llm.counting import counted_by
 from cogworks.llm.provider import ModelReply, ModelRequest, Provider
 from cogworks.telling import During
 
@@ -50,3 +51,7 @@ class ToldProvider:
         limit_s = LONGEST_S if left_s is None else left_s
         with self._during(f"waiting for {request.model}", limit_s, self._heard.words):
             return self._provider.complete(request)
+
+    def count(self, request: ModelRequest) -> int | None:
+        """As the other provider does; a count is no question."""
+        return counted_by(self._provider, request)

@@ -39,6 +39,10 @@ class _Answer(BaseModel):
     usage: Counts
 
 
+class _Counted(BaseModel):
+    input_tokens: Count
+
+
 class _Details(BaseModel):
     error_code: str | None = None
 
@@ -157,6 +161,21 @@ class AnthropicProvider(HttpProvider):
     def complete(self, request: ModelRequest) -> ModelReply:
         """See `HttpDoor.patiently`."""
         return self._door.patiently(lambda: self._door.post(request_body(request), decipher, assembly))
+
+    def count(self, request: ModelRequest) -> int | None:
+        """The input tokens of a request; asked once and briefly, for the estimate does without an answer."""
+        url = address(self._base_url, "/v1/messages/count_tokens", example=BASE_URL)
+        body = self._door.briefly(count_body(request), url=url)
+        try:
+            return None if body is None else _Counted.model_validate_json(body).input_tokens
+        except ValidationError:
+            return None
+
+
+def count_body(request: ModelRequest) -> dict[str, Any]:
+    """What is counted: the question as it would be asked, without what only its answer needs."""
+    body = request_body(request)
+    return {name: value for name, value in body.items() if name not in {"max_tokens", "stream"}}
 
 
 def assembly(mask: Mask) -> MessageAssembly:

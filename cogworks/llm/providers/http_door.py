@@ -32,6 +32,9 @@ MAX_EVENT_BYTES = 4_000_000
 STALL_S = 300.0
 """Without anything of a reply, before it is given up."""
 
+BRIEFLY_S = 10.0
+"""For an answer that one can do without."""
+
 _BACKOFF_S = doubling(0.5, longest_s=30.0)
 _JITTER = 0.25
 _STREAM_TYPE = "text/event-stream"
@@ -204,6 +207,22 @@ class HttpDoor:
         if content is None:
             return no_reply(f"it has more than {MAX_ANSWER_BYTES} bytes", wanted="a reply of bearable size")
         return decipher(response.status_code, response.headers, content, mask=self._masked)
+
+    def briefly(self, body: Mapping[str, Any], *, url: httpx.URL) -> bytes | None:
+        """Send once and wait a few seconds; None where nothing of use came back.
+
+        Args:
+            url: another address of the same server.
+        """
+        left_s = self._waits.left_s()
+        limit_s = BRIEFLY_S if left_s is None else max(_SHORTEST_S, min(BRIEFLY_S, left_s))
+        if self._permit.left_s() > 0:
+            return None
+        try:
+            with self._client.stream("POST", url, json=body, timeout=httpx.Timeout(limit_s)) as response:
+                return self._content(response, limit_s) if response.status_code == 200 else None
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.CookieConflict, httpx.StreamError):
+            return None
 
     def _streamed(
         self, response: httpx.Response, events: StreamReader, growing: Assembly, left_s: float | None
