@@ -25,6 +25,7 @@ from cogworks.llm.replies import parse_json, schema_problems
 
 RECORDING_SUFFIX = ".toml"
 PROMPT_SUFFIX = ".prompt.md"
+_SAME_WORDS = "(both prompts read the same; the schema or the way keys are made changed)"
 MISS_SUFFIX = ".request.json"
 
 
@@ -87,6 +88,12 @@ class Cassette:
         _write(self.directory / f"{file_stem(request.purpose)}{PROMPT_SUFFIX}", self.page(request))
         _write(self.recording_path(request.purpose), recording_text(recording_of(request, safe)))
         return recording_of(request, reply).reply
+
+    def changes_of(self, request: ModelRequest) -> str:
+        """How a prompt differs from the one recorded for its purpose, as a diff; empty when nothing one can read does."""
+        return prompt_diff(
+            self.recorded_prompt(request.purpose), self.page(request), name=file_stem(request.purpose)
+        )
 
     def page(self, request: ModelRequest) -> str:
         """The prompt of a request as it is written."""
@@ -156,14 +163,9 @@ class CassetteProvider:
         head = f"cassette: no reply is recorded for this request of {request.purpose!r} (key {request.key[:16]}…)"
         if self._cassette.recorded_for(request.purpose) is None:
             return f"{head}; {self._neighbours(request.purpose)}. {kept} Record a reply for it."
-        diff = prompt_diff(
-            self._cassette.recorded_prompt(request.purpose),
-            self._cassette.page(request),
-            name=file_stem(request.purpose),
-        )
         return (
             f"{head}; {self._cassette.recording_path(request.purpose)} answers another prompt:\n"
-            f"{diff or '(both prompts read the same; the schema or the way keys are made changed)'}\n"
+            f"{self._cassette.changes_of(request) or _SAME_WORDS}\n"
             f"{kept} If the change is deliberate and the recorded reply still answers it, run:\n"
             f"  cogworks cassette rekey --dir {self._cassette.directory} --misses {self._misses.directory}"
         )
@@ -197,10 +199,13 @@ class ReplayingProvider:
         directory: Path,
         *,
         redact: Callable[[str], str] = lambda text: text,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Args:
         opened: opens the other provider, when it is needed first.
+        tell: is told how a prompt changed since its reply was recorded, before it is asked for anew.
         """
+        self._tell = tell
         self._opened = opened
         self._inner: Provider | None = None
         self._cassette = Cassette(directory, redact=redact)
@@ -209,6 +214,11 @@ class ReplayingProvider:
         recording = self._cassette.find(request) if self._cassette.directory.is_dir() else None
         if recording is not None:
             return recording.reply
+        if self._cassette.recorded_for(request.purpose) is not None:
+            self._tell(
+                f"{self._cassette.recording_path(request.purpose)} answers another prompt; {request.purpose!r} is asked again, and "
+                f"its reply replaced:\n{self._cassette.changes_of(request) or _SAME_WORDS}"
+            )
         if self._inner is None:
             self._inner = self._opened()
         return self._cassette.keep(request, self._inner.complete(request))

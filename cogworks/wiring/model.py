@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from cogworks.engine.visit import SessionOrder
 from cogworks.errors import PermissionRefused, UsageError
+from cogworks.leaving import on_terminal
 from cogworks.llm.budget import Budget, Price, PriceList
 from cogworks.llm.cassette import CassetteProvider, RecordingProvider, ReplayingProvider
 from cogworks.llm.gateway import Gateway, ModelSettings, ReplyRecord
@@ -191,11 +193,17 @@ def open_provider(
             folder = _recorded_into(environment, name)
             with ExitStack() as stack:
                 redact = redactor_of(child_environment()).text
-                yield ReplayingProvider(lambda: stack.enter_context(ask()), folder, redact=redact)
+                yield ReplayingProvider(
+                    lambda: stack.enter_context(ask()), folder, redact=redact, tell=_on_standard_error
+                )
         case other:
             raise UsageError(
                 f"`COGWORKS_CASSETTE_MODE` is {other!r}; set it to record, replay or replay-or-record."
             )
+
+
+def _on_standard_error(text: str) -> None:
+    sys.stderr.write(f"{on_terminal(text)}\n")
 
 
 def _recorded_into(environment: Environment, provider: str) -> Path:

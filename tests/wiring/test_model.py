@@ -297,6 +297,26 @@ def test_a_prompt_that_no_longer_matches_is_shown_with_what_changed(tmp_path: Pa
     assert "-Be long.\n+Be brief." in str(refused.value)
 
 
+def test_a_prompt_that_changed_is_shown_before_it_is_asked_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ModelServer() as server:
+        server.answers(replied("{}"), replied("[]"))
+        recorded(tmp_path, "replay-or-record", server.url, "one")
+        assert capsys.readouterr().err == ""
+        for page, old, new in (
+            ("one.toml", "key = ", "key = 'other' #"),
+            ("one.prompt.md", "Be brief.", "Be long."),
+        ):
+            (tmp_path / page).write_text((tmp_path / page).read_text().replace(old, new))
+
+        assert recorded(tmp_path, "replay-or-record", server.url, "one") == ["[]"]
+
+    told = capsys.readouterr().err
+    assert "one.toml answers another prompt; 'one' is asked again, and its reply replaced:" in told
+    assert "-Be long.\n+Be brief." in told
+
+
 def test_no_secret_is_recorded_and_whoever_asked_gets_the_whole_reply(tmp_path: Path) -> None:
     with ModelServer() as server:
         server.answers(replied(SAID))
