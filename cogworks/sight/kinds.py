@@ -68,6 +68,11 @@ _VENDORED_FOLDERS = frozenset(
         "site-packages",
     }
 )
+_GUIDANCE = {
+    **dict.fromkeys(("adr", "adrs", "decisions"), "a decision of the project"),
+    **dict.fromkeys(("standards", "guidelines"), "a standard of the project"),
+}
+"""By the name of a folder."""
 _DOCUMENTS = frozenset({".md", ".rst", ".txt", ".adoc", ".asciidoc", ".textile", ".mdx"})
 _CONFIGURATIONS = frozenset(
     {".toml", ".yml", ".yaml", ".ini", ".cfg", ".conf", ".env", ".properties", ".json5"}
@@ -163,3 +168,9 @@ def looks_generated(text: str) -> bool:
         _GENERATED.search(first) is not None
         or max(map(len, text[:_LINES_CHARS].splitlines()), default=0) > MAX_LINE_CHARS
     )
+
+
+def guidance(path: str) -> str:
+    """What a document decides by the folder it is in, for whoever changes the code; empty: nothing."""
+    *folders, _ = path.lower().split("/")
+    return next((_GUIDANCE[each] for each in folders if each in _GUIDANCE), "")

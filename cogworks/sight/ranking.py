@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple, Protocol
 
 from cogworks.codebase.treefacts import PastCommit
-from cogworks.sight.kinds import FILLING, Kind, without_suffix
+from cogworks.sight.kinds import FILLING, Kind, guidance, without_suffix
 from cogworks.sight.question import About, Named, named_in
 from cogworks.sight.words import terms_of
 
@@ -27,6 +27,8 @@ _KIND = {
     Kind.DATA: 0.3,
     Kind.CHANGELOG: 0.05,
 }
+_GUIDANCE = 0.8
+"""Of a document by which the project decided how such things are done."""
 _SYMBOL, _PATH, _FRAME = 0.4, 1.5, 0.8
 _HISTORY, _RECENT, _TOGETHER = 0.8, 0.12, 0.1
 _NEAR, _TESTED = 0.12, 0.15
@@ -103,7 +105,10 @@ class _Ranking:
         self._add(self._history(), _HISTORY, "changed for similar reasons before")
         self._add(self._recent(), _RECENT, "")
         for place, each in enumerate(self._documents):
-            self._scores[place] *= _KIND.get(each.kind, 0.02)
+            guide = guidance(each.path) if each.kind is Kind.DOCUMENT else ""
+            self._scores[place] *= _GUIDANCE if guide else _KIND.get(each.kind, 0.02)
+            if guide and self._scores[place] > 0:
+                self._reasons[place].append(guide)
         self._add(self._paths(), _PATH, "named")
         self._add(self._frames(), _FRAME, "in a traceback")
         seeds = self._best(_SEEDS)

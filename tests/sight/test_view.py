@@ -29,6 +29,24 @@ def test_nothing_that_nobody_wrote_fills_a_view() -> None:
     assert not shown & {"CHANGES", "LICENSE", "uv.lock", "locale/de/LC_MESSAGES/shop.po"}
 
 
+def test_decisions_and_standards_about_the_request_are_shown_with_that_reason_and_scenarios_never() -> None:
+    adr = "# 7. Round half to even\n\nPrices are rounded half to even, so that a rounded sum has no drift.\n"
+    files = {
+        **SHOP,
+        "docs/adr/0007-rounding.md": adr,
+        "docs/adr/0001-record-decisions.md": "# 1. Record decisions\n\nWe write them down.\n",
+        "docs/standards/prices.md": "# Prices\n\nEvery rounded price has two decimals.\n",
+        ".cogworks/scenarios/rounding.toml": 'given = "prices are rounded"\n',
+    }
+
+    shown = {each.path: each.reasons for each in first_view(index_of(files), PRICES).files}
+
+    assert shown["docs/adr/0007-rounding.md"] == ("words", "a decision of the project")
+    assert shown["docs/standards/prices.md"] == ("words", "a standard of the project")
+    assert "docs/adr/0001-record-decisions.md" not in shown
+    assert not any(path.startswith(".cogworks/") for path in shown)
+
+
 def test_a_lock_file_that_the_request_names_is_shown() -> None:
     shown = {each.path for each in first_view(index_of(SHOP), About(text="uv.lock is out of date")).files}
 
