@@ -28,7 +28,9 @@ LANGUAGES: Mapping[str, Language] = MappingProxyType(
             ("*.java", "*.kt"), {"pom.xml": _MAVEN, "build.gradle": _GRADLE, "build.gradle.kts": _GRADLE}
         ),
         "csharp": Language(("*.cs",), {"*.sln": _DOTNET, "*.csproj": _DOTNET}),
-        "ruby": Language(("*.rb", "*.rake"), {"Gemfile": ("ruby",), "Rakefile": ("ruby",)}),
+        "ruby": Language(
+            ("*.rb", "*.rake"), {"Gemfile": ("ruby",), "*.gemspec": ("ruby",), "Rakefile": ("ruby",)}
+        ),
         "php": Language(("*.php", "*.phtml"), {"composer.json": ("php",)}),
         "c": Language(
             (
@@ -55,7 +57,10 @@ REPORTS = (
 )  # fmt: skip
 """What a test command may write; `exit-code`: nothing that tells one test from another."""
 _PYTHON_MARKS = ("*.py", "pyproject.toml", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile")
-_WEAK_MARKS = {"Makefile": ("*.c", "*.cc", "*.cpp", "*.h", "configure*"), "Rakefile": ("*.rb", "*.gemspec")}
+_WEAK_MARKS = {
+    "Makefile": ("*.c", "*.cc", "*.cpp", "*.h", "configure*"),
+    "Rakefile": ("*.rb", "*.gemspec", "lib"),
+}
 """What a repository in any language may have -> what has to lie beside it to tell of its own."""
 
 

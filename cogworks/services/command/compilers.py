@@ -24,6 +24,12 @@ _THROWN = re.compile(r"^\w{0,40}Error(?: \[\w{1,60}\])?: .{1,1000}$")
 _FRAME = re.compile(
     r"^ {4}at (?:.{0,300} \()?(?:file://)?(?P<file>/[^\s:()]{1,300}):(?P<line>\d{1,7}):\d{1,7}\)?$"
 )
+_PHP = re.compile(
+    r"^(?:PHP )?(?:Fatal|Parse) error: {1,4}(?:Uncaught )?(?P<message>.{1,1000}?) in (?P<file>/[^\s:]{1,300})(?::| on line )(?P<line>\d{1,7})$"
+)
+_RUBY_RAISED = re.compile(r"^\S.{0,400}:\d{1,7}:in .{1,200}?: (?P<message>.{1,1000} \(\w[\w:]{0,80}\))$")
+_RUBY_FRAME = re.compile(r"^\s{1,8}(?:\d{1,4}: )?from (?P<file>[^\s:<]{1,300}):(?P<line>\d{1,7}):in ")
+_RUBYS_OWN = re.compile(r"^/usr/|/gems/|/ruby/")
 _NOT_OWN = "/node_modules/"
 _RUST_ERROR = re.compile(r"^error(?:\[E\d{1,5}\])?: (?P<message>.{1,1000})$")
 _RUST_PLACE = re.compile(r"^\s{0,20}--> (?P<file>[^\s:]{1,300}):(?P<line>\d{1,7}):\d{1,7}$")
@@ -53,7 +59,7 @@ def findings_in(output: str) -> tuple[Finding, ...]:
     """Every place that is named with a sentence, in order, each once."""
     lines = plain_lines(output)
     told = (finding for line in lines if line.startswith(_ESLINT) for finding in _of_eslint(line))
-    return tuple(dict.fromkeys([*told, *_found(lines)]))
+    return tuple(dict.fromkeys([*told, *_of_scripts(lines), *_found(lines)]))
 
 
 def plain_lines(output: str) -> list[str]:
@@ -84,6 +90,19 @@ def _of_eslint(report: str) -> Iterator[Finding]:
             text = f"{words} [{kind}/{said['ruleId']}]" if said.get("ruleId") else words
             line = said["line"] if isinstance(said.get("line"), int) else 1
             yield Finding(str(file.get("filePath", "")), line, text, bool(said.get("fatal")))
+
+
+def _of_scripts(lines: list[str]) -> Iterator[Finding]:
+    """What PHP and Ruby end with: Ruby may tell the place of the repository only among those that called."""
+    raised = ""
+    for line in lines:
+        if found := _PHP.match(line):
+            yield Finding(found["file"], int(found["line"]), found["message"], is_error=True)
+        elif found := _RUBY_RAISED.match(line):
+            raised = found["message"]
+        elif raised and (found := _RUBY_FRAME.match(line)) and not _RUBYS_OWN.search(found["file"]):
+            yield Finding(found["file"], int(found["line"]), raised, is_error=True)
+            raised = ""
 
 
 def _is_table(value: object) -> bool:

@@ -7,10 +7,13 @@ from types import MappingProxyType
 from typing import Any
 
 from cogworks.domain_services.languages import languages_at
-from cogworks.services.command.recipe import REPORT, Recipe
+from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
 from cogworks.services.command.scripts import of_packages, of_script
 
 _MOST_POM_CHARS = 1_000_000
+_READ = frozenset(
+    {"package.json", "Makefile", "Gemfile", "Rakefile", "composer.json", "Cargo.toml", "pom.xml"}
+)
 Texts = Mapping[str, str]
 """Name at the root -> text of it, empty for a file that nobody reads."""
 
@@ -50,11 +53,7 @@ def with_line(recipe: Recipe, line: str) -> Recipe:
 
 def wanted_texts(names: Sequence[str]) -> tuple[str, ...]:
     """Which of these files a recipe reads."""
-    return tuple(
-        name
-        for name in names
-        if name in ("package.json", "Makefile", "Gemfile", "composer.json", "Cargo.toml", "pom.xml")
-    )
+    return tuple(name for name in names if name in _READ or name.endswith(".gemspec"))
 
 
 def _typescript(texts: Texts) -> Recipe:
@@ -186,21 +185,33 @@ def _csharp(texts: Texts) -> Recipe:
 
 
 def _ruby(texts: Texts) -> Recipe:
-    gems = texts.get("Gemfile", "")
+    gems = "\n".join(text for name, text in texts.items() if name == "Gemfile" or name.endswith(".gemspec"))
     bundled = "bundle exec " if "Gemfile" in texts else ""
+    manifests = ["Gemfile", *(name for name in texts if name.endswith(".gemspec")), "Rakefile"]
     recipe = Recipe(
         language="ruby",
-        setup=("bundle install",) if bundled else (),
+        # What is installed already is enough.
+        setup=("bundle check || bundle install",) if bundled else (),
         programs=("ruby",),
-        source="Gemfile" if bundled else "Rakefile",
+        source=next((name for name in manifests if name in texts), ""),
     )
     if "rspec_junit_formatter" in gems:
         test = f"{bundled}rspec --format RspecJunitFormatter --out {REPORT}"
         return recipe._replace(runner="rspec", test=test, report="junit")
-    if re.search(r"['\"]rspec['\"]", gems):
-        note = "rspec tells single tests by `rspec_junit_formatter`; without that gem the suite is one test"
-        return recipe._replace(runner="rspec", test=f"{bundled}rspec", notes=(note,))
-    return recipe._replace(runner="rake", test=f"{bundled}rake test" if "Rakefile" in texts else "")
+    if re.search(r"['\"]rspec['\"]", gems) or ".rspec" in texts or ("spec" in texts and "test" not in texts):
+        own = f"--require {INSIDE}/ruby/cogworks_rspec.rb --format CogworksFormatter --out {REPORT}"
+        return recipe._replace(
+            runner="rspec", test=f"{bundled}rspec --format progress {own}", report="node-test"
+        )
+    if "Rakefile" not in texts:
+        note = "neither a Rakefile nor rspec is there, so nothing tells how the tests are run"
+        return recipe._replace(notes=(note,))
+    test = f"{bundled}rake test"
+    if re.search(r"['\"]test-unit['\"]", gems):
+        return recipe._replace(runner="rake", test=test)
+    # The task of Minitest's own takes no files.
+    runner = "minitest's task" if "minitest/test_task" in texts["Rakefile"] else "minitest"
+    return recipe._replace(runner=runner, test=test, report="node-test")
 
 
 def _php(texts: Texts) -> Recipe:
@@ -208,7 +219,8 @@ def _php(texts: Texts) -> Recipe:
     return Recipe(
         language="php",
         runner="phpunit",
-        test=f"vendor/bin/phpunit --log-junit {REPORT}",
+        # Of `vendor/bin`, which stands before the rest of PATH, else of the system.
+        test=f"phpunit --log-junit {REPORT}",
         report="junit",
         setup=("composer install --no-interaction",),
         programs=("php",),

@@ -172,7 +172,7 @@ class Room:
 
     def _environment(self, machine: Machine) -> dict[str, str]:
         ask = [f'{version_line(each)} > "$COGWORKS_SAID/{each}" 2>&1' for each in self._asked()]
-        own = (self.place / "node_modules/.bin", self._home / ".local/bin")
+        own = (self.place / "node_modules/.bin", self.place / "vendor/bin", self._home / ".local/bin")
         folders = [*map(str, own), *self.ground.toolchain.folders, machine.search_path]
         return {
             "PATH": os.pathsep.join(folders),

@@ -9,6 +9,10 @@ from cogworks.services.command.recipe import INSIDE, REPORT, Recipe
 _MOST_LEVELS = 5
 _JOINT = re.compile(r"&&|;")
 _CALL = re.compile(r"^(?:npm|pnpm|yarn|bun)(?: run| run-script)? ([\w:.-]{1,80})$")
+_CALLS = re.compile(
+    r"^(?:npm-run-all|run-s)((?: (?:-[scln]|--(?:silent|sequential|serial|print-label|print-name)))*(?: [\w:][\w:.-]{0,79})+)$"
+)
+"""Several of them, one after the other."""
 _LOOKS = re.compile(
     r"^(?:npx )?(?:eslint|tslint|standard|semistandard|ts-standard|xo|prettier\S{0,20}|prettierx|tsd|dtslint|publint|"
     r"markdownlint\S{0,10}|remark|commitlint|biome|oxlint|jshint|jscs|ls-lint|cspell|size-limit|attw|knip)(?:\s|$)"
@@ -50,15 +54,22 @@ def _steps(script: str, scripts: Mapping[str, str], level: int) -> list[str]:
     """The commands of a script one after the other, those of other scripts in the place of their names."""
     found: list[str] = []
     for step in (part.strip() for part in _JOINT.split(script)):
-        called = _CALL.match(step)
-        name = called[1] if called else ""
-        if name in scripts and level < _MOST_LEVELS:
-            names = (f"pre{name}", name, f"post{name}")
+        called = _called(step)
+        if called and level < _MOST_LEVELS and all(name in scripts for name in called):
+            names = [each for name in called for each in (f"pre{name}", name, f"post{name}")]
             for each in names:
                 found += _steps(scripts.get(each, ""), scripts, level + 1)
         elif step:
             found.append(step)
     return found
+
+
+def _called(step: str) -> list[str]:
+    """The scripts that a command calls one after the other."""
+    if one := _CALL.match(step):
+        return [one[1]]
+    several = _CALLS.match(step)
+    return [word for word in several[1].split() if not word.startswith("-")] if several else []
 
 
 def _runner(step: str) -> Recipe | None:

@@ -202,6 +202,30 @@ def _files_only(recipe: Recipe, tests: Sequence[Asked]) -> list[str]:
     return [" ".join([recipe.test, *(shlex.quote(file) for file in sorted({test.file for test in tests}))])]
 
 
+def _minitest(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
+    files = sorted({test.file for test in tests})
+    if any(not file.endswith(".rb") or re.search(r"[*?{}\[\],\\]", file) for file in files):
+        # Rake reads patterns.
+        return None
+    pattern = files[0] if len(files) == 1 else f"{{{','.join(files)}}}"
+    return [f"{recipe.test} TEST={shlex.quote(pattern)}"]
+
+
+def _phpunit(recipe: Recipe, tests: Sequence[Asked]) -> list[str] | None:
+    """A line for each file, for PHPUnit takes one."""
+    if any(not test.file.endswith(".php") for test in tests):
+        return None
+    found = []
+    for file in sorted({test.file for test in tests}):
+        names = {
+            test.name.split(" > ")[-1].split(" with data set ")[0] for test in tests if test.file == file
+        }
+        pattern = "|".join(map(re.escape, sorted(names)))
+        chosen = "" if "" in names else f"--filter {shlex.quote(f'/::({pattern})( with .*)?$/')} "
+        found.append(f"{recipe.test} {chosen}{shlex.quote(file)}")
+    return found
+
+
 _RULES: Mapping[str, Callable[[Recipe, Sequence[Asked]], list[str] | None]] = {
     "go test": _go,
     # Without it the path of a file is a pattern: `src/[id]/page.test.js` would be another file's.
@@ -217,4 +241,6 @@ _RULES: Mapping[str, Callable[[Recipe, Sequence[Asked]], list[str] | None]] = {
     "maven": _maven,
     "gradle": _gradle,
     "rspec": _files_only,
+    "minitest": _minitest,
+    "phpunit": _phpunit,
 }

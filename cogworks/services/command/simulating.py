@@ -230,7 +230,9 @@ def _run(
 
 
 def _reporter(recipe: Recipe, room: Room) -> dict[str, str]:
-    if recipe.report != "node-test" or recipe.runner == "jasmine":
+    if recipe.runner.startswith("minitest"):
+        return {"RUBYLIB": str(INSIDE / "ruby")}
+    if recipe.report != "node-test" or recipe.runner in ("jasmine", "rspec"):
         return {}
     # Through a variable, for a script of the repository starts node.
     options = f"--test-reporter={INSIDE / 'report.mjs'} --test-reporter-destination={room.report_path}"

@@ -104,6 +104,11 @@ def test_the_lock_file_says_what_installs(lock: str, setup: str) -> None:
         ({"Makefile": "all:\n\ttrue\ntest: all\n\t./t\n"}, "make", "exit-code"),
         ({"Shop.sln": ""}, "dotnet test", "trx"),
         ({"Gemfile": "gem 'rspec'\ngem 'rspec_junit_formatter'\n"}, "rspec", "junit"),
+        ({"Gemfile": "gemspec\n", "x.gemspec": "s.add_development_dependency 'rspec'"}, "rspec", "node-test"),
+        ({"Rakefile": "", "spec": ""}, "rspec", "node-test"),
+        ({"Rakefile": "", "spec": "", "test": ""}, "minitest", "node-test"),
+        ({"Rakefile": 'require "minitest/test_task"'}, "minitest's task", "node-test"),
+        ({"Rakefile": "", "Gemfile": "gem 'test-unit'"}, "rake", "exit-code"),
         ({"composer.json": "{}"}, "phpunit", "junit"),
     ],
 )
@@ -137,3 +142,29 @@ def test_modules_of_maven_are_those_that_are_always_built() -> None:
 
     assert recipe_of({"pom.xml": pom}).modules == ("api", "libs/web")
     assert "pom.xml" in wanted_texts(["pom.xml", "README"])
+
+
+@pytest.mark.parametrize("caller", ["npm-run-all --silent", "run-s", "npm-run-all -s"])
+def test_scripts_that_are_called_one_after_the_other_are_read(caller: str) -> None:
+    scripts = {
+        "test": f"{caller} types lint unit",
+        "types": "tsc --noEmit",
+        "lint": "eslint .",
+        "unit": "mocha test",
+    }
+
+    recipe = recipe_of({"package.json": json.dumps({"scripts": scripts})})
+
+    assert recipe.runner == "mocha"
+    assert recipe.test.startswith("tsc --noEmit && mocha test --reporter xunit")
+
+
+@pytest.mark.parametrize(
+    "test", ["npm-run-all --parallel lint unit", "run-p lint unit", "run-s lint missing"]
+)
+def test_scripts_that_run_beside_each_other_are_run_as_they_stand(test: str) -> None:
+    recipe = recipe_of(
+        {"package.json": json.dumps({"scripts": {"test": test, "lint": "x", "unit": "mocha"}})}
+    )
+
+    assert (recipe.runner, recipe.test) == ("script", test)

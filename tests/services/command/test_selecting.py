@@ -117,6 +117,20 @@ def test_maven_is_told_the_modules_that_tests_lie_in() -> None:
     assert "-pl" not in nested
 
 
+def test_minitest_takes_a_pattern_of_files_and_phpunit_a_line_for_each() -> None:
+    ruby, php = Recipe(runner="minitest", test="rake test"), Recipe(runner="phpunit", test="phpunit")
+
+    assert lines(ruby, "test/a_test.rb::A > test_x") == ("rake test TEST=test/a_test.rb",)
+    assert lines(ruby, "test/a_test.rb", "test/b_test.rb") == (
+        "rake test TEST='{test/a_test.rb,test/b_test.rb}'",
+    )
+    assert lines(ruby, "test/a,b_test.rb") == ("rake test",)
+    assert lines(php, "t/ATest.php::testX with data set #0", "t/BTest.php") == (
+        "phpunit --filter '/::(testX)( with .*)?$/' t/ATest.php",
+        "phpunit t/BTest.php",
+    )
+
+
 def test_maven_is_told_classes_and_methods() -> None:
     recipe = Recipe(runner="maven", test="mvn test")
     [line] = lines(recipe, "src/test/java/CartTest.java::adds", "src/test/java/CartTest.java::fails")

@@ -30,6 +30,7 @@ class _Reader:
         self._suites: list[Mapping[str, str]] = []
         self._case: Case | None = None
         self._outcome: Outcome = "error"
+        self._printed = ""
         self._notice = ""
         """The `message` of the element that says how the case ended."""
 
@@ -37,7 +38,7 @@ class _Reader:
         if tag == "testsuite":
             self._suites.append(attributes)
         elif tag == "testcase":
-            self._case = self._begun(attributes)
+            self._case, self._printed = self._begun(attributes), ""
         elif tag in _BAD:
             self._notice = attributes.get("message") or attributes.get("type") or ""
             # Surefire and PHPUnit call it an error when the code under test throws anything but a failed assertion, and
@@ -48,8 +49,13 @@ class _Reader:
         if tag == "testsuite" and self._suites:
             self._suites.pop()
         elif tag == "testcase" and self._case is not None:
+            if self._case.outcome in ("failed", "error") and not self._case.message:
+                # CTest says nothing but what the program printed.
+                self._case = self._case._replace(message=self._printed)
             self.cases.append(self._case)
             self._case = None
+        elif tag == "system-out":
+            self._printed = text.strip()
         elif tag in _BAD:
             self._ended(self._outcome, text)
             self._notice = ""
