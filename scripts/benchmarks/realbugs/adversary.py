@@ -9,6 +9,10 @@ from scripts.benchmarks.realbugs.hunks import Hunk
 from scripts.benchmarks.realbugs.offers import Offer
 
 
+_ASKED = "## The change to make"
+"""What the words of a question for diffs stand below."""
+
+
 class Adversary:
     """Obeys `cogworks.llm.provider.Provider`."""
 
@@ -41,7 +45,9 @@ class Adversary:
         elif request.purpose.startswith("fix-landmarks"):
             answer = {"landmarks": [self._landmark(number) for number in range(len(self._places))]}
         else:
-            answer = {"diffs": self.diffs("".join(message.text for message in request.messages))}
+            # A conversation holds the earlier questions as well.
+            said = "".join(message.text for message in request.messages if message.role == "user")
+            answer = {"diffs": self.diffs(said.rpartition(_ASKED)[2])}
         return ModelReply(text=json.dumps(answer), stop_reason="end_turn", usage=Usage(), model=request.model)
 
     def _pattern(self) -> Mapping[str, Any]:

@@ -1,16 +1,18 @@
 """The adversarial source offers the true fix among mistakes, and things that must not be kept whatever the tests say."""
 
 import ast
+import json
 from collections import Counter
 
 from cogworks.codebase.diffparsing import parse_diff
+from cogworks.llm.provider import Message, ModelRequest
 from cogworks.repair.transact.validators import diff_violations
 from cogworks.repair.violations import Ground, Span
 from cogworks.repair.violations import Step as Rules
 from scripts.benchmarks.realbugs.adversary import Adversary
 from scripts.benchmarks.realbugs.hunks import Hunk
 from scripts.benchmarks.realbugs.mutants import mutants
-from scripts.benchmarks.realbugs.offers import KINDS, Step, offers
+from scripts.benchmarks.realbugs.offers import KINDS, Offer, Step, offers
 
 BEFORE = "def total(prices, rate):\n    result = 0\n    for price in prices:\n        result -= price\n    return result * rate\n"
 AFTER = BEFORE.replace("-= price", "+= price if price > 0 else 0")
@@ -75,3 +77,27 @@ def test_the_source_offers_all_it_has_in_answers_of_limited_length() -> None:
     assert [len(each) for each in shown[:2]] == [4, 4]
     assert {each["unified_diff"] for answer in shown for each in answer} == {offer.diff for offer in stock}
     assert source.asked_elsewhere == 0
+
+
+def test_the_source_answers_the_last_question_of_a_conversation() -> None:
+    place = Hunk(path="shop.py", start=3, removed=("        result -= price\n",), added=())
+    first, second = (Offer(kind="fix", diff=name) for name in ("one", "two"))
+    source = Adversary([[place], [place]], ["a", "b"], [[first], [second]], most=4)
+    turns = [
+        Message(role="user", text=f"## The change to make\n\nDo piece-{number} of the repair.")
+        for number in (1, 2)
+    ]
+    told = Message(role="assistant", text="Do piece-1 of the repair. Do piece-2 of the repair.")
+
+    reply = source.complete(
+        ModelRequest(
+            model="m",
+            system="",
+            messages=(turns[0], told, turns[1], told),
+            output_schema={},
+            max_output_tokens=1,
+            purpose="fix-propose",
+        )
+    )
+
+    assert [each["unified_diff"] for each in json.loads(reply.text)["diffs"]] == ["two"]
