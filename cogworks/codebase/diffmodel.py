@@ -1,6 +1,6 @@
 """Unified diffs of git as values, and the text of them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from cogworks.vocabulary import Value
@@ -160,6 +160,36 @@ def post_image(file: FileDiff, source: str | None) -> str | None:
         result += [*there[done : hunk.first_old], *hunk.new]
         done = hunk.first_old + len(hunk.old)
     return "".join([*result, *there[done:]])
+
+
+def undone(diff: Diff, text: Callable[[str], str | None]) -> dict[str, str | None]:
+    """Every file of a diff as it was before; None: it was not there.
+
+    Args:
+        text: a file as it is with the diff.
+    """
+    found: dict[str, str | None] = {file.path: None for file in diff.files}
+    return found | {
+        file.old_path: post_image(_turned(file), text(file.path))
+        for file in diff.files
+        if file.kind != "create"
+    }
+
+
+def _turned(file: FileDiff) -> FileDiff:
+    """What takes a change of a file back."""
+    signs: dict[Sign, Sign] = {"-": "+", "+": "-", " ": " "}
+    hunks = tuple(
+        hunk.model_copy(
+            update={
+                "old_start": hunk.new_start,
+                "new_start": hunk.old_start,
+                "lines": tuple(Line(signs[line.sign], line.text) for line in hunk.lines),
+            }
+        )
+        for hunk in file.hunks
+    )
+    return file.model_copy(update={"kind": "modify", "hunks": hunks})
 
 
 def edits_of(hunk: Hunk) -> Iterator[Edit]:

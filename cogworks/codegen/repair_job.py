@@ -6,6 +6,7 @@ from typing import Protocol
 
 from cogworks.repair.branches import Course
 from cogworks.repair.budgets import Budgets
+from cogworks.repair.heldback import TriesBeside
 from cogworks.repair.instance import Instance
 from cogworks.repair.landmarks import RepairTarget
 from cogworks.repair.localise.localising import Explorer, Localised
@@ -61,6 +62,8 @@ class Tools:
     """None: no probe can be sent."""
     seen: Seen | None = None
     """What whoever is asked was shown by looks; None: only what the questions show counts."""
+    tries: TriesBeside | None = None
+    """Runs what is held back from whoever proposes; None: nothing is."""
     steady: SteadyTests | None = None
     """Knows which names of tests cannot be relied on; None: all can."""
     say: Callable[[str], None] = lambda _: None

@@ -8,6 +8,7 @@ from cogworks.codebase.diffparsing import parse_diff
 from cogworks.codebase.patchtree import TreeState
 from cogworks.codegen.branching import Branching, Chronicle
 from cogworks.codegen.diagnosing import Diagnosis
+from cogworks.codegen.doubting import doubts
 from cogworks.codegen.repair_job import Job, Notes, Tools, Tried, budgets_of
 from cogworks.codegen.repair_terms import RepairTerms
 from cogworks.codegen.suitability import (
@@ -33,7 +34,6 @@ from cogworks.repair.ladder import Rung
 from cogworks.repair.landmarks import RepairTarget
 from cogworks.repair.localise.localising import HOPS, WIDER_HOPS, Localised
 from cogworks.repair.offline import NobodyAsked
-from cogworks.repair.overfitting import warnings_of
 from cogworks.repair.probe.investigating import TreeChanged
 from cogworks.repair.proof import Runs, weakened_lines
 from cogworks.repair.proof import Tree as ProvenTree
@@ -292,19 +292,22 @@ class PatchRun:
             command=self._job.command,
             unstable=self._tools.steady.unstable.names if self._tools.steady else (),
             targets=targets,
-            warnings=self._warnings(),
         )
         problems = unproven(proof, self._job.instance)
         flaky = [test for test in proof.having("flaky") if of_targets(test, self._job.instance)]
         halt = f"flaky, so that they prove nothing: {', '.join(flaky)}" if flaky else ""
         if problems or flaky:
             return self._ended(Outcome.DIAGNOSTICS, reasons=problems, halt=halt)
+        found = doubts(
+            self._changes(),
+            self._job,
+            self.notes,
+            diagnosis=self._diagnosis,
+            reads=self._tools.explorer,
+            tries=self._tools.tries,
+        )
+        self.notes.proof = proof.model_copy(update={"warnings": found})
         return self._ended(Outcome.GREEN, tree=self._head.tree)
-
-    def _warnings(self) -> tuple[str, ...]:
-        """What makes a change doubtful that passes everything."""
-        tests = [each.text for each in self.notes.localised.tests] if self.notes.localised else []
-        return warnings_of(self._changes(), tests, self._tools.explorer.text, self._job.rules)
 
     def _finalize(self, payload: Payload, context: CycleContext, deadline_ms: int) -> ActionResult:
         del payload, context, deadline_ms

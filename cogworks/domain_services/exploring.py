@@ -195,6 +195,56 @@ class Instrumented(Message):
     """The statements of the definition's body, as the file is; those that share a line are one."""
 
 
+class BesideParams(Message):
+    """What `beside` is asked: calls with inputs beside those of tests, and mistakes that tests should notice."""
+
+    tests: tuple[str, ...]
+    """Test ids, which run and whose calls are varied."""
+    lines: dict[str, tuple[Lines, ...]]
+    """Artifact -> stretches; looked at are the functions around them, where there are none all of the artifact."""
+    mistakes_in: dict[str, tuple[Lines, ...]] = Field(default_factory=dict)
+    """Artifact -> stretches of functions in which plausible mistakes are tried on the tests, each for itself."""
+    max_mutants: int = Field(default=8, ge=1, le=100)
+    """So many mistakes at most."""
+    timeout_s: float = Field(default=20.0, gt=0)
+    test_timeout_s: float = Field(default=300.0, gt=0)
+
+
+class BesideCall(Message):
+    """A call that a test makes, made again with what it gave or with something beside it."""
+
+    test: str
+    artifact: str
+    symbol: str
+    """As the language names it in its file."""
+    own: str
+    """What the test gave, as text."""
+    given: str
+    """What was given now; the same as `own` where it was called as the test does."""
+    outcome: str
+    """What came of it, as text that is the same in every run."""
+    is_value: bool
+    """Whether it ended by returning."""
+
+
+class Mutant(Message):
+    """A mistake that was put into the code for a run of the tests."""
+
+    artifact: str
+    line: int
+    change: str
+    """In words."""
+    is_noticed: bool
+    """Whether a test fails with it, or does not come to an end."""
+
+
+class Beside(Message):
+    """The result of `beside`; nothing was written."""
+
+    calls: tuple[BesideCall, ...] = ()
+    mutants: tuple[Mutant, ...] = ()
+
+
 class Signature(Message):
     """How a public name may be used, for the comparison of two states of the code."""
 

@@ -132,6 +132,13 @@ INSTRUMENT = Operation(
     "a file with something to look at built in, for a run that is thrown away",
     is_extra=True,
 )
+BESIDE = Operation(
+    "beside",
+    exploring.BesideParams,
+    exploring.Beside,
+    "what code makes of inputs beside those of tests, and which mistakes in it tests notice",
+    is_extra=True,
+)
 SIGNATURES = Operation(
     "signatures",
     exploring.ExploreParams,
@@ -154,6 +161,7 @@ ALL: tuple[Operation[Any, Any], ...] = (
     COVERAGE,
     TRACE,
     INSTRUMENT,
+    BESIDE,
     SIGNATURES,
     PREPARE,
 )

@@ -8,6 +8,8 @@ from cogworks.codebase.reading import read_text
 from cogworks.codebase.sandboxes import shadow_of
 from cogworks.domain_services.answers import Answer, NotOffered
 from cogworks.domain_services.exploring import (
+    Beside,
+    BesideParams,
     CallGraph,
     CallGraphParams,
     Coverage,
@@ -17,7 +19,15 @@ from cogworks.domain_services.exploring import (
     SymbolIndex,
 )
 from cogworks.domain_services.messages import Diagnostic, Message, TestReport
-from cogworks.domain_services.operations import CALL_GRAPH, COVERAGE, INDEX, PREPARE, SIGNATURES, Operation
+from cogworks.domain_services.operations import (
+    BESIDE,
+    CALL_GRAPH,
+    COVERAGE,
+    INDEX,
+    PREPARE,
+    SIGNATURES,
+    Operation,
+)
 from cogworks.domain_services.transport import ServiceFailed
 from cogworks.repair.hanging import TestPace
 from cogworks.repair.localise.symbols import mistakes_of
@@ -133,10 +143,12 @@ class Exploration:
         """What all files of the worktree say; None where nobody reads them all."""
         return self._words() if self._words else None
 
-    def _explored(self, operation: Operation[Params, Result], params: Params) -> Sequence[Result]:
+    def _explored(
+        self, operation: Operation[Params, Result], params: Params, tree: HasPath | None = None
+    ) -> Sequence[Result]:
         """Localisation does without what cannot be had; a rule would not."""
         try:
-            return _results(self._explores.call(operation, self._tree, params))
+            return _results(self._explores.call(operation, tree or self._tree, params))
         except ServiceFailed as error:
             self._warn(f"{operation.method} was left out: {error}")
             return ()
@@ -193,6 +205,26 @@ class Consulted(Exploration):
         if report is not None:
             self._pace.learn(report, is_whole=False)
         return report
+
+    def beside(
+        self, params: BesideParams, *, instead: Mapping[str, str | None] | None = None
+    ) -> Beside | None:
+        """What comes of inputs beside those of the tests, and which mistakes tests notice; None where nobody can tell."""
+        asked = params.model_copy(update={"test_timeout_s": self._pace.limit_s})
+        with self._during("trying inputs beside those of the tests", params.timeout_s):
+            if instead is None:
+                return self._tried_beside(self._tree, asked)
+            with shadow_of(self._tree.path, instead) as other:
+                return self._tried_beside(other, asked)
+
+    def _tried_beside(self, tree: HasPath, params: BesideParams) -> Beside | None:
+        found = self._explored(BESIDE, params, tree)
+        if not found:
+            return None
+        return Beside(
+            calls=tuple(call for each in found for call in each.calls),
+            mutants=tuple(mutant for each in found for mutant in each.mutants),
+        )
 
     def read(self, images: Mapping[str, str | None]) -> Reading:
         """What the language says of these files as they lie there and with these texts (None: deleted)."""

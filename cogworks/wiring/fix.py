@@ -275,6 +275,7 @@ def open_repair(
                 proposer=model if isinstance(model, Nobody) else ModelProposer(model),
                 seen=seen,
                 sandbox_pool=sandbox_pool,
+                tries=consulted,
                 steady=consulted,
                 say=progress,
                 now=clock,

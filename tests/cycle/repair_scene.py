@@ -15,6 +15,7 @@ from cogworks.cycle.outcome import RunResult
 from cogworks.cycle.results import TraceEntry
 from cogworks.domain_services.exploring import Coverage, Symbol, TestCoverage
 from cogworks.domain_services.messages import TestReport
+from cogworks.repair.heldback import TriesBeside
 from cogworks.repair.instance import Instance
 from cogworks.repair.offline import Nobody
 from cogworks.repair.options import Options
@@ -91,6 +92,7 @@ class RepairScene:
         sandbox_pool: SandboxPool | None = None,
         policy: Policy = POLICY,
         now: Callable[[], float] = lambda: 0.0,
+        tries: TriesBeside | None = None,
         **known: Any,
     ) -> None:
         self.model = Answers(*answers)
@@ -108,6 +110,7 @@ class RepairScene:
             sandbox_pool=sandbox_pool,
             say=self.said.append,
             now=now,
+            tries=tries,
         )
         self.work = PatchRun(job, tools)
         header = Header(

@@ -121,6 +121,8 @@ def test_every_key_has_a_test_of_its_own() -> None:
         "search.model_probes",
         # `tests/wiring/test_fix_hanging.py`.
         "gates.test_timeout_s",
+        # `tests/codegen/test_doubting.py`.
+        "gates.held_back_s",
         # Refused, as `tests/repair/test_options.py` shows.
         "tnr.require_mu_nonworsening",
         # What the command and its wiring do with them, as `tests/cli/test_fix.py` and `tests/wiring/test_fix.py` show.

@@ -44,6 +44,7 @@ def test_every_method_has_its_own_schema_and_the_extra_ones_are_marked() -> None
         "coverage",
         "trace",
         "instrument",
+        "beside",
         "signatures",
         "prepare",
     ]

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from cogworks.domain_services.exploring import CallGraph, Coverage, SymbolIndex
+from cogworks.domain_services.exploring import Beside, BesideParams, CallGraph, Coverage, SymbolIndex
 from cogworks.domain_services.messages import Diagnostic, TestReport, is_hidden
+from cogworks.repair.heldback import TriesBeside
 from cogworks.repair.localise.localising import Explorer
 from cogworks.repair.transact.measure import Measurement, file_of, limited_to, measured
 from cogworks.repair.transact.transaction import Checks, RunsGroups
@@ -99,7 +100,7 @@ def _loaded(report: TestReport, errors: Iterable[str]) -> dict[str, None]:
     return dict.fromkeys(case.id for case in report.cases if not is_hidden(case.id, places))
 
 
-class Consults(Checks, RunsGroups, Explorer, Protocol):
+class Consults(Checks, RunsGroups, Explorer, TriesBeside, Protocol):
     """What knows the worktree; `cogworks.repair.consulting.Consulted`."""
 
 
@@ -156,6 +157,12 @@ class SteadyTests:
             again = self._second = found.report if found else self._consulted.run((), timeout_s=timeout_s)
             self.unstable = unstable_between(self._first, again)
         return runnable(found, self.unstable) if found else None
+
+    def beside(
+        self, params: BesideParams, *, instead: Mapping[str, str | None] | None = None
+    ) -> Beside | None:
+        asked = params.model_copy(update={"tests": named(params.tests, self.unstable)})
+        return self._consulted.beside(asked, instead=instead)
 
     def static(self, paths: Sequence[str]) -> Sequence[Diagnostic]:
         return self._consulted.static(paths)

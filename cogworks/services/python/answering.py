@@ -20,6 +20,7 @@ from cogworks.domain_services.messages import (
     compatible,
     frame,
 )
+from cogworks.services.python.besides import beside
 from cogworks.services.python.call_graphing import call_graph
 from cogworks.services.python.cloning import Clones, NoRepository
 from cogworks.services.python.covering import coverage
@@ -56,6 +57,7 @@ METHODS: Mapping[str, Callable[[Request, Path, Machine], Response]] = MappingPro
         "coverage": coverage,
         "trace": trace,
         "instrument": instrument,
+        "beside": beside,
         "prepare": prepare,
     }
 )

@@ -65,6 +65,8 @@ _FIELDS: Mapping[str, Mapping[str, type]] = {
     "unmeasured": {"text": str},
     "lines": {"id": str, "lines": dict},
     "step": {"event": str, "artifact": str, "symbol": str},
+    "beside": {"artifact": str, "symbol": str, "own": str, "given": str, "outcome": str, "is_value": bool},
+    "mutant": {"artifact": str, "line": int, "change": str, "is_noticed": bool},
     "steps-end": {"is_whole": bool},
 }
 

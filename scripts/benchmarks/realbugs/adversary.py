@@ -8,7 +8,6 @@ from cogworks.llm.provider import ModelReply, ModelRequest, Usage
 from scripts.benchmarks.realbugs.hunks import Hunk
 from scripts.benchmarks.realbugs.offers import Offer
 
-
 _ASKED = "## The change to make"
 """What the words of a question for diffs stand below."""
 

@@ -1,0 +1,140 @@
+"""Checks that nobody who proposes a change is shown: what it makes of inputs beside those of the tests, and what the tests would notice."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from cogworks.codebase.changes import matching
+from cogworks.codebase.diffmodel import Diff, Hunk, edits_of
+from cogworks.domain_services.exploring import Beside, BesideCall, BesideParams, Lines, Mutant
+from cogworks.repair.violations import TestRules
+
+MOST_MUTANTS = 8
+_FEWEST_BESIDE = 5
+"""With fewer inputs it is no wonder that none of them is treated otherwise."""
+_SHOWN = 3
+
+_Stretches = tuple[Lines, ...]
+
+
+class TriesBeside(Protocol):
+    """Who runs what is held back; `cogworks.repair.consulting.Consulted`."""
+
+    def beside(
+        self, params: BesideParams, *, instead: Mapping[str, str | None] | None = None
+    ) -> Beside | None:
+        """What comes of it in the worktree as it lies there; None: nobody can tell.
+
+        Args:
+            instead: texts of some files in place of theirs (None: not there).
+        """
+
+
+class Touched(NamedTuple):
+    """The lines of a change in the files that are no tests, before and after it."""
+
+    before: Mapping[str, tuple[Lines, ...]]
+    after: Mapping[str, tuple[Lines, ...]]
+    added: Mapping[str, tuple[Lines, ...]]
+    """Of those after it, without those that were there before."""
+
+
+def touched_by(diff: Diff, rules: TestRules) -> Touched:
+    """Where a change stands; a hunk that only adds or only removes stands between two lines on the other side."""
+    files = [file for file in diff.files if matching(file.path, rules.files) is None]
+    found = [(file, _stretches(file.hunks)) for file in files]
+    return Touched(
+        {file.old_path: before for file, (before, _, _) in found},
+        {file.path: after for file, (_, after, _) in found},
+        {file.path: added for file, (_, _, added) in found if added},
+    )
+
+
+def held_back_warnings(before: Beside | None, after: Beside) -> tuple[str, ...]:
+    """What speaks for a change that knows the inputs of its tests, or that no test guards; a sentence each.
+
+    Args:
+        before: of the code without the change; None: it could not be asked.
+    """
+    return (*(_narrow(before, after) if before else ()), *_unnoticed(after.mutants))
+
+
+def narrow_tests(before: Beside, after: Beside) -> dict[str, int]:
+    """The tests whose inputs alone are treated otherwise by a change -> how many inputs beside them are not."""
+    old = {_key(call): call.outcome for call in before.calls}
+    own: dict[str, list[bool]] = defaultdict(list)
+    others: dict[str, list[bool]] = defaultdict(list)
+    changed = {
+        (call.test, call.symbol, call.own)
+        for call in after.calls
+        if call.own == call.given and old.get(_key(call), call.outcome) != call.outcome
+    }
+    values = {_key(call) for each in (before, after) for call in each.calls if call.is_value}
+    for call in after.calls:
+        if (call.test, call.symbol, call.own) not in changed or _key(call) not in old:
+            continue
+        is_other = old[_key(call)] != call.outcome
+        if call.own == call.given:
+            own[call.test].append(is_other)
+        elif _key(call) in values:
+            others[call.test].append(is_other)
+    return {
+        test: len(others[test])
+        for test in own
+        if len(others[test]) >= _FEWEST_BESIDE and not any(others[test])
+    }
+
+
+def _narrow(before: Beside, after: Beside) -> tuple[str, ...]:
+    found = narrow_tests(before, after)
+    if not found:
+        return ()
+    names = ", ".join(sorted(found)[:_SHOWN])
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    count = sum(found.values())
+    said = (
+        f"The change treats the inputs of {names}{more} otherwise and none of {count} inputs beside them: it may know these "
+        "inputs instead of repairing the cause."
+    )
+    return (said,)
+
+
+def _unnoticed(mutants: Sequence[Mutant]) -> tuple[str, ...]:
+    by_line: dict[str, list[Mutant]] = defaultdict(list)
+    for each in mutants:
+        by_line[f"{each.artifact}:{each.line}"].append(each)
+    blind = {
+        place: found[0].change
+        for place, found in by_line.items()
+        if not any(each.is_noticed for each in found)
+    }
+    if not blind:
+        return ()
+    told = ", ".join(f"{place} ({change})" for place, change in [*blind.items()][:_SHOWN])
+    more = f" and {len(blind) - _SHOWN} more" if len(blind) > _SHOWN else ""
+    return (
+        f"No test that reaches the change notices a mistake at {told}{more}: nothing guards these lines.",
+    )
+
+
+def _key(call: BesideCall) -> tuple[str, str, str, str]:
+    return call.test, call.symbol, call.own, call.given
+
+
+def _stretches(hunks: Iterable[Hunk]) -> tuple[_Stretches, _Stretches, _Stretches]:
+    """Where the changes stand before and after, and what is new; what only comes or goes stands between two lines on the other side."""
+    before: list[Lines] = []
+    after: list[Lines] = []
+    added: list[Lines] = []
+    shift = 0
+    for hunk in hunks:
+        for edit in edits_of(hunk):
+            before.append(_stretch(edit.start, len(edit.removed)))
+            after.append(_stretch(edit.start + shift, len(edit.added)))
+            added += after[-1:] if edit.added else []
+            shift += len(edit.added) - len(edit.removed)
+    return tuple(before), tuple(after), tuple(added)
+
+
+def _stretch(start: int, count: int) -> Lines:
+    return (start + 1, start + count) if count else (max(1, start), start + 1)

@@ -1,0 +1,83 @@
+"""The operation `beside`: calls with inputs beside those of tests, and mistakes that tests should notice."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from cogworks.domain_services.exploring import Beside, BesideCall, BesideParams, Mutant
+from cogworks.domain_services.messages import Request, Response
+from cogworks.services.python.machine import Machine
+from cogworks.services.python.responses import found, outside
+from cogworks.services.python.runners import reports_by_order
+from cogworks.services.python.simulating import (
+    equipped,
+    left_out,
+    outcome_counts,
+    refused_run,
+    test_diagnostics,
+)
+from cogworks.services.python.testrun import observe_tests
+from cogworks.services.python.wanted import Plugin, Wanted
+
+_SHARE_OF_MUTANTS = 0.6
+"""Of the time; the tests themselves and the calls beside theirs want the rest."""
+
+
+def beside(request: Request, folder: Path, machine: Machine) -> Response:
+    """The answer to a request whose repository is in `folder`."""
+    params = BesideParams.model_validate(request.params)
+    if (no := outside(request, (*params.lines, *params.mistakes_in))) is not None:
+        return no
+    if (no := refused_run(request, params.tests, {}, machine.isolation)) is not None:
+        return no
+    asked = Wanted(
+        tests=params.tests,
+        timeout_s=params.timeout_s,
+        test_timeout_s=params.test_timeout_s,
+        plugins=(_plugin(params),),
+    )
+    asked = equipped(asked, request, folder, machine)
+    if reports_by_order(asked.command):
+        # Calls are followed in pytest, which runs these tests as well.
+        asked = asked._replace(command=())
+    run = observe_tests(folder, asked, isolation=machine.isolation, search_path=machine.search_path)
+    result = Beside(calls=tuple(_calls(run.records)), mutants=tuple(_mutants(run.records)))
+    return found(
+        request,
+        test_diagnostics(run.report) + left_out(asked.interpreter),
+        result.model_dump(mode="json"),
+        counts={**outcome_counts(run.report), "calls": len(result.calls), "mutants": len(result.mutants)},
+    )
+
+
+def _plugin(params: BesideParams) -> Plugin:
+    seconds = params.timeout_s * _SHARE_OF_MUTANTS
+    mistakes = {"lines": params.mistakes_in, "most": params.max_mutants, "seconds": seconds}
+    wish = {"lines": params.lines, "mistakes": mistakes}
+    return Plugin("cogworks_beside", (f"--cogworks-beside={json.dumps(wish)}",))
+
+
+def _calls(records: Sequence[Mapping[str, Any]]) -> Iterator[BesideCall]:
+    test = ""
+    for record in records:
+        if record["kind"] == "start":
+            test = record["id"]
+        elif record["kind"] == "beside":
+            # The test can write records of its own making.
+            with suppress(ValidationError):
+                yield BesideCall.model_validate({**_fields(record, BesideCall), "test": test})
+
+
+def _mutants(records: Sequence[Mapping[str, Any]]) -> Iterator[Mutant]:
+    for record in records:
+        if record["kind"] == "mutant":
+            with suppress(ValidationError):
+                yield Mutant.model_validate(_fields(record, Mutant))
+
+
+def _fields(record: Mapping[str, Any], message: type[BesideCall | Mutant]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name in message.model_fields}

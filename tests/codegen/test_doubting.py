@@ -1,0 +1,87 @@
+"""What is held back from whoever proposes, and how much of it is tried."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from cogworks.domain_services.exploring import Beside, BesideCall, BesideParams, Mutant
+from cogworks.repair.options import Options, parse_options
+from tests.cycle.repair_scene import RepairScene
+from tests.cycle.test_repairing import BOTH, PATTERN, WHOLE
+from tests.fixing import diffs, plan
+from tests.repair.benches import make_worktree
+
+
+class Tries:
+    """Answers that only the input of a test is treated otherwise; obeys `TriesBeside`."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[BesideParams, Mapping[str, str | None] | None]] = []
+
+    def beside(
+        self, params: BesideParams, *, instead: Mapping[str, str | None] | None = None
+    ) -> Beside | None:
+        self.asked.append((params, instead))
+        changed = "old" if instead is not None else "new"
+        calls = [
+            BesideCall(
+                test="a.txt::a",
+                artifact="a.txt",
+                symbol="f",
+                own="0",
+                given=str(number),
+                outcome="same" if number else changed,
+                is_value=True,
+            )
+            for number in range(9)
+        ]
+        mutants = (Mutant(artifact="a.txt", line=1, change="without `a`", is_noticed=True),)
+        return Beside(calls=tuple(calls), mutants=mutants)
+
+
+def repaired(folder: Path, tries: Tries | None, options: Options | None = None) -> RepairScene:
+    scene = RepairScene(
+        make_worktree(folder), PATTERN, plan(WHOLE), diffs(BOTH), options=options or Options(), tries=tries
+    )
+    result = scene.run()
+    assert result.success, result.error
+    return scene
+
+
+def test_a_proven_change_is_tried_beside_its_tests_once_as_it_is_and_once_without_it(tmp_path: Path) -> None:
+    tries = Tries()
+
+    scene = repaired(tmp_path, tries)
+
+    (after, now), (before, old) = tries.asked
+    assert (now, after.timeout_s, after.max_mutants) == (None, 20, 8)
+    assert after.lines == after.mistakes_in == before.lines == {"a.txt": ((1, 1), (4, 4))}
+    assert old == {"a.txt": "a = bad\nb = good\nc = good\nd = bad\n"}
+    assert (before.mistakes_in, before.tests) == ({}, ("a.txt::a", "a.txt::d"))
+    proof = scene.work.notes.proof
+    assert proof is not None
+    assert proof.is_proven
+    assert [warning[:42] for warning in proof.warnings] == ["The change treats the inputs of a.txt::a o"]
+
+
+@pytest.mark.parametrize(("seconds", "count"), [("0", 0), ("7", 2)])
+def test_the_configuration_says_how_long_it_is_tried_and_0_is_not_at_all(
+    tmp_path: Path, seconds: str, count: int
+) -> None:
+    tries = Tries()
+    options = parse_options(f"[codegen.gates]\nheld_back_s = {seconds}\n", source="a.toml")
+
+    scene = repaired(tmp_path, tries, options)
+
+    assert [params.timeout_s for params, _ in tries.asked] == [float(seconds)] * count
+    proof = scene.work.notes.proof
+    assert proof is not None
+    assert bool(proof.warnings) is bool(count)
+
+
+def test_where_nobody_can_try_it_the_proof_stands_alone(tmp_path: Path) -> None:
+    proof = repaired(tmp_path, None).work.notes.proof
+
+    assert proof is not None
+    assert (proof.is_proven, proof.warnings) == (True, ())

@@ -1,0 +1,155 @@
+"""Calls with inputs beside those of tests, and mistakes that tests should notice, as the Python service tells them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from cogworks.domain_services.exploring import Beside, BesideParams, Lines
+from tests.services.asking import repository, result_of
+
+TESTS = (
+    "from shop import Till, double, name_of\n"
+    "def test_double(): assert double(3) == 6\n"
+    "def test_name(): assert name_of('Ada 7') == 'ada 7'\n"
+    "def test_till():\n"
+    "    till = Till()\n"
+    "    till.add(5)\n"
+    "    assert till.sum == 5\n"
+)
+SHOP = (
+    "def double(number):\n"  # 1
+    "    result = number * 2\n"
+    "    return result\n"
+    "\n"
+    "def name_of(text):\n"  # 5
+    "    return text.lower()\n"
+    "\n"
+    "class Till:\n"
+    "    def __init__(self):\n"
+    "        self.sum = 0\n"  # 10
+    "    def add(self, amount):\n"
+    "        self.sum += amount\n"
+    "        unused = amount\n"
+)
+
+
+def tried(
+    folder: Path,
+    lines: Sequence[Lines],
+    *,
+    files: Mapping[str, str] | None = None,
+    mutants: int = 0,
+    seconds: float = 60,
+) -> Beside:
+    copy = repository(folder, {"shop.py": SHOP, "test_shop.py": TESTS, **(files or {})})
+    where = {"shop.py": tuple(lines)}
+    mistakes = where if mutants else {}
+    params = BesideParams(
+        tests=("test_shop.py",),
+        lines=where,
+        mistakes_in=mistakes,
+        max_mutants=mutants or 1,
+        timeout_s=seconds,
+    )
+    return Beside.model_validate(result_of("beside", copy, params))
+
+
+def outcomes(found: Beside, test: str) -> dict[str, str]:
+    return {call.given: call.outcome for call in found.calls if call.test == f"test_shop.py::{test}"}
+
+
+def test_a_function_is_called_with_what_lies_beside_the_inputs_of_a_test(tmp_path: Path) -> None:
+    found = tried(tmp_path, [(2, 2)])
+
+    own, *beside = found.calls
+    assert (own.test, own.symbol, own.own == own.given) == ("test_shop.py::test_double", "double", True)
+    assert own.outcome == "6 after which dict{'number': 3}"
+    assert {"dict{'number': 4}", "dict{'number': 6}", "dict{'number': -3}"} < {each.given for each in beside}
+    assert outcomes(found, "test_double")["dict{'number': 4}"] == "8 after which dict{'number': 4}"
+    assert outcomes(found, "test_name") == outcomes(found, "test_till") == {}
+    assert all(each.is_value and each.own == own.given for each in found.calls)
+
+
+def test_texts_keep_their_shape_and_objects_are_varied_inside(tmp_path: Path) -> None:
+    found = tried(tmp_path, [(6, 6), (12, 12)])
+
+    assert outcomes(found, "test_name")["dict{'text': 'Beb 8'}"].startswith("'beb 8' ")
+    changed = "dict{'self': Till(dict{'sum': 1}), 'amount': 6}"
+    assert (
+        outcomes(found, "test_till")[changed]
+        == "None after which dict{'self': Till(dict{'sum': 7}), 'amount': 6}"
+    )
+
+
+def test_lines_outside_of_functions_stand_for_all_functions_of_their_file(tmp_path: Path) -> None:
+    assert {call.symbol for call in tried(tmp_path, [(8, 8)]).calls} == {
+        "double", "name_of", "Till.__init__", "Till.add",
+    }  # fmt: skip
+
+
+def test_the_same_files_give_the_same_answer(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+
+    assert tried(tmp_path / "a", [(2, 2), (12, 12)], mutants=8) == tried(
+        tmp_path / "b", [(2, 2), (12, 12)], mutants=8
+    )
+
+
+def test_a_mistake_that_no_test_notices_is_told_beside_those_that_one_does(tmp_path: Path) -> None:
+    found = tried(tmp_path, [(2, 2), (12, 13)], mutants=8)
+
+    assert {(each.line, each.change, each.is_noticed) for each in found.mutants} == {
+        (2, "without `result = number * 2`", True),
+        (2, "`number + 2` for `number * 2`", True),
+        (2, "`3` for `2`", True),
+        (12, "without `self.sum += amount`", True),
+        (13, "without `unused = amount`", False),
+    }
+
+
+def test_no_mistake_is_tried_where_the_tests_fail_without_one(tmp_path: Path) -> None:
+    assert (
+        tried(
+            tmp_path, [(2, 2)], files={"test_shop.py": f"{TESTS}def test_no(): assert False\n"}, mutants=8
+        ).mutants
+        == ()
+    )
+
+
+ENDLESS = "def double(number):\n    while number != 3: pass\n    return 6\n"
+
+
+def test_what_does_not_end_is_an_outcome_and_a_mistake_that_is_noticed(tmp_path: Path) -> None:
+    found = tried(
+        tmp_path,
+        [(2, 2)],
+        files={
+            "shop.py": ENDLESS,
+            "test_shop.py": "from shop import double\ndef test_double(): assert double(3) == 6\n",
+        },
+        mutants=8,
+    )
+
+    assert outcomes(found, "test_double")["dict{'number': 4}"] == "no end"
+    assert all(each.is_noticed for each in found.mutants)
+    assert found.mutants
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "async def double(number): return number\n",
+        "def double(*numbers): return 6\n",
+        "def double(number):\n    import threading; threading.Lock().acquire(); return 6\n",
+        "double = 6 .__mul__\n",
+    ],
+    ids=["coroutine", "any number of inputs", "a lock", "no function"],
+)
+def test_whatever_a_function_is_the_tests_run_and_nothing_breaks(tmp_path: Path, code: str) -> None:
+    tests = "from shop import double\ndef test_double(): double(1)\n"
+
+    found = tried(tmp_path, [(1, 1)], files={"shop.py": code, "test_shop.py": tests}, mutants=4)
+
+    assert all(call.test == "test_shop.py::test_double" for call in found.calls)
