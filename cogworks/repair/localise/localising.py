@@ -12,7 +12,7 @@ from cogworks.domain_services.exploring import CallGraph, CallNode, Coverage, Sy
 from cogworks.domain_services.messages import TestReport
 from cogworks.repair.localise.slices import PADDING_LINES, Slice, slices_of
 from cogworks.repair.localise.spectrum import Spectrum, spectrum_of
-from cogworks.repair.localise.surroundings import beyond, sources_of
+from cogworks.repair.localise.surroundings import beyond
 from cogworks.repair.localise.suspects import (
     Evidence,
     Frame,
@@ -24,6 +24,7 @@ from cogworks.repair.localise.suspects import (
     select,
 )
 from cogworks.repair.localise.symbols import SUFFIXES, symbols_of
+from cogworks.repair.localise.testsources import sources_of
 from cogworks.repair.violations import TestRules
 from cogworks.sight.index import Index
 from cogworks.vocabulary import Value
@@ -119,7 +120,7 @@ def localise(
     slices = slices_of(suspects, texts, padding=reach.padding_lines)
     tests: tuple[Slice, ...] = ()
     if suspects and (words := explorer.words()) is not None:
-        tests = sources_of(sorted(ids), words)
+        tests = sources_of(sorted(ids), words, rules=rules)
         said = "\n".join([*messages, *(each.text for each in tests)])
         slices = beyond(words, said, slices, rules=rules, executed=_most_suspicious(spectrum))
     return Localised(

@@ -7,7 +7,6 @@ or by none; it is found by its name in the code that runs, and by the words of t
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from pathlib import PurePosixPath
 
 from cogworks.codebase.changes import matching
 from cogworks.domain_services.exploring import Lines
@@ -24,8 +23,6 @@ from cogworks.sight.words import terms_of
 
 ROOM_TOKENS = 8_000
 """For tables and what the index finds together."""
-TESTS_ROOM_TOKENS = 3_000
-_MAX_TESTS = 6
 _HOPS = 2
 """A table may name another one."""
 _CONTEXT = 4
@@ -35,7 +32,6 @@ _MAX_HEAD_LINES = 80
 _MAX_EXECUTED = 60
 """Files whose code is looked at for names."""
 _CHANGEABLE = (Kind.SOURCE, Kind.DATA, Kind.CONFIGURATION)
-_FIXTURES = "conftest.py"
 
 
 def beyond(
@@ -78,30 +74,6 @@ def beyond(
         for path in sorted(taken)
         if (lines := lines_of(index.text(path)))
         for first, last in merged(taken[path])
-    )
-
-
-def sources_of(
-    tests: Sequence[str], index: Index, *, room_tokens: int = TESTS_ROOM_TOKENS
-) -> tuple[Slice, ...]:
-    """What stands in the failing tests, and in the fixtures that they are given; tests that cannot be found are left out.
-
-    Args:
-        tests: their ids, the file before the first `::`.
-    """
-    found: dict[str, list[Lines]] = {}
-    room = room_tokens
-    for path, stretch in _test_places(tests, index):
-        lines = lines_of(index.text(path))
-        cost = tokens_of("".join(lines[stretch[0] - 1 : stretch[1]]))
-        if cost > room or stretch in found.get(path, ()):
-            continue
-        room -= cost
-        found.setdefault(path, []).append(stretch)
-    return tuple(
-        Slice(artifact=path, lines=(first, last), text="".join(lines_of(index.text(path))[first - 1 : last]))
-        for path, stretches in found.items()
-        for first, last in merged(stretches)
     )
 
 
@@ -191,38 +163,3 @@ def _within(stretch: Lines, lines: Sequence[str], terms: Collection[str], room: 
             break
         chosen = attempt
     yield from chosen
-
-
-def _test_places(tests: Sequence[str], index: Index) -> Iterator[tuple[str, Lines]]:
-    wanted: dict[tuple[str, str], None] = {}
-    for test in tests:
-        path, _, inside = test.partition("::")
-        name = inside.partition("[")[0].rpartition("::")[2]
-        wanted[(path, name)] = None
-    fixtures: dict[tuple[str, str], None] = {}
-    for path, name in list(wanted)[:_MAX_TESTS]:
-        for each in _definitions(index, path):
-            if each.name == name:
-                yield path, (each.first, each.last)
-                fixtures |= {(path, given): None for given in _IDENTIFIER.findall(each.signature)}
-    for path, name in fixtures:
-        near = (path, *_fixture_files(path, index))
-        found = next(
-            ((place, each) for place in near for each in _definitions(index, place) if each.name == name),
-            None,
-        )
-        if found and found[1].kind in ("function", "method") and (found[0], name) not in wanted:
-            yield found[0], (found[1].first, found[1].last)
-
-
-def _definitions(index: Index, path: str) -> Sequence[Outlined]:
-    card = index.cards([path]).get(path)
-    return card.definitions if card else ()
-
-
-def _fixture_files(path: str, index: Index) -> Iterator[str]:
-    """The `conftest.py` of its folder and of those around it, the nearest first."""
-    for folder in PurePosixPath(path).parents:
-        place = (folder / _FIXTURES).as_posix()
-        if index.kind(place) is not None:
-            yield place

@@ -6,7 +6,8 @@ import pytest
 
 from cogworks.repair.localise.localising import localise
 from cogworks.repair.localise.slices import Slice
-from cogworks.repair.localise.surroundings import beyond, sources_of
+from cogworks.repair.localise.surroundings import beyond
+from cogworks.repair.localise.testsources import sources_of
 from cogworks.repair.violations import TestRules
 from cogworks.sight.index import Index
 from cogworks.sight.store import Store
